@@ -1,0 +1,35 @@
+// Array types shared by the bindings: views of numpy arrays in, numpy arrays that own vectors out.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ramify::bindings {
+
+namespace nb = nanobind;
+
+/// A read-only, contiguous, one-dimensional numpy array of T.
+template <typename T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <typename T>
+std::span<const T> view(const Vector<T>& array) {
+    return {array.data(), array.size()};
+}
+
+/// Hands a vector to numpy without copying it.
+template <typename T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
+    auto owned = std::make_unique<std::vector<T>>(std::move(values));
+    T* data = owned->data();
+    const std::size_t size = owned->size();
+    nb::capsule owner(owned.release(),
+                      [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner);
+}
+
+}  // namespace ramify::bindings

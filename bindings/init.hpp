@@ -1,0 +1,10 @@
+// One init function per binding file; module.cpp calls them all.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace ramify::bindings {
+
+void init_closure(nanobind::module_& m);
+
+}  // namespace ramify::bindings

@@ -1,0 +1,7 @@
+// The extension module ramify._core: thin doors into core/, nothing else.
+#include "init.hpp"
+
+NB_MODULE(_core, m) {
+    m.doc() = "Native kernels of ramify. Arrays in, arrays out; the Python layer checks and explains.";
+    ramify::bindings::init_closure(m);
+}

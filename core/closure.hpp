@@ -1,0 +1,40 @@
+// Upward closure of label sets: the true path rule as sparse algebra.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ramify {
+
+/// Compressed sparse rows without values: row r owns indices[indptr[r]] .. indices[indptr[r + 1]].
+struct SparseRows {
+    std::vector<std::int64_t> indptr;
+    std::vector<std::int32_t> indices;
+};
+
+/// A borrowed view of the same layout. The caller guarantees that indptr starts at 0, never
+/// decreases and ends at indices.size().
+struct SparseRowsView {
+    std::span<const std::int64_t> indptr;
+    std::span<const std::int32_t> indices;
+
+    std::size_t n_rows() const { return indptr.size() - 1; }
+    std::span<const std::int32_t> row(std::size_t r) const {
+        return indices.subspan(static_cast<std::size_t>(indptr[r]),
+                               static_cast<std::size_t>(indptr[r + 1] - indptr[r]));
+    }
+};
+
+/// All ancestors of every label, sorted, the label itself left out.
+/// `parents` lists the direct parents; labels are in topological order (parents[l] < l).
+SparseRows ancestors(SparseRowsView parents);
+
+/// The union, row by row, of the labels and their ancestors; sorted and without repeats.
+/// Costs the sum of ancestors over the given labels; no term in the number of labels per row.
+SparseRows close_upwards(SparseRowsView labels, SparseRowsView ancestors_of);
+
+/// The labels of a row that are no ancestor of another label of that row; sorted, no repeats.
+SparseRows most_specific(SparseRowsView labels, SparseRowsView ancestors_of);
+
+}  // namespace ramify
