@@ -21,15 +21,19 @@ std::span<const T> view(const Vector<T>& array) {
     return {array.data(), array.size()};
 }
 
+/// A one-dimensional numpy array of T that owns its memory.
+template <typename T>
+using Owned = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
 /// Hands a vector to numpy without copying it.
 template <typename T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
+Owned<T> to_numpy(std::vector<T>&& values) {
     auto owned = std::make_unique<std::vector<T>>(std::move(values));
     T* data = owned->data();
     const std::size_t size = owned->size();
     nb::capsule owner(owned.release(),
                       [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner);
+    return Owned<T>(data, {size}, owner);
 }
 
 }  // namespace ramify::bindings

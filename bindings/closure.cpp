@@ -1,7 +1,10 @@
 // Python's view of core/closure.hpp.
 #include "closure.hpp"
 
+#include <nanobind/stl/pair.h>
+
 #include <stdexcept>
+#include <utility>
 
 #include "arrays.hpp"
 #include "init.hpp"
@@ -38,11 +41,13 @@ SparseRowsView checked_ancestors(const Indptr& indptr, const Indices& indices) {
     return checked_rows(indptr, indices, indptr.size() - 1);
 }
 
-nb::tuple as_tuple(SparseRows&& rows) {
-    return nb::make_tuple(to_numpy(std::move(rows.indptr)), to_numpy(std::move(rows.indices)));
+using Rows = std::pair<Owned<std::int64_t>, Owned<std::int32_t>>;
+
+Rows as_pair(SparseRows&& rows) {
+    return {to_numpy(std::move(rows.indptr)), to_numpy(std::move(rows.indices))};
 }
 
-nb::tuple ancestors_of_all(const Indptr& indptr, const Indices& indices) {
+Rows ancestors_of_all(const Indptr& indptr, const Indices& indices) {
     const auto parents = checked_ancestors(indptr, indices);
     for (std::size_t label = 0; label < parents.n_rows(); ++label) {
         for (const std::int32_t parent : parents.row(label)) {
@@ -56,12 +61,12 @@ nb::tuple ancestors_of_all(const Indptr& indptr, const Indices& indices) {
         nb::gil_scoped_release release;
         rows = ancestors(parents);
     }
-    return as_tuple(std::move(rows));
+    return as_pair(std::move(rows));
 }
 
 template <SparseRows (*kernel)(SparseRowsView, SparseRowsView)>
-nb::tuple over_rows(const Indptr& indptr, const Indices& indices, const Indptr& ancestor_indptr,
-                    const Indices& ancestor_indices) {
+Rows over_rows(const Indptr& indptr, const Indices& indices, const Indptr& ancestor_indptr,
+               const Indices& ancestor_indices) {
     const auto ancestors_view = checked_ancestors(ancestor_indptr, ancestor_indices);
     const auto labels = checked_rows(indptr, indices, ancestors_view.n_rows());
     SparseRows rows;
@@ -69,7 +74,7 @@ nb::tuple over_rows(const Indptr& indptr, const Indices& indices, const Indptr& 
         nb::gil_scoped_release release;
         rows = kernel(labels, ancestors_view);
     }
-    return as_tuple(std::move(rows));
+    return as_pair(std::move(rows));
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 """ramify learns classifiers whose labels form a hierarchy."""
 
+from ramify.hierarchy import Hierarchy
+
 __version__ = "0.1.0"
-__all__: list[str] = []
+__all__ = ["Hierarchy"]

@@ -1,0 +1,220 @@
+"""Building a hierarchy: paths and edges in, labels in topological order out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cmp_to_key
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify._validation import Label, check_label_name, shorten
+
+Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
+"""Sparse rows without values: (indptr, indices)."""
+
+
+@dataclass(frozen=True)
+class OrderedGraph:
+    """Labels in topological order and, for each, the positions of its parents."""
+
+    labels: tuple[Label, ...]
+    parent_rows: Rows
+
+
+def rows_from_lists(lists: Iterable[Iterable[int]]) -> Rows:
+    """Pack lists of positions into sparse rows, each sorted."""
+    packed = [sorted(row) for row in lists]
+    indptr = np.zeros(len(packed) + 1, dtype=np.int64)
+    np.cumsum([len(row) for row in packed], out=indptr[1:])
+    indices = np.fromiter((i for row in packed for i in row), np.int32, count=int(indptr[-1]))
+    return indptr, indices
+
+
+def edges_of_paths(paths: Iterable[Any], separator: str) -> dict[Label, list[Label]]:
+    """Map every prefix of every path to its parents: one, or none at the top."""
+    if not isinstance(separator, str) or not separator:
+        raise ValueError(f"separator is {separator!r}, but it must be a string such as '/'.")
+    if isinstance(paths, str):
+        raise TypeError(f"paths is the single string {paths!r}. Give a list: [{paths!r}].")
+    parents: dict[Label, list[Label]] = {}
+    for path in paths:
+        segments = path_segments(path, separator)
+        name = separator.join(segments)
+        while name not in parents:
+            above = name.rpartition(separator)[0]
+            parents[name] = [above] if above else []
+            name = above or name
+    return parents
+
+
+def path_segments(path: Any, separator: str) -> tuple[str, ...]:
+    """Split a path string, or check a path that comes as a sequence of names.
+
+    Examples
+    --------
+    >>> path_segments("animal/bird", "/")
+    ('animal', 'bird')
+    >>> path_segments("animal//bird", "/")
+    Traceback (most recent call last):
+        ...
+    ValueError: path 'animal//bird' has an empty segment. Write names between every '/'...
+    """
+    if isinstance(path, str):
+        segments = tuple(path.split(separator))
+    elif isinstance(path, Sequence) and all(isinstance(segment, str) for segment in path):
+        segments = tuple(path)
+        inside = [segment for segment in segments if separator in segment]
+        if inside:
+            raise ValueError(
+                f"path {path!r} has the separator {separator!r} inside the name {inside[0]!r}. "
+                "Choose another separator, which occurs in no name."
+            )
+    else:
+        raise TypeError(
+            f"path {path!r} is of type {type(path).__name__}, but a path is a string such as "
+            f"'animal{separator}bird' or a tuple of names."
+        )
+    if not all(segments) or not segments:
+        raise ValueError(
+            f"path {path!r} has an empty segment. Write names between every {separator!r}, and "
+            "none at the start or end."
+        )
+    return segments
+
+
+def parents_of_edges(
+    edges: Iterable[Any], root: Hashable = None, tree: bool = False
+) -> dict[Label, list[Label]]:
+    """Map every label to its parents, in the order seen; `root` is left out."""
+    parents: dict[Label, list[Label]] = {}
+    seen: Counter[tuple[Label, Label]] = Counter()
+    for position, edge in enumerate(edges):
+        parent, child = _checked_edge(edge, position)
+        seen[parent, child] += 1
+        if root is not None and child == root:
+            raise ValueError(
+                f"edge {position} makes the root {root!r} a child of {parent!r}. Reverse the "
+                "edge, or choose another root."
+            )
+        parents.setdefault(child, [])
+        if root is None or parent != root:
+            parents.setdefault(parent, [])
+            parents[child].append(parent)
+    repeated = [edge for edge, times in seen.items() if times > 1]
+    if repeated:
+        raise ValueError(
+            f"edges lists {shorten(repeated)} more than once. Give every (parent, child) pair "
+            "once, e.g. edges=set(edges)."
+        )
+    if tree:
+        check_tree(parents)
+    return parents
+
+
+def _checked_edge(edge: Any, position: int) -> tuple[Label, Label]:
+    if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) != 2:
+        raise ValueError(
+            f"edge {position} is {edge!r}, but an edge is a pair (parent, child). For path "
+            "strings use Hierarchy.from_paths."
+        )
+    parent, child = (check_label_name(label, f"a label of edge {position}") for label in edge)
+    if parent == child:
+        raise ValueError(f"edge {position} makes {child!r} its own parent. Remove this edge.")
+    return parent, child
+
+
+def check_tree(parents: Mapping[Label, Sequence[Label]]) -> None:
+    """Refuse a label with several parents."""
+    for label, above in parents.items():
+        if len(above) > 1:
+            raise ValueError(
+                f"label {label!r} has {len(above)} parents, {shorten(above)}, but tree=True "
+                "allows one. Use tree=False for a directed acyclic graph, or give the two places "
+                "different names."
+            )
+
+
+def order_graph(
+    parents: Mapping[Label, Sequence[Label]], separator: str | None = None
+) -> OrderedGraph:
+    """Put labels in order: siblings sorted, depth first, each after its last parent.
+
+    `separator` is given for path names, whose siblings are compared by their last segment.
+    """
+    if not parents:
+        raise ValueError(
+            "the hierarchy is empty. Give at least one label; the root does not count as one."
+        )
+    children: dict[Label, list[Label]] = {label: [] for label in parents}
+    for label, above in parents.items():
+        for parent in above:
+            children[parent].append(label)
+    waiting = {label: len(above) for label, above in parents.items()}
+    top = [label for label, count in waiting.items() if count == 0]
+    stack = sort_siblings(top, separator)[::-1]
+    position: dict[Label, int] = {}
+    while stack:
+        label = stack.pop()
+        position[label] = len(position)
+        free = []
+        for child in children[label]:
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                free.append(child)
+        stack.extend(reversed(sort_siblings(free, separator)))
+    if len(position) < len(parents):
+        _raise_cycle(parents, position)
+    rows = rows_from_lists([position[p] for p in parents[label]] for label in position)
+    return OrderedGraph(tuple(position), rows)
+
+
+def sort_siblings(siblings: Sequence[Label], separator: str | None = None) -> list[Label]:
+    """Sort by integer value where both names are all digits, else as strings.
+
+    Examples
+    --------
+    >>> sort_siblings(["10", "9", "a"])
+    ['9', '10', 'a']
+    """
+    if len(siblings) < 2:
+        return list(siblings)
+    names = {label: _own_name(label, separator) for label in siblings}
+    by_name = sorted(siblings, key=lambda label: names[label])
+    n_digits = sum(name.isdecimal() for name in names.values())
+    if n_digits == len(names):
+        by_name.sort(key=lambda label: int(names[label]))
+    elif n_digits:
+        # The rule is no total order ('9' < '10' < '1a' < '9'): starting from string order makes
+        # the result depend on the names only, never on the order in which they came.
+        compare = cmp_to_key(_compare_names)
+        by_name.sort(key=lambda label: compare(names[label]))
+    return by_name
+
+
+def _own_name(label: Label, separator: str | None) -> str:
+    name = str(label)
+    return name.rpartition(separator)[2] if separator else name
+
+
+def _compare_names(a: str, b: str) -> int:
+    if a.isdecimal() and b.isdecimal() and int(a) != int(b):
+        return -1 if int(a) < int(b) else 1
+    return (a > b) - (a < b)
+
+
+def _raise_cycle(parents: Mapping[Label, Sequence[Label]], ordered: Mapping[Label, int]) -> None:
+    """Every label left over has a parent left over: walking up must come round."""
+    label = next(label for label in parents if label not in ordered)
+    trail: dict[Label, int] = {}
+    while label not in trail:
+        trail[label] = len(trail)
+        label = next(parent for parent in parents[label] if parent not in ordered)
+    cycle = list(trail)[trail[label] :][::-1]
+    shown = " → ".join(repr(step) for step in [*cycle, cycle[0]])
+    raise ValueError(
+        f"the hierarchy has a cycle: {shown} (parent → child). Remove one of these edges."
+    )

@@ -1,0 +1,149 @@
+"""Checks of the front door: arguments in, canonical arrays or a readable error out."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Label: TypeAlias = str | int | float
+"""What names a class: a string, or a number in flat hierarchies."""
+
+_SHOWN = 5
+
+
+def shorten(values: Iterable[object], shown: int = _SHOWN) -> str:
+    """Write the first few values of a list, and say how many were left out."""
+    listed = list(values)
+    text = ", ".join(repr(value) for value in listed[:shown])
+    hidden = len(listed) - shown
+    return f"{text} and {hidden} more" if hidden > 0 else text
+
+
+def did_you_mean(label: object, labels: Iterable[object]) -> str:
+    """Suggest the known label nearest to a misspelt one; empty when none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("mamal", ["mammal", "bird"])
+    " Did you mean 'mammal'?"
+    """
+    known = {str(candidate): candidate for candidate in labels}
+    near = difflib.get_close_matches(str(label), known, n=1)
+    return f" Did you mean {known[near[0]]!r}?" if near else ""
+
+
+def unknown_labels_error(unknown: Iterable[Label], labels: Collection[Label]) -> ValueError:
+    """Build the error for labels that the hierarchy does not have."""
+    missing = list(dict.fromkeys(unknown))
+    noun = "label" if len(missing) == 1 else "labels"
+    return ValueError(
+        f"unknown {noun} {shorten(missing)}: the hierarchy has {len(labels)} labels and not "
+        f"{'this one' if len(missing) == 1 else 'these'}."
+        f"{did_you_mean(missing[0], labels)} Correct the spelling, or build the hierarchy from "
+        "all labels that may occur."
+    )
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a value stands for "not known": None, NaN, NaT or pandas.NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def check_label_name(label: object, where: str, kinds: tuple[type, ...] = (str, int)) -> Label:
+    """Return a label as a plain Python value, or say why it cannot name a class."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if is_missing(label):
+        raise ValueError(
+            f"{where} is {label!r}, which is a missing value and no label. Drop it, or give the "
+            "class a name."
+        )
+    if not isinstance(label, kinds):
+        names = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(
+            f"{where} is {label!r} of type {type(label).__name__}, but a label must be {names}."
+        )
+    if label == "":
+        raise ValueError(f"{where} is an empty string, but a label must have a name.")
+    assert isinstance(label, str | int | float)  # noqa: S101 (the kinds above, for the checker)
+    return label
+
+
+def check_label_matrix(
+    Y: Any, labels: Sequence[Label] | int, name: str = "Y"
+) -> sparse.csr_array[np.int32]:
+    """Return an indicator matrix as a clean csr_array of int32 zeros and ones.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n, n_labels)
+        Only 0 and 1 (or False and True) may occur.
+    labels : sequence of labels, or int
+        The labels of the columns, or how many there are.
+    name : str
+        What the error messages call the matrix.
+
+    Returns
+    -------
+    csr_array of shape (n, n_labels)
+        Sorted indices, no stored zeros, no repeats.
+
+    Examples
+    --------
+    >>> check_label_matrix([[1, 0], [1, 1]], 2).indices.tolist()
+    [0, 0, 1]
+    >>> check_label_matrix([[1, 0, 1]], 2)
+    Traceback (most recent call last):
+        ...
+    ValueError: Y has 3 columns, but the hierarchy has 2 labels. Give one column per label, ...
+    """
+    n_labels = labels if isinstance(labels, int) else len(labels)
+    matrix: Any = Y if sparse.issparse(Y) else _dense_matrix(Y, name)
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"{name} has {matrix.ndim} dimension(s), but a label matrix has 2: one row per "
+            "example and one column per label."
+        )
+    if matrix.shape[1] != n_labels:
+        raise ValueError(
+            f"{name} has {matrix.shape[1]} columns, but the hierarchy has {n_labels} labels. "
+            "Give one column per label, in the order of hierarchy.labels."
+        )
+    coo = sparse.coo_array(matrix)
+    bad = np.flatnonzero((coo.data != 0) & (coo.data != 1))
+    if bad.size:
+        row, column = coo.row[bad[0]], coo.col[bad[0]]
+        label = "" if isinstance(labels, int) else f" (label {labels[column]!r})"
+        raise ValueError(
+            f"{name} holds {coo.data[bad[0]]} in row {row}, column {column}{label}, but a label "
+            "matrix holds only 0 and 1. Threshold scores first; fill missing values with 0."
+        )
+    clean: sparse.csr_array[np.int32] = coo.astype(np.int32).tocsr()
+    clean.eliminate_zeros()
+    clean.sort_indices()
+    if clean.data.size and clean.data.max() > 1:
+        raise ValueError(f"{name} stores an entry twice. Call {name}.sum_duplicates() first.")
+    return clean
+
+
+def _dense_matrix(Y: Any, name: str) -> NDArray[Any]:
+    try:
+        matrix = np.asarray(Y)
+    except ValueError:
+        raise ValueError(
+            f"{name} has rows of different length, but a label matrix has one column per label. "
+            "For label sets use hierarchy.encode."
+        ) from None
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} has values of type {matrix.dtype}, but a label matrix holds only 0 and 1. "
+            "For label names use hierarchy.encode."
+        )
+    return matrix

@@ -1,0 +1,160 @@
+"""Hierarchies: construction, order, structure, closure and weights."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ramify import Hierarchy
+
+DIAMOND = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("d", "e")]
+
+
+@st.composite
+def label_graphs(draw, max_labels=12):
+    """Edges of a random DAG (a tree when `one`): parents always have a smaller number."""
+    n = draw(st.integers(1, max_labels))
+    one = draw(st.booleans())
+    parents = {}
+    for child in range(n):
+        most = min(child, 1 if one else 3)
+        chosen = st.sets(st.integers(0, max(child - 1, 0)), max_size=most)
+        parents[f"n{child}"] = [f"n{p}" for p in sorted(draw(chosen))] if child else []
+    return parents
+
+
+def build(parents):
+    edges = [(p, child) for child, above in parents.items() for p in above]
+    edges += [("root", child) for child, above in parents.items() if not above]
+    return Hierarchy.from_edges(edges, root="root")
+
+
+def naive_ancestors(parents, label):
+    found = set(parents[label])
+    for parent in parents[label]:
+        found |= naive_ancestors(parents, parent)
+    return found
+
+
+def test_paths_bring_all_their_prefixes():
+    hierarchy = Hierarchy.from_paths(["b/x/y", "a", "b/w"])
+    assert hierarchy.labels == ("a", "b", "b/w", "b/x", "b/x/y")
+    assert hierarchy.is_tree
+    assert hierarchy.parents("b/x/y") == ("b/x",)
+    assert hierarchy.leaves == ("a", "b/w", "b/x/y")
+    assert hierarchy.levels == (("a", "b"), ("b/w", "b/x"), ("b/x/y",))
+    assert hierarchy.depth == 3
+
+
+def test_siblings_of_digits_are_sorted_by_value():
+    assert Hierarchy.from_paths(["10", "9", "09", "a"]).labels == ("09", "9", "10", "a")
+    assert Hierarchy.from_paths(["1/10", "1/9"]).labels == ("1", "1/9", "1/10")
+
+
+@given(st.permutations(["9", "10", "1a", "z", "2"]))
+def test_sibling_order_does_not_depend_on_input_order(names):
+    reference = Hierarchy.from_paths(["9", "10", "1a", "z", "2"])
+    assert Hierarchy.from_paths(names) == reference
+
+
+def test_dag_label_comes_after_its_last_parent():
+    hierarchy = Hierarchy.from_edges(DIAMOND)
+    assert hierarchy.labels == ("a", "b", "c", "d", "e")
+    assert not hierarchy.is_tree
+    assert hierarchy.parents("d") == ("b", "c")
+    assert hierarchy.ancestors("e") == ("a", "b", "c", "d")
+    assert hierarchy.descendants("b") == ("d", "e")
+
+
+def test_level_of_a_dag_label_is_its_longest_path():
+    hierarchy = Hierarchy.from_edges([*DIAMOND, ("a", "e")])
+    assert hierarchy.levels == (("a",), ("b", "c"), ("d",), ("e",))
+
+
+def test_root_is_no_label():
+    hierarchy = Hierarchy.from_edges([("root", "a"), ("root", "b"), ("b", "c")], root="root")
+    assert hierarchy.labels == ("a", "b", "c")
+    assert hierarchy.parents("a") == ()
+
+
+def test_flat_labels_keep_their_order_and_type():
+    hierarchy = Hierarchy.from_labels([3, 1, 2])
+    assert hierarchy.labels == (3, 1, 2)
+    assert hierarchy.depth == 1
+    assert hierarchy.encode([[1], [np.int64(3)]]).toarray().tolist() == [[0, 1, 0], [1, 0, 0]]
+
+
+@given(label_graphs())
+def test_order_is_topological_and_structure_matches_a_naive_twin(parents):
+    hierarchy = build(parents)
+    assert set(hierarchy.labels) == set(parents)
+    for label, above in parents.items():
+        assert set(hierarchy.parents(label)) == set(above)
+        assert all(hierarchy.index(p) < hierarchy.index(label) for p in above)
+        assert set(hierarchy.ancestors(label)) == naive_ancestors(parents, label)
+        below = {other for other in parents if label in naive_ancestors(parents, other)}
+        assert set(hierarchy.descendants(label)) == below
+        assert set(hierarchy.children(label)) == {x for x in parents if label in parents[x]}
+
+
+@given(label_graphs(), st.data())
+def test_encode_and_decode_match_naive_twins(parents, data):
+    hierarchy = build(parents)
+    rows = data.draw(st.lists(st.sets(st.sampled_from(hierarchy.labels))))
+    Y = hierarchy.encode(rows)
+    assert Y.dtype == np.int32
+    assert Y.has_sorted_indices
+    assert Y.shape == (len(rows), hierarchy.n_labels)
+    closed = [row | {a for x in row for a in naive_ancestors(parents, x)} for row in rows]
+    assert [set(r) for r in hierarchy.decode(Y, most_specific=False)] == closed
+    specific = [
+        {x for x in row if not any(x in naive_ancestors(parents, o) for o in row)}
+        for row in closed
+    ]
+    assert [set(r) for r in hierarchy.decode(Y)] == specific
+    assert (hierarchy.encode(hierarchy.decode(Y)) != Y).nnz == 0
+    assert (hierarchy.close(Y.toarray()) != Y).nnz == 0
+
+
+def test_weights_in_a_tree():
+    hierarchy = Hierarchy.from_paths(["a/b/c", "d"])
+    for combine in ("avg", "sum", "min", "max"):
+        np.testing.assert_allclose(hierarchy.weights(0.5, combine), [0.5, 0.25, 0.125, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("combine", "expected"), [("avg", 0.375), ("sum", 0.75), ("min", 0.25), ("max", 0.5)]
+)
+def test_weights_in_a_dag(combine, expected):
+    hierarchy = Hierarchy.from_edges([("a", "b"), ("b", "d"), ("c", "d")])
+    weights = hierarchy.weights(0.5, combine)
+    assert weights[hierarchy.index("d")] == pytest.approx(0.5 * expected)
+
+
+def test_costs_are_shared_among_siblings():
+    hierarchy = Hierarchy.from_edges([("a", "b"), ("a", "c"), ("d", "c")])
+    costs = dict(zip(hierarchy.labels, hierarchy.costs(), strict=True))
+    assert costs == {"a": 0.5, "d": 0.5, "b": 0.25, "c": 0.75}
+
+
+def test_equality_hash_pickle_copy():
+    one = Hierarchy.from_edges(DIAMOND)
+    two = Hierarchy.from_edges(DIAMOND[::-1])
+    assert one == two
+    assert hash(one) == hash(two)
+    assert one != Hierarchy.from_edges(DIAMOND[:-1])
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert copy.deepcopy(one) is one
+
+
+def test_a_hierarchy_never_changes():
+    hierarchy = Hierarchy.from_edges(DIAMOND)
+    with pytest.raises(AttributeError, match="never changes"):
+        hierarchy.labels = ()
+    with pytest.raises(ValueError, match="read-only"):
+        hierarchy.ancestor_rows[1][0] = 5
