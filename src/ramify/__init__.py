@@ -1,6 +1,7 @@
 """ramify learns classifiers whose labels form a hierarchy."""
 
+from ramify.datasets import load_animals, make_hierarchical_classification
 from ramify.hierarchy import Hierarchy
 
 __version__ = "0.1.0"
-__all__ = ["Hierarchy"]
+__all__ = ["Hierarchy", "load_animals", "make_hierarchical_classification"]
