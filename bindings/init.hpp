@@ -6,5 +6,6 @@
 namespace ramify::bindings {
 
 void init_closure(nanobind::module_& m);
+void init_curves(nanobind::module_& m);
 
 }  // namespace ramify::bindings

@@ -4,4 +4,5 @@
 NB_MODULE(_core, m) {
     m.doc() = "Native kernels of ramify. Arrays in, arrays out; the Python layer checks and explains.";
     ramify::bindings::init_closure(m);
+    ramify::bindings::init_curves(m);
 }

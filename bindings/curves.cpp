@@ -1,0 +1,152 @@
+// Python's view of core/curves.hpp.
+#include "curves.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "arrays.hpp"
+#include "init.hpp"
+
+namespace ramify::bindings {
+
+namespace {
+
+using Scores = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
+using Indptr = Vector<std::int64_t>;
+using Indices = Vector<std::int32_t>;
+using Weights = std::optional<Vector<double>>;
+
+ScoresView scores_view(const Scores& scores) {
+    return {scores.data(), scores.shape(0), scores.shape(1), scores.stride(0), scores.stride(1)};
+}
+
+/// Nothing that Python passes may make the core read out of bounds.
+void check_truth(const SparseRowsView& truth, const ScoresView& scores) {
+    if (truth.indptr.size() != scores.n_rows + 1 || truth.indptr.front() != 0 ||
+        truth.indptr.back() != static_cast<std::int64_t>(truth.indices.size())) {
+        throw std::invalid_argument("indptr must have one entry per row of scores and one more");
+    }
+    for (std::size_t r = 0; r < scores.n_rows; ++r) {
+        if (truth.indptr[r] > truth.indptr[r + 1]) {
+            throw std::invalid_argument("indptr must not decrease");
+        }
+        std::int32_t before = -1;
+        for (const std::int32_t label : truth.row(r)) {
+            if (label <= before) throw std::invalid_argument("indices must increase in every row");
+            before = label;
+        }
+        if (before >= static_cast<std::int64_t>(scores.n_labels)) {
+            throw std::invalid_argument("indices must lie in [0, n_labels)");
+        }
+    }
+}
+
+std::span<const std::int32_t> checked_labels(const Indices& labels, std::size_t n_labels) {
+    const auto chosen = view(labels);
+    std::int32_t before = -1;
+    for (const std::int32_t label : chosen) {
+        if (label <= before) throw std::invalid_argument("labels must increase");
+        before = label;
+    }
+    if (before >= static_cast<std::int64_t>(n_labels)) {
+        throw std::invalid_argument("labels must lie in [0, n_labels)");
+    }
+    return chosen;
+}
+
+/// Sorting has no answer for NaN, and scores at infinity are a mistake upstream.
+void check_finite(const ScoresView& scores) {
+    if (!all_finite(scores)) throw std::invalid_argument("scores must be finite");
+}
+
+RankingView checked_ranking(const Scores& scores, const Indptr& indptr, const Indices& indices,
+                            const Weights& row_weight) {
+    RankingView ranking{scores_view(scores), {view(indptr), view(indices)}, {}};
+    check_truth(ranking.truth, ranking.scores);
+    if (row_weight) {
+        ranking.row_weight = view(*row_weight);
+        if (ranking.row_weight.size() != ranking.scores.n_rows) {
+            throw std::invalid_argument("row_weight must have one entry per row of scores");
+        }
+    }
+    return ranking;
+}
+
+Interpolation interpolation_of(const std::string& name) {
+    if (name == "davis-goadrich") return Interpolation::davis_goadrich;
+    if (name == "continuous") return Interpolation::continuous;
+    if (name == "linear") return Interpolation::linear;
+    if (name == "step") return Interpolation::step;
+    throw std::invalid_argument(
+        "interpolation must be 'davis-goadrich', 'continuous', 'linear' or 'step', got '" + name +
+        "'");
+}
+
+nb::tuple curve_steps(const Scores& scores, const Indptr& indptr, const Indices& indices,
+                      const Indices& labels, const Weights& row_weight) {
+    const auto ranking = checked_ranking(scores, indptr, indices, row_weight);
+    const auto chosen = checked_labels(labels, ranking.scores.n_labels);
+    CurveSteps steps;
+    {
+        nb::gil_scoped_release release;
+        check_finite(ranking.scores);
+        steps = pooled_steps(ranking, chosen);
+    }
+    return nb::make_tuple(to_numpy(std::move(steps.score)), to_numpy(std::move(steps.positives)),
+                          to_numpy(std::move(steps.negatives_above)),
+                          to_numpy(std::move(steps.negatives)), steps.n_positive,
+                          steps.n_negative);
+}
+
+/// `negatives_above` and the totals as curve_steps gives them; any caller's steps will do.
+nb::tuple areas_of_steps(const Vector<double>& positives, const Vector<double>& negatives_above,
+                         const Vector<double>& negatives, double n_positive, double n_negative,
+                         const std::string& interpolation) {
+    if (negatives_above.size() != positives.size() || negatives.size() != positives.size()) {
+        throw std::invalid_argument("the arrays of steps must have one length");
+    }
+    const StepsView steps{view(positives), view(negatives_above), view(negatives), n_positive,
+                          n_negative};
+    return nb::make_tuple(precision_recall_area(steps, interpolation_of(interpolation)),
+                          roc_area(steps));
+}
+
+nb::tuple areas_of_labels(const Scores& scores, const Indptr& indptr, const Indices& indices,
+                          const Indices& labels, const Weights& row_weight,
+                          const std::string& interpolation) {
+    const auto ranking = checked_ranking(scores, indptr, indices, row_weight);
+    const auto chosen = checked_labels(labels, ranking.scores.n_labels);
+    const auto how = interpolation_of(interpolation);
+    LabelAreas areas;
+    {
+        nb::gil_scoped_release release;
+        check_finite(ranking.scores);
+        areas = label_areas(ranking, chosen, how);
+    }
+    return nb::make_tuple(to_numpy(std::move(areas.precision_recall)),
+                          to_numpy(std::move(areas.roc)), to_numpy(std::move(areas.n_positive)));
+}
+
+}  // namespace
+
+void init_curves(nb::module_& m) {
+    m.def("curve_steps", &curve_steps, nb::arg("scores"), nb::arg("indptr"), nb::arg("indices"),
+          nb::arg("labels"), nb::arg("row_weight") = nb::none(),
+          "Steps of the pooled curve as (score, positives, negatives_above, negatives, "
+          "n_positive, n_negative).");
+    m.def("step_areas", &areas_of_steps, nb::arg("positives"), nb::arg("negatives_above"),
+          nb::arg("negatives"), nb::arg("n_positive"), nb::arg("n_negative"),
+          nb::arg("interpolation") = "davis-goadrich",
+          "Areas under the curves of the given steps as (precision_recall, roc).");
+    m.def("label_areas", &areas_of_labels, nb::arg("scores"), nb::arg("indptr"),
+          nb::arg("indices"), nb::arg("labels"), nb::arg("row_weight") = nb::none(),
+          nb::arg("interpolation") = "davis-goadrich",
+          "Areas under every label's curves as (precision_recall, roc, n_positive).");
+}
+
+}  // namespace ramify::bindings

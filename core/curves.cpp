@@ -1,0 +1,370 @@
+#include "curves.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace ramify {
+
+namespace {
+
+/// Finds a score among sorted keys in about one comparison. The range of the keys is cut into
+/// equal buckets; as x -> (x - low) * scale is monotone in floating point too, a bucket bounds
+/// where its scores can be, and a binary search finishes inside it.
+class KeyIndex {
+  public:
+    explicit KeyIndex(std::span<const double> keys) : keys_(keys) {
+        if (keys.empty()) return;
+        low_ = keys.front();
+        high_ = keys.back();
+        const std::size_t wanted = std::bit_ceil(2 * keys.size());
+        const std::size_t n_buckets = std::min<std::size_t>(wanted, std::size_t{1} << 16);
+        const double width = high_ - low_;
+        if (width > 0.0) scale_ = static_cast<double>(n_buckets - 1) / width;
+        // A denormal or infinite width cannot be scaled: then one bucket holds everything.
+        if (!std::isfinite(scale_) || !std::isfinite(width)) scale_ = 0.0;
+        first_.assign(n_buckets + 1, 0);
+        for (const double key : keys) ++first_[bucket(key) + 1];
+        for (std::size_t b = 1; b <= n_buckets; ++b) first_[b] += first_[b - 1];
+    }
+
+    /// Position of the first key >= x. Only for keys.front() <= x <= keys.back().
+    std::size_t lower_bound(double x) const {
+        const std::size_t b = bucket(x);
+        const auto begin = keys_.begin() + static_cast<std::ptrdiff_t>(first_[b]);
+        const auto end = keys_.begin() + static_cast<std::ptrdiff_t>(first_[b + 1]);
+        return static_cast<std::size_t>(std::lower_bound(begin, end, x) - keys_.begin());
+    }
+
+    double low() const { return low_; }
+    double high() const { return high_; }
+
+  private:
+    std::size_t bucket(double x) const { return static_cast<std::size_t>((x - low_) * scale_); }
+
+    std::span<const double> keys_;
+    std::vector<std::size_t> first_;
+    double low_ = 0.0;
+    double high_ = 0.0;
+    double scale_ = 0.0;
+};
+
+/// Distinct scores in increasing order, with the weight of the cells that have exactly that
+/// score and of those strictly between it and the next.
+struct Tally {
+    std::vector<double> keys;
+    std::vector<double> at;
+    std::vector<double> after;
+
+    explicit Tally(std::vector<double>&& distinct)
+        : keys(std::move(distinct)), at(keys.size(), 0.0), after(keys.size(), 0.0) {}
+};
+
+class Counter {
+  public:
+    explicit Counter(Tally& tally) : tally_(tally), index_(tally.keys) {}
+
+    void add(double score, double weight) {
+        if (!(score >= index_.low())) return;
+        if (score > index_.high()) {
+            tally_.after.back() += weight;
+            return;
+        }
+        const std::size_t k = index_.lower_bound(score);
+        if (tally_.keys[k] == score) {
+            tally_.at[k] += weight;
+        } else {
+            tally_.after[k - 1] += weight;
+        }
+    }
+
+  private:
+    Tally& tally_;
+    KeyIndex index_;
+};
+
+std::vector<double> distinct(std::vector<double> scores) {
+    std::sort(scores.begin(), scores.end());
+    scores.erase(std::unique(scores.begin(), scores.end()), scores.end());
+    return scores;
+}
+
+std::vector<char> membership(std::span<const std::int32_t> labels, std::size_t n_labels) {
+    std::vector<char> chosen(n_labels, 0);
+    for (const std::int32_t label : labels) chosen[static_cast<std::size_t>(label)] = 1;
+    return chosen;
+}
+
+template <typename Visit>
+void for_each_positive(const RankingView& ranking, std::span<const std::int32_t> labels,
+                       Visit visit) {
+    const auto chosen = membership(labels, ranking.scores.n_labels);
+    for (std::size_t r = 0; r < ranking.scores.n_rows; ++r) {
+        for (const std::int32_t label : ranking.truth.row(r)) {
+            const auto l = static_cast<std::size_t>(label);
+            if (chosen[l]) visit(ranking.scores(r, l), ranking.weight(r));
+        }
+    }
+}
+
+/// Walks along the memory layout, whichever way round that is.
+template <typename Visit>
+void for_each_cell(const RankingView& ranking, std::span<const std::int32_t> labels, Visit visit) {
+    const ScoresView& scores = ranking.scores;
+    if (std::abs(scores.label_stride) <= std::abs(scores.row_stride)) {
+        for (std::size_t r = 0; r < scores.n_rows; ++r) {
+            const double weight = ranking.weight(r);
+            for (const std::int32_t l : labels)
+                visit(scores(r, static_cast<std::size_t>(l)), weight);
+        }
+    } else {
+        for (const std::int32_t l : labels) {
+            for (std::size_t r = 0; r < scores.n_rows; ++r) {
+                visit(scores(r, static_cast<std::size_t>(l)), ranking.weight(r));
+            }
+        }
+    }
+}
+
+double total_weight(const RankingView& ranking) {
+    if (ranking.row_weight.empty()) return static_cast<double>(ranking.scores.n_rows);
+    double total = 0.0;
+    for (const double weight : ranking.row_weight) total += weight;
+    return total;
+}
+
+/// `all` counted every cell and `positive` the positive ones over the same keys.
+CurveSteps steps_of(const Tally& all, const Tally& positive, double total) {
+    CurveSteps steps;
+    const std::size_t n = all.keys.size();
+    steps.score.assign(all.keys.rbegin(), all.keys.rend());
+    steps.positives.assign(positive.at.rbegin(), positive.at.rend());
+    steps.negatives_above.assign(all.after.rbegin(), all.after.rend());
+    steps.negatives.resize(n);
+    for (std::size_t k = 0; k < n; ++k) {
+        // Fractional weights may leave a rounding error where there is no negative.
+        steps.negatives[k] = std::max(0.0, all.at[n - 1 - k] - steps.positives[k]);
+        steps.n_positive += steps.positives[k];
+    }
+    steps.n_negative = std::max(0.0, total - steps.n_positive);
+    return steps;
+}
+
+// Davis and Goadrich: between (TP1, FP1) and (TP2, FP2) false positives grow linearly with true
+// positives, so that precision at t true positives is t / (t + FP1 + slope * (t - TP1)).
+struct Segment {
+    double tp_begin;
+    double fp_begin;
+    double tp_end;
+    double fp_end;
+
+    double precision(double tp) const {
+        const double slope = (fp_end - fp_begin) / (tp_end - tp_begin);
+        const double predicted = tp + fp_begin + slope * (tp - tp_begin);
+        return predicted > 0.0 ? tp / predicted : 1.0;
+    }
+    double precision_begin() const {
+        const double predicted = tp_begin + fp_begin;
+        return predicted > 0.0 ? tp_begin / predicted : precision_end();
+    }
+    double precision_end() const { return tp_end / (tp_end + fp_end); }
+};
+
+/// Integral of precision over true positives: with a = 1 + slope and b = FP1 - slope * TP1,
+/// t / (a t + b) integrates to t / a - b / a^2 * log(a t + b).
+double continuous_area(const Segment& s) {
+    const double gained = s.tp_end - s.tp_begin;
+    const double predicted_begin = s.tp_begin + s.fp_begin;
+    const double predicted_end = s.tp_end + s.fp_end;
+    const double a = (predicted_end - predicted_begin) / gained;
+    const double b = predicted_begin - a * s.tp_begin;
+    if (predicted_begin <= 0.0 || b == 0.0) return gained / a;
+    return gained / a - b / (a * a) * std::log(predicted_end / predicted_begin);
+}
+
+double davis_goadrich_area(const Segment& s) {
+    // Beyond this many inserted points (only heavy row weights get there) the trapezoids and the
+    // integral agree to the last digits.
+    constexpr double kMostPoints = 1e6;
+    if (s.tp_end - s.tp_begin > kMostPoints) return continuous_area(s);
+    double area = 0.0;
+    double tp = s.tp_begin;
+    double precision = s.precision_begin();
+    for (double next = tp + 1.0; next < s.tp_end; next += 1.0) {
+        const double next_precision = s.precision(next);
+        area += 0.5 * (precision + next_precision) * (next - tp);
+        tp = next;
+        precision = next_precision;
+    }
+    return area + 0.5 * (precision + s.precision_end()) * (s.tp_end - tp);
+}
+
+double segment_area(const Segment& s, Interpolation interpolation) {
+    const double gained = s.tp_end - s.tp_begin;
+    switch (interpolation) {
+        case Interpolation::davis_goadrich:
+            return davis_goadrich_area(s);
+        case Interpolation::continuous:
+            return continuous_area(s);
+        case Interpolation::linear:
+            return 0.5 * (s.precision_begin() + s.precision_end()) * gained;
+        case Interpolation::step:
+            break;
+    }
+    return s.precision_end() * gained;
+}
+
+/// Column blocks keep a row-major matrix in cache while it is read label by label.
+class ColumnReader {
+  public:
+    ColumnReader(const ScoresView& scores, std::span<const std::int32_t> labels)
+        : scores_(scores), labels_(labels), buffer_(scores.n_rows * kBlock) {}
+
+    std::span<const double> column(std::size_t k) {
+        if (k % kBlock == 0) load(k);
+        return {buffer_.data() + (k % kBlock) * scores_.n_rows, scores_.n_rows};
+    }
+
+  private:
+    static constexpr std::size_t kBlock = 16;
+
+    void load(std::size_t begin) {
+        const std::size_t width = std::min(kBlock, labels_.size() - begin);
+        for (std::size_t r = 0; r < scores_.n_rows; ++r) {
+            for (std::size_t j = 0; j < width; ++j) {
+                buffer_[j * scores_.n_rows + r] =
+                    scores_(r, static_cast<std::size_t>(labels_[begin + j]));
+            }
+        }
+    }
+
+    const ScoresView& scores_;
+    std::span<const std::int32_t> labels_;
+    std::vector<double> buffer_;
+};
+
+/// The transpose of the truth: the rows of every label.
+SparseRows rows_of_labels(SparseRowsView truth, std::size_t n_labels) {
+    SparseRows result;
+    result.indptr.assign(n_labels + 1, 0);
+    for (const std::int32_t label : truth.indices)
+        ++result.indptr[static_cast<std::size_t>(label) + 1];
+    for (std::size_t l = 0; l < n_labels; ++l) result.indptr[l + 1] += result.indptr[l];
+    result.indices.resize(truth.indices.size());
+    auto next = result.indptr;
+    for (std::size_t r = 0; r < truth.n_rows(); ++r) {
+        for (const std::int32_t label : truth.row(r)) {
+            const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(label)]++);
+            result.indices[at] = static_cast<std::int32_t>(r);
+        }
+    }
+    return result;
+}
+
+CurveSteps label_steps(const RankingView& ranking, std::span<const double> column,
+                       std::span<const std::int32_t> positive_rows, double total) {
+    std::vector<double> scores;
+    scores.reserve(positive_rows.size());
+    for (const std::int32_t r : positive_rows)
+        scores.push_back(column[static_cast<std::size_t>(r)]);
+    if (scores.empty()) return steps_of(Tally({}), Tally({}), total);
+    Tally all(distinct(std::move(scores)));
+    Tally positive{std::vector<double>(all.keys)};
+    Counter count_all(all);
+    for (std::size_t r = 0; r < column.size(); ++r) count_all.add(column[r], ranking.weight(r));
+    Counter count_positive(positive);
+    for (const std::int32_t row : positive_rows) {
+        const auto r = static_cast<std::size_t>(row);
+        count_positive.add(column[r], ranking.weight(r));
+    }
+    return steps_of(all, positive, total);
+}
+
+}  // namespace
+
+bool all_finite(const ScoresView& scores) {
+    const bool by_rows = std::abs(scores.label_stride) <= std::abs(scores.row_stride);
+    const std::size_t n_outer = by_rows ? scores.n_rows : scores.n_labels;
+    const std::size_t n_inner = by_rows ? scores.n_labels : scores.n_rows;
+    for (std::size_t i = 0; i < n_outer; ++i) {
+        // x - x is 0 for a finite x and NaN otherwise; a sum keeps the inner loop branch-free.
+        double sum = 0.0;
+        for (std::size_t j = 0; j < n_inner; ++j) {
+            const double x = by_rows ? scores(i, j) : scores(j, i);
+            sum += x - x;
+        }
+        if (sum != 0.0 || sum != sum) return false;
+    }
+    return true;
+}
+
+CurveSteps pooled_steps(const RankingView& ranking, std::span<const std::int32_t> labels) {
+    const double total = total_weight(ranking) * static_cast<double>(labels.size());
+    std::vector<double> scores;
+    scores.reserve(ranking.truth.indices.size());
+    for_each_positive(ranking, labels, [&](double score, double) { scores.push_back(score); });
+    if (scores.empty()) return steps_of(Tally({}), Tally({}), total);
+    Tally all(distinct(std::move(scores)));
+    Tally positive{std::vector<double>(all.keys)};
+    Counter count_positive(positive);
+    for_each_positive(ranking, labels,
+                      [&](double score, double weight) { count_positive.add(score, weight); });
+    Counter count_all(all);
+    for_each_cell(ranking, labels,
+                  [&](double score, double weight) { count_all.add(score, weight); });
+    return steps_of(all, positive, total);
+}
+
+double precision_recall_area(const StepsView& steps, Interpolation interpolation) {
+    if (!(steps.n_positive > 0.0)) return std::numeric_limits<double>::quiet_NaN();
+    double area = 0.0;
+    double tp = 0.0;
+    double fp = 0.0;
+    for (std::size_t k = 0; k < steps.positives.size(); ++k) {
+        fp += steps.negatives_above[k];
+        const Segment segment{tp, fp, tp + steps.positives[k], fp + steps.negatives[k]};
+        // Rows of weight 0 leave a step without height.
+        if (segment.tp_end > segment.tp_begin) {
+            // Nothing is interpolated before the first point: its precision holds from recall 0.
+            const bool first = segment.tp_begin + segment.fp_begin <= 0.0;
+            area += segment_area(segment, first ? Interpolation::step : interpolation);
+        }
+        tp = segment.tp_end;
+        fp = segment.fp_end;
+    }
+    return area / steps.n_positive;
+}
+
+double roc_area(const StepsView& steps) {
+    if (!(steps.n_positive > 0.0) || !(steps.n_negative > 0.0)) return 0.5;
+    double misordered = 0.0;
+    double fp = 0.0;
+    for (std::size_t k = 0; k < steps.positives.size(); ++k) {
+        fp += steps.negatives_above[k];
+        misordered += steps.positives[k] * (fp + 0.5 * steps.negatives[k]);
+        fp += steps.negatives[k];
+    }
+    return 1.0 - misordered / (steps.n_positive * steps.n_negative);
+}
+
+LabelAreas label_areas(const RankingView& ranking, std::span<const std::int32_t> labels,
+                       Interpolation interpolation) {
+    const double total = total_weight(ranking);
+    const SparseRows rows = rows_of_labels(ranking.truth, ranking.scores.n_labels);
+    const SparseRowsView positive_rows{rows.indptr, rows.indices};
+    ColumnReader reader(ranking.scores, labels);
+    LabelAreas areas;
+    for (std::size_t k = 0; k < labels.size(); ++k) {
+        const auto positives = positive_rows.row(static_cast<std::size_t>(labels[k]));
+        const auto steps = label_steps(ranking, reader.column(k), positives, total);
+        const StepsView borrowed{steps.positives, steps.negatives_above, steps.negatives,
+                                 steps.n_positive, steps.n_negative};
+        areas.precision_recall.push_back(precision_recall_area(borrowed, interpolation));
+        areas.roc.push_back(roc_area(borrowed));
+        areas.n_positive.push_back(steps.n_positive);
+    }
+    return areas;
+}
+
+}  // namespace ramify
