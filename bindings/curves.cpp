@@ -2,12 +2,16 @@
 #include "curves.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "arrays.hpp"
 #include "init.hpp"
@@ -19,6 +23,9 @@ namespace {
 using Scores = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 using Indptr = Vector<std::int64_t>;
 using Indices = Vector<std::int32_t>;
+using Doubles = Owned<double>;
+using Steps = std::tuple<Doubles, Doubles, Doubles, Doubles, double, double>;
+using Areas = std::tuple<Doubles, Doubles, Doubles>;
 using Weights = std::optional<Vector<double>>;
 
 ScoresView scores_view(const Scores& scores) {
@@ -87,8 +94,8 @@ Interpolation interpolation_of(const std::string& name) {
         "'");
 }
 
-nb::tuple curve_steps(const Scores& scores, const Indptr& indptr, const Indices& indices,
-                      const Indices& labels, const Weights& row_weight) {
+Steps curve_steps(const Scores& scores, const Indptr& indptr, const Indices& indices,
+                  const Indices& labels, const Weights& row_weight) {
     const auto ranking = checked_ranking(scores, indptr, indices, row_weight);
     const auto chosen = checked_labels(labels, ranking.scores.n_labels);
     CurveSteps steps;
@@ -97,28 +104,30 @@ nb::tuple curve_steps(const Scores& scores, const Indptr& indptr, const Indices&
         check_finite(ranking.scores);
         steps = pooled_steps(ranking, chosen);
     }
-    return nb::make_tuple(to_numpy(std::move(steps.score)), to_numpy(std::move(steps.positives)),
-                          to_numpy(std::move(steps.negatives_above)),
-                          to_numpy(std::move(steps.negatives)), steps.n_positive,
-                          steps.n_negative);
+    return {to_numpy(std::move(steps.score)),
+            to_numpy(std::move(steps.positives)),
+            to_numpy(std::move(steps.negatives_above)),
+            to_numpy(std::move(steps.negatives)),
+            steps.n_positive,
+            steps.n_negative};
 }
 
 /// `negatives_above` and the totals as curve_steps gives them; any caller's steps will do.
-nb::tuple areas_of_steps(const Vector<double>& positives, const Vector<double>& negatives_above,
-                         const Vector<double>& negatives, double n_positive, double n_negative,
-                         const std::string& interpolation) {
+std::pair<double, double> areas_of_steps(const Vector<double>& positives,
+                                         const Vector<double>& negatives_above,
+                                         const Vector<double>& negatives, double n_positive,
+                                         double n_negative, const std::string& interpolation) {
     if (negatives_above.size() != positives.size() || negatives.size() != positives.size()) {
         throw std::invalid_argument("the arrays of steps must have one length");
     }
     const StepsView steps{view(positives), view(negatives_above), view(negatives), n_positive,
                           n_negative};
-    return nb::make_tuple(precision_recall_area(steps, interpolation_of(interpolation)),
-                          roc_area(steps));
+    return {precision_recall_area(steps, interpolation_of(interpolation)), roc_area(steps)};
 }
 
-nb::tuple areas_of_labels(const Scores& scores, const Indptr& indptr, const Indices& indices,
-                          const Indices& labels, const Weights& row_weight,
-                          const std::string& interpolation) {
+Areas areas_of_labels(const Scores& scores, const Indptr& indptr, const Indices& indices,
+                      const Indices& labels, const Weights& row_weight,
+                      const std::string& interpolation) {
     const auto ranking = checked_ranking(scores, indptr, indices, row_weight);
     const auto chosen = checked_labels(labels, ranking.scores.n_labels);
     const auto how = interpolation_of(interpolation);
@@ -128,8 +137,8 @@ nb::tuple areas_of_labels(const Scores& scores, const Indptr& indptr, const Indi
         check_finite(ranking.scores);
         areas = label_areas(ranking, chosen, how);
     }
-    return nb::make_tuple(to_numpy(std::move(areas.precision_recall)),
-                          to_numpy(std::move(areas.roc)), to_numpy(std::move(areas.n_positive)));
+    return {to_numpy(std::move(areas.precision_recall)), to_numpy(std::move(areas.roc)),
+            to_numpy(std::move(areas.n_positive))};
 }
 
 }  // namespace
