@@ -31,7 +31,7 @@ struct SparseRowsView {
 SparseRows ancestors(SparseRowsView parents);
 
 /// The union, row by row, of the labels and their ancestors; sorted and without repeats.
-/// Costs the sum of ancestors over the given labels; no term in the number of labels per row.
+/// Costs the ancestors of the given labels; a row's term in the number of labels is 1/4096 each.
 SparseRows close_upwards(SparseRowsView labels, SparseRowsView ancestors_of);
 
 /// The labels of a row that are no ancestor of another label of that row; sorted, no repeats.

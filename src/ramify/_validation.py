@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,21 +116,29 @@ def check_label_matrix(
             f"{name} has {matrix.shape[1]} columns, but the hierarchy has {n_labels} labels. "
             "Give one column per label, in the order of hierarchy.labels."
         )
-    coo = sparse.coo_array(matrix)
-    bad = np.flatnonzero((coo.data != 0) & (coo.data != 1))
+    rows = sparse.csr_array(matrix)
+    bad = np.flatnonzero((rows.data != 0) & (rows.data != 1))
     if bad.size:
-        row, column = coo.row[bad[0]], coo.col[bad[0]]
+        row = int(np.searchsorted(rows.indptr, bad[0], side="right")) - 1
+        column = int(rows.indices[bad[0]])
         label = "" if isinstance(labels, int) else f" (label {labels[column]!r})"
         raise ValueError(
-            f"{name} holds {coo.data[bad[0]]} in row {row}, column {column}{label}, but a label "
+            f"{name} holds {rows.data[bad[0]]} in row {row}, column {column}{label}, but a label "
             "matrix holds only 0 and 1. Threshold scores first; fill missing values with 0."
         )
-    clean: sparse.csr_array[np.int32] = coo.astype(np.int32).tocsr()
-    clean.eliminate_zeros()
-    clean.sort_indices()
+    return _canonical(rows, name)
+
+
+def _canonical(rows: Any, name: str) -> sparse.csr_array[np.int32]:
+    """Sort indices and drop stored zeros, on a copy where something has to change."""
+    clean = rows.astype(np.int32, copy=False)
+    if not (clean.has_canonical_format and clean.data.all()):
+        clean = clean.copy()
+        clean.eliminate_zeros()
+        clean.sum_duplicates()
     if clean.data.size and clean.data.max() > 1:
-        raise ValueError(f"{name} stores an entry twice. Call {name}.sum_duplicates() first.")
-    return clean
+        raise ValueError(f"{name} stores an entry twice. Store every entry once.")
+    return cast("sparse.csr_array[np.int32]", clean)
 
 
 def _dense_matrix(Y: Any, name: str) -> NDArray[Any]:
