@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._validation import Label, check_label_name, shorten
+from ramify._validation import Label, check_label_name, did_you_mean, shorten
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 """Sparse rows without values: (indptr, indices)."""
@@ -115,6 +115,22 @@ def parents_of_edges(
     return parents
 
 
+def without_root(
+    parents: Mapping[Label, Sequence[Label]], root: Hashable
+) -> dict[Label, list[Label]]:
+    """Leave out the virtual root, as a label and as a parent."""
+    if root is not None and root not in parents:
+        raise ValueError(
+            f"root is {root!r}, but there is no such label.{did_you_mean(root, parents)} Name the "
+            "root as it occurs, or leave it out."
+        )
+    return {
+        label: [parent for parent in above if parent != root]
+        for label, above in parents.items()
+        if label != root
+    }
+
+
 def _checked_edge(edge: Any, position: int) -> tuple[Label, Label]:
     if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) != 2:
         raise ValueError(
@@ -214,6 +230,8 @@ def _raise_cycle(parents: Mapping[Label, Sequence[Label]], ordered: Mapping[Labe
         trail[label] = len(trail)
         label = next(parent for parent in parents[label] if parent not in ordered)
     cycle = list(trail)[trail[label] :][::-1]
+    first = cycle.index(min(cycle, key=str))
+    cycle = cycle[first:] + cycle[:first]
     shown = " → ".join(repr(step) for step in [*cycle, cycle[0]])
     raise ValueError(
         f"the hierarchy has a cycle: {shown} (parent → child). Remove one of these edges."

@@ -52,13 +52,28 @@ class LabelGraph:
         state["separator"] = separator
         state["aliases"] = MappingProxyType(dict(aliases or {}))
         state["_position"] = {label: i for i, label in enumerate(self.labels)}
-        if len(self._position) != len(self.labels) or len(indptr) != len(self.labels) + 1:
-            raise ValueError("labels must be distinct, with one row of parents each.")
-        known = self._position | {a: self._position[b] for a, b in self.aliases.items()}
-        state["_lookup"] = known
+        self._check()
+        targets = {alias: self._position[label] for alias, label in self.aliases.items()}
+        state["_lookup"] = targets | self._position
 
     _position: dict[Label, int]
     _lookup: dict[Label, int]
+
+    def _check(self) -> None:
+        indptr, indices = self.parent_rows
+        if not self.labels:
+            raise ValueError("the hierarchy is empty. Give at least one label.")
+        if len(self._position) != len(self.labels) or len(indptr) != len(self.labels) + 1:
+            raise ValueError("labels must be distinct, with one row of parents each.")
+        owners = np.repeat(np.arange(len(self.labels)), np.diff(indptr))
+        if len(owners) != len(indices) or (indices < 0).any() or (indices >= owners).any():
+            raise ValueError(
+                "parent_rows must hold positions of labels that come before the child. "
+                "Hierarchy.from_edges puts labels in order."
+            )
+        strangers = [label for label in self.aliases.values() if label not in self._position]
+        if strangers:
+            raise unknown_labels_error(strangers, self.labels)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypeAlias, cast
 
@@ -14,6 +15,16 @@ Label: TypeAlias = str | int | float
 """What names a class: a string, or a number in flat hierarchies."""
 
 _SHOWN = 5
+
+
+def import_extra(module: str, extra: str) -> Any:
+    """Import an optional dependency, or say how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"this needs {module}, which is not installed. Run: pip install 'ramify[{extra}]'"
+        ) from error
 
 
 def shorten(values: Iterable[object], shown: int = _SHOWN) -> str:

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import chain, pairwise
+import html
+from collections.abc import Hashable, Iterable, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
-from ramify import _core
 from ramify._hierarchy_build import (
     OrderedGraph,
-    Rows,
     edges_of_paths,
     order_graph,
     parents_of_edges,
     rows_from_lists,
+    without_root,
 )
-from ramify._hierarchy_graph import LabelGraph
-from ramify._validation import (
-    Label,
-    check_label_matrix,
-    check_label_name,
-    shorten,
-    unknown_labels_error,
-)
-
-_COMBINE: dict[str, Callable[[list[float]], float]] = {
-    "avg": lambda above: sum(above) / len(above),
-    "sum": sum,
-    "min": min,
-    "max": max,
-}
+from ramify._hierarchy_encode import EncodedGraph
+from ramify._hierarchy_graph import row_of
+from ramify._hierarchy_obo import read_terms
+from ramify._hierarchy_text import read_json, read_outline, write_json, write_outline
+from ramify._validation import Label, check_label_name, import_extra, shorten
 
 
-class Hierarchy(LabelGraph):
+class Hierarchy(EncodedGraph):
     """A tree or directed acyclic graph of labels that never changes.
 
     Build one with a constructor that starts with ``from_``. The root is implicit: it stands
@@ -173,6 +161,145 @@ class Hierarchy(LabelGraph):
         return cls(listed, rows_from_lists([] for _ in listed))
 
     @classmethod
+    def from_networkx(cls, graph: Any, root: Hashable = None, *, tree: bool = False) -> Hierarchy:
+        """Build a hierarchy from a networkx graph whose edges point from parent to child.
+
+        Parameters
+        ----------
+        graph : networkx.DiGraph or networkx.MultiDiGraph
+            Parallel edges count once; nodes without edges are top-level labels.
+        root : str or int, optional
+            The node that is the virtual root and becomes no label.
+        tree : bool
+            Refuse labels with several parents.
+
+        Returns
+        -------
+        Hierarchy
+            Edges from child to parent? Give ``graph.reverse()``.
+
+        Examples
+        --------
+        >>> import networkx
+        >>> graph = networkx.DiGraph([("animal", "bird"), ("animal", "cat")])
+        >>> Hierarchy.from_networkx(graph, root="animal").labels
+        ('bird', 'cat')
+        """
+        if not graph.is_directed():
+            raise ValueError(
+                "graph is undirected, so parents cannot be told from children. Give a "
+                "networkx.DiGraph with edges from parent to child."
+            )
+        nodes = [check_label_name(node, "a node of graph") for node in graph.nodes()]
+        parents: dict[Label, list[Label]] = {node: [] for node in nodes}
+        parents |= parents_of_edges(dict.fromkeys(graph.edges()), root, tree)
+        return cls._of(order_graph(without_root(parents, root)))
+
+    @classmethod
+    def from_obo(
+        cls,
+        path: str | PathLike[str],
+        root: Hashable = None,
+        *,
+        relations: Sequence[str] = ("is_a", "part_of"),
+    ) -> Hierarchy:
+        """Build a hierarchy from an ontology in an OBO file, e.g. the Gene Ontology.
+
+        Obsolete terms are left out. Alternative identifiers become aliases, so that `encode`
+        finds a term under its old names.
+
+        Parameters
+        ----------
+        path : str or path
+            An OBO file, plain or compressed (.gz, .bz2, .xz).
+        root : str, optional
+            The term that is the virtual root and becomes no label.
+        relations : sequence of str
+            Relations that lead from a term to its parents.
+
+        Returns
+        -------
+        Hierarchy
+            Labels are term identifiers such as "GO:0008150".
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "pets.obo")
+        ...     _ = path.write_text('''ontology: pets
+        ...
+        ... [Term]
+        ... id: P:1
+        ... name: pet
+        ...
+        ... [Term]
+        ... id: P:2
+        ... name: cat
+        ... alt_id: P:9
+        ... is_a: P:1 ! pet
+        ... ''')
+        ...     pets = Hierarchy.from_obo(path)
+        >>> pets.labels, pets.index("P:9")
+        (('P:1', 'P:2'), 1)
+        """
+        parents, aliases = read_terms(path, relations)
+        graph = order_graph(without_root(parents, root))
+        aliases = {alias: term for alias, term in aliases.items() if term != root}
+        return cls(graph.labels, graph.parent_rows, aliases=aliases)
+
+    @classmethod
+    def from_text(cls, text: str) -> Hierarchy:
+        """Build a hierarchy from an outline: one label a line, children indented.
+
+        Parameters
+        ----------
+        text : str
+            The outline. Blank lines do not count. A label that stands under two parents has
+            both, so an outline can describe a DAG.
+
+        Returns
+        -------
+        Hierarchy
+            Labels are the lines without their indentation.
+
+        Examples
+        --------
+        >>> Hierarchy.from_text('''
+        ... animal
+        ...   bird
+        ...   cat
+        ... plant
+        ... ''').labels
+        ('animal', 'bird', 'cat', 'plant')
+        """
+        return cls._of(order_graph(read_outline(text)))
+
+    @classmethod
+    def from_json(cls, text: str) -> Hierarchy:
+        """Read a hierarchy that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            The JSON text, not the name of a file.
+
+        Returns
+        -------
+        Hierarchy
+            Equal to the one written, aliases and separator included.
+
+        Examples
+        --------
+        >>> hierarchy = Hierarchy.from_paths(["a/b"])
+        >>> Hierarchy.from_json(hierarchy.to_json()) == hierarchy
+        True
+        """
+        graph, separator, aliases = read_json(text)
+        return cls(graph.labels, graph.parent_rows, separator, aliases)
+
+    @classmethod
     def _of(cls, graph: OrderedGraph, separator: str = "/") -> Hierarchy:
         return cls(graph.labels, graph.parent_rows, separator)
 
@@ -184,175 +311,134 @@ class Hierarchy(LabelGraph):
         more = ", …" if self.n_labels > 4 else ""
         return f"Hierarchy({self.n_labels} label{plural}, {levels}: {first}{more})"
 
-    def encode(self, label_sets: Iterable[Any]) -> sparse.csr_array[np.int32]:
-        """Turn label sets into a label matrix that is closed upwards.
+    def _repr_html_(self) -> str:
+        outline = html.escape(self.to_text(max_labels=30))
+        return f"<p>{html.escape(repr(self))}</p><pre>{outline}</pre>"
+
+    def to_text(self, max_labels: int | None = None) -> str:
+        """Write the hierarchy as an outline, which `from_text` reads.
 
         Parameters
         ----------
-        label_sets : iterable of iterables of labels
-            One set per row, possibly empty. A string or number in place of a set is a set of
-            one label.
+        max_labels : int, optional
+            Show at most so many labels, those nearest to the root; lines with "…" count the
+            rest. None shows all.
 
         Returns
         -------
-        csr_array of int32, shape (n, n_labels)
-            1 where the row has the label or a descendant of it; sorted indices.
+        str
+            One label a line, indented below its parent. A label with several parents stands
+            under each of them, what is below it only once.
 
         Examples
         --------
-        >>> Hierarchy.from_paths(["a/b", "c"]).encode([["a/b"], [], "c"]).toarray()
-        array([[1, 1, 0],
-               [0, 0, 0],
-               [0, 0, 1]], dtype=int32)
+        >>> print(Hierarchy.from_paths(["a/x", "a/y/z", "b"]).to_text(max_labels=3))
+        a
+          a/x
+          … 2 more
+        b
         """
-        if isinstance(label_sets, str):
-            raise TypeError(
-                f"label_sets is the single string {label_sets!r}. Give one set per row: "
-                f"[[{label_sets!r}]]."
-            )
-        rows = [(row,) if np.isscalar(row) or row is None else tuple(row) for row in label_sets]
-        indptr = np.zeros(len(rows) + 1, dtype=np.int64)
-        np.cumsum(np.fromiter(map(len, rows), np.int64, count=len(rows)), out=indptr[1:])
-        lookup = self._lookup.__getitem__
-        try:
-            indices = np.fromiter(
-                map(lookup, chain.from_iterable(rows)), np.int32, count=int(indptr[-1])
-            )
-        except (KeyError, TypeError):
-            raise self._encoding_error(rows) from None
-        return self._closed(indptr, indices)
+        return write_outline(self, max_labels)
 
-    def _encoding_error(self, rows: Sequence[tuple[Any, ...]]) -> Exception:
-        """Find out, slowly, what was wrong with label sets."""
-        unknown = []
-        for i, row in enumerate(rows):
-            for label in row:
-                try:
-                    check_label_name(label, f"a label of row {i}", (str, int, float))
-                except (TypeError, ValueError) as error:
-                    return error
-                if label not in self._lookup:
-                    unknown.append(label)
-        return unknown_labels_error(unknown, self.labels)
+    def to_json(self) -> str:
+        """Write the hierarchy as JSON: labels in order, parents by position, aliases.
 
-    def close(self, Y: Any) -> sparse.csr_array[np.int32]:
-        """Add to every row of a label matrix the ancestors of its labels.
+        Returns
+        -------
+        str
+            JSON text for `from_json`.
+
+        Examples
+        --------
+        >>> Hierarchy.from_paths(["a/b"]).to_json()
+        '{"format": "ramify.hierarchy", "version": 1, "separator": "/", "labels": ["a", "a/b"], ...
+        """
+        return write_json(self)
+
+    def to_networkx(self) -> Any:
+        """Return the hierarchy as a networkx.DiGraph with edges from parent to child.
+
+        Returns
+        -------
+        networkx.DiGraph
+            Nodes in the order of `labels`; the root is no node.
+
+        Examples
+        --------
+        >>> Hierarchy.from_paths(["a/b", "a/c"]).to_networkx().edges
+        OutEdgeView([('a', 'a/b'), ('a', 'a/c')])
+        """
+        graph = import_extra("networkx", "obo").DiGraph()
+        graph.add_nodes_from(self.labels)
+        for position, label in enumerate(self.labels):
+            parents = row_of(self.parent_rows, position)
+            graph.add_edges_from((self.labels[p], label) for p in parents)
+        return graph
+
+    def subset(self, labels: Iterable[Label]) -> Hierarchy:
+        """Keep some labels; their parents become the nearest kept labels along every path up.
+
+        Parameters
+        ----------
+        labels : iterable of labels
+            What to keep, in any order.
+
+        Returns
+        -------
+        Hierarchy
+            The kept labels in their present order. For the matrix of the subset take
+            ``Y[:, hierarchy.indices(subset.labels)]``.
+
+        Examples
+        --------
+        >>> hierarchy = Hierarchy.from_paths(["a/b/c", "d"])
+        >>> kept = hierarchy.subset(["a/b/c", "a"])
+        >>> kept.parents("a/b/c")
+        ('a',)
+        >>> hierarchy.encode([["a/b"], ["d"]])[:, hierarchy.indices(kept.labels)].toarray()
+        array([[1, 0],
+               [0, 0]], dtype=int32)
+        """
+        kept = sorted(set(self.indices(labels).tolist()))
+        new_position = {old: new for new, old in enumerate(kept)}
+        nearest: list[set[int]] = []
+        rows = []
+        for position in range(self.n_labels):
+            above = set().union(*(nearest[p] for p in row_of(self.parent_rows, position)))
+            nearest.append({position} if position in new_position else above)
+            if position in new_position:
+                rows.append([new_position[p] for p in above])
+        names = self._named(kept)
+        aliases = {a: label for a, label in self.aliases.items() if label in set(names)}
+        return type(self)(names, rows_from_lists(rows), self.separator, aliases)
+
+    def prune(self, Y: Any, min_count: int = 1) -> Hierarchy:
+        """Keep the labels that enough rows have; rows count for all ancestors of their labels.
 
         Parameters
         ----------
         Y : array-like or sparse matrix of shape (n, n_labels)
-            Zeros and ones, columns in the order of `labels`.
+            Label matrix; it is closed upwards before counting.
+        min_count : int
+            The least number of rows.
 
         Returns
         -------
-        csr_array of int32, shape (n, n_labels)
-            The closed matrix.
+        Hierarchy
+            A kept label keeps all its ancestors, so edges stay as they are. Its matrix is
+            ``Y[:, hierarchy.indices(pruned.labels)]``.
 
         Examples
         --------
-        >>> Hierarchy.from_paths(["a/b", "c"]).close([[0, 1, 0]]).toarray()
-        array([[1, 1, 0]], dtype=int32)
+        >>> hierarchy = Hierarchy.from_paths(["a/b", "a/c"])
+        >>> hierarchy.prune(hierarchy.encode([["a/b"], ["a/b"], ["a/c"]]), min_count=2).labels
+        ('a', 'a/b')
         """
-        matrix = check_label_matrix(Y, self.labels)
-        return self._closed(*_kernel_rows(matrix))
-
-    def _closed(
-        self, indptr: NDArray[np.int64], indices: NDArray[np.int32]
-    ) -> sparse.csr_array[np.int32]:
-        indptr, indices = _core.close_upwards(indptr, indices, *self.ancestor_rows)
-        shape = (len(indptr) - 1, self.n_labels)
-        # scipy widens both index arrays to the wider type; half the memory where 32 bits do.
-        if len(indices) <= np.iinfo(np.int32).max:
-            indptr = indptr.astype(np.int32)
-        return sparse.csr_array((np.ones(len(indices), np.int32), indices, indptr), shape=shape)
-
-    def decode(self, Y: Any, most_specific: bool = True) -> list[tuple[Label, ...]]:
-        """Turn a label matrix into label sets.
-
-        Parameters
-        ----------
-        Y : array-like or sparse matrix of shape (n, n_labels)
-            Zeros and ones, columns in the order of `labels`.
-        most_specific : bool
-            Leave out labels that a descendant in the same row implies.
-
-        Returns
-        -------
-        list of tuples of labels
-            One tuple per row, in the order of `labels`.
-
-        Examples
-        --------
-        >>> hierarchy = Hierarchy.from_paths(["a/b", "c"])
-        >>> hierarchy.decode([[1, 1, 0], [1, 0, 1]])
-        [('a/b',), ('a', 'c')]
-        >>> hierarchy.decode([[1, 1, 0]], most_specific=False)
-        [('a', 'a/b')]
-        """
-        indptr, indices = _kernel_rows(check_label_matrix(Y, self.labels))
-        if most_specific:
-            indptr, indices = _core.most_specific(indptr, indices, *self.ancestor_rows)
-        labels = self.labels
-        names = [labels[i] for i in indices.tolist()]
-        bounds = indptr.tolist()
-        return [tuple(names[a:b]) for a, b in pairwise(bounds)]
-
-    def weights(self, w0: float = 0.75, combine: str = "avg") -> NDArray[np.float64]:
-        """Return the weight of every label: w0 times that of its parents; the root has 1.
-
-        Parameters
-        ----------
-        w0 : float
-            The factor from a level to the next; 1 gives all labels the same weight.
-        combine : {"avg", "sum", "min", "max"}
-            How the weights of several parents become one. All are equal in a tree.
-
-        Returns
-        -------
-        ndarray of shape (n_labels,)
-            w0 for top-level labels, w0² below them, and so on in a tree.
-
-        Examples
-        --------
-        >>> Hierarchy.from_paths(["a/b"]).weights(w0=0.5)
-        array([0.5 , 0.25])
-        """
-        if not np.isscalar(w0) or isinstance(w0, str) or not 0 < w0 < np.inf:
-            raise ValueError(f"w0 is {w0!r}, but it must be a positive number, e.g. 0.75.")
-        if combine not in _COMBINE:
-            raise ValueError(f"combine is {combine!r}, but it must be one of {list(_COMBINE)}.")
-        indptr, indices = (rows.tolist() for rows in self.parent_rows)
-        weights: list[float] = []
-        for start, stop in pairwise(indptr):
-            above = [weights[p] for p in indices[start:stop]] or [1.0]
-            weights.append(w0 * _COMBINE[combine](above))
-        return np.array(weights, dtype=np.float64)
-
-    def costs(self) -> NDArray[np.float64]:
-        """Return the cost of every label: its parent's, shared among the siblings.
-
-        The root has cost 1; a label of a DAG sums what each of its parents hands down.
-
-        Returns
-        -------
-        ndarray of shape (n_labels,)
-            The costs; in a tree those of a parent's children sum to the parent's.
-
-        Examples
-        --------
-        >>> Hierarchy.from_paths(["a/b", "a/c", "d"]).costs()
-        array([0.5 , 0.25, 0.25, 0.5 ])
-        """
-        indptr, indices = (rows.tolist() for rows in self.parent_rows)
-        n_children = np.diff(self.child_rows[0]).tolist()
-        n_top = sum(start == stop for start, stop in pairwise(indptr))
-        costs: list[float] = []
-        for start, stop in pairwise(indptr):
-            shares = [costs[p] / n_children[p] for p in indices[start:stop]]
-            costs.append(sum(shares) if shares else 1.0 / n_top)
-        return np.array(costs, dtype=np.float64)
-
-
-def _kernel_rows(matrix: sparse.csr_array[np.int32]) -> Rows:
-    """Give the core the index types it reads; scipy chooses its own."""
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+        counts = np.bincount(self.close(Y).indices, minlength=self.n_labels)
+        kept = np.flatnonzero(counts >= min_count).tolist()
+        if not kept:
+            raise ValueError(
+                f"min_count is {min_count}, but no label has more than {counts.max()} positive "
+                "rows. Choose a smaller min_count."
+            )
+        return self.subset(self._named(kept))

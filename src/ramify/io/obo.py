@@ -1,0 +1,48 @@
+"""Ontologies in OBO files."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from os import PathLike
+
+from ramify.hierarchy import Hierarchy
+
+
+def read_obo(
+    path: str | PathLike[str],
+    root: Hashable = None,
+    *,
+    relations: Sequence[str] = ("is_a", "part_of"),
+) -> Hierarchy:
+    r"""Read an ontology as a hierarchy of its terms.
+
+    Parameters
+    ----------
+    path : str or path
+        An OBO file, plain or compressed (.gz, .bz2, .xz).
+    root : str, optional
+        The term that is the virtual root and becomes no label.
+    relations : sequence of str
+        Relations that lead from a term to its parents.
+
+    Returns
+    -------
+    Hierarchy
+        Labels are term identifiers; alternative identifiers are aliases of them. Obsolete terms
+        are left out.
+
+    See Also
+    --------
+    ramify.Hierarchy.from_obo : The same, as a constructor.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "pets.obo")
+    ...     _ = path.write_text("ontology: pets\n\n[Term]\nid: P:1\nname: pet\n")
+    ...     read_obo(path)
+    Hierarchy(1 label, flat: 'P:1')
+    """
+    return Hierarchy.from_obo(path, root, relations=relations)

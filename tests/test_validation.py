@@ -1,0 +1,178 @@
+"""The front door: every kind of bad input meets an error that names it and says what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ramify import Hierarchy
+from ramify._validation import check_label_matrix, import_extra
+
+TREE = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
+
+
+@pytest.mark.parametrize(
+    ("edges", "options", "message"),
+    [
+        ([("a", "b"), ("b", "c"), ("c", "a")], {}, "cycle: 'a' → 'b' → 'c' → 'a'.*Remove one"),
+        ([("x", "a"), ("a", "b"), ("b", "a")], {}, "cycle: 'a' → 'b' → 'a'"),
+        ([("a", "b"), ("a", "a")], {}, "edge 1 makes 'a' its own parent"),
+        ([("a", "b"), ("a", "b")], {}, r"edges lists \('a', 'b'\) more than once"),
+        (
+            [("a", "c"), ("b", "c")],
+            {"tree": True},
+            "has 2 parents, 'a', 'b'.*tree=False",
+        ),
+        ([("a", "r")], {"root": "r"}, "edge 0 makes the root 'r' a child of 'a'"),
+        ([], {}, "the hierarchy is empty"),
+        (["ab"], {}, r"edge 0 is 'ab', but an edge is a pair .*from_paths"),
+        ([("a", "b", "c")], {}, "an edge is a pair"),
+        ([("a", None)], {}, "a label of edge 0 is None, which is a missing value"),
+        ([("a", float("nan"))], {}, "a label of edge 0 is nan, which is a missing value"),
+        ([("a", "")], {}, "a label of edge 0 is an empty string"),
+    ],
+)
+def test_bad_edges(edges, options, message):
+    with pytest.raises(ValueError, match=message):
+        Hierarchy.from_edges(edges, **options)
+
+
+def test_edges_of_wrong_type():
+    with pytest.raises(TypeError, match=r"edge 0 is 1.5 of type float, but .* str or int"):
+        Hierarchy.from_edges([("a", 1.5)])
+
+
+@pytest.mark.parametrize(
+    ("paths", "message"),
+    [
+        (["a//b"], "path 'a//b' has an empty segment"),
+        (["/a"], "path '/a' has an empty segment"),
+        (["a/"], "path 'a/' has an empty segment"),
+        ([""], "path '' has an empty segment"),
+        ([()], r"path \(\) has an empty segment"),
+        ([("a/b", "c")], "has the separator '/' inside the name 'a/b'"),
+        ([], "the hierarchy is empty"),
+    ],
+)
+def test_bad_paths(paths, message):
+    with pytest.raises(ValueError, match=message):
+        Hierarchy.from_paths(paths)
+
+
+def test_paths_of_wrong_type():
+    with pytest.raises(TypeError, match=r"paths is the single string 'a/b'. Give a list"):
+        Hierarchy.from_paths("a/b")
+    with pytest.raises(TypeError, match="path 3 is of type int"):
+        Hierarchy.from_paths([3])
+    with pytest.raises(ValueError, match="separator is ''"):
+        Hierarchy.from_paths(["a"], separator="")
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a", "b", "a"], "labels lists 'a' more than once"),
+        ([], "labels is empty"),
+        (["a", None], r"labels\[1\] is None, which is a missing value"),
+        ([1.0, np.nan], r"labels\[1\] is nan"),
+        (["a", ""], r"labels\[1\] is an empty string"),
+    ],
+)
+def test_bad_flat_labels(labels, message):
+    with pytest.raises(ValueError, match=message):
+        Hierarchy.from_labels(labels)
+
+
+def test_flat_labels_of_wrong_type():
+    with pytest.raises(TypeError, match="labels is the single string 'abc'"):
+        Hierarchy.from_labels("abc")
+    with pytest.raises(TypeError, match=r"labels\[0\] is \('a',\) of type tuple"):
+        Hierarchy.from_labels([("a",)])
+
+
+def test_labels_in_wrong_order():
+    with pytest.raises(ValueError, match="come before the child"):
+        Hierarchy(["a", "b"], (np.array([0, 1, 1]), np.array([1])))
+    with pytest.raises(ValueError, match="labels must be distinct"):
+        Hierarchy(["a", "a"], (np.zeros(3), np.zeros(0)))
+    with pytest.raises(ValueError, match="unknown label 'z'"):
+        Hierarchy(["a"], (np.zeros(2), np.zeros(0)), aliases={"y": "z"})
+
+
+def test_unknown_labels_are_named_with_a_suggestion():
+    with pytest.raises(ValueError, match=r"unknown label 'mammal/cta': .*mean 'mammal/cat'"):
+        TREE.encode([["bird"], ["mammal/cta"]])
+    with pytest.raises(ValueError, match="unknown labels 0, 1, 2, 3, 4 and 2 more"):
+        TREE.encode([range(7)])
+    with pytest.raises(ValueError, match=r"unknown label 'brid'.*mean 'bird'"):
+        TREE.index("brid")
+    with pytest.raises(ValueError, match="unknown label 'fish'"):
+        TREE.subset(["bird", "fish"])
+    with pytest.raises(ValueError, match="unknown label 'fish'"):
+        TREE.parents("fish")
+
+
+def test_bad_label_sets():
+    with pytest.raises(ValueError, match="a label of row 1 is nan, which is a missing value"):
+        TREE.encode([["bird"], ["bird", np.nan]])
+    with pytest.raises(ValueError, match="a label of row 0 is None"):
+        TREE.encode([None])
+    with pytest.raises(TypeError, match=r"a label of row 0 is \['bird'\] of type list"):
+        TREE.encode([[["bird"]]])
+    with pytest.raises(TypeError, match="label_sets is the single string 'bird'"):
+        TREE.encode("bird")
+
+
+@pytest.mark.parametrize(
+    ("Y", "message"),
+    [
+        (np.zeros((2, 3)), "Y has 3 columns, but the hierarchy has 4 labels"),
+        (sparse.csr_array((2, 5)), "Y has 5 columns, but the hierarchy has 4 labels"),
+        ([[0, 0, 1, 0], [0, 0, 0, 0.5]], r"Y holds 0.5 in row 1, column 3 \(label 'mammal/dog'\)"),
+        (np.full((1, 4), np.nan), "Y holds nan in row 0, column 0"),
+        (sparse.coo_array([[0, 0, -1, 0]]), "Y holds -1 in row 0, column 2"),
+        ([[1, 0], [1]], "Y has rows of different length"),
+        ([0, 1, 0, 0], r"Y has 1 dimension\(s\), but a label matrix has 2"),
+        ([["bird", "", "", ""]], "Y has values of type .*use hierarchy.encode"),
+    ],
+)
+def test_bad_label_matrices(Y, message):
+    with pytest.raises(ValueError, match=message):
+        TREE.close(Y)
+
+
+def test_entry_stored_twice():
+    twice = sparse.csr_array((np.ones(2), [0, 0], [0, 2]), shape=(1, 4))
+    with pytest.raises(ValueError, match="Y stores an entry twice"):
+        TREE.close(twice)
+    assert twice.nnz == 2
+
+
+def test_label_matrix_is_cleaned_without_touching_the_input():
+    messy = sparse.csr_array((np.array([1, 0, 1.0]), [3, 1, 0], [0, 3]), shape=(1, 4))
+    clean = check_label_matrix(messy, 4)
+    assert clean.dtype == np.int32
+    assert clean.indices.tolist() == [0, 3]
+    assert messy.indices.tolist() == [3, 1, 0]
+    for kind in (np.asarray, sparse.csc_array, sparse.coo_matrix, sparse.lil_matrix):
+        assert check_label_matrix(kind([[True, False]]), 2).indices.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"w0": 0}, "w0 is 0, but it must be a positive number"),
+        ({"w0": np.inf}, "w0 is inf"),
+        ({"w0": "a"}, "w0 is 'a'"),
+        ({"combine": "mean"}, r"combine is 'mean', but it must be one of \['avg', 'sum'"),
+    ],
+)
+def test_bad_weights_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        TREE.weights(**options)
+
+
+def test_missing_extra_names_the_command():
+    with pytest.raises(ImportError, match=r"needs no_such_module.*pip install 'ramify\[obo\]'"):
+        import_extra("no_such_module", "obo")
