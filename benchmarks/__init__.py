@@ -1,0 +1,1 @@
+"""Speed against peers, measured in one run; see each module."""

@@ -1,0 +1,256 @@
+"""Run CLUS as a peer: a separate Java program, fetched from PyPI and timed by its own clock.
+
+CLUS 2.12.8 comes as a jar inside the PyPI package pyclus. It is GPL software that is run and
+compared with, nothing of it is part of ramify. Needs ``java`` (11 or later) on the path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks.problems import Problem
+
+BUILD = Path(__file__).resolve().parents[1] / "build"
+PACKAGE = "pyclus==1.0.2"
+
+# Ensembles copy objects by reflection, which Java 9 and later forbid unless told otherwise.
+_OPENED = (
+    "java.util java.lang java.math java.net java.util.regex java.util.concurrent"
+    " java.util.concurrent.atomic java.io java.text"
+)
+OPENS = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED.split()]
+
+
+@dataclass(frozen=True)
+class ClusRun:
+    """What CLUS said about one run; `status` is "ok", "timeout" or "failed"."""
+
+    status: str
+    wall_s: float
+    induction_s: float = float("nan")
+    nodes: int = 0
+    leaves: int = 0
+    measures: dict[str, float] = field(default_factory=dict)
+    finished: float = field(default_factory=time.time)  # seconds since 1970
+    message: str = ""
+    recalled: bool = False  # from an earlier run
+
+
+def find_jar() -> Path:
+    """Return the path of clus.jar, downloading it into ``build/clus`` the first time."""
+    if shutil.which("java") is None:
+        raise RuntimeError("CLUS needs Java: no 'java' on the path; install a JRE (11 or later)")
+    folder = BUILD / "clus"
+    jar = folder / "clus.jar"
+    if not jar.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        download = [sys.executable, "-m", "pip", "download", "-qq", "--no-deps"]
+        subprocess.run([*download, "--dest", str(folder), PACKAGE], check=True)
+        (wheel,) = folder.glob("pyclus-*.whl")
+        with zipfile.ZipFile(wheel) as archive, archive.open("clus/clus.jar") as packed:
+            jar.with_suffix(".part").write_bytes(packed.read())
+        jar.with_suffix(".part").rename(jar)  # never a half-written jar under the final name
+    return jar
+
+
+def write_arff(problem: Problem, path: Path) -> None:
+    """Write the rows in CLUS's dialect (sparse rows count attributes from 1)."""
+    n_features = problem.X.shape[1]
+    with path.open("w") as file:
+        file.write("@relation benchmark\n")
+        for j in range(n_features):
+            values = problem.categories.get(j)
+            kind = (
+                "{" + ",".join(_value_name(k) for k in range(len(values))) + "}"
+                if values
+                else "numeric"
+            )
+            file.write(f"@attribute x{j} {kind}\n")
+        file.write(f"@attribute class hierarchical {','.join(_header_labels(problem))}\n@data\n")
+        if sp.issparse(problem.X):
+            _write_sparse_rows(problem, file)
+        else:
+            _write_dense_rows(problem, file)
+
+
+def _value_name(code: int) -> str:
+    """Name a nominal value so that CLUS, which sorts values, keeps the order of the codes."""
+    return f"v{code:05d}"
+
+
+def _header_labels(problem: Problem) -> list[str]:
+    hierarchy = problem.hierarchy
+    if hierarchy.is_tree:
+        return [str(label) for label in hierarchy.labels]
+    return [
+        f"{parent}/{label}"
+        for label in hierarchy.labels
+        for parent in (hierarchy.parents(label) or ("root",))
+    ]
+
+
+def _label_cells(problem: Problem) -> list[str]:
+    labels = np.array([str(label) for label in problem.hierarchy.labels], dtype=object)
+    Y = problem.Y
+    rows = (labels[Y.indices[Y.indptr[i] : Y.indptr[i + 1]]] for i in range(Y.shape[0]))
+    return ["@".join(row) or "n" for row in rows]
+
+
+def _write_dense_rows(problem: Problem, file: TextIO) -> None:
+    cells = _label_cells(problem)
+    columns = []
+    for j, column in enumerate(np.asarray(problem.X, dtype=float).T):
+        if j in problem.categories:
+            columns.append(["?" if np.isnan(x) else _value_name(int(x)) for x in column])
+        else:
+            columns.append(["?" if np.isnan(x) else repr(float(x)) for x in column])
+    file.writelines(",".join(row) + "\n" for row in zip(*columns, cells, strict=True))
+
+
+def _write_sparse_rows(problem: Problem, file: TextIO) -> None:
+    X = problem.X.tocsr()
+    X.sort_indices()
+    last = X.shape[1] + 1
+    for i, labels in enumerate(_label_cells(problem)):
+        stored = slice(X.indptr[i], X.indptr[i + 1])
+        cells = zip(X.indices[stored], X.data[stored], strict=True)
+        pairs = [f"{j + 1} {float(x)!r}" for j, x in cells]
+        file.write("{" + ",".join([*pairs, f"{last} {labels}"]) + "}\n")
+
+
+def settings_text(
+    problem: Problem,
+    min_weight: float = 5.0,
+    test: str | None = None,
+    extra: dict[str, dict[str, str]] | None = None,
+) -> str:
+    """Write the settings of one tree with the usual label weights (w0 = 0.75, average)."""
+    sections: dict[str, dict[str, str]] = {
+        "General": {"RandomSeed": "0", "Verbose": "0"},
+        "Data": {"File": "train.arff", **({"TestSet": test} if test else {})},
+        "Model": {"MinimalWeight": str(min_weight)},
+        "Tree": {"FTest": "1.0"},
+        "Hierarchical": {
+            "Type": "Tree" if problem.hierarchy.is_tree else "DAG",
+            "WType": "ExpAvgParentWeight",
+            "WParam": "0.75",
+            "HSeparator": "/",
+        },
+        "Output": {"TrainErrors": "No", "TestErrors": "Yes" if test else "No"},
+    }
+    for section, options in (extra or {}).items():
+        sections.setdefault(section, {}).update(options)
+    blocks = (
+        f"[{section}]\n" + "".join(f"{name} = {value}\n" for name, value in options.items())
+        for section, options in sections.items()
+    )
+    return "".join(blocks)
+
+
+def run_clus(
+    problem: Problem,
+    *,
+    min_weight: float = 5.0,
+    test: Problem | None = None,
+    extra: dict[str, dict[str, str]] | None = None,
+    switches: tuple[str, ...] = (),
+    timeout_s: float = 1200.0,
+    cached: bool = False,
+) -> ClusRun:
+    """Learn with CLUS in a process of its own; the answer holds its own time for learning.
+
+    `switches` are CLUS's ("-forest"); `extra` adds settings by section. With `cached` an earlier
+    answer to the same data and settings is used if there is one.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        write_arff(problem, work / "train.arff")
+        if test is not None:
+            write_arff(test, work / "test.arff")
+        name = "test.arff" if test is not None else None
+        (work / "run.s").write_text(settings_text(problem, min_weight, name, extra))
+        memory = _memory_path(work, switches)
+        if cached and memory.exists():
+            return ClusRun(**{**json.loads(memory.read_text()), "recalled": True})
+        result = _run_java(work, switches, timeout_s)
+    if result.status != "failed":
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        memory.write_text(json.dumps(asdict(result), indent=1))
+    return result
+
+
+def _memory_path(work: Path, switches: tuple[str, ...]) -> Path:
+    digest = hashlib.sha256(repr((PACKAGE, switches)).encode())
+    for file in sorted(work.iterdir()):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return BUILD / "benchmarks" / "clus" / f"{digest.hexdigest()[:24]}.json"
+
+
+def _run_java(work: Path, switches: tuple[str, ...], timeout_s: float) -> ClusRun:
+    command = ["java", *OPENS, "-jar", str(find_jar()), *switches, "run.s"]
+    start = time.perf_counter()
+    try:
+        done = subprocess.run(
+            command, cwd=work, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return ClusRun("timeout", wall_s=time.perf_counter() - start, induction_s=timeout_s)
+    wall_s = time.perf_counter() - start
+    out = work / "run.out"
+    if done.returncode or not out.exists():
+        message = (done.stderr or done.stdout).strip()[-2000:]
+        return ClusRun("failed", wall_s=wall_s, message=message)
+    return _read_out(out.read_text(), wall_s)
+
+
+def _read_out(text: str, wall_s: float) -> ClusRun:
+    def number(pattern: str, default: float = 0.0) -> float:
+        match = re.search(pattern, text, flags=re.MULTILINE)
+        return float(match[1]) if match else default
+
+    measures = {}
+    testing = text.partition("Testing error")[2].partition("Multilabel error")[0]
+    model = re.split(r"^   (?!Default)\S.*: *$", testing, maxsplit=1, flags=re.MULTILINE)[-1]
+    for line, name in {
+        "Average AUROC": "auroc",
+        "Average AUPRC": "auprc",
+        r"Average AUPRC \(weighted\)": "auprc_weighted",
+        "Pooled AUPRC": "auprc_pooled",
+    }.items():
+        if match := re.search(rf"^ +{line}: +(\S+)$", model, flags=re.MULTILINE):
+            measures[name] = float(match[1])
+    return ClusRun(
+        "ok",
+        wall_s=wall_s,
+        induction_s=number(r"^Induction Time: (\S+) sec", default=float("nan")),
+        nodes=int(number(r"^ +(?:Original|Forest).*?[Nn]odes(?: =|:) (\d+)")),
+        leaves=int(number(r"^ +(?:Original|Forest).*?[Ll]eaves(?: =|:) (\d+)")),
+        measures=measures,
+    )
+
+
+def java_version() -> str:
+    """Return the first line of ``java -version``."""
+    done = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False)
+    return (done.stderr or done.stdout).splitlines()[0] if done.returncode == 0 else "no java"
+
+
+def describe_machine() -> str:
+    """Say how busy the machine is: a ratio measured beside other work is worth less."""
+    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    return f"{os.cpu_count()} cores{load}; {java_version()}"

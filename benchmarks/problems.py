@@ -1,0 +1,76 @@
+"""Training sets for benchmarks: real ones by name, generated ones by size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ramify.datasets import fetch
+from ramify.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Training rows as a benchmark hands them to every learner.
+
+    X is dense (NaN is missing, nominal columns hold codes) or a csr_array; Y is a closed 0/1
+    csr_array whose columns are `hierarchy.labels`; `categories` maps the position of a nominal
+    column to its values.
+    """
+
+    name: str
+    X: Any
+    Y: sp.csr_array
+    hierarchy: Hierarchy
+    categories: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def mean_positives(self) -> float:
+        """Return the mean number of labels of a row, ancestors included."""
+        return float(self.Y.nnz) / self.Y.shape[0]
+
+
+def load(name: str) -> Problem:
+    """Return a public data set's training rows: train and valid together, where it has both."""
+    data = fetch(name, as_frame=False)
+    parts = [part for part in ("train", "valid") if f"X_{part}" in data]
+    names = list(data.feature_names)
+    return Problem(
+        name,
+        _stack([data[f"X_{part}"] for part in parts]),
+        sp.csr_array(_stack([sp.csr_array(data[f"y_{part}"]) for part in parts])),
+        data.hierarchy,
+        {names.index(feature): values for feature, values in data.categories.items()},
+    )
+
+
+def _stack(parts: list[Any]) -> Any:
+    if sp.issparse(parts[0]):
+        return sp.csr_array(sp.vstack(parts))
+    return np.concatenate(parts)
+
+
+def generate(
+    n_rows: int, n_features: int, n_labels: int, positives: int, seed: int = 0
+) -> Problem:
+    """Make rows with a given number of labels each, so that sizes can be varied one at a time.
+
+    Six features split the rows into 64 groups; a group's rows draw their labels from the same
+    eighth of all labels, one row in ten from another group's.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features))
+    group = (X[:, :6] > 0) @ (2 ** np.arange(6))
+    group = np.where(rng.random(n_rows) < 0.1, rng.integers(0, 64, n_rows), group)
+    pools = np.stack([rng.permutation(n_labels)[: n_labels // 8] for _ in range(64)])
+    chosen = np.stack([rng.choice(pools[g], positives, replace=False) for g in group])
+    Y = sp.csr_array(
+        (np.ones(chosen.size, dtype=np.int32), chosen.ravel(), positives * np.arange(n_rows + 1)),
+        shape=(n_rows, n_labels),
+    )
+    Y.sort_indices()
+    hierarchy = Hierarchy.from_labels([f"label{c}" for c in range(n_labels)])
+    return Problem(f"{n_rows} rows, {n_labels} labels", X, Y, hierarchy)
