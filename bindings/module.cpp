@@ -2,7 +2,9 @@
 #include "init.hpp"
 
 NB_MODULE(_core, m) {
-    m.doc() = "Native kernels of ramify. Arrays in, arrays out; the Python layer checks and explains.";
+    m.doc() =
+        "Native kernels of ramify. Arrays in, arrays out; the Python layer checks and explains.";
+    ramify::bindings::init_arff(m);
     ramify::bindings::init_closure(m);
     ramify::bindings::init_curves(m);
 }

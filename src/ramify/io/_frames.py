@@ -1,0 +1,80 @@
+"""Feature matrices from columns of numbers and codes: arrays, sparse matrices, data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def import_pandas(purpose: str, instead: str = "") -> Any:
+    """Return the pandas module, or say what needs it and how to get it."""
+    try:
+        import pandas  # noqa: PLC0415 (an extra)
+    except ImportError:
+        raise ImportError(
+            f"{purpose} needs pandas: pip install 'ramify[tables]'{instead}."
+        ) from None
+    return pandas
+
+
+def frame_of_columns(
+    names: Sequence[str],
+    numbers: NDArray[np.float64],
+    codes: Mapping[int, NDArray[Any]],
+    categories: Mapping[str, tuple[str, ...]],
+) -> Any:
+    """Build a data frame with categorical columns on top of the arrays, mostly without copies.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names of all columns, in order.
+    numbers : ndarray of shape (n, n_numeric)
+        The numeric columns, in order.
+    codes : mapping of position to ndarray of shape (n,)
+        The codes of the nominal columns by position among `names`; -1 is missing.
+    categories : mapping of str to tuple of str
+        The values of the nominal columns.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Categories are in the declared order, and unordered in pandas' sense.
+    """
+    pandas = import_pandas("a data frame of nominal features", " (or pass as_frame=False)")
+    # Columns with the same values share one dtype: building it costs more than the column.
+    dtypes = {values: pandas.CategoricalDtype(values) for values in set(categories.values())}
+    nominal = {
+        names[at]: pandas.Categorical.from_codes(
+            column, dtype=dtypes[categories[names[at]]], validate=False
+        )
+        for at, column in codes.items()
+    }
+    numeric_names = [name for name in names if name not in nominal]
+    if not numeric_names:
+        return pandas.DataFrame(nominal, columns=list(names), copy=False)
+    # One block for all numbers: a thousand blocks of one column make every later step slow.
+    frame = pandas.DataFrame(numbers, columns=numeric_names, copy=False)
+    if not nominal:
+        return frame
+    both = pandas.concat([frame, pandas.DataFrame(nominal, copy=False)], axis=1)
+    return both[list(names)]
+
+
+def array_of_columns(
+    n_columns: int, numbers: NDArray[np.float64], codes: Mapping[int, NDArray[Any]]
+) -> NDArray[np.float64]:
+    """Build one float array; nominal cells are codes, NaN where missing."""
+    if not codes:
+        return numbers
+    array = np.empty((len(numbers), n_columns))
+    numeric = np.ones(n_columns, dtype=bool)
+    numeric[list(codes)] = False
+    array[:, numeric] = numbers
+    for at, column in codes.items():
+        array[:, at] = column
+        array[column < 0, at] = np.nan
+    return array

@@ -1,0 +1,159 @@
+"""ARFF files as CLUS, Weka and Mulan write them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ramify.hierarchy import Hierarchy
+from ramify.io._arff_columns import ArffFile, parse_arff
+from ramify.io._arff_labels import LabelReader, read_labels
+from ramify.io._arff_targets import read_targets, target_positions
+from ramify.io._arff_writer import write_arff
+from ramify.io.files import FilePath
+from ramify.io.table import Table
+
+__all__ = ["read_arff", "write_arff"]
+
+
+def read_arff(
+    path: FilePath,
+    *,
+    target: str | int | Sequence[str] | None = None,
+    hierarchy: Hierarchy | None = None,
+    separator: str = "/",
+    hierarchy_type: str | None = None,
+    zero_ends_path: bool = False,
+    index_base: int = 0,
+    duplicate_names: str = "error",
+    as_frame: bool | None = None,
+    encoding: str = "utf-8",
+) -> Table:
+    """Read an ARFF file, plain or gzip.
+
+    The dialects of CLUS, Weka and Mulan are understood: numeric, nominal, binary, string and
+    key attributes, dense and sparse rows, missing values, weights of rows (``,{2.5}`` at the
+    end), and CLUS's ``hierarchical`` attribute, whose labels a row joins with ``@``. A set that
+    is ``?`` or ``n`` is empty. The type ``classes`` takes the hierarchy from the rows.
+
+    Parameters
+    ----------
+    path : path
+        The file. A gzip file is recognised by its content.
+    target : str, int or sequence of str, optional
+        The attributes to learn. None is the hierarchical attribute; a file without one then has
+        no labels. Names are attributes of 0 and 1 (or no and yes), one label each; a single
+        nominal attribute with other values gives one label per value. An int is that many
+        attributes at the end. An empty list is none.
+    hierarchy : Hierarchy, optional
+        The hierarchy to use in place of the file's own, such as that of the training file for
+        a test file. Labels that it lacks are an error.
+    separator : str
+        What joins the segments of a label's path. CLUS's own default is ".".
+    hierarchy_type : {None, "tree", "dag"}
+        How the header declares the hierarchy: paths from the top (tree), or pairs of parent and
+        child with ``root`` at the top (DAG). None guesses: a DAG when all items are pairs and
+        one starts with ``root``, else a tree.
+    zero_ends_path : bool
+        Whether a segment 0 ends a path, as in CLUS: 4/1/0 is the label 4/1. Data sets that use
+        0 as an ordinary code, such as ImCLEF07, lose labels by it.
+    index_base : {0, 1}
+        The first index of sparse rows: 0 in Weka and Mulan, 1 in CLUS.
+    duplicate_names : {"error", "rename"}
+        What to do with an attribute whose name an earlier one has. "rename" appends -1, -2,
+        ... as CLUS does.
+    as_frame : bool, optional
+        True gives a pandas DataFrame with categorical columns, False an array of numbers and
+        codes. None gives a frame when there are nominal features and an array otherwise.
+        Features of a sparse file are a csr_array with None or False; cells that a row does not
+        list are 0, which is the first declared value of a nominal feature.
+    encoding : str
+        The file's encoding.
+
+    Returns
+    -------
+    Table
+        Features, labels and hierarchy.
+
+    Raises
+    ------
+    FormatError
+        A ValueError that names the file, line and column, what was expected and what was found.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> text = '''@relation pets
+    ... @attribute size numeric
+    ... @attribute colour {brown,white}
+    ... @attribute class hierarchical bird,mammal/cat,mammal/dog
+    ... @data
+    ... 3.5,brown,mammal/dog
+    ... ?,white,mammal/cat@bird
+    ... '''
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "pets.arff")
+    ...     _ = path.write_text(text)
+    ...     pets = read_arff(path, as_frame=False)
+    >>> pets
+    Table('pets': 2 rows, 2 features (1 numeric, 1 nominal), array, 4 labels in a tree of 2 levels)
+    >>> pets.X
+    array([[3.5, 0. ],
+           [nan, 1. ]])
+    >>> pets.hierarchy.decode(pets.y)
+    [('mammal/dog',), ('bird', 'mammal/cat')]
+    """
+    _check_options(separator, hierarchy_type, index_base, duplicate_names)
+    file = parse_arff(
+        path,
+        index_base=index_base,
+        rename_duplicates=duplicate_names == "rename",
+        encoding=encoding,
+    )
+    targets = target_positions(file, target)
+    reader = LabelReader(file.path, separator, hierarchy_type, zero_ends_path)
+    y, hierarchy = _read_target(file, targets, reader, hierarchy)
+    wanted = set(file.cell_positions) - set(targets)
+    features = [at for at in file.cell_positions if at in wanted]
+    return Table(
+        X=file.features(features, as_frame),
+        y=y,
+        hierarchy=hierarchy,
+        feature_names=tuple(file.names[at] for at in features),
+        categories=file.categories(features),
+        sample_weight=file.weights,
+        name=file.relation,
+        strings=file.strings,
+    )
+
+
+def _read_target(
+    file: ArffFile, targets: list[int], reader: LabelReader, hierarchy: Hierarchy | None
+) -> tuple[sparse.csr_array[np.int32] | None, Hierarchy | None]:
+    if not targets:
+        return None, None
+    if targets == [file.label_attribute]:
+        return read_labels(file, reader, hierarchy)
+    return read_targets(file, targets, hierarchy)
+
+
+def _check_options(
+    separator: Any, hierarchy_type: Any, index_base: Any, duplicate_names: Any
+) -> None:
+    if not isinstance(separator, str) or not separator or separator == "@":
+        raise ValueError(
+            f"separator is {separator!r}, but it must be a string such as '/' or '.', and not "
+            "'@', which separates the labels of a row."
+        )
+    choices = (
+        ("hierarchy_type", hierarchy_type, (None, "tree", "dag")),
+        ("index_base", index_base, (0, 1)),
+        ("duplicate_names", duplicate_names, ("error", "rename")),
+    )
+    for name, value, allowed in choices:
+        if value not in allowed:
+            raise ValueError(f"{name} is {value!r}, but it must be one of {list(allowed)}.")

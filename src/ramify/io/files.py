@@ -1,0 +1,134 @@
+"""Bytes in and out of files: gzip, encodings, and writing that never leaves half a file."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import secrets
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike, fspath
+from pathlib import Path
+from typing import IO, TypeAlias
+
+FilePath: TypeAlias = str | PathLike[str]
+
+_CHUNK = 1 << 20
+
+
+class FormatError(ValueError):
+    """A file does not hold what its format asks for; the message says where."""
+
+
+def read_chunks(path: FilePath, encoding: str = "utf-8") -> Iterator[bytes]:
+    """Yield a file's text in pieces of UTF-8, decompressed when it is a gzip file.
+
+    Parameters
+    ----------
+    path : path
+        A gzip file is recognised by its first bytes, whatever its name.
+    encoding : str
+        The file's encoding. UTF-8 is passed on unchecked: the parser checks it.
+
+    Yields
+    ------
+    bytes
+        Pieces of about a mebibyte.
+    """
+    if _codec(encoding) in ("utf-8", "utf-8-sig"):
+        yield from _raw_chunks(path)
+    else:
+        yield from _recoded_chunks(path, encoding)
+
+
+def read_bytes(path: FilePath) -> bytes:
+    """Return the whole file, decompressed when it is a gzip file."""
+    return b"".join(_raw_chunks(path))
+
+
+def _codec(encoding: str) -> str:
+    try:
+        "".encode(encoding)  # refuses codecs that are no text encoding, such as base64
+        return codecs.lookup(encoding).name
+    except LookupError:
+        raise ValueError(
+            f"encoding is {encoding!r}, which Python does not know; give for instance 'utf-8', "
+            "'latin-1' or 'cp1252'."
+        ) from None
+
+
+def _raw_chunks(path: FilePath) -> Iterator[bytes]:
+    n_bytes = 0
+    with Path(path).open("rb") as raw:
+        is_gzip = raw.peek(2)[:2] == b"\x1f\x8b"
+        stream: IO[bytes] = gzip.GzipFile(fileobj=raw) if is_gzip else raw  # type: ignore[assignment]
+        while True:
+            try:
+                chunk = stream.read(_CHUNK)
+            except EOFError:
+                raise FormatError(
+                    f"{fspath(path)}: expected the rest of a gzip file, found its end after "
+                    f"{n_bytes} bytes of text: the file is truncated; copy or fetch it again."
+                ) from None
+            except (zlib.error, gzip.BadGzipFile) as error:
+                raise FormatError(
+                    f"{fspath(path)}: expected a sound gzip file, found damage after {n_bytes} "
+                    f"bytes of text ({error}); copy or fetch it again."
+                ) from None
+            if not chunk:
+                return
+            n_bytes += len(chunk)
+            yield chunk
+
+
+def _recoded_chunks(path: FilePath, encoding: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    n_bytes = 0
+    chunk = b""
+    try:
+        for chunk in _raw_chunks(path):
+            yield decoder.decode(chunk).encode()
+            n_bytes += len(chunk)
+        chunk = b""
+        yield decoder.decode(b"", final=True).encode()
+    except UnicodeDecodeError as error:
+        # The decoder may hold the first bytes of a character from the chunk before.
+        offset = n_bytes + len(chunk) - len(error.object) + error.start
+        raise FormatError(
+            f"{fspath(path)}: expected text in {encoding}, found byte "
+            f"0x{error.object[error.start]:02X} at offset {offset}; pass encoding= with the "
+            "file's encoding, for instance encoding='latin-1'."
+        ) from None
+
+
+@contextmanager
+def replacing(path: FilePath) -> Iterator[Path]:
+    """Give a temporary path beside `path`, which replaces it when all went well.
+
+    Readers see the old file or the whole new one, never a part; an error leaves the old one.
+    """
+    final = Path(path)
+    temporary = final.with_name(f".{final.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield temporary
+        temporary.replace(final)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing_text(path: FilePath) -> Iterator[IO[str]]:
+    """Open a UTF-8 text file that replaces `path` at the end; gzip when its name ends in .gz."""
+    with replacing(path) as temporary, temporary.open("xb") as raw:
+        if Path(path).suffix == ".gz":
+            # No time and no name inside: the same content gives the same bytes.
+            with (
+                gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
+                io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as text,
+            ):
+                yield text
+        else:
+            with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
+                yield text
