@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.test_hierarchy import DIAMOND, build, label_graphs, naive_ancestors
 
 from ramify import Hierarchy
+from tests.test_hierarchy import DIAMOND, build, label_graphs, naive_ancestors
 
 SEGMENT = st.text("abc019 .-é", min_size=1, max_size=3).filter(lambda s: s.strip() == s)
 PATHS = st.lists(st.lists(SEGMENT, min_size=1, max_size=4).map("/".join), min_size=1, max_size=8)

@@ -7,7 +7,12 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify._validation import check_label_matrix, import_extra
+from ramify._validation import (
+    check_label_matrix,
+    check_same_length,
+    check_sample_weight,
+    import_extra,
+)
 
 TREE = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
 
@@ -176,3 +181,32 @@ def test_bad_weights_options(options, message):
 def test_missing_extra_names_the_command():
     with pytest.raises(ImportError, match=r"needs no_such_module.*pip install 'ramify\[obo\]'"):
         import_extra("no_such_module", "obo")
+
+
+def test_sample_weight():
+    assert check_sample_weight(None, 2).tolist() == [1, 1]
+    assert check_sample_weight(2, 2).tolist() == [2, 2]
+    assert check_sample_weight([0, 3], 2).tolist() == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, 2, 3], r"sample_weight has shape \(3,\), but X has 2 rows"),
+        ([[1], [2]], r"sample_weight has shape \(2, 1\)"),
+        ([1, np.nan], r"sample_weight\[1\] is nan"),
+        ([np.inf, 1], r"sample_weight\[0\] is inf"),
+        ([1, -0.5], r"sample_weight\[1\] is -0.5, but a weight must be a number of 0 or more"),
+        ([0, 0], "sample_weight is 0 for every row"),
+        (["a", "b"], "sample_weight of type list does not convert to numbers"),
+    ],
+)
+def test_bad_sample_weight(weights, message):
+    with pytest.raises(ValueError, match=message):
+        check_sample_weight(weights, 2)
+
+
+def test_rows_of_x_and_y():
+    check_same_length(2, 2)
+    with pytest.raises(ValueError, match=r"X has 3 rows, but y has 2. Give one label set per row"):
+        check_same_length(3, 2)

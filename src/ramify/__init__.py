@@ -2,6 +2,7 @@
 
 from ramify.datasets import load_animals, make_hierarchical_classification
 from ramify.hierarchy import Hierarchy
+from ramify.labels import HierarchyBinarizer
 
 __version__ = "0.1.0"
-__all__ = ["Hierarchy", "load_animals", "make_hierarchical_classification"]
+__all__ = ["Hierarchy", "HierarchyBinarizer", "load_animals", "make_hierarchical_classification"]

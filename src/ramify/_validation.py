@@ -166,3 +166,77 @@ def _dense_matrix(Y: Any, name: str) -> NDArray[Any]:
             "For label names use hierarchy.encode."
         )
     return matrix
+
+
+def missing_label_error(row: int, value: object) -> ValueError:
+    """Build the error for a row of y whose label is not known."""
+    return ValueError(
+        f"Input y contains NaN: y[{row}] is {value!r}. Drop rows without a label, or give label "
+        "sets, which may be empty."
+    )
+
+
+def check_same_length(n_rows: int, n_label_rows: int) -> None:
+    """Refuse X and y that do not have the same number of rows.
+
+    Examples
+    --------
+    >>> check_same_length(3, 2)
+    Traceback (most recent call last):
+        ...
+    ValueError: X has 3 rows, but y has 2. Give one label set per row of X.
+    """
+    if n_rows != n_label_rows:
+        raise ValueError(
+            f"X has {n_rows} rows, but y has {n_label_rows}. Give one label set per row of X."
+        )
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return one finite, non-negative weight per row, not all zero.
+
+    Parameters
+    ----------
+    sample_weight : array-like, number or None
+        None and a number give every row the same weight, None 1.
+    n_rows : int
+        How many rows X has.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+        The weights.
+
+    Examples
+    --------
+    >>> check_sample_weight([1, 2], 2)
+    array([1., 2.])
+    >>> check_sample_weight([1, -2], 2)
+    Traceback (most recent call last):
+        ...
+    ValueError: sample_weight[1] is -2.0, but a weight must be a number of 0 or more.
+    """
+    given = 1.0 if sample_weight is None else sample_weight
+    try:
+        weights = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"sample_weight of type {type(given).__name__} does not convert to numbers. Give one "
+            "number per row of X."
+        ) from None
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.ndim != 1 or len(weights) != n_rows:
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}, but X has {n_rows} rows. Give one weight "
+            f"per row: shape ({n_rows},)."
+        )
+    bad = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
+    if bad.size:
+        raise ValueError(
+            f"sample_weight[{bad[0]}] is {weights[bad[0]]}, but a weight must be a number of 0 or "
+            "more."
+        )
+    if n_rows and not weights.any():
+        raise ValueError("sample_weight is 0 for every row. Give some row a weight above 0.")
+    return weights
