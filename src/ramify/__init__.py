@@ -3,6 +3,13 @@
 from ramify.datasets import load_animals, make_hierarchical_classification
 from ramify.hierarchy import Hierarchy
 from ramify.labels import HierarchyBinarizer
+from ramify.model_selection import HierarchicalStratifiedKFold
 
 __version__ = "0.1.0"
-__all__ = ["Hierarchy", "HierarchyBinarizer", "load_animals", "make_hierarchical_classification"]
+__all__ = [
+    "HierarchicalStratifiedKFold",
+    "Hierarchy",
+    "HierarchyBinarizer",
+    "load_animals",
+    "make_hierarchical_classification",
+]
