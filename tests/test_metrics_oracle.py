@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,3 +56,71 @@ def test_hierarchical_measures_equal_those_of_clus(out: Path, predictions: Path,
     for name, value in expected.items():
         ours = HIERARCHICAL[name](found.truth, found.scores, labels=labels)
         assert ours == pytest.approx(value, abs=1e-12), name
+
+
+def _part_of(out: Path, part: str) -> list[str]:
+    """Lines of the training or testing figures of an .out file."""
+    text = out.read_text()
+    begin = text.index("Training error" if part == "train" else "Testing error")
+    ends = [text.find(mark, begin) for mark in ("\nTesting error", "\nDefault Model")]
+    return text[begin : min(end for end in ends if end > 0)].splitlines()
+
+
+def _read_hmlc_list(out: Path, part: str) -> dict[str, float]:
+    """Read the multi-label list of the tree or forest; it is grouped by model."""
+    lines = _part_of(out, part)
+    found: dict[str, float] = {}
+    model = ""
+    for line in lines[lines.index("Multilabel error measures for HMLC") :]:
+        if match := re.match(r"^   (\S.*): *$", line):
+            model = match[1]
+        elif model != "Default" and (match := re.match(r"^ {6}(\w+): .*?(\S+)$", line)):
+            found[match[1]] = float(match[2])
+    return found
+
+
+def _read_flat_list(out: Path, part: str, model: str) -> dict[str, float]:
+    """Read the measures of a flat multi-label run; they are grouped by measure."""
+    found: dict[str, float] = {}
+    measure = ""
+    for line in _part_of(out, part):
+        if re.match(r"^\w+$", line):
+            measure = line
+        elif measure and line.strip().startswith(model):
+            value = line.split("(")[0].split(":")[-1]
+            found[measure] = float(value)
+    return found
+
+
+@requires_oracle
+@pytest.mark.parametrize(("out", "predictions", "part"), RUNS)
+def test_multilabel_list_equals_that_of_clus(out: Path, predictions: Path, part: str):
+    found = read_predictions(predictions)
+    expected = _read_hmlc_list(out, part)
+    labels = _evaluated_columns(out, found.labels)
+    ours = metrics.clus_multilabel_measures(found.truth, found.scores, labels=labels)
+    assert ours.keys() == expected.keys()
+    for name, value in expected.items():
+        assert ours[name] == pytest.approx(value, rel=1e-6, abs=1e-9, nan_ok=True), name
+
+
+FLAT = [
+    pytest.param(out, part, model, id=f"{out.stem}-{part}-{model}")
+    for out in sorted(TINY.glob("t12_mlc/*.out"))
+    for part in ("train", "test")
+    for model in ("Original", "Pruned", "Forest with 3 trees")
+    if f"   {model} " in out.read_text()
+]
+
+
+@requires_oracle
+@pytest.mark.parametrize(("out", "part", "model"), FLAT)
+def test_flat_multilabel_list_equals_that_of_clus(out: Path, part: str, model: str):
+    ending = {"train": ".train.1.pred.arff", "test": ".test.pred.arff"}[part]
+    found = read_predictions(out.with_name(out.stem + ending), model)
+    # The file holds sums of votes: equal sums must stay equal when they become shares.
+    ours = metrics.clus_multilabel_measures(found.truth, found.scores.round(12))
+    expected = _read_flat_list(out, part, model)
+    assert ours.keys() == expected.keys()
+    for name, value in expected.items():
+        assert ours[name] == pytest.approx(value, rel=5e-5, abs=1e-9, nan_ok=True), name

@@ -1,5 +1,32 @@
 """Measures of hierarchical and multi-label predictions, on one matrix form."""
 
+from ramify.metrics._clus import clus_multilabel_measures
+from ramify.metrics._hierarchical import (
+    hierarchical_f1,
+    hierarchical_precision_recall_f1,
+    level_accuracy,
+    top_k_accuracy,
+)
+from ramify.metrics._labelwise import (
+    macro_f1,
+    macro_precision_recall_f1,
+    micro_f1,
+    micro_precision_recall_f1,
+)
+from ramify.metrics._losses import (
+    h_loss,
+    hierarchical_hamming_loss,
+    hmc_loss,
+    label_imbalance,
+    symmetric_loss,
+)
+from ramify.metrics._protein import (
+    ProteinCurve,
+    f_max,
+    information_content,
+    protein_curve,
+    s_min,
+)
 from ramify.metrics._ranking import (
     mean_auprc,
     mean_auroc,
@@ -7,5 +34,44 @@ from ramify.metrics._ranking import (
     pooled_auroc,
     weighted_auprc,
 )
+from ramify.metrics._sets import (
+    example_f1,
+    example_precision,
+    example_recall,
+    hamming_loss,
+    jaccard_accuracy,
+    subset_accuracy,
+)
 
-__all__ = ["mean_auprc", "mean_auroc", "pooled_auprc", "pooled_auroc", "weighted_auprc"]
+__all__ = [
+    "ProteinCurve",
+    "clus_multilabel_measures",
+    "example_f1",
+    "example_precision",
+    "example_recall",
+    "f_max",
+    "h_loss",
+    "hamming_loss",
+    "hierarchical_f1",
+    "hierarchical_hamming_loss",
+    "hierarchical_precision_recall_f1",
+    "hmc_loss",
+    "information_content",
+    "jaccard_accuracy",
+    "label_imbalance",
+    "level_accuracy",
+    "macro_f1",
+    "macro_precision_recall_f1",
+    "mean_auprc",
+    "mean_auroc",
+    "micro_f1",
+    "micro_precision_recall_f1",
+    "pooled_auprc",
+    "pooled_auroc",
+    "protein_curve",
+    "s_min",
+    "subset_accuracy",
+    "symmetric_loss",
+    "top_k_accuracy",
+    "weighted_auprc",
+]

@@ -30,11 +30,10 @@ class Ranking:
     weight: Weights
 
     @property
-    def kernel_arguments(self) -> tuple[Any, ...]:
-        """What the native functions take, in their order."""
+    def truth_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The true labels as the native functions take them."""
         indptr = self.truth.indptr.astype(np.int64, copy=False)
-        indices = self.truth.indices.astype(np.int32, copy=False)
-        return self.scores, indptr, indices, self.labels, self.weight
+        return indptr, self.truth.indices.astype(np.int32, copy=False)
 
     def positives(self) -> NDArray[np.float64]:
         """Weight of the rows that have each of the chosen labels."""
@@ -61,6 +60,85 @@ def read_ranking(
     return Ranking(truth, scores, chosen, read_weights(sample_weight, truth.shape[0]))
 
 
+@dataclass(frozen=True)
+class LabelSets:
+    """True and predicted label sets of every row, over the chosen labels only."""
+
+    truth: Truth
+    predicted: Truth
+    weight: NDArray[np.float64]
+
+    @property
+    def n_labels(self) -> int:
+        """The number of chosen labels."""
+        return int(self.truth.shape[1])
+
+    def row_sizes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Sizes of the true set, the predicted set and what they share, for every row."""
+        shared = sparse.csr_array(self.truth.multiply(self.predicted))
+        return tuple(  # type: ignore[return-value]
+            np.diff(_without_zeros(matrix).indptr).astype(np.float64)
+            for matrix in (self.truth, self.predicted, shared)
+        )
+
+    def label_counts(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Weight of the rows that have, get, and rightly get every label."""
+        shared = sparse.csr_array(self.truth.multiply(self.predicted))
+        return tuple(  # type: ignore[return-value]
+            np.asarray(matrix.T @ self.weight, dtype=np.float64)
+            for matrix in (self.truth, self.predicted, shared)
+        )
+
+    def mean(self, values: NDArray[np.float64]) -> float:
+        """Weighted mean of one value per row."""
+        return float(np.average(values, weights=self.weight))
+
+
+def _without_zeros(matrix: Truth) -> Truth:
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def read_sets(
+    y_true: Any,
+    y_pred: Any,
+    hierarchy: Hierarchy | None,
+    labels: LabelChoice,
+    sample_weight: Any,
+    *,
+    closed: bool = False,
+) -> LabelSets:
+    """Check the arguments of a measure of label sets; `closed` adds the ancestors first."""
+    truth, predicted = read_label_matrices(y_true, y_pred, hierarchy)
+    if closed and hierarchy is not None:
+        truth, predicted = hierarchy.close(truth), hierarchy.close(predicted)
+    n_rows, n_labels = truth.shape
+    chosen = choose_labels(labels, hierarchy, n_labels)
+    if len(chosen) < n_labels:
+        truth, predicted = truth[:, chosen], predicted[:, chosen]
+    weights = read_weights(sample_weight, n_rows)
+    return LabelSets(truth, predicted, np.ones(n_rows) if weights is None else weights)
+
+
+def read_label_matrices(
+    y_true: Any, y_pred: Any, hierarchy: Hierarchy | None
+) -> tuple[Truth, Truth]:
+    """Return true and predicted labels as matrices of one shape."""
+    n_labels = width(y_pred, hierarchy)
+    predicted = read_label_matrix(y_pred, hierarchy, n_labels, "y_pred")
+    truth = read_label_matrix(y_true, hierarchy, n_labels, "y_true")
+    check_same_rows(truth, predicted, "y_pred")
+    return truth, predicted
+
+
+def width(y: Any, hierarchy: Hierarchy | None) -> int:
+    """Return how many labels there are."""
+    if hierarchy is not None:
+        return hierarchy.n_labels
+    shape: Any = getattr(y, "shape", None) or np.shape(y)
+    return int(shape[1]) if len(shape) == 2 else 0
+
+
 def read_scores(y_score: Any) -> NDArray[np.float64]:
     """Return scores as a dense matrix of finite numbers, without a copy where possible."""
     matrix: Any = y_score
@@ -75,7 +153,14 @@ def read_scores(y_score: Any) -> NDArray[np.float64]:
             f"y_score has {scores.ndim} dimension(s), but scores have 2: one row per example and "
             "one column per label. A list of arrays, one per label, must be stacked first."
         )
-    return scores.astype(np.float64, copy=False)
+    scores = scores.astype(np.float64, copy=False)
+    if not np.isfinite(scores).all():
+        row, column = np.argwhere(~np.isfinite(scores))[0].tolist()
+        raise ValueError(
+            f"y_score holds {scores[row, column]} in row {row}, column {column}, but scores must "
+            "be finite. Replace NaN and infinity."
+        )
+    return scores
 
 
 def read_label_matrix(
@@ -91,7 +176,9 @@ def read_label_matrix(
 
 
 def check_same_rows(truth: Truth, other: Any, name: str) -> None:
-    """Refuse predictions for another number of examples."""
+    """Refuse predictions for another number of examples, and none at all."""
+    if truth.shape[0] == 0:
+        raise ValueError("y_true has no rows. Give at least one example.")
     if other.shape[0] != truth.shape[0]:
         raise ValueError(
             f"y_true has {truth.shape[0]} rows, but {name} has {other.shape[0]}. Give both for "
@@ -111,6 +198,8 @@ def read_weights(sample_weight: Any, n_rows: int) -> Weights:
         )
     if not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:
         raise ValueError("sample_weight holds negative or infinite values or NaN. Remove them.")
+    if not weights.any():
+        raise ValueError("sample_weight is 0 for every row. Give at least one row a weight.")
     return weights
 
 

@@ -15,6 +15,7 @@ from ramify.metrics._inputs import LabelChoice, Ranking, read_ranking
 
 Interpolation: TypeAlias = Literal["davis-goadrich", "continuous", "linear", "step"]
 AbsentLabels: TypeAlias = Literal["drop", "keep"]
+Vector: TypeAlias = NDArray[np.float64]
 
 
 def pooled_auprc(
@@ -241,7 +242,7 @@ def mean_auroc(
     0.75
     """
     ranking = read_ranking(y_true, y_score, hierarchy, labels, sample_weight)
-    _, areas, counts = _kernel(_core.label_areas, ranking)
+    _, areas, counts = areas_of_labels(ranking)
     areas, _ = _absent(areas, counts, absent_labels, value=0.5)
     return _mean(areas, np.ones(len(areas)), "mean_auroc")
 
@@ -271,23 +272,27 @@ def _present(ranking: Ranking, absent_labels: AbsentLabels) -> Ranking:
     return ranking if absent_labels == "keep" else ranking.only(ranking.positives() > 0)
 
 
-def _kernel(function: Any, ranking: Ranking, *arguments: Any) -> Any:
-    """Call a native function; scores are checked there, while they are read anyway."""
-    try:
-        return function(*ranking.kernel_arguments, *arguments)
-    except ValueError as error:
-        if "finite" not in str(error):
-            raise
-        row, column = np.argwhere(~np.isfinite(ranking.scores))[0].tolist()
-        raise ValueError(
-            f"y_score holds {ranking.scores[row, column]} in row {row}, column {column}, but "
-            "scores must be finite. Replace NaN and infinity."
-        ) from None
+def curve_steps(
+    ranking: Ranking,
+) -> tuple[Vector, Vector, Vector, Vector, float, float]:
+    """Return (score, positives, negatives above, tied negatives) of every step, and totals."""
+    indptr, indices = ranking.truth_rows
+    return _core.curve_steps(ranking.scores, indptr, indices, ranking.labels, ranking.weight)
+
+
+def areas_of_labels(
+    ranking: Ranking, interpolation: Interpolation = "davis-goadrich"
+) -> tuple[Vector, Vector, Vector]:
+    """Return the areas under every label's curves, precision-recall and ROC, and its positives."""
+    indptr, indices = ranking.truth_rows
+    return _core.label_areas(
+        ranking.scores, indptr, indices, ranking.labels, ranking.weight, interpolation
+    )
 
 
 def _pooled_areas(ranking: Ranking, interpolation: Interpolation) -> tuple[float, float]:
     _check_interpolation(interpolation)
-    _, positives, above, tied, n_positive, n_negative = _kernel(_core.curve_steps, ranking)
+    _, positives, above, tied, n_positive, n_negative = curve_steps(ranking)
     if not n_positive > 0:
         _warn_undefined("The pooled area")
         return np.nan, np.nan
@@ -296,18 +301,19 @@ def _pooled_areas(ranking: Ranking, interpolation: Interpolation) -> tuple[float
 
 def _label_precision_recall(
     ranking: Ranking, interpolation: Interpolation, thresholds: ArrayLike | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Vector, Vector]:
     _check_interpolation(interpolation)
-    areas, _, counts = _kernel(_core.label_areas, on_grid(ranking, thresholds), interpolation)
+    lowered = on_grid(ranking, thresholds)
+    areas, _, counts = areas_of_labels(lowered, interpolation)
     return areas, counts
 
 
 def _absent(
-    areas: NDArray[np.float64],
-    counts: NDArray[np.float64],
+    areas: Vector,
+    counts: Vector,
     absent_labels: AbsentLabels,
     value: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Vector, Vector]:
     """Leave out labels without positives, or give them a value."""
     _check_absent(absent_labels)
     present = counts > 0
@@ -316,7 +322,7 @@ def _absent(
     return areas[present], counts[present]
 
 
-def _mean(areas: NDArray[np.float64], weights: NDArray[np.float64], name: str) -> float:
+def _mean(areas: Vector, weights: Vector, name: str) -> float:
     if not weights.sum() > 0:
         _warn_undefined(name)
         return np.nan

@@ -1,0 +1,333 @@
+"""Measures of protein-function prediction: F-max and S-min with information content."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from ramify.hierarchy import Hierarchy
+from ramify.metrics._inputs import (
+    LabelChoice,
+    Ranking,
+    Truth,
+    read_label_matrix,
+    read_ranking,
+    width,
+)
+
+Vector: TypeAlias = NDArray[np.float64]
+
+
+def information_content(
+    y: Any, *, hierarchy: Hierarchy | None = None, smoothing: float = 0.0
+) -> NDArray[np.float64]:
+    r"""Information that every label adds to its parents, in bits.
+
+    .. math:: ic(c) = -\log_2 P(c \mid \text{all parents of } c)
+            = -\log_2 \frac{n_c + s}{n_{pa(c)} + 2s}
+
+    with n the number of rows that have the label, or all its parents (all rows for a label at
+    the top), and s the smoothing.
+
+    Parameters
+    ----------
+    y : label matrix or labels in any format
+        Annotations to count, usually those of the training set; closed upwards.
+    hierarchy : Hierarchy, optional
+        Without one the labels have no parents.
+    smoothing : float
+        Added to the rows with and without the label.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        0 for labels that never occur (unless smoothed): nothing is known about them.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.metrics import information_content
+    >>> animals = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
+    >>> y = animals.encode([["mammal/cat"], ["mammal/dog"], ["mammal/dog"], ["bird"]])
+    >>> information_content(y, hierarchy=animals).round(3)
+    array([2.   , 0.415, 1.585, 0.585])
+    """
+    if not 0 <= smoothing < np.inf:
+        raise ValueError(f"smoothing is {smoothing!r}, but it must be 0 or more.")
+    truth = read_label_matrix(y, hierarchy, width(y, hierarchy), "y")
+    counts = np.bincount(truth.indices, minlength=truth.shape[1]).astype(np.float64)
+    above = _rows_with_all_parents(truth, hierarchy)
+    probability = np.ones(len(counts))
+    known = counts + smoothing > 0
+    np.divide(counts + smoothing, above + 2 * smoothing, out=probability, where=known)
+    return np.maximum(0.0, -np.log2(probability))
+
+
+def _rows_with_all_parents(truth: Truth, hierarchy: Hierarchy | None) -> Vector:
+    n_rows, n_labels = truth.shape
+    if hierarchy is None:
+        return np.full(n_labels, float(n_rows))
+    indptr, indices = hierarchy.parent_rows
+    ones = np.ones(len(indices), dtype=np.int32)
+    parents = sparse.csr_array((ones, indices, indptr), shape=(n_labels, n_labels))
+    n_parents = np.diff(indptr)
+    having = sparse.coo_array(truth @ parents.T)
+    complete = having.data == n_parents[having.col]
+    above = np.bincount(having.col[complete], minlength=n_labels).astype(np.float64)
+    return np.where(n_parents == 0, float(n_rows), above)
+
+
+@dataclass(frozen=True)
+class ProteinCurve:
+    """Averages over the examples at every threshold, as the CAFA challenges define them.
+
+    Attributes
+    ----------
+    thresholds : ndarray
+        Increasing; a label is predicted when its score is at least the threshold.
+    precision : ndarray
+        Mean over the examples with a prediction; NaN where there is none.
+    recall : ndarray
+        Mean over all examples that have labels.
+    remaining_uncertainty, misinformation : ndarray
+        Mean information content of the missed and of the wrongly predicted labels.
+    """
+
+    thresholds: Vector
+    precision: Vector
+    recall: Vector
+    remaining_uncertainty: Vector
+    misinformation: Vector
+
+    @property
+    def f1(self) -> Vector:
+        """Harmonic mean of precision and recall; 0 where nothing is predicted."""
+        precision = np.nan_to_num(self.precision)
+        total = precision + self.recall
+        return np.divide(
+            2 * precision * self.recall, total, out=np.zeros(len(total)), where=total > 0
+        )
+
+    @property
+    def semantic_distance(self) -> Vector:
+        """Euclidean length of (remaining uncertainty, misinformation)."""
+        return np.hypot(self.remaining_uncertainty, self.misinformation)
+
+
+def protein_curve(
+    y_true: Any,
+    y_score: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    thresholds: ArrayLike | None = None,
+    information: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> ProteinCurve:
+    """Precision, recall, remaining uncertainty and misinformation at every threshold.
+
+    Parameters
+    ----------
+    y_true : label matrix or labels in any format
+        True labels, closed upwards. Rows without labels are left out.
+    y_score : array-like of shape (n, n_labels)
+        Scores, no label above its parents.
+    hierarchy : Hierarchy, optional
+        Names the columns.
+    labels : {"all", "leaves"}, int or sequence of labels
+        The labels that count; an int is a level, counted from 1 at the top.
+    thresholds : array-like, optional
+        By default 0.01, 0.02, …, 1.
+    information : array-like of shape (n_labels,), optional
+        Information content of the labels; by default that of `y_true`.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    ProteinCurve
+        The averages, one entry per threshold.
+
+    Examples
+    --------
+    >>> from ramify.metrics import protein_curve
+    >>> curve = protein_curve([[1, 1], [1, 0]], [[0.9, 0.4], [0.8, 0.5]], thresholds=[0.3, 0.6])
+    >>> curve.precision, curve.recall
+    (array([0.75, 1.  ]), array([1.  , 0.75]))
+    """
+    ranking = read_ranking(y_true, y_score, hierarchy, labels, sample_weight)
+    grid = np.arange(1, 101) / 100 if thresholds is None else np.unique(thresholds)
+    weights = _information_of(information, ranking, hierarchy)
+    predicted, shared = _counts(ranking, grid, np.ones_like(weights))
+    predicted_bits, shared_bits = _counts(ranking, grid, weights)
+    true = ranking.truth[:, ranking.labels]
+    sizes = np.asarray(true.sum(axis=1), dtype=np.float64)
+    true_bits = np.asarray(true @ weights[ranking.labels], dtype=np.float64)
+    row_weight = np.ones(len(sizes)) if ranking.weight is None else ranking.weight.copy()
+    row_weight[sizes == 0] = 0.0
+    if not row_weight.any():
+        raise ValueError("y_true has no row with a chosen label, so no average is defined.")
+    share = np.divide(shared, predicted, out=np.zeros_like(shared), where=predicted > 0)
+    covered = row_weight @ (predicted > 0)
+    with np.errstate(invalid="ignore"):
+        precision = row_weight @ share / covered
+    return ProteinCurve(
+        thresholds=grid,
+        precision=precision,
+        recall=_mean(shared / np.maximum(sizes, 1)[:, None], row_weight),
+        remaining_uncertainty=_mean(np.maximum(0.0, true_bits[:, None] - shared_bits), row_weight),
+        misinformation=_mean(np.maximum(0.0, predicted_bits - shared_bits), row_weight),
+    )
+
+
+def f_max(
+    y_true: Any,
+    y_score: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    thresholds: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""F-max of the CAFA challenges: the best F1 over all thresholds.
+
+    .. math:: F_{max} = \max_t \frac{2\,pr(t)\,rc(t)}{pr(t) + rc(t)}
+
+    with pr the mean precision of the examples for which something is predicted at t, and rc
+    the mean recall of all examples. Rows without labels are left out; labels without positives
+    count as false positives.
+
+    Parameters
+    ----------
+    y_true, y_score, hierarchy, labels, thresholds, sample_weight
+        As in `protein_curve`.
+
+    Returns
+    -------
+    float
+        1 is best.
+
+    Examples
+    --------
+    >>> from ramify.metrics import f_max
+    >>> round(f_max([[1, 1], [1, 0]], [[0.9, 0.4], [0.8, 0.5]]), 4)
+    0.8571
+    """
+    curve = protein_curve(
+        y_true,
+        y_score,
+        hierarchy=hierarchy,
+        labels=labels,
+        thresholds=thresholds,
+        sample_weight=sample_weight,
+    )
+    return float(curve.f1.max())
+
+
+def s_min(
+    y_true: Any,
+    y_score: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    thresholds: ArrayLike | None = None,
+    information: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""S-min of the CAFA challenges: the smallest semantic distance over all thresholds.
+
+    .. math:: S_{min} = \min_t \sqrt{ru(t)^2 + mi(t)^2}
+
+    with ru the mean information content of the labels missed at t, and mi that of the labels
+    predicted wrongly. Rows without labels are left out.
+
+    Parameters
+    ----------
+    y_true, y_score, hierarchy, labels, thresholds, information, sample_weight
+        As in `protein_curve`; give `information_content` of the training labels.
+
+    Returns
+    -------
+    float
+        0 is best; in bits.
+
+    Examples
+    --------
+    >>> from ramify.metrics import s_min
+    >>> s_min([[1, 1], [1, 0]], [[0.9, 0.4], [0.8, 0.5]], information=[0.0, 1.0])
+    0.5
+    """
+    curve = protein_curve(
+        y_true,
+        y_score,
+        hierarchy=hierarchy,
+        labels=labels,
+        thresholds=thresholds,
+        information=information,
+        sample_weight=sample_weight,
+    )
+    return float(curve.semantic_distance.min())
+
+
+def _information_of(
+    information: ArrayLike | None, ranking: Ranking, hierarchy: Hierarchy | None
+) -> Vector:
+    if information is None:
+        return information_content(ranking.truth, hierarchy=hierarchy)
+    bits = np.asarray(information, dtype=np.float64)
+    if bits.shape != (ranking.truth.shape[1],):
+        raise ValueError(
+            f"information has shape {bits.shape}, but one value for each of the "
+            f"{ranking.truth.shape[1]} labels is needed. See information_content."
+        )
+    return bits
+
+
+_ROWS_AT_A_TIME = 1024
+
+
+def _counts(ranking: Ranking, grid: Vector, weights: Vector) -> tuple[Vector, Vector]:
+    """Weight of the predicted, and of the rightly predicted, labels: rows × thresholds.
+
+    Every cell is counted once, at the last threshold it reaches; sums from the right give the
+    rest.
+    """
+    n_rows = ranking.truth.shape[0]
+    predicted = np.zeros((n_rows, len(grid)))
+    shared = np.zeros((n_rows, len(grid)))
+    chosen = np.zeros(ranking.truth.shape[1])
+    chosen[ranking.labels] = weights[ranking.labels]
+    for start in range(0, n_rows, _ROWS_AT_A_TIME):
+        rows = slice(start, start + _ROWS_AT_A_TIME)
+        reached = np.searchsorted(grid, ranking.scores[rows], side="right")
+        predicted[rows] = _sums_from_right(
+            np.repeat(np.arange(len(reached)), reached.shape[1]),
+            reached.ravel(),
+            np.tile(chosen, len(reached)),
+            reached.shape[0],
+            len(grid),
+        )
+        truth = sparse.coo_array(ranking.truth[rows])
+        shared[rows] = _sums_from_right(
+            truth.row, reached[truth.row, truth.col], chosen[truth.col], len(reached), len(grid)
+        )
+    return predicted, shared
+
+
+def _sums_from_right(
+    rows: NDArray[Any], reached: NDArray[Any], weights: Vector, n_rows: int, n_thresholds: int
+) -> Vector:
+    width_ = n_thresholds + 1
+    cells = rows * width_ + reached
+    flat = np.bincount(cells, weights=weights, minlength=n_rows * width_).astype(np.float64)
+    table = flat.reshape(n_rows, width_)[:, 1:]
+    sums: Vector = np.cumsum(table[:, ::-1], axis=1)[:, ::-1]
+    return sums
+
+
+def _mean(values: Vector, weights: Vector) -> Vector:
+    return np.asarray(weights @ values / weights.sum())
