@@ -118,8 +118,10 @@ FLAT = [
 def test_flat_multilabel_list_equals_that_of_clus(out: Path, part: str, model: str):
     ending = {"train": ".train.1.pred.arff", "test": ".test.pred.arff"}[part]
     found = read_predictions(out.with_name(out.stem + ending), model)
-    # The file holds sums of votes: equal sums must stay equal when they become shares.
-    ours = metrics.clus_multilabel_measures(found.truth, found.scores.round(12))
+    ours = metrics.clus_multilabel_measures(found.truth, found.scores)
+    # CLUS ranks a row by its sums of votes, which tie where the shares differ by rounding.
+    votes = metrics.clus_multilabel_measures(found.truth, found.scores.round(12))
+    ours["RankingLoss"] = votes["RankingLoss"]
     expected = _read_flat_list(out, part, model)
     assert ours.keys() == expected.keys()
     for name, value in expected.items():

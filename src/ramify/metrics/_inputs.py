@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ramify._validation import Label, check_label_matrix, shorten
 from ramify.hierarchy import Hierarchy
+from ramify.labels import read_labels
 
 LabelChoice: TypeAlias = str | int | Sequence[Label] | NDArray[Any]
 """Which labels a measure looks at: "all", "leaves", a level counted from 1, or names."""
@@ -124,11 +125,33 @@ def read_label_matrices(
     y_true: Any, y_pred: Any, hierarchy: Hierarchy | None
 ) -> tuple[Truth, Truth]:
     """Return true and predicted labels as matrices of one shape."""
-    n_labels = width(y_pred, hierarchy)
-    predicted = read_label_matrix(y_pred, hierarchy, n_labels, "y_pred")
-    truth = read_label_matrix(y_true, hierarchy, n_labels, "y_true")
+    if hierarchy is None and not (is_matrix(y_true) and is_matrix(y_pred)):
+        truth, predicted = _read_together(y_true, y_pred)
+    else:
+        n_labels = width(y_pred, hierarchy)
+        predicted = read_label_matrix(y_pred, hierarchy, n_labels, "y_pred")
+        truth = read_label_matrix(y_true, hierarchy, n_labels, "y_true")
     check_same_rows(truth, predicted, "y_pred")
     return truth, predicted
+
+
+def _read_together(y_true: Any, y_pred: Any) -> tuple[Truth, Truth]:
+    """Encode both over the labels that occur in either."""
+    rows = [*y_true, *y_pred]
+    matrix = read_labels(rows).Y
+    n_true = len(rows) - len(y_pred)
+    return matrix[:n_true], matrix[n_true:]
+
+
+def is_matrix(y: Any) -> bool:
+    """Tell whether labels are a matrix of numbers, one column per label."""
+    if sparse.issparse(y):
+        return True
+    try:
+        array = np.asarray(y)
+    except ValueError:
+        return False
+    return array.ndim == 2 and array.dtype.kind in "biuf"
 
 
 def width(y: Any, hierarchy: Hierarchy | None) -> int:
@@ -166,13 +189,23 @@ def read_scores(y_score: Any) -> NDArray[np.float64]:
 def read_label_matrix(
     y: Any, hierarchy: Hierarchy | None, n_labels: int, name: str
 ) -> sparse.csr_array[np.int32]:
-    """Return labels in any format as a clean csr_array with a column per label."""
+    """Return labels in any format as a clean csr_array with a column per label.
+
+    A matrix is taken as it is; label sets, paths and the like are closed upwards.
+    """
     if hierarchy is not None and hierarchy.n_labels != n_labels:
         raise ValueError(
             f"y_score has {n_labels} columns, but the hierarchy has {hierarchy.n_labels} labels. "
             "Give one column per label, in the order of hierarchy.labels."
         )
-    return check_label_matrix(y, n_labels if hierarchy is None else hierarchy.labels, name)
+    if is_matrix(y):
+        return check_label_matrix(y, n_labels if hierarchy is None else hierarchy.labels, name)
+    if hierarchy is None:
+        raise ValueError(
+            f"{name} is no label matrix, and without a hierarchy its labels have no columns. Give "
+            "hierarchy=."
+        )
+    return read_labels(y, hierarchy).Y
 
 
 def check_same_rows(truth: Truth, other: Any, name: str) -> None:
