@@ -158,3 +158,26 @@ def test_a_hierarchy_never_changes():
         hierarchy.labels = ()
     with pytest.raises(ValueError, match="read-only"):
         hierarchy.ancestor_rows[1][0] = 5
+
+
+@pytest.mark.parametrize("n_labels", [63, 64, 65, 4096, 4097, 9000])
+def test_closure_of_large_hierarchies_matches_naive_twins(n_labels):
+    rng = np.random.default_rng(n_labels)
+    parents = {0: []}
+    for child in range(1, n_labels):
+        # Parents in the upper half keep the graph shallow and sets of ancestors small.
+        parents[child] = sorted(set(rng.integers(0, child // 2 + 1, size=rng.integers(1, 4))))
+    above = []
+    for child in range(n_labels):
+        above.append(set(parents[child]).union(*(above[p] for p in parents[child])))
+    indptr = np.cumsum([0, *(len(parents[child]) for child in range(n_labels))])
+    indices = np.array([p for child in range(n_labels) for p in parents[child]])
+    hierarchy = Hierarchy(range(n_labels), (indptr, indices))
+    rows = [rng.integers(0, n_labels, size=size) for size in (0, 1, 3, 40)]
+    rows.append(np.array([n_labels - 1, 0, n_labels - 1]))
+    Y = hierarchy.encode(rows)
+    closed = [set(row).union(*(above[x] for x in row)) for row in rows]
+    assert hierarchy.decode(Y, most_specific=False) == [tuple(sorted(row)) for row in closed]
+    specific = [row - set().union(*(above[x] for x in row)) for row in closed]
+    assert hierarchy.decode(Y) == [tuple(sorted(row)) for row in specific]
+    assert hierarchy.ancestors(n_labels - 1) == tuple(sorted(above[-1]))

@@ -197,7 +197,7 @@ def test_sample_weight():
         ([1, np.nan], r"sample_weight\[1\] is nan"),
         ([np.inf, 1], r"sample_weight\[0\] is inf"),
         ([1, -0.5], r"sample_weight\[1\] is -0.5, but a weight must be a number of 0 or more"),
-        ([0, 0], "sample_weight is 0 for every row"),
+        ([0, 0], "sample_weight is zero for every row"),
         (["a", "b"], "sample_weight of type list does not convert to numbers"),
     ],
 )
@@ -210,3 +210,9 @@ def test_rows_of_x_and_y():
     check_same_length(2, 2)
     with pytest.raises(ValueError, match=r"X has 3 rows, but y has 2. Give one label set per row"):
         check_same_length(3, 2)
+
+
+def test_numpy_names_become_plain_strings():
+    hierarchy = Hierarchy.from_labels(np.array(["b", "a"]))
+    assert hierarchy.labels == ("b", "a")
+    assert {type(label) for label in hierarchy.labels} == {str}

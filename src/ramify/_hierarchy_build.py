@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
@@ -91,10 +90,13 @@ def parents_of_edges(
 ) -> dict[Label, list[Label]]:
     """Map every label to its parents, in the order seen; `root` is left out."""
     parents: dict[Label, list[Label]] = {}
-    seen: Counter[tuple[Label, Label]] = Counter()
+    seen: set[tuple[Label, Label]] = set()
+    repeated: dict[tuple[Label, Label], None] = {}
     for position, edge in enumerate(edges):
         parent, child = _checked_edge(edge, position)
-        seen[parent, child] += 1
+        if (parent, child) in seen:
+            repeated[parent, child] = None
+        seen.add((parent, child))
         if root is not None and child == root:
             raise ValueError(
                 f"edge {position} makes the root {root!r} a child of {parent!r}. Reverse the "
@@ -104,7 +106,6 @@ def parents_of_edges(
         if root is None or parent != root:
             parents.setdefault(parent, [])
             parents[child].append(parent)
-    repeated = [edge for edge, times in seen.items() if times > 1]
     if repeated:
         raise ValueError(
             f"edges lists {shorten(repeated)} more than once. Give every (parent, child) pair "
@@ -132,15 +133,27 @@ def without_root(
 
 
 def _checked_edge(edge: Any, position: int) -> tuple[Label, Label]:
-    if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) != 2:
-        raise ValueError(
-            f"edge {position} is {edge!r}, but an edge is a pair (parent, child). For path "
-            "strings use Hierarchy.from_paths."
-        )
-    parent, child = (check_label_name(label, f"a label of edge {position}") for label in edge)
+    # Any collection of two would do, but a string "ab" is no pair ("a", "b").
+    if type(edge) is not tuple and (isinstance(edge, str) or not isinstance(edge, Sequence)):
+        raise _edge_error(edge, position)
+    if len(edge) != 2:
+        raise _edge_error(edge, position)
+    parent, child = edge
+    # Ontologies have many edges: names that are surely good skip the full check.
+    if type(parent) is not str or not parent:
+        parent = check_label_name(parent, f"a label of edge {position}")
+    if type(child) is not str or not child:
+        child = check_label_name(child, f"a label of edge {position}")
     if parent == child:
         raise ValueError(f"edge {position} makes {child!r} its own parent. Remove this edge.")
     return parent, child
+
+
+def _edge_error(edge: Any, position: int) -> ValueError:
+    return ValueError(
+        f"edge {position} is {edge!r}, but an edge is a pair (parent, child). For path strings "
+        "use Hierarchy.from_paths."
+    )
 
 
 def check_tree(parents: Mapping[Label, Sequence[Label]]) -> None:

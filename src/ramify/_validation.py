@@ -238,5 +238,5 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
             "more."
         )
     if n_rows and not weights.any():
-        raise ValueError("sample_weight is 0 for every row. Give some row a weight above 0.")
+        raise ValueError("sample_weight is zero for every row. Give some row a weight above 0.")
     return weights
