@@ -1,7 +1,9 @@
-"""Readers and writers of data sets."""
+"""Readers and writers of data sets and ontologies."""
 
 from ramify.io.arff import read_arff, write_arff
 from ramify.io.files import FormatError
+from ramify.io.mulan import read_mulan
+from ramify.io.obo import read_obo
 from ramify.io.table import Table
 
-__all__ = ["FormatError", "Table", "read_arff", "write_arff"]
+__all__ = ["FormatError", "Table", "read_arff", "read_mulan", "read_obo", "write_arff"]

@@ -156,5 +156,5 @@ def parse_arff(
 
 
 def _sparse_frame(matrix: sparse.csr_array[np.float64], names: list[str]) -> Any:
-    pandas = import_pandas("as_frame=True", " (or pass as_frame=None)")
+    pandas = import_pandas(", or pass as_frame=False for a csr_array")
     return pandas.DataFrame.sparse.from_spmatrix(matrix, columns=names)

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ramify._validation import import_extra
 
-def import_pandas(purpose: str, instead: str = "") -> Any:
-    """Return the pandas module, or say what needs it and how to get it."""
+
+def import_pandas(instead: str = "") -> Any:
+    """Return the pandas module, or say how to get it, or how to do without it."""
     try:
-        import pandas  # noqa: PLC0415 (an extra)
-    except ImportError:
-        raise ImportError(
-            f"{purpose} needs pandas: pip install 'ramify[tables]'{instead}."
-        ) from None
-    return pandas
+        return import_extra("pandas", "tables")
+    except ImportError as error:
+        raise ImportError(f"{error}{instead}") from None
 
 
 def frame_of_columns(
@@ -44,7 +43,7 @@ def frame_of_columns(
     pandas.DataFrame
         Categories are in the declared order, and unordered in pandas' sense.
     """
-    pandas = import_pandas("a data frame of nominal features", " (or pass as_frame=False)")
+    pandas = import_pandas(", or pass as_frame=False for an array of codes")
     # Columns with the same values share one dtype: building it costs more than the column.
     dtypes = {values: pandas.CategoricalDtype(values) for values in set(categories.values())}
     nominal = {
@@ -55,7 +54,7 @@ def frame_of_columns(
     }
     numeric_names = [name for name in names if name not in nominal]
     if not numeric_names:
-        return pandas.DataFrame(nominal, columns=list(names), copy=False)
+        return pandas.DataFrame(nominal, index=pandas.RangeIndex(len(numbers)), copy=False)
     # One block for all numbers: a thousand blocks of one column make every later step slow.
     frame = pandas.DataFrame(numbers, columns=numeric_names, copy=False)
     if not nominal:

@@ -1,0 +1,144 @@
+"""Mulan data sets: an ARFF file, and an XML file that says which attributes are labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from os import fspath
+from typing import Any, NoReturn
+from xml.parsers import expat
+
+from ramify.hierarchy import Hierarchy
+from ramify.io.arff import read_arff
+from ramify.io.files import FilePath, FormatError, read_bytes
+from ramify.io.table import Table
+
+_ROOT = "\0root"  # a name that no XML attribute can have
+
+
+def read_mulan(
+    arff: FilePath,
+    xml: FilePath,
+    *,
+    duplicate_names: str = "error",
+    as_frame: bool | None = None,
+    encoding: str = "utf-8",
+) -> Table:
+    """Read a Mulan data set.
+
+    Parameters
+    ----------
+    arff : path
+        The data, plain or gzip; labels are attributes with values 0 and 1.
+    xml : path
+        The labels. Nested ``<label>`` elements are a hierarchy; a flat list is none.
+    duplicate_names : {"error", "rename"}
+        As in `read_arff`.
+    as_frame : bool, optional
+        As in `read_arff`.
+    encoding : str
+        The encoding of the ARFF file; an XML file declares its own.
+
+    Returns
+    -------
+    Table
+        Labels are named as in the XML file. Flat labels are in its order, nested ones in the
+        order of `Hierarchy`, and every label brings its ancestors.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     arff, xml = Path(folder, "pets.arff"), Path(folder, "pets.xml")
+    ...     _ = arff.write_text('''@relation pets
+    ... @attribute size numeric
+    ... @attribute mammal {0,1}
+    ... @attribute dog {0,1}
+    ... @data
+    ... 3.5,0,1
+    ... 0.2,0,0
+    ... ''')
+    ...     _ = xml.write_text('''<labels xmlns="http://mulan.sourceforge.net/labels">
+    ... <label name="mammal"><label name="dog"/></label>
+    ... </labels>''')
+    ...     pets = read_mulan(arff, xml)
+    >>> pets.hierarchy.labels
+    ('mammal', 'dog')
+    >>> pets.y.toarray()
+    array([[1, 1],
+           [0, 0]], dtype=int32)
+    """
+    edges = _read_edges(xml)
+    return read_arff(
+        arff,
+        target=[child for _, child in edges],
+        hierarchy=_hierarchy_of(edges),
+        duplicate_names=duplicate_names,
+        as_frame=as_frame,
+        encoding=encoding,
+    )
+
+
+def _hierarchy_of(edges: list[tuple[str, str]]) -> Hierarchy:
+    if all(parent == _ROOT for parent, _ in edges):
+        return Hierarchy.from_labels([child for _, child in edges])
+    return Hierarchy.from_edges(edges, root=_ROOT)
+
+
+@dataclass
+class _LabelDocument:
+    """Collects (parent, child) pairs while expat walks through the document."""
+
+    path: str
+    edges: list[tuple[str, str]] = field(default_factory=list)
+    open_elements: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        # Elements of a namespace come as "address name".
+        self.parser = expat.ParserCreate(namespace_separator=" ")
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.StartDoctypeDeclHandler = self.refuse_doctype
+
+    def fail(self, what: str) -> NoReturn:
+        line, column = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
+        raise FormatError(f"{self.path}, line {line}, column {column}: {what}")
+
+    def refuse_doctype(self, *_: Any) -> None:
+        # Entities, which may expand without end, can only be declared here.
+        self.fail("expected no DOCTYPE, which could define entities; remove it")
+
+    def start(self, element: str, attributes: dict[str, str]) -> None:
+        name = element.rsplit(" ", 1)[-1]
+        expected = "label" if self.open_elements else "labels"
+        if name != expected:
+            self.fail(f"expected an element <{expected}>, found <{name}>")
+        if name == "labels":
+            self.open_elements.append(_ROOT)
+            return
+        label = attributes.get("name", "")
+        if not label:
+            self.fail("expected an attribute name of <label>, found none")
+        if label in self.seen:
+            self.fail(f"expected every label once, found {label!r} again")
+        self.seen.add(label)
+        self.edges.append((self.open_elements[-1], label))
+        self.open_elements.append(label)
+
+    def end(self, _: str) -> None:
+        self.open_elements.pop()
+
+
+def _read_edges(path: FilePath) -> list[tuple[str, str]]:
+    document = _LabelDocument(fspath(path))
+    try:
+        document.parser.Parse(read_bytes(path), True)
+    except expat.ExpatError as error:
+        raise FormatError(
+            f"{fspath(path)}, line {error.lineno}, column {error.offset + 1}: expected "
+            f"well-formed XML, found an error: {expat.ErrorString(error.code)}"
+        ) from None
+    if not document.edges:
+        raise FormatError(f"{fspath(path)}: expected at least one <label>, found none")
+    return document.edges
