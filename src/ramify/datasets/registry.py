@@ -1,0 +1,235 @@
+"""The registry: which public data sets there are, their figures, files, checksums and sources."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files as package_files
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from ramify._validation import shorten
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file or folder of a public repository, at one commit.
+
+    Examples
+    --------
+    >>> Source("github.com/someone/data", "0123abc", "a b.arff").url
+    'https://raw.githubusercontent.com/someone/data/0123abc/a%20b.arff'
+    """
+
+    repository: str
+    commit: str
+    path: str
+
+    @property
+    def url(self) -> str:
+        """The address of the raw file."""
+        owner_and_name = self.repository.removeprefix("github.com/")
+        return (
+            f"https://raw.githubusercontent.com/{owner_and_name}/{self.commit}/{quote(self.path)}"
+        )
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file of a data set.
+
+    Attributes
+    ----------
+    path : str
+        Where it lies in a folder of data sets, "NAME/NAME.SPLIT.arff.gz".
+    split : str or None
+        The split whose rows it holds; None: no rows (labels, notes).
+    status : str
+        "original" (verbatim from its source), "converted" or "rebuilt" (made from several).
+    sha256, text_sha256 : str
+        Checksums of the packed file and of its text.
+    sources : tuple of Source
+        Where it is from.
+    """
+
+    path: str
+    split: str | None
+    rows: int | None
+    status: str
+    bytes: int
+    sha256: str
+    text_bytes: int
+    text_sha256: str
+    sources: tuple[Source, ...]
+
+    @property
+    def can_download(self) -> bool:
+        """Whether its source holds the very same text."""
+        return self.status == "original"
+
+    @property
+    def url(self) -> str:
+        """The address it may be downloaded from."""
+        return self.sources[0].url
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the registry knows of one data set.
+
+    Attributes
+    ----------
+    name, domain : str
+        What it is called, and the field it is from.
+    format : str
+        How labels are written: "arff" (CLUS), "mulan" (ARFF and XML) or "targets" (numbers).
+    rows, numeric, nominal, missing_cells : int
+        Its size: rows, numeric and nominal features, missing cells.
+    sparse : bool
+        Whether the files are sparse.
+    labels : dict or None
+        Figures of the labels and their hierarchy; None: there are no labels.
+    notes : tuple of str
+        What a user should know.
+    files : tuple of DataFile
+        Splits in published order, then the rest.
+    """
+
+    name: str
+    domain: str
+    format: str
+    rows: int
+    numeric: int
+    nominal: int
+    missing_cells: int
+    sparse: bool
+    labels: dict[str, Any] | None
+    notes: tuple[str, ...]
+    files: tuple[DataFile, ...]
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of the splits, in published order."""
+        return tuple(file.split for file in self.files if file.split is not None)
+
+    @property
+    def label_file(self) -> DataFile:
+        """The XML file that names the labels of a data set in Mulan's format."""
+        return next(file for file in self.files if PurePosixPath(file.path).suffix == ".xml")
+
+    @property
+    def needed(self) -> tuple[DataFile, ...]:
+        """The files that reading takes: the splits, and the names of the labels."""
+        return tuple(
+            file for file in self.files if file.split or PurePosixPath(file.path).suffix == ".xml"
+        )
+
+
+class Summary(NamedTuple):
+    """One line of the list of data sets."""
+
+    name: str
+    domain: str
+    rows: int
+    features: int
+    labels: int
+    hierarchy: str
+    depth: int
+    splits: tuple[str, ...]
+    download: bool
+
+
+@cache
+def load_registry() -> dict[str, Entry]:
+    """Read the registry that comes with the package."""
+    text = package_files("ramify.datasets").joinpath("registry.json").read_text(encoding="utf-8")
+    return {name: _entry(name, facts) for name, facts in json.loads(text)["datasets"].items()}
+
+
+def _entry(name: str, facts: dict[str, Any]) -> Entry:
+    data_files = tuple(
+        DataFile(
+            **{key: value for key, value in file.items() if key != "source"},
+            sources=tuple(Source(**source) for source in file["source"]),
+        )
+        for file in facts["files"]
+    )
+    return Entry(name=name, **{**facts, "notes": tuple(facts["notes"]), "files": data_files})
+
+
+def find_entry(name: str) -> Entry:
+    """Return the entry of a data set with labels.
+
+    Examples
+    --------
+    >>> find_entry("emotions").rows
+    593
+    >>> find_entry("celcycle")
+    Traceback (most recent call last):
+        ...
+    ValueError: no data set is called 'celcycle'. The nearest names: 'cellcycle_GO', ...
+    """
+    registry = load_registry()
+    if name not in registry:
+        near = _near_names(str(name), registry)
+        hint = f"The nearest names: {shorten(near)}" if near else "Nothing is spelt like it"
+        raise ValueError(
+            f"no data set is called {name!r}. {hint}; ramify.list_datasets() gives all "
+            f"{len(list_datasets())}."
+        )
+    entry = registry[name]
+    if entry.labels is None:
+        raise ValueError(
+            f"{name!r} has no labels, only numeric targets, so it is no classification data. "
+            "Read its features with ramify.io.read_arff, or choose a data set of "
+            "ramify.list_datasets()."
+        )
+    return entry
+
+
+def _near_names(name: str, registry: dict[str, Entry]) -> list[str]:
+    """Find names spelt alike, whatever the case; then those that contain what was asked for."""
+    import difflib  # noqa: PLC0415 (only the error needs it)
+
+    lower = {known.lower(): known for known in registry}
+    alike = difflib.get_close_matches(name.lower(), lower, n=3)
+    inside = [known for known in lower if name.lower() in known and known not in alike]
+    return [lower[known] for known in alike + inside]
+
+
+def list_datasets() -> list[Summary]:
+    """List the data sets that `fetch` knows.
+
+    Returns
+    -------
+    list of Summary
+        Named tuples in alphabetical order: ``name``, ``domain``, ``rows``, ``features``,
+        ``labels``, ``hierarchy`` ("tree", "DAG" or "none"), ``depth``, ``splits``, and
+        ``download``: whether all its files have a public source. ``pandas.DataFrame`` makes
+        a table of them.
+
+    Examples
+    --------
+    >>> from ramify.datasets import list_datasets
+    >>> len(list_datasets())
+    39
+    >>> [data.name for data in list_datasets() if data.hierarchy == "none"]
+    ['delicious', 'emotions', 'enron_mulan', 'medical', 'water_quality']
+    """
+    return [
+        Summary(
+            name=entry.name,
+            domain=entry.domain,
+            rows=entry.rows,
+            features=entry.numeric + entry.nominal,
+            labels=entry.labels["nodes"],
+            hierarchy=entry.labels["hierarchy"],
+            depth=entry.labels["depth"],
+            splits=entry.splits,
+            download=all(file.can_download for file in entry.needed),
+        )
+        for entry in load_registry().values()
+        if entry.labels is not None
+    ]
