@@ -1,6 +1,8 @@
 """The bundled animals: a tidy file, honest labels, both layouts, and something to learn."""
 
+import copy
 import csv
+import pickle
 import sys
 from collections import Counter
 from pathlib import Path
@@ -124,7 +126,14 @@ def test_description_names_every_feature(frame):
         assert all(value in frame.description for value in values), name
 
 
-def test_rows_of_splits(codes):
+def test_pickle_and_copy(frame):
+    for same in (pickle.loads(pickle.dumps(frame)), copy.deepcopy(frame)):
+        assert same.X.equals(frame.X)
+        assert same.hierarchy == frame.hierarchy
+        assert repr(same) == repr(frame)
+
+
+def test_rows_of_splits():
     codes = load_animals(as_frame=False)
     codes.splits = {"train": np.arange(100), "odd": np.array([5, 3])}
     X, _ = codes.rows("train")

@@ -1,6 +1,11 @@
 """ramify learns classifiers whose labels form a hierarchy."""
 
-from ramify.datasets import load_animals, make_hierarchical_classification
+from ramify.datasets import (
+    fetch,
+    list_datasets,
+    load_animals,
+    make_hierarchical_classification,
+)
 from ramify.hierarchy import Hierarchy
 from ramify.labels import HierarchyBinarizer
 from ramify.model_selection import HierarchicalStratifiedKFold
@@ -10,6 +15,8 @@ __all__ = [
     "HierarchicalStratifiedKFold",
     "Hierarchy",
     "HierarchyBinarizer",
+    "fetch",
+    "list_datasets",
     "load_animals",
     "make_hierarchical_classification",
 ]

@@ -2,6 +2,14 @@
 
 from ramify.datasets.animals import load_animals
 from ramify.datasets.dataset import DataSet
+from ramify.datasets.fetch import fetch
 from ramify.datasets.generator import make_hierarchical_classification
+from ramify.datasets.registry import list_datasets
 
-__all__ = ["DataSet", "load_animals", "make_hierarchical_classification"]
+__all__ = [
+    "DataSet",
+    "fetch",
+    "list_datasets",
+    "load_animals",
+    "make_hierarchical_classification",
+]

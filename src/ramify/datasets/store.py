@@ -1,0 +1,146 @@
+"""Where the files of public data sets lie: a folder of yours, the cache, or the network.
+
+Every file is checked against the registry before it is read, wherever it is from.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ramify.datasets.registry import DataFile
+from ramify.io.files import read_bytes, replacing
+
+
+def locate(file: DataFile) -> Path:
+    """Return the path of a checked file, downloading it where it is nowhere yet.
+
+    Looked for in the folder that the environment variable RAMIFY_DATA names, then in the
+    cache: RAMIFY_CACHE, or the user's cache folder of the operating system.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it is in neither, and no public source holds it as it is.
+    ImportError
+        If it must be downloaded and pooch is not installed.
+    OSError
+        If the download failed.
+    ValueError
+        If its checksum is not that of the registry.
+    """
+    for folder in _folders():
+        for path in _candidates(folder, file):
+            if path.is_file():
+                _check_sum(file, path)
+                return path
+    if not file.can_download:
+        raise FileNotFoundError(
+            f"{file.path} is not at hand and cannot be downloaded: it is {file.status}, so no "
+            f"public source holds it as it is. Put it into a folder, {_where(file)}, and set "
+            "RAMIFY_DATA to that folder."
+        )
+    return _download(file, _cache_folder())
+
+
+def _folders() -> Iterator[Path]:
+    """Yield the folders to look into, best first."""
+    data = os.environ.get("RAMIFY_DATA")
+    if data:
+        folder = Path(data).expanduser()
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"RAMIFY_DATA={data!r} is no folder. Correct the environment variable, or unset "
+                "it to use the cache."
+            )
+        yield folder
+    if os.environ.get("RAMIFY_CACHE") or _has_pooch():
+        yield _cache_folder()
+
+
+def _candidates(folder: Path, file: DataFile) -> Iterator[Path]:
+    """Yield the packed path, and the same without .gz for whoever unpacked it."""
+    yield folder / file.path
+    if file.path.endswith(".gz"):
+        yield folder / file.path.removesuffix(".gz")
+
+
+def _where(file: DataFile) -> str:
+    plain = file.path.removesuffix(".gz")
+    return f"as {plain} or {file.path}" if plain != file.path else f"as {plain}"
+
+
+def _has_pooch() -> bool:
+    try:
+        import pooch  # noqa: F401, PLC0415 (optional)
+    except ImportError:
+        return False
+    return True
+
+
+def _cache_folder() -> Path:
+    chosen = os.environ.get("RAMIFY_CACHE")
+    return Path(chosen).expanduser() if chosen else Path(_import_pooch().os_cache("ramify"))
+
+
+def _import_pooch() -> Any:
+    try:
+        import pooch  # noqa: PLC0415 (optional)
+    except ImportError:
+        raise ImportError(
+            "downloading data needs pooch: pip install 'ramify[data]'. Without it, set "
+            "RAMIFY_DATA to a folder that has the files."
+        ) from None
+    return pooch
+
+
+def _check_sum(file: DataFile, path: Path) -> None:
+    """Accept the packed file of the registry, or any file with the same text."""
+    if hashlib.sha256(path.read_bytes()).hexdigest() != file.sha256:
+        _check_text(file, read_bytes(path), str(path), "Delete it and fetch it again.")
+
+
+def _check_text(file: DataFile, text: bytes, origin: str, remedy: str) -> None:
+    found = hashlib.sha256(text).hexdigest()
+    if found != file.text_sha256:
+        raise ValueError(
+            f"{origin} is not the file that the registry describes: the SHA-256 of its text is "
+            f"{found}, expected {file.text_sha256}. {remedy}"
+        )
+
+
+def _download(file: DataFile, cache: Path) -> Path:
+    """Download a file, check its text, and keep it packed in the cache."""
+    pooch = _import_pooch()
+    target = cache / file.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=target.parent, prefix=".download") as folder:
+        raw = Path(folder) / "raw"
+        try:
+            pooch.HTTPDownloader()(file.url, str(raw), None)
+        except OSError as error:
+            raise OSError(
+                f"could not download {file.url} ({error}). Offline? Get this file some other "
+                f"way, put it into a folder {_where(file)}"
+                f"{' (unzipped)' if file.url.endswith('.zip') else ''}, and set RAMIFY_DATA to "
+                "that folder."
+            ) from error
+        text = _unzip(raw) if file.url.endswith(".zip") else raw.read_bytes()
+    _check_text(file, text, file.url, "The source has changed or the transfer failed: try again.")
+    packed = gzip.compress(text, mtime=0) if target.suffix == ".gz" else text
+    with replacing(target) as temporary:
+        temporary.write_bytes(packed)
+    return target
+
+
+def _unzip(path: Path) -> bytes:
+    """Return the one file of an archive."""
+    with zipfile.ZipFile(path) as archive:
+        name = next(name for name in archive.namelist() if name.lower().endswith(".arff"))
+        return archive.read(name)
