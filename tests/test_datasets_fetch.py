@@ -165,11 +165,19 @@ def test_unzips_zipped_sources(clean, monkeypatch):
     for file in entry.files:
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
-            archive.writestr("__MACOSX/._junk", b"junk")
+            archive.writestr("__MACOSX/._toy.arff", b"junk")
             archive.writestr(f"toy.{file.split}.arff", TEXTS[file.split])
         contents[file.url] = buffer.getvalue()
     Web(monkeypatch, contents)
     check_toy(fetch("toy"))
+
+
+def test_download_that_is_no_archive(clean, monkeypatch):
+    entry = toy_entry(suffix=".zip")
+    use(monkeypatch, entry)
+    Web(monkeypatch, {file.url: b"<html>moved</html>" for file in entry.files})
+    with pytest.raises(ValueError, match=r"train\.arff\.zip is no zip archive with one ARFF file"):
+        fetch("toy")
 
 
 def test_files_missing_from_the_folder_come_from_the_cache_or_the_network(clean, monkeypatch):

@@ -17,6 +17,8 @@ from typing import Any
 from ramify.datasets.registry import DataFile
 from ramify.io.files import read_bytes, replacing
 
+_TRY_AGAIN = "The source has changed or the transfer failed: try again."
+
 
 def locate(file: DataFile) -> Path:
     """Return the path of a checked file, downloading it where it is nowhere yet.
@@ -131,16 +133,20 @@ def _download(file: DataFile, cache: Path) -> Path:
                 f"{' (unzipped)' if file.url.endswith('.zip') else ''}, and set RAMIFY_DATA to "
                 "that folder."
             ) from error
-        text = _unzip(raw) if file.url.endswith(".zip") else raw.read_bytes()
-    _check_text(file, text, file.url, "The source has changed or the transfer failed: try again.")
+        text = _unzip(raw, file.url) if file.url.endswith(".zip") else raw.read_bytes()
+    _check_text(file, text, file.url, _TRY_AGAIN)
     packed = gzip.compress(text, mtime=0) if target.suffix == ".gz" else text
     with replacing(target) as temporary:
         temporary.write_bytes(packed)
     return target
 
 
-def _unzip(path: Path) -> bytes:
-    """Return the one file of an archive."""
-    with zipfile.ZipFile(path) as archive:
-        name = next(name for name in archive.namelist() if name.lower().endswith(".arff"))
-        return archive.read(name)
+def _unzip(path: Path, url: str) -> bytes:
+    """Return the one ARFF file of an archive; macOS adds shadows of files, which are none."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if not name.startswith("__MACOSX/")]
+            (name,) = [name for name in names if name.lower().endswith(".arff")]
+            return archive.read(name)
+    except (zipfile.BadZipFile, ValueError):
+        raise ValueError(f"{url} is no zip archive with one ARFF file. {_TRY_AGAIN}") from None
