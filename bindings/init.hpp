@@ -8,5 +8,6 @@ namespace ramify::bindings {
 void init_arff(nanobind::module_& m);
 void init_closure(nanobind::module_& m);
 void init_curves(nanobind::module_& m);
+void init_tree(nanobind::module_& m);
 
 }  // namespace ramify::bindings

@@ -7,4 +7,5 @@ NB_MODULE(_core, m) {
     ramify::bindings::init_arff(m);
     ramify::bindings::init_closure(m);
     ramify::bindings::init_curves(m);
+    ramify::bindings::init_tree(m);
 }

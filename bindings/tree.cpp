@@ -1,0 +1,370 @@
+// Python's view of the tree engine: Dataset, Tree, grow and predict.
+#include "tree.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "arrays.hpp"
+#include "dataset.hpp"
+#include "grow.hpp"
+#include "init.hpp"
+#include "parallel.hpp"
+#include "predict.hpp"
+
+namespace ramify::bindings {
+
+namespace {
+
+template <typename T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+using OutMatrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void require(bool condition, const char* message) {
+    if (!condition) throw std::invalid_argument(message);
+}
+
+template <typename T>
+MatrixView<T> matrix_view(const Matrix<T>& X) {
+    return {X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};
+}
+
+void check_compressed(std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
+                      std::size_t bound) {
+    require(!indptr.empty() && indptr.front() == 0 &&
+                indptr.back() == static_cast<std::int64_t>(indices.size()),
+            "indptr must start at 0 and end at len(indices)");
+    for (std::size_t r = 0; r + 1 < indptr.size(); ++r) {
+        require(indptr[r] <= indptr[r + 1], "indptr must not decrease");
+    }
+    // Sorted and without repeats, so that no cell is counted twice.
+    for (std::size_t r = 0; r + 1 < indptr.size(); ++r) {
+        for (auto k = indptr[r]; k < indptr[r + 1]; ++k) {
+            const auto index = indices[static_cast<std::size_t>(k)];
+            require(index >= 0 && static_cast<std::size_t>(index) < bound,
+                    "indices must lie within the matrix");
+            require(k == indptr[r] || indices[static_cast<std::size_t>(k) - 1] < index,
+                    "indices must increase within a row or column");
+        }
+    }
+}
+
+// ---- Dataset -------------------------------------------------------------------------------
+
+template <typename T>
+Dataset dataset_from_dense(const Matrix<T>& X, const Vector<std::int32_t>& n_categories) {
+    require(n_categories.size() == X.shape(1), "n_categories must have one number per column");
+    require(X.shape(0) < 0xFFFFFFFFu, "X has too many rows");
+    nb::gil_scoped_release release;
+    return Dataset::from_dense(matrix_view(X), view(n_categories));
+}
+
+Dataset dataset_from_csc(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
+                         const Vector<double>& data, std::size_t n_rows,
+                         const Vector<std::int32_t>& n_categories) {
+    require(data.size() == indices.size(), "data and indices must have the same length");
+    require(n_rows < 0xFFFFFFFFu, "X has too many rows");
+    check_compressed(view(indptr), view(indices), n_rows);
+    require(n_categories.size() + 1 == indptr.size(),
+            "n_categories must have one number per column");
+    nb::gil_scoped_release release;
+    return Dataset::from_csc({view(indptr), view(indices), view(data), n_rows},
+                             view(n_categories));
+}
+
+// ---- growing -------------------------------------------------------------------------------
+
+Criterion criterion_of(const std::string& name) {
+    if (name == "variance") return Criterion::variance;
+    if (name == "entropy") return Criterion::entropy;
+    if (name == "class_entropy") return Criterion::class_entropy;
+    throw std::invalid_argument("unknown criterion " + name);
+}
+
+NominalTests nominal_tests_of(const std::string& name) {
+    if (name == "subset") return NominalTests::subset;
+    if (name == "single") return NominalTests::single;
+    if (name == "nary") return NominalTests::nary;
+    throw std::invalid_argument("unknown nominal_tests " + name);
+}
+
+LeafMerging merging_of(const std::string& name) {
+    if (name == "none") return LeafMerging::none;
+    if (name == "equal") return LeafMerging::equal;
+    if (name == "same_labels") return LeafMerging::same_labels;
+    throw std::invalid_argument("unknown merging " + name);
+}
+
+GrowOptions options_of(const nb::dict& given) {
+    GrowOptions options;
+    SplitRules& rules = options.rules;
+    options.criterion = criterion_of(nb::cast<std::string>(given["criterion"]));
+    options.max_depth = nb::cast<std::int64_t>(given["max_depth"]);
+    options.min_samples_split = nb::cast<std::size_t>(given["min_samples_split"]);
+    options.min_gain = nb::cast<double>(given["min_gain"]);
+    options.max_features = nb::cast<std::size_t>(given["max_features"]);
+    options.merging = merging_of(nb::cast<std::string>(given["merging"]));
+    options.seed = nb::cast<std::uint64_t>(given["seed"]);
+    options.java_random = nb::cast<bool>(given["java_random"]);
+    options.n_threads = nb::cast<unsigned>(given["n_threads"]);
+    rules.min_weight = nb::cast<double>(given["min_weight"]);
+    rules.min_samples_leaf = nb::cast<std::size_t>(given["min_samples_leaf"]);
+    rules.midpoint = nb::cast<bool>(given["midpoint"]);
+    rules.random_thresholds = nb::cast<bool>(given["random_thresholds"]);
+    rules.nominal = nominal_tests_of(nb::cast<std::string>(given["nominal_tests"]));
+    rules.gain_ratio = nb::cast<bool>(given["gain_ratio"]);
+    rules.mean_score = nb::cast<bool>(given["mean_score"]);
+    rules.score_factor = nb::cast<double>(given["score_factor"]);
+    rules.f_critical = nb::cast<std::vector<double>>(given["f_critical"]);
+    rules.clus = nb::cast<bool>(given["clus"]);
+    rules.clus_floor = nb::cast<double>(given["clus_floor"]);
+    rules.clus_step = nb::cast<double>(given["clus_step"]);
+    options.interrupted = [] {
+        nb::gil_scoped_acquire acquire;
+        return PyErr_CheckSignals() != 0;
+    };
+    return options;
+}
+
+NodeRows root_rows(std::span<const double> row_weight, bool keep_zero) {
+    NodeRows rows;
+    for (std::size_t r = 0; r < row_weight.size(); ++r) {
+        require(row_weight[r] >= 0, "row weights must not be negative");
+        if (row_weight[r] > 0 || keep_zero) {
+            rows.push_back(static_cast<std::uint32_t>(r), row_weight[r]);
+        }
+    }
+    require(rows.size() > 0, "no row has a positive weight");
+    return rows;
+}
+
+Tree grow_tree(const Dataset& dataset, const Vector<std::int64_t>& label_indptr,
+               const Vector<std::int32_t>& label_indices, const Vector<double>& label_weight,
+               const Vector<double>& row_weight, const nb::dict& given) {
+    const GrowOptions options = options_of(given);
+    check_compressed(view(label_indptr), view(label_indices), label_weight.size());
+    require(label_indptr.size() == dataset.n_rows + 1, "labels and X differ in their rows");
+    require(row_weight.size() == dataset.n_rows, "row weights and X differ in their rows");
+    const Targets targets{{view(label_indptr), view(label_indices)}, view(label_weight)};
+    NodeRows rows = root_rows(view(row_weight), options.rules.clus);
+    try {
+        nb::gil_scoped_release release;
+        return grow(dataset, targets, std::move(rows), options);
+    } catch (const Interrupted&) {
+        throw nb::python_error();  // the signal's own exception is set already
+    }
+}
+
+// ---- Tree ----------------------------------------------------------------------------------
+
+void check_ranges(const std::vector<std::int64_t>& indptr, std::size_t n_nodes, std::size_t size) {
+    require(indptr.size() == n_nodes + 1 && indptr.front() == 0 &&
+                indptr.back() == static_cast<std::int64_t>(size) && std::ranges::is_sorted(indptr),
+            "damaged tree: ranges do not fit");
+}
+
+/// A tree may come from a file: nothing in it may lead prediction astray.
+void check_tree(const Tree& tree) {
+    const std::size_t n = tree.n_nodes();
+    require(n > 0, "damaged tree: no nodes");
+    require(tree.threshold.size() == n && tree.weight.size() == n && tree.n_samples.size() == n &&
+                tree.impurity.size() == n && tree.gain.size() == n,
+            "damaged tree: arrays differ in length");
+    check_ranges(tree.child_indptr, n, tree.child.size());
+    check_ranges(tree.category_indptr, n, tree.category_branch.size());
+    check_ranges(tree.value_indptr, n, tree.value_label.size());
+    require(tree.share.size() == tree.child.size() && tree.value.size() == tree.value_label.size(),
+            "damaged tree: arrays differ in length");
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto n_branches = tree.child_indptr[i + 1] - tree.child_indptr[i];
+        require(tree.feature[i] < 0 ? n_branches == 0 : n_branches > 0,
+                "damaged tree: a leaf with branches or a test without");
+        const bool numeric = tree.category_indptr[i] == tree.category_indptr[i + 1];
+        require(tree.feature[i] < 0 || !numeric || n_branches == 2,
+                "damaged tree: a numeric test needs two branches");
+        for (auto k = tree.child_indptr[i]; k < tree.child_indptr[i + 1]; ++k) {
+            const auto child = tree.child[static_cast<std::size_t>(k)];
+            require(child > static_cast<std::int64_t>(i) && child < static_cast<std::int64_t>(n),
+                    "damaged tree: children must follow their parent");
+        }
+        for (auto k = tree.category_indptr[i]; k < tree.category_indptr[i + 1]; ++k) {
+            const auto branch = tree.category_branch[static_cast<std::size_t>(k)];
+            require(branch >= -1 && branch < n_branches, "damaged tree: no such branch");
+        }
+    }
+    require(std::ranges::all_of(tree.value_label, [](auto label) { return label >= 0; }),
+            "damaged tree: a negative label");
+}
+
+template <typename T>
+std::vector<T> copied(const Vector<T>& array) {
+    return {array.data(), array.data() + array.size()};
+}
+
+Tree tree_from_arrays(const nb::dict& arrays) {
+    const auto doubles = [&](const char* key) {
+        return copied(nb::cast<Vector<double>>(arrays[key]));
+    };
+    const auto longs = [&](const char* key) {
+        return copied(nb::cast<Vector<std::int64_t>>(arrays[key]));
+    };
+    const auto ints = [&](const char* key) {
+        return copied(nb::cast<Vector<std::int32_t>>(arrays[key]));
+    };
+    Tree tree;
+    tree.feature = ints("feature");
+    tree.threshold = doubles("threshold");
+    tree.weight = doubles("weight");
+    tree.n_samples = longs("n_samples");
+    tree.impurity = doubles("impurity");
+    tree.gain = doubles("gain");
+    tree.child_indptr = longs("child_indptr");
+    tree.child = ints("child");
+    tree.share = doubles("share");
+    tree.category_indptr = longs("category_indptr");
+    tree.category_branch = ints("category_branch");
+    tree.value_indptr = longs("value_indptr");
+    tree.value_label = ints("value_label");
+    tree.value = doubles("value");
+    check_tree(tree);
+    return tree;
+}
+
+/// A read-only numpy view of one of the tree's arrays, alive as long as the tree.
+template <typename T, std::vector<T> Tree::* member>
+nb::ndarray<nb::numpy, const T, nb::ndim<1>> array_of(nb::handle_t<Tree> self) {
+    const auto& values = nb::cast<const Tree&>(self).*member;
+    return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, self);
+}
+
+void check_prediction(const Tree& tree, std::size_t n_features, std::size_t n_labels) {
+    for (const auto feature : tree.feature) {
+        require(feature < 0 || static_cast<std::size_t>(feature) < n_features,
+                "X has fewer columns than the tree tests");
+    }
+    for (const auto label : tree.value_label) {
+        require(static_cast<std::size_t>(label) < n_labels, "out has fewer columns than labels");
+    }
+}
+
+Mixing mixing_of(bool by_node) {
+    return by_node ? Mixing::by_node : Mixing::by_leaf;
+}
+
+template <typename T>
+void predict_dense(const Tree& tree, const Matrix<T>& X, OutMatrix out, double divisor,
+                   bool by_node) {
+    require(out.shape(0) == X.shape(0), "out and X differ in their rows");
+    check_prediction(tree, X.shape(1), out.shape(1));
+    nb::gil_scoped_release release;
+    add_predictions(tree, DenseRows<T>(matrix_view(X)), mixing_of(by_node), divisor, out.shape(1),
+                    std::span<double>(out.data(), out.size()));
+}
+
+SparseCells sparse_cells(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
+                         const Vector<double>& data, std::size_t n_columns) {
+    require(data.size() == indices.size(), "data and indices must have the same length");
+    check_compressed(view(indptr), view(indices), n_columns);
+    return SparseCells({view(indptr), view(indices), view(data), n_columns});
+}
+
+void predict_csr(const Tree& tree, const Vector<std::int64_t>& indptr,
+                 const Vector<std::int32_t>& indices, const Vector<double>& data,
+                 std::size_t n_columns, OutMatrix out, double divisor, bool by_node) {
+    auto rows = sparse_cells(indptr, indices, data, n_columns);
+    require(out.shape(0) == rows.n_rows(), "out and X differ in their rows");
+    check_prediction(tree, n_columns, out.shape(1));
+    nb::gil_scoped_release release;
+    add_predictions(tree, std::move(rows), mixing_of(by_node), divisor, out.shape(1),
+                    std::span<double>(out.data(), out.size()));
+}
+
+template <typename T>
+nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>> apply_dense(const Tree& tree,
+                                                              const Matrix<T>& X) {
+    check_prediction(tree, X.shape(1), static_cast<std::size_t>(-1));
+    std::vector<std::int32_t> leaf(X.shape(0));
+    {
+        nb::gil_scoped_release release;
+        find_leaves(tree, DenseRows<T>(matrix_view(X)), leaf);
+    }
+    return to_numpy(std::move(leaf));
+}
+
+nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>> apply_csr(const Tree& tree,
+                                                            const Vector<std::int64_t>& indptr,
+                                                            const Vector<std::int32_t>& indices,
+                                                            const Vector<double>& data,
+                                                            std::size_t n_columns) {
+    auto rows = sparse_cells(indptr, indices, data, n_columns);
+    check_prediction(tree, n_columns, static_cast<std::size_t>(-1));
+    std::vector<std::int32_t> leaf(rows.n_rows());
+    {
+        nb::gil_scoped_release release;
+        find_leaves(tree, std::move(rows), leaf);
+    }
+    return to_numpy(std::move(leaf));
+}
+
+void bind_tree(nb::module_& m) {
+    nb::class_<Tree> tree(
+        m, "Tree",
+        "A grown tree as flat, read-only arrays.\n\n"
+        "Node 0 is the root; children have larger numbers than their parent.\n"
+        "feature[i] < 0 marks a leaf. Branch b of node i leads to node\n"
+        "child[child_indptr[i] + b] and holds share[child_indptr[i] + b] of the\n"
+        "weight. A numeric test sends x > threshold[i] to branch 0; a nominal\n"
+        "test sends code c to category_branch[category_indptr[i] + c]. The\n"
+        "labels of leaf i and their shares are value_label and value from\n"
+        "value_indptr[i] to value_indptr[i + 1].");
+    tree.def(nb::new_(&tree_from_arrays), nb::arg("arrays"));
+    tree.def_prop_ro("feature", &array_of<std::int32_t, &Tree::feature>);
+    tree.def_prop_ro("threshold", &array_of<double, &Tree::threshold>);
+    tree.def_prop_ro("weight", &array_of<double, &Tree::weight>);
+    tree.def_prop_ro("n_samples", &array_of<std::int64_t, &Tree::n_samples>);
+    tree.def_prop_ro("impurity", &array_of<double, &Tree::impurity>);
+    tree.def_prop_ro("gain", &array_of<double, &Tree::gain>);
+    tree.def_prop_ro("child_indptr", &array_of<std::int64_t, &Tree::child_indptr>);
+    tree.def_prop_ro("child", &array_of<std::int32_t, &Tree::child>);
+    tree.def_prop_ro("share", &array_of<double, &Tree::share>);
+    tree.def_prop_ro("category_indptr", &array_of<std::int64_t, &Tree::category_indptr>);
+    tree.def_prop_ro("category_branch", &array_of<std::int32_t, &Tree::category_branch>);
+    tree.def_prop_ro("value_indptr", &array_of<std::int64_t, &Tree::value_indptr>);
+    tree.def_prop_ro("value_label", &array_of<std::int32_t, &Tree::value_label>);
+    tree.def_prop_ro("value", &array_of<double, &Tree::value>);
+
+    tree.def("predict", &predict_dense<double>, nb::arg("X"), nb::arg("out"), nb::arg("divisor"),
+             nb::arg("by_node"), "Add each row's shares, divided by divisor, to out.");
+    tree.def("predict", &predict_dense<float>, nb::arg("X"), nb::arg("out"), nb::arg("divisor"),
+             nb::arg("by_node"));
+    tree.def("predict_csr", &predict_csr, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),
+             nb::arg("n_columns"), nb::arg("out"), nb::arg("divisor"), nb::arg("by_node"),
+             "The same for the rows of a sparse matrix.");
+    tree.def("apply", &apply_dense<double>, nb::arg("X"), "The leaf of each row.");
+    tree.def("apply", &apply_dense<float>, nb::arg("X"));
+    tree.def("apply_csr", &apply_csr, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),
+             nb::arg("n_columns"), "The leaf of each row of a sparse matrix.");
+}
+
+}  // namespace
+
+void init_tree(nb::module_& m) {
+    nb::class_<Dataset>(m, "Dataset", "X prepared for growing: ranks and codes per column.")
+        .def_static("from_dense", &dataset_from_dense<double>, nb::arg("X"),
+                    nb::arg("n_categories"))
+        .def_static("from_dense", &dataset_from_dense<float>, nb::arg("X"),
+                    nb::arg("n_categories"))
+        .def_static("from_csc", &dataset_from_csc, nb::arg("indptr"), nb::arg("indices"),
+                    nb::arg("data"), nb::arg("n_rows"), nb::arg("n_categories"))
+        .def_ro("n_rows", &Dataset::n_rows)
+        .def_ro("any_missing", &Dataset::any_missing);
+    bind_tree(m);
+    m.def("grow", &grow_tree, nb::arg("dataset"), nb::arg("label_indptr"),
+          nb::arg("label_indices"), nb::arg("label_weight"), nb::arg("row_weight"),
+          nb::arg("options"), "Grow a tree; options are those of core/grow.hpp by name.");
+}
+
+}  // namespace ramify::bindings

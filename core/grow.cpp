@@ -1,0 +1,401 @@
+#include "grow.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "parallel.hpp"
+#include "prune.hpp"
+#include "tree_builder.hpp"
+
+namespace ramify {
+
+namespace {
+
+/// Below this many (entry, feature) pairs a node is not worth sharing among threads.
+constexpr std::size_t shared_work = 200'000;
+
+/// A node that waits to be grown.
+struct Pending {
+    NodeRows rows;
+    KeptOrders orders;
+    std::int64_t depth = 0;
+    std::uint64_t seed = 0;
+    Place place;
+};
+
+/// One feature to search in a node; kept: its place among the node's kept orders.
+struct Task {
+    std::uint32_t feature;
+    std::size_t kept;
+};
+
+constexpr std::size_t not_kept = static_cast<std::size_t>(-1);
+
+/// Draws features without replacement at a cost of the number drawn.
+class FeatureSampler {
+  public:
+    explicit FeatureSampler(std::size_t n_features) : order_(n_features) {
+        std::iota(order_.begin(), order_.end(), 0u);
+    }
+    /// The k-th feature of this node's random order; call with k = 0, 1, 2, ...
+    std::uint32_t draw(std::size_t k, SplitMix& random) {
+        const auto left = static_cast<std::uint32_t>(order_.size() - k);
+        const auto other = k + random.below(left);
+        std::swap(order_[k], order_[other]);
+        swaps_.push_back({k, other});
+        return order_[k];
+    }
+    /// Back to the first order, so that the next node's draw depends on its own seed alone.
+    void undo() {
+        for (; !swaps_.empty(); swaps_.pop_back()) {
+            std::swap(order_[swaps_.back().first], order_[swaps_.back().second]);
+        }
+    }
+    std::size_t size() const { return order_.size(); }
+
+  private:
+    std::vector<std::uint32_t> order_;
+    std::vector<std::pair<std::size_t, std::size_t>> swaps_;
+};
+
+/// What all growers of one fit share.
+struct Work {
+    const Dataset& dataset;
+    const Targets& targets;
+    const GrowOptions& options;
+    StopSignal& signal;
+    std::vector<std::uint32_t> nominal;  // features
+    bool keep_orders;
+
+    bool splittable(const NodeRows& rows, double weight, std::int64_t depth) const {
+        return (options.max_depth < 0 || depth < options.max_depth) &&
+               rows.size() >= options.min_samples_split &&
+               rows.size() >= 2 * options.rules.min_samples_leaf &&
+               weight >= 2 * options.rules.min_weight;
+    }
+};
+
+double total_weight(const NodeRows& rows) {
+    return std::accumulate(rows.weight.begin(), rows.weight.end(), 0.0);
+}
+
+/// Grows nodes depth first. One per thread.
+template <typename Scan>
+class Grower {
+  public:
+    Grower(const Work& work, JavaRandom* java)
+        : work_(work),
+          labels_builder_(work.targets, Scan::compression),
+          splitter_(work.dataset, work.options.rules),
+          sorted_(work.dataset),
+          sampler_(work.dataset.features.size()),
+          java_(java) {}
+
+    /// Grows the subtree below `root`. Nodes that `defer` accepts are moved to `deferred` and
+    /// left as empty leaves.
+    template <typename Defer>
+    TreeBuilder grow(Pending root, Defer defer, std::vector<Pending>& deferred,
+                     std::vector<std::unique_ptr<Grower>>* crew);
+
+  private:
+    bool find_split(const Pending& node, std::vector<std::unique_ptr<Grower>>* crew);
+    void list_tasks(const Pending& node, SplitMix& random);
+    void search(const Pending& node, const Task& task, SplitMix random, Split& best);
+    void search_alone(const Pending& node);
+    void search_together(const Pending& node, std::vector<std::unique_ptr<Grower>>& crew);
+    void search_further(const Pending& node, SplitMix& random);
+    void split(Pending& node, std::int32_t id, std::vector<Pending>& stack);
+    void assign_branches(const Pending& node);
+
+    const Work& work_;
+    NodeLabelsBuilder labels_builder_;
+    NodeLabels labels_;
+    Splitter<Scan> splitter_;
+    SortedOrders sorted_;
+    FeatureSampler sampler_;
+    JavaRandom* java_;
+    std::vector<Task> tasks_;
+    Split best_;
+    Split trial_;
+    std::vector<std::int32_t> branch_;        // per entry; -1: unknown, goes everywhere
+    std::vector<std::uint32_t> child_entry_;  // per entry
+};
+
+template <typename Scan>
+void Grower<Scan>::list_tasks(const Pending& node, SplitMix& random) {
+    tasks_.clear();
+    const std::size_t n_features = work_.dataset.features.size();
+    if (work_.keep_orders) {
+        std::size_t k = 0;
+        auto nominal = work_.nominal.begin();
+        while (k < node.orders.size() || nominal != work_.nominal.end()) {
+            if (nominal == work_.nominal.end() ||
+                (k < node.orders.size() && node.orders.feature(k) < *nominal)) {
+                tasks_.push_back({node.orders.feature(k), k});
+                ++k;
+            } else {
+                tasks_.push_back({*nominal++, not_kept});
+            }
+        }
+        return;
+    }
+    const std::size_t wanted = std::min(work_.options.max_features, n_features);
+    if (java_ != nullptr) {
+        std::vector<char> drawn(n_features, 0);
+        for (std::size_t n = 0; n < wanted;) {
+            auto& mark = drawn[static_cast<std::size_t>(
+                java_->next_int(static_cast<std::int32_t>(n_features)))];
+            if (!mark) ++n;
+            mark = 1;
+        }
+        for (std::uint32_t f = 0; f < n_features; ++f) {
+            if (drawn[f]) tasks_.push_back({f, not_kept});
+        }
+        return;
+    }
+    for (std::size_t k = 0; k < wanted; ++k)
+        tasks_.push_back({sampler_.draw(k, random), not_kept});
+    std::ranges::sort(tasks_, {}, &Task::feature);
+}
+
+template <typename Scan>
+void Grower<Scan>::search(const Pending& node, const Task& task, SplitMix random, Split& best) {
+    work_.signal.check();
+    if (work_.dataset.features[task.feature].kind == FeatureKind::nominal) {
+        splitter_.search_nominal(task.feature, random, best);
+    } else if (task.kept != not_kept) {
+        splitter_.search_numeric(task.feature, node.orders.order(task.kept), random, best);
+    } else {
+        splitter_.search_numeric(task.feature, sorted_.order_of(task.feature), random, best);
+    }
+}
+
+/// The draws for a feature depend on the node and the feature, not on who searches it.
+SplitMix feature_random(std::uint64_t node_seed, std::uint32_t feature) {
+    return SplitMix(mix(node_seed ^ mix(feature + 1u)));
+}
+
+template <typename Scan>
+void Grower<Scan>::search_alone(const Pending& node) {
+    for (const Task& task : tasks_) {
+        const auto random = feature_random(node.seed, task.feature);
+        if (work_.options.rules.clus) {
+            search(node, task, random, best_);
+            continue;
+        }
+        trial_.score = Split{}.score;
+        trial_.feature = -1;
+        search(node, task, random, trial_);
+        if (trial_.feature >= 0 && splitter_.tolerance().better(trial_.score, best_.score)) {
+            std::swap(best_, trial_);
+        }
+    }
+}
+
+template <typename Scan>
+void Grower<Scan>::search_together(const Pending& node,
+                                   std::vector<std::unique_ptr<Grower>>& crew) {
+    std::vector<Split> found(tasks_.size());
+    const auto n_threads = static_cast<unsigned>(crew.size());
+    for (auto& member : crew) {
+        if (member.get() == this) continue;
+        member->splitter_.reset(node.rows, labels_);
+        if (!work_.keep_orders) member->sorted_.reset(node.rows);
+    }
+    parallel_for(n_threads, tasks_.size(), work_.signal, [&](unsigned thread, std::size_t i) {
+        crew[thread]->search(node, tasks_[i], feature_random(node.seed, tasks_[i].feature),
+                             found[i]);
+    });
+    // In feature order, as if one thread had done it all.
+    for (auto& split : found) {
+        if (split.feature >= 0 && splitter_.tolerance().better(split.score, best_.score)) {
+            best_ = std::move(split);
+        }
+    }
+}
+
+/// A node that found nothing among its drawn features goes on drawing until one splits it.
+template <typename Scan>
+void Grower<Scan>::search_further(const Pending& node, SplitMix& random) {
+    for (std::size_t k = tasks_.size(); k < sampler_.size() && best_.feature < 0; ++k) {
+        const Task task{sampler_.draw(k, random), not_kept};
+        search(node, task, feature_random(node.seed, task.feature), best_);
+    }
+}
+
+template <typename Scan>
+bool Grower<Scan>::find_split(const Pending& node, std::vector<std::unique_ptr<Grower>>* crew) {
+    best_ = Split{};
+    labels_builder_.build(node.rows, labels_);
+    splitter_.reset(node.rows, labels_);
+    if (!work_.keep_orders) sorted_.reset(node.rows);
+    SplitMix random(node.seed);
+    list_tasks(node, random);
+    if (splitter_.node_impurity() > 0) {
+        if (crew != nullptr && node.rows.size() * tasks_.size() >= shared_work) {
+            search_together(node, *crew);
+        } else {
+            search_alone(node);
+        }
+        if (!work_.keep_orders && java_ == nullptr) search_further(node, random);
+    }
+    sampler_.undo();
+    return best_.feature >= 0 &&
+           best_.gain * work_.options.rules.score_factor >= work_.options.min_gain;
+}
+
+template <typename Scan>
+void Grower<Scan>::assign_branches(const Pending& node) {
+    const auto f = static_cast<std::uint32_t>(best_.feature);
+    const Feature& feature = work_.dataset.features[f];
+    const std::size_t n = node.rows.size();
+    branch_.resize(n);
+    if (feature.kind == FeatureKind::nominal) {
+        for (std::size_t e = 0; e < n; ++e) {
+            const auto code = feature.codes[node.rows.row[e]];
+            branch_[e] = code < 0 ? -1 : best_.category_branch[static_cast<std::size_t>(code)];
+        }
+        return;
+    }
+    if (feature.kind == FeatureKind::dense) {
+        for (std::size_t e = 0; e < n; ++e) {
+            const auto rank = feature.ranks[node.rows.row[e]];
+            branch_[e] = rank == missing_rank ? -1 : rank > best_.upper_rank;
+        }
+        return;
+    }
+    const FeatureOrder order = work_.keep_orders ? node.orders.order_of(f) : sorted_.order_of(f);
+    std::ranges::fill(branch_, feature.zero_rank > best_.upper_rank);
+    for (const auto& item : order.stored) branch_[item.entry] = item.rank > best_.upper_rank;
+    for (const auto& item : order.missing) branch_[item.entry] = -1;
+}
+
+/// Hands the rows to the branches; the first branch ends up on top of the stack.
+template <typename Scan>
+void Grower<Scan>::split(Pending& node, std::int32_t id, std::vector<Pending>& stack) {
+    assign_branches(node);
+    const std::size_t n = node.rows.size();
+    const auto n_branches = static_cast<std::int32_t>(best_.share.size());
+    child_entry_.resize(n);
+    for (std::int32_t b = n_branches; b-- > 0;) {
+        Pending child;
+        child.depth = node.depth + 1;
+        child.seed = mix(node.seed + static_cast<std::uint64_t>(b) + 1);
+        child.place = {id, b};
+        for (std::size_t e = 0; e < n; ++e) {
+            if (branch_[e] != b && branch_[e] >= 0) {
+                child_entry_[e] = KeptOrders::no_entry;
+                continue;
+            }
+            child_entry_[e] = static_cast<std::uint32_t>(child.rows.size());
+            const double share = branch_[e] < 0 ? best_.share[static_cast<std::size_t>(b)] : 1.0;
+            child.rows.push_back(node.rows.row[e], node.rows.weight[e] * share);
+        }
+        if (work_.keep_orders &&
+            work_.splittable(child.rows, total_weight(child.rows), child.depth)) {
+            child.orders = node.orders.of_child(work_.dataset, child_entry_, child.rows.size());
+        }
+        stack.push_back(std::move(child));
+    }
+}
+
+template <typename Scan>
+template <typename Defer>
+TreeBuilder Grower<Scan>::grow(Pending root, Defer defer, std::vector<Pending>& deferred,
+                               std::vector<std::unique_ptr<Grower>>* crew) {
+    TreeBuilder tree;
+    const double factor = work_.options.rules.score_factor;
+    const bool keep_values = work_.options.merging != LeafMerging::none;
+    std::vector<Pending> stack;
+    stack.push_back(std::move(root));
+    while (!stack.empty()) {
+        work_.signal.check();
+        Pending node = std::move(stack.back());
+        stack.pop_back();
+        const double weight = total_weight(node.rows);
+        const auto id = tree.add_node(node.place, weight, node.rows.size());
+        if (defer(node)) {
+            node.place = {};
+            tree.mark_deferred(id, deferred.size());
+            deferred.push_back(std::move(node));
+            continue;
+        }
+        const bool inner =
+            work_.splittable(node.rows, weight, node.depth) && find_split(node, crew);
+        if (!inner || keep_values) {
+            const auto sums = labels_builder_.sums(node.rows);
+            tree.set_values(id, sums, weight);
+            tree.set_impurity(id, Scan::impurity_of(sums, weight) * factor, weight);
+        }
+        if (inner) {
+            tree.set_impurity(id, splitter_.node_impurity(), weight);
+            tree.set_split(id, best_, factor);
+            split(node, id, stack);
+        }
+    }
+    return tree;
+}
+
+template <typename Scan>
+Tree grow_with(const Work& work, NodeRows rows) {
+    const GrowOptions& options = work.options;
+    Pending root;
+    root.rows = std::move(rows);
+    root.seed = mix(options.seed);
+    JavaRandom java(static_cast<std::int64_t>(options.seed));
+    if (work.keep_orders) root.orders = KeptOrders::of_root(work.dataset, root.rows);
+
+    std::vector<std::unique_ptr<Grower<Scan>>> crew;
+    const bool in_order = options.rules.clus;  // CLUS's rules look back at earlier features
+    const unsigned n_threads = in_order ? 1 : std::max(1u, options.n_threads);
+    for (unsigned t = 0; t < n_threads; ++t) {
+        crew.push_back(
+            std::make_unique<Grower<Scan>>(work, options.java_random ? &java : nullptr));
+    }
+    // Large nodes first, their features shared among the threads; then the small ones, each with
+    // all that grows below it on one thread.
+    std::vector<Pending> small;
+    const std::size_t n_tried =
+        work.keep_orders ? work.dataset.features.size() : options.max_features;
+    const auto is_small = [&](const Pending& node) {
+        return n_threads > 1 && node.rows.size() * n_tried < shared_work;
+    };
+    TreeBuilder top =
+        crew[0]->grow(std::move(root), is_small, small, n_threads > 1 ? &crew : nullptr);
+    std::vector<TreeBuilder> below(small.size());
+    const auto never = [](const Pending&) { return false; };
+    parallel_for(n_threads, small.size(), work.signal, [&](unsigned thread, std::size_t i) {
+        std::vector<Pending> nothing;
+        below[i] = crew[thread]->grow(std::move(small[i]), never, nothing, nullptr);
+    });
+    return std::move(top).finish(below);
+}
+
+}  // namespace
+
+Tree grow(const Dataset& dataset, const Targets& targets, NodeRows root,
+          const GrowOptions& options) {
+    StopSignal signal(options.interrupted);
+    Work work{dataset, targets, options, signal, {}, true};
+    for (std::uint32_t f = 0; f < dataset.features.size(); ++f) {
+        if (dataset.features[f].kind == FeatureKind::nominal) work.nominal.push_back(f);
+    }
+    work.keep_orders =
+        options.max_features == 0 || options.max_features >= dataset.features.size();
+    Tree tree;
+    switch (options.criterion) {
+        case Criterion::variance:
+            tree = grow_with<VarianceScan>(work, std::move(root));
+            break;
+        case Criterion::entropy:
+            tree = grow_with<EntropyScan<false>>(work, std::move(root));
+            break;
+        case Criterion::class_entropy:
+            tree = grow_with<EntropyScan<true>>(work, std::move(root));
+            break;
+    }
+    return options.merging == LeafMerging::none ? tree : merge_leaves(tree, options.merging);
+}
+
+}  // namespace ramify

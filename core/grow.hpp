@@ -1,0 +1,42 @@
+// The induction loop: from rows and labels to a tree.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "dataset.hpp"
+#include "splitter.hpp"
+#include "targets.hpp"
+#include "tree.hpp"
+
+namespace ramify {
+
+enum class Criterion : std::uint8_t { variance, entropy, class_entropy };
+
+/// When an inner node whose branches are all leaves becomes a leaf itself (CLUS).
+enum class LeafMerging : std::uint8_t {
+    none,
+    equal,        // all leaves have the same vector
+    same_labels,  // all leaves have the same labels at 0.5 or more
+};
+
+struct GrowOptions {
+    Criterion criterion = Criterion::variance;
+    SplitRules rules;
+    std::int64_t max_depth = -1;  // tests on a path; negative: no limit
+    std::size_t min_samples_split = 2;
+    double min_gain = 0;           // smallest gain (a mass) of a test
+    std::size_t max_features = 0;  // features tried per node; 0: all
+    LeafMerging merging = LeafMerging::none;
+    std::uint64_t seed = 0;
+    bool java_random = false;  // feature subsets drawn as CLUS draws them, from this seed
+    unsigned n_threads = 1;
+    std::function<bool()> interrupted;  // asked about twenty times a second
+};
+
+/// Grows a tree on `root`. The same tree for any number of threads: every node's test depends on
+/// its rows and its place in the tree alone. Throws Interrupted.
+Tree grow(const Dataset& dataset, const Targets& targets, NodeRows root,
+          const GrowOptions& options);
+
+}  // namespace ramify

@@ -1,0 +1,93 @@
+// Which entries of a node have a known value of a numeric feature, from the largest down.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dataset.hpp"
+#include "targets.hpp"
+
+namespace ramify {
+
+/// An entry of a node and the rank of its value; entries with an unknown value have missing_rank.
+struct RankedEntry {
+    std::uint32_t entry;
+    std::uint32_t rank;
+};
+
+/// One numeric feature in one node. Sparse features: entries in neither list have the value zero.
+struct FeatureOrder {
+    std::span<const RankedEntry> stored;   // by rank, then entry
+    std::span<const RankedEntry> missing;  // by entry
+
+    /// No two known entries differ: no test can separate them.
+    bool constant(FeatureKind kind, std::size_t n_entries) const {
+        if (stored.empty()) return true;
+        const bool zeros =
+            kind == FeatureKind::sparse && stored.size() + missing.size() < n_entries;
+        return !zeros && stored.front().rank == stored.back().rank;
+    }
+};
+
+/// Orders of all features of a node, sorted once at the root and handed down by stable partition:
+/// one pass over the parent's lists per child, no sorting below the root. Features that are
+/// constant in a node leave the lists for good.
+class KeptOrders {
+  public:
+    KeptOrders() = default;
+    static KeptOrders of_root(const Dataset& dataset, const NodeRows& rows);
+    /// `child_entry[e]`: the number of parent entry e in the child, or no_entry.
+    KeptOrders of_child(const Dataset& dataset, std::span<const std::uint32_t> child_entry,
+                        std::size_t child_size) const;
+
+    std::size_t size() const { return lists_.size(); }
+    std::uint32_t feature(std::size_t k) const { return lists_[k].feature; }
+    FeatureOrder order(std::size_t k) const;
+    /// The list of a given feature; it must be among those kept.
+    FeatureOrder order_of(std::uint32_t feature) const;
+
+    static constexpr std::uint32_t no_entry = 0xFFFFFFFFu;
+
+  private:
+    struct List {
+        std::uint32_t feature;
+        std::uint32_t n_stored;
+        std::uint32_t n_missing;
+        std::size_t begin;
+    };
+    std::vector<List> lists_;
+    std::unique_ptr<RankedEntry[]> items_;
+    std::size_t n_items_ = 0;
+};
+
+/// Orders made when asked for: cheaper when a node looks at few of its features.
+class SortedOrders {
+  public:
+    explicit SortedOrders(const Dataset& dataset);
+    /// Must be called for each node before order_of.
+    void reset(const NodeRows& rows);
+    FeatureOrder order_of(std::uint32_t feature);
+
+  private:
+    void gather_dense(const Feature& feature);
+    void gather_sparse(const Feature& feature);
+
+    const Dataset& dataset_;
+    const NodeRows* rows_ = nullptr;
+    struct Place {
+        std::uint32_t stamp = 0;  // of the node that wrote it: older places count as empty
+        std::uint32_t entry = 0;
+    };
+    std::vector<Place> entry_of_row_;  // only filled for data with sparse features
+    std::uint32_t stamp_ = 0;
+    std::vector<RankedEntry> stored_;
+    std::vector<RankedEntry> missing_;
+    std::vector<RankedEntry> scratch_;
+};
+
+/// Stable sort by rank.
+void sort_by_rank(std::vector<RankedEntry>& items, std::vector<RankedEntry>& scratch);
+
+}  // namespace ramify

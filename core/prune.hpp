@@ -1,0 +1,13 @@
+// Making a grown tree smaller.
+#pragma once
+
+#include "grow.hpp"
+#include "tree.hpp"
+
+namespace ramify {
+
+/// Turns inner nodes whose branches all end in leaves with the same prediction into leaves, from
+/// the bottom up. `tree` must carry values in its inner nodes; the result has them in leaves only.
+Tree merge_leaves(const Tree& tree, LeafMerging merging);
+
+}  // namespace ramify

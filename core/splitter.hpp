@@ -1,0 +1,118 @@
+// The best (or a random) test of one node.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "criterion.hpp"
+#include "dataset.hpp"
+#include "orders.hpp"
+#include "random.hpp"
+
+namespace ramify {
+
+enum class NominalTests : std::uint8_t {
+    subset,  // x in a set of categories, found greedily
+    single,  // x = one category
+    nary,    // one branch per category
+};
+
+/// What a test must satisfy and how scores compete.
+struct SplitRules {
+    double min_weight = 0;             // per branch
+    std::size_t min_samples_leaf = 1;  // entries per branch
+    bool midpoint = true;              // thresholds halfway between values, or at the lower one
+    bool random_thresholds = false;    // one random test per feature instead of all
+    NominalTests nominal = NominalTests::subset;
+    bool gain_ratio = false;  // divide by the split information
+    bool mean_score = false;  // scores per unit of weight (CLUS's gain)
+    double score_factor = 1;
+    std::vector<double> f_critical;  // F-test: critical value per degrees of freedom; empty: off
+    // CLUS compares with absolute tolerances, in the order of features and candidates.
+    bool clus = false;
+    double clus_floor = 1e-9;
+    double clus_step = 1e-6;
+};
+
+/// A test with its score; feature -1: none.
+struct Split {
+    std::int32_t feature = -1;
+    double score = -std::numeric_limits<double>::infinity();
+    double gain = 0;
+    std::uint32_t upper_rank = 0;  // numeric: the smallest value on the "yes" side
+    std::uint32_t lower_rank = 0;  // numeric: the largest value on the "no" side
+    double threshold = 0;          // numeric: set for random tests at once, else at the end
+    std::vector<std::int32_t> category_branch;  // nominal: branch per code, -1: none
+    std::vector<double> share;                  // per branch: its part of the known weight
+};
+
+/// Scores compete within these bounds; they depend on the node, not on the feature.
+struct Tolerance {
+    double floor = 0;  // a score below is rounding
+    double step = 0;   // a score must beat the best by more than this
+
+    bool better(double score, double best) const { return score > best + step; }
+};
+
+/// Searches one feature after the other in one node. Not shared between threads.
+template <typename Scan>
+class Splitter {
+  public:
+    Splitter(const Dataset& dataset, const SplitRules& rules) : dataset_(dataset), rules_(rules) {}
+
+    void reset(const NodeRows& rows, const NodeLabels& labels);
+    const Tolerance& tolerance() const { return tolerance_; }
+    double node_impurity() const { return node_impurity_; }
+
+    /// Replaces `best` by the feature's best test if that one is better.
+    void search_numeric(std::uint32_t feature, const FeatureOrder& order, SplitMix& random,
+                        Split& best);
+    void search_nominal(std::uint32_t feature, SplitMix& random, Split& best);
+
+  private:
+    bool begin(std::span<const RankedEntry> missing);
+    bool begin_categories(std::uint32_t feature);
+    void set_gain_floor();
+    double score_of(double gain, double left_weight) const;
+    void consider(double score, double gain, double left_weight, std::uint32_t upper,
+                  std::uint32_t lower, Split& best) const;
+    double current_score(std::size_t n_left) const;
+    void scan_down(std::span<const RankedEntry> stored, std::uint32_t next_rank, Split& best);
+    void scan_negative(std::span<const RankedEntry> stored, std::uint32_t next_rank, Split& best);
+    void try_random(const Feature& feature, const FeatureOrder& order, std::uint32_t zero_rank,
+                    bool has_zeros, SplitMix& random, Split& best);
+    void choose_subset(std::uint32_t feature, Split& best);
+    void choose_random_subset(std::uint32_t feature, SplitMix& random, Split& best);
+    void branch_on_all(std::uint32_t feature, Split& best);
+    void accept_subset(std::uint32_t feature, double score, double gain,
+                       std::span<const char> chosen, Split& best) const;
+
+    const Dataset& dataset_;
+    const SplitRules& rules_;
+    const NodeRows* rows_ = nullptr;
+    Scan scan_;
+    Tolerance tolerance_;
+    double node_impurity_ = 0;
+    double gain_floor_ = 0;    // of the current feature: what the F-test asks for
+    double gain_ceiling_ = 0;  // no gain exceeds the impurity it is taken from
+    std::size_t n_known_ = 0;  // entries with a known value of the current feature
+    std::uint32_t feature_ = 0;
+    std::vector<std::uint32_t> missing_;
+    std::vector<std::size_t> category_count_;
+    std::vector<std::uint32_t> present_;  // categories that occur in the node
+    struct Candidate {
+        double score;
+        double gain;
+        double left_weight;
+        std::uint32_t upper;
+        std::uint32_t lower;
+    };
+    std::vector<Candidate> upward_;
+};
+
+/// Threshold of a numeric test between two distinct values of its feature.
+double threshold_between(double upper, double lower, bool midpoint);
+
+}  // namespace ramify

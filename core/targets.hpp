@@ -1,0 +1,31 @@
+// What is to be predicted: sparse label rows and the weights of labels and rows.
+#pragma once
+
+#include <span>
+
+#include "closure.hpp"
+
+namespace ramify {
+
+struct Targets {
+    SparseRowsView labels;                 // one row of labels per example, closed upwards
+    std::span<const double> label_weight;  // per label, not negative
+
+    std::size_t n_labels() const { return label_weight.size(); }
+};
+
+/// The examples of one node of a growing tree, in the order of the file. An example whose value
+/// is missing at a test goes down every branch with a part of its weight, so rows of two nodes
+/// may overlap; within a node a row occurs once.
+struct NodeRows {
+    std::vector<std::uint32_t> row;
+    std::vector<double> weight;
+
+    std::size_t size() const { return row.size(); }
+    void push_back(std::uint32_t r, double w) {
+        row.push_back(r);
+        weight.push_back(w);
+    }
+};
+
+}  // namespace ramify
