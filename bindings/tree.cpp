@@ -103,7 +103,7 @@ GrowOptions options_of(const nb::dict& given) {
     SplitRules& rules = options.rules;
     options.criterion = criterion_of(nb::cast<std::string>(given["criterion"]));
     options.max_depth = nb::cast<std::int64_t>(given["max_depth"]);
-    options.min_samples_split = nb::cast<std::size_t>(given["min_samples_split"]);
+    options.min_samples_split = nb::cast<double>(given["min_samples_split"]);
     options.min_gain = nb::cast<double>(given["min_gain"]);
     options.max_features = nb::cast<std::size_t>(given["max_features"]);
     options.merging = merging_of(nb::cast<std::string>(given["merging"]));
@@ -111,7 +111,7 @@ GrowOptions options_of(const nb::dict& given) {
     options.java_random = nb::cast<bool>(given["java_random"]);
     options.n_threads = nb::cast<unsigned>(given["n_threads"]);
     rules.min_weight = nb::cast<double>(given["min_weight"]);
-    rules.min_samples_leaf = nb::cast<std::size_t>(given["min_samples_leaf"]);
+    rules.min_samples_leaf = nb::cast<double>(given["min_samples_leaf"]);
     rules.midpoint = nb::cast<bool>(given["midpoint"]);
     rules.random_thresholds = nb::cast<bool>(given["random_thresholds"]);
     rules.nominal = nominal_tests_of(nb::cast<std::string>(given["nominal_tests"]));
@@ -134,7 +134,7 @@ NodeRows root_rows(std::span<const double> row_weight, bool keep_zero) {
     for (std::size_t r = 0; r < row_weight.size(); ++r) {
         require(row_weight[r] >= 0, "row weights must not be negative");
         if (row_weight[r] > 0 || keep_zero) {
-            rows.push_back(static_cast<std::uint32_t>(r), row_weight[r]);
+            rows.push_back(static_cast<std::uint32_t>(r), row_weight[r], 1.0);
         }
     }
     require(rows.size() > 0, "no row has a positive weight");

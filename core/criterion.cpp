@@ -4,6 +4,15 @@
 
 namespace ramify {
 
+namespace {
+
+/// to += row; no sum across cells, so that any width of vector gives the same result.
+void add_to(double* __restrict to, const double* __restrict row, std::size_t n) {
+    for (std::size_t k = 0; k < n; ++k) to[k] += row[k];
+}
+
+}  // namespace
+
 // ---- variance ------------------------------------------------------------------------------
 
 double VarianceScan::impurity_of(std::span<const LabelSum> sums, double weight) {
@@ -14,58 +23,116 @@ double VarianceScan::impurity_of(std::span<const LabelSum> sums, double weight) 
 
 void VarianceScan::reset(const NodeLabels& labels, std::span<const double> weights) {
     reset_base(labels, weights);
-    left_.resize(labels.n_local());
-    missing_.resize(labels.n_local());
+    // One cell more than labels: the fillers' own, always zero.
+    const auto n_cells = std::max(labels.n_local() + 1, labels.gram_stride);
+    left_.resize(n_cells);
+    missing_.resize(n_cells);
 }
 
 void VarianceScan::begin(std::span<const std::uint32_t> missing) {
-    std::fill(left_.begin(), left_.end(), 0.0);
+    gram_ = !labels_->gram.empty();
     left_weight_ = left_square_ = left_cross_ = 0;
     known_weight_ = labels_->weight;
     known_square_ = labels_->square;
     known_mass_ = labels_->mass;
     any_missing_ = !missing.empty();
-    if (!any_missing_) return;
-
-    std::fill(missing_.begin(), missing_.end(), 0.0);
-    double square = 0;
-    double cross = 0;
-    double gone = 0;
-    for (const auto entry : missing) {
-        const double v = weights_[entry];
-        double sum = 0;
-        for (const auto id : ids(entry)) {
-            sum += missing_[id];
-            missing_[id] += labels_->label_weight[id] * v;
+    if (any_missing_) {
+        double gone = 0;
+        for (const auto entry : missing) {
+            gone += weights_[entry];
+            known_mass_ -= weights_[entry] * labels_->own[entry];
         }
-        square += v * (2 * sum + v * labels_->own[entry]);
-        cross += v * labels_->cross[entry];
-        known_mass_ -= v * labels_->own[entry];
-        gone += v;
+        known_weight_ -= gone;
     }
-    known_weight_ -= gone;
-    known_square_ += square - 2 * cross;
+    if (gram_) {
+        begin_gram(missing);
+    } else {
+        begin_labels(missing);
+    }
+    known_part_ = known_weight_ > 0 ? known_square_ / known_weight_ : 0;
 }
 
 void VarianceScan::move(std::uint32_t entry) {
-    const double v = weights_[entry];
-    const double* label_weight = labels_->label_weight.data();
+    if (gram_) {
+        move_gram(entry);
+    } else if (any_missing_) {
+        move_labels<true>(entry);
+    } else {
+        move_labels<false>(entry);
+    }
+}
+
+void VarianceScan::begin_labels(std::span<const std::uint32_t> missing) {
+    std::fill_n(left_.begin(), labels_->n_local() + 1, 0.0);
+    if (!any_missing_) return;
+    std::fill_n(missing_.begin(), labels_->n_local() + 1, 0.0);
+    for (const auto entry : missing) {
+        const double v = weights_[entry];
+        double sum = 0;
+        for (auto k = labels_->indptr[entry]; k < labels_->indptr[entry + 1]; ++k) {
+            double& cell = missing_[labels_->ids[k]];
+            sum += cell;
+            cell += labels_->step[k];
+        }
+        // Q of what is known: Q - 2 sum w T M + sum w M^2, one missing entry after the other.
+        known_square_ += v * (2 * sum + v * labels_->own[entry]) - 2 * v * labels_->cross[entry];
+    }
+}
+
+template <bool any_missing>
+void VarianceScan::move_labels(std::uint32_t entry) {
+    const auto end = labels_->indptr[entry + 1];
+    const std::uint32_t* id = labels_->ids.data();
+    const double* step = labels_->step.data();
     double* left = left_.data();
+    const double* missing = missing_.data();
     double sum = 0;
-    double cross = labels_->cross[entry];
-    for (const auto id : ids(entry)) {
-        sum += left[id];
-        left[id] += label_weight[id] * v;
+    double out = 0;
+    for (auto k = labels_->indptr[entry]; k < end; k += NodeLabels::block) {
+        const auto a = id[k], b = id[k + 1], c = id[k + 2], d = id[k + 3];
+        const double left_a = left[a], left_b = left[b], left_c = left[c], left_d = left[d];
+        sum += (left_a + left_b) + (left_c + left_d);
+        if constexpr (any_missing) out += (missing[a] + missing[b]) + (missing[c] + missing[d]);
+        // Fillers come last and add zero to their own cell, whoever writes it last.
+        left[a] = left_a + step[k];
+        left[b] = left_b + step[k + 1];
+        left[c] = left_c + step[k + 2];
+        left[d] = left_d + step[k + 3];
     }
-    if (any_missing_) {
-        for (const auto id : ids(entry)) cross -= missing_[id];
-    }
+    const double v = weights_[entry];
     left_square_ += v * (2 * sum + v * labels_->own[entry]);
-    left_cross_ += v * cross;
+    left_cross_ += v * (labels_->cross[entry] - out);
     left_weight_ += v;
 }
 
-void VarianceScan::begin_values(std::size_t n_values) {
+void VarianceScan::begin_gram(std::span<const std::uint32_t> missing) {
+    std::fill_n(left_.begin(), labels_->gram_stride, 0.0);
+    if (!any_missing_) return;
+    std::fill_n(missing_.begin(), labels_->gram_stride, 0.0);
+    for (const auto entry : missing) {
+        known_square_ += 2 * missing_[entry] + gram_row(entry)[entry] -
+                         2 * weights_[entry] * labels_->cross[entry];
+        add_to(missing_.data(), gram_row(entry), labels_->gram_stride);
+    }
+}
+
+void VarianceScan::move_gram(std::uint32_t entry) {
+    const double* row = gram_row(entry);
+    left_square_ += 2 * left_[entry] + row[entry];
+    left_cross_ += weights_[entry] * labels_->cross[entry];
+    if (any_missing_) left_cross_ -= missing_[entry];
+    left_weight_ += weights_[entry];
+    add_to(left_.data(), row, labels_->gram_stride);
+}
+
+void VarianceScan::begin_values(std::size_t n_values, std::span<const std::uint32_t> missing) {
+    begin(missing);
+    if (gram_) {
+        // Categories are summed by labels whatever serves the numeric features.
+        known_square_ = labels_->square;
+        begin_labels(missing);
+        gram_ = false;
+    }
     value_sums_.assign(n_values * labels_->n_local(), 0.0);
     value_square_.assign(n_values, 0.0);
     value_cross_.assign(n_values, 0.0);
@@ -90,7 +157,7 @@ void VarianceScan::add(std::size_t value, std::uint32_t entry) {
 double VarianceScan::square_with(std::size_t value) const {
     const double* sums = value_sums_.data() + value * labels_->n_local();
     double both = 0;
-    for (std::size_t id = 0; id < left_.size(); ++id) both += left_[id] * sums[id];
+    for (std::size_t id = 0; id < labels_->n_local(); ++id) both += left_[id] * sums[id];
     return left_square_ + 2 * both + value_square_[value];
 }
 
@@ -104,13 +171,13 @@ void VarianceScan::take(std::size_t value) {
     left_cross_ += value_cross_[value];
     left_weight_ += value_weight_[value];
     const double* sums = value_sums_.data() + value * labels_->n_local();
-    for (std::size_t id = 0; id < left_.size(); ++id) {
+    for (std::size_t id = 0; id < labels_->n_local(); ++id) {
         left_[id] += labels_->label_weight[id] * sums[id];
     }
 }
 
 double VarianceScan::gain_of_all(std::span<const std::uint32_t> values) const {
-    double gain = -known_square_ / known_weight_;
+    double gain = -known_part_;
     for (const auto value : values) gain += value_square_[value] / value_weight_[value];
     return gain;
 }
@@ -205,7 +272,9 @@ double EntropyScan<exclusive>::gain() const {
 }
 
 template <bool exclusive>
-void EntropyScan<exclusive>::begin_values(std::size_t n_values) {
+void EntropyScan<exclusive>::begin_values(std::size_t n_values,
+                                          std::span<const std::uint32_t> missing) {
+    begin(missing);
     value_sums_.assign(n_values * labels_->n_local(), 0.0);
     value_weight_.assign(n_values, 0.0);
 }

@@ -7,7 +7,8 @@
 //   move(entry)                  one entry crosses
 //   gain()                       impurity of the known entries minus that of both sides (a mass:
 //                                weight times mean impurity)
-//   begin_values(k), add(v, e)   sums per category of a nominal feature
+//   begin_values(k, missing)     a new nominal feature, in place of begin()
+//   add(value, entry)            sums per category
 //   gain_with(v), take(v)        the same gain for left side + category v; v joins the left side
 //   gain_of_all()                one branch per category
 // "Left" is whatever has moved: gains are symmetric, so a scan may run from either end.
@@ -34,9 +35,12 @@ class ScanBase {
         labels_ = &labels;
         weights_ = weights;
     }
+    /// The entry's labels without the fillers.
     std::span<const std::uint32_t> ids(std::uint32_t entry) const {
         const auto begin = labels_->indptr[entry];
-        return {labels_->ids.data() + begin, labels_->indptr[entry + 1] - begin};
+        auto end = labels_->indptr[entry + 1];
+        while (end > begin && labels_->ids[end - 1] == labels_->n_local()) --end;
+        return {labels_->ids.data() + begin, end - begin};
     }
 
     const NodeLabels* labels_ = nullptr;
@@ -52,7 +56,8 @@ class ScanBase {
 /// and one entry changes Q1 and X at the cost of its own labels.
 class VarianceScan : public ScanBase {
   public:
-    static constexpr Compression compression{true, true, true};
+    static constexpr Compression compression{true, true};
+    static constexpr bool uses_gram = true;
     /// Weight times impurity of a set of rows.
     static double impurity_of(std::span<const LabelSum> sums, double weight);
 
@@ -61,9 +66,9 @@ class VarianceScan : public ScanBase {
     void move(std::uint32_t entry);
     double gain() const { return gain_of(left_square_, left_cross_, left_weight_); }
     /// Weight times impurity of the known entries.
-    double known_impurity() const { return known_mass_ - known_square_ / known_weight_; }
+    double known_impurity() const { return known_mass_ - known_part_; }
 
-    void begin_values(std::size_t n_values);
+    void begin_values(std::size_t n_values, std::span<const std::uint32_t> missing);
     void add(std::size_t value, std::uint32_t entry);
     double gain_with(std::size_t value) const;
     void take(std::size_t value);
@@ -72,14 +77,24 @@ class VarianceScan : public ScanBase {
   private:
     double gain_of(double square, double cross, double weight) const {
         const double rest = known_square_ - 2 * cross + square;
-        return square / weight + rest / (known_weight_ - weight) - known_square_ / known_weight_;
+        return square / weight + rest / (known_weight_ - weight) - known_part_;
     }
     double square_with(std::size_t value) const;
+    void begin_labels(std::span<const std::uint32_t> missing);
+    void begin_gram(std::span<const std::uint32_t> missing);
+    void move_gram(std::uint32_t entry);
+    template <bool any_missing>
+    void move_labels(std::uint32_t entry);
+    const double* gram_row(std::uint32_t entry) const {
+        return labels_->gram.data() + entry * labels_->gram_stride;
+    }
 
-    std::vector<double> left_;     // w_c S_c per local label
-    std::vector<double> missing_;  // w_c M_c, M the sums of the entries with an unknown value
+    bool gram_ = false;            // scan by the node's Gram matrix instead of by labels
+    std::vector<double> left_;     // w_c S_c per local label; by Gram: sum of left rows per entry
+    std::vector<double> missing_;  // the same for the entries with an unknown value
     bool any_missing_ = false;
     double known_square_ = 0;
+    double known_part_ = 0;  // known_square_ / known_weight_
     double known_mass_ = 0;
     double left_square_ = 0;
     double left_cross_ = 0;
@@ -110,7 +125,8 @@ class XLog2X {
 template <bool exclusive>
 class EntropyScan : public ScanBase {
   public:
-    static constexpr Compression compression{!exclusive, false, !exclusive};
+    static constexpr Compression compression{!exclusive, false};
+    static constexpr bool uses_gram = false;
     /// Weight times impurity of a set of rows.
     static double impurity_of(std::span<const LabelSum> sums, double weight);
 
@@ -120,7 +136,7 @@ class EntropyScan : public ScanBase {
     double gain() const;
     double known_impurity() const { return known_impurity_; }
 
-    void begin_values(std::size_t n_values);
+    void begin_values(std::size_t n_values, std::span<const std::uint32_t> missing);
     void add(std::size_t value, std::uint32_t entry);
     double gain_with(std::size_t value) const;
     void take(std::size_t value);

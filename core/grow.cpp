@@ -69,9 +69,10 @@ struct Work {
     bool keep_orders;
 
     bool splittable(const NodeRows& rows, double weight, std::int64_t depth) const {
+        const double n_rows = std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
         return (options.max_depth < 0 || depth < options.max_depth) &&
-               rows.size() >= options.min_samples_split &&
-               rows.size() >= 2 * options.rules.min_samples_leaf &&
+               n_rows >= std::max(options.min_samples_split, 2 * options.rules.min_samples_leaf) *
+                             (1 - 1e-9) &&
                weight >= 2 * options.rules.min_weight;
     }
 };
@@ -161,7 +162,8 @@ void Grower<Scan>::list_tasks(const Pending& node, SplitMix& random) {
 
 template <typename Scan>
 void Grower<Scan>::search(const Pending& node, const Task& task, SplitMix random, Split& best) {
-    work_.signal.check();
+    // Small nodes are done before anyone could grow impatient.
+    if (node.rows.size() > 1000) work_.signal.check();
     if (work_.dataset.features[task.feature].kind == FeatureKind::nominal) {
         splitter_.search_nominal(task.feature, random, best);
     } else if (task.kept != not_kept) {
@@ -227,11 +229,14 @@ void Grower<Scan>::search_further(const Pending& node, SplitMix& random) {
 template <typename Scan>
 bool Grower<Scan>::find_split(const Pending& node, std::vector<std::unique_ptr<Grower>>* crew) {
     best_ = Split{};
-    labels_builder_.build(node.rows, labels_);
-    splitter_.reset(node.rows, labels_);
-    if (!work_.keep_orders) sorted_.reset(node.rows);
     SplitMix random(node.seed);
     list_tasks(node, random);
+    labels_builder_.build(node.rows, labels_);
+    if constexpr (Scan::uses_gram) {
+        add_gram(node.rows, tasks_.size(), labels_);
+    }
+    splitter_.reset(node.rows, labels_);
+    if (!work_.keep_orders) sorted_.reset(node.rows);
     if (splitter_.node_impurity() > 0) {
         if (crew != nullptr && node.rows.size() * tasks_.size() >= shared_work) {
             search_together(node, *crew);
@@ -290,7 +295,8 @@ void Grower<Scan>::split(Pending& node, std::int32_t id, std::vector<Pending>& s
             }
             child_entry_[e] = static_cast<std::uint32_t>(child.rows.size());
             const double share = branch_[e] < 0 ? best_.share[static_cast<std::size_t>(b)] : 1.0;
-            child.rows.push_back(node.rows.row[e], node.rows.weight[e] * share);
+            child.rows.push_back(node.rows.row[e], node.rows.weight[e] * share,
+                                 node.rows.part[e] * share);
         }
         if (work_.keep_orders &&
             work_.splittable(child.rows, total_weight(child.rows), child.depth)) {

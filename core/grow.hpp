@@ -23,8 +23,8 @@ enum class LeafMerging : std::uint8_t {
 struct GrowOptions {
     Criterion criterion = Criterion::variance;
     SplitRules rules;
-    std::int64_t max_depth = -1;  // tests on a path; negative: no limit
-    std::size_t min_samples_split = 2;
+    std::int64_t max_depth = -1;   // tests on a path; negative: no limit
+    double min_samples_split = 2;  // rows, in parts
     double min_gain = 0;           // smallest gain (a mass) of a test
     std::size_t max_features = 0;  // features tried per node; 0: all
     LeafMerging merging = LeafMerging::none;

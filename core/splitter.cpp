@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace ramify {
 
@@ -27,6 +28,7 @@ double threshold_between(double upper, double lower, bool midpoint) {
 template <typename Scan>
 void Splitter<Scan>::reset(const NodeRows& rows, const NodeLabels& labels) {
     rows_ = &rows;
+    node_rows_ = std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
     scan_.reset(labels, rows.weight);
     scan_.begin({});
     node_impurity_ = scan_.known_impurity() * rules_.score_factor;
@@ -42,9 +44,13 @@ void Splitter<Scan>::reset(const NodeRows& rows, const NodeLabels& labels) {
 template <typename Scan>
 bool Splitter<Scan>::begin(std::span<const RankedEntry> missing) {
     missing_.clear();
-    for (const auto& item : missing) missing_.push_back(item.entry);
+    known_rows_ = node_rows_;
+    for (const auto& item : missing) {
+        missing_.push_back(item.entry);
+        known_rows_ -= rows_->part[item.entry];
+    }
     n_known_ = rows_->size() - missing_.size();
-    if (n_known_ < 2 * rules_.min_samples_leaf) return false;
+    if (known_rows_ < 2 * least_rows_) return false;
     scan_.begin(missing_);
     set_gain_floor();
     return scan_.known_weight() > 0 && scan_.known_weight() >= 2 * rules_.min_weight &&
@@ -89,10 +95,10 @@ double Splitter<Scan>::score_of(double gain, double left_weight) const {
 
 /// Score of the test between what has moved and the rest.
 template <typename Scan>
-double Splitter<Scan>::current_score(std::size_t n_left) const {
+double Splitter<Scan>::current_score(double left_rows) const {
     const double left = scan_.left_weight();
     const double rest = scan_.known_weight() - left;
-    if (n_left < rules_.min_samples_leaf || n_known_ - n_left < rules_.min_samples_leaf ||
+    if (left_rows < least_rows_ || known_rows_ - left_rows < least_rows_ ||
         left < rules_.min_weight || rest < rules_.min_weight || left <= 0 || rest <= 0) {
         return rejected;
     }
@@ -120,18 +126,23 @@ template <typename Scan>
 void Splitter<Scan>::scan_down(std::span<const RankedEntry> stored, std::uint32_t next_rank,
                                Split& best) {
     const std::size_t n = stored.size();
+    double left_rows = 0;
     for (std::size_t k = 0; k < n; ++k) {
         scan_.move(stored[k].entry);
-        const std::size_t n_left = k + 1;
-        if (n_known_ - n_left < rules_.min_samples_leaf ||
-            scan_.known_weight() - scan_.left_weight() < rules_.min_weight) {
+        left_rows += rows_->part[stored[k].entry];
+        const double rest = scan_.known_weight() - scan_.left_weight();
+        if (known_rows_ - left_rows < least_rows_ || rest < rules_.min_weight || rest <= 0) {
             return;
         }
-        const std::uint32_t next = n_left < n ? stored[n_left].rank : next_rank;
+        const std::uint32_t next = k + 1 < n ? stored[k + 1].rank : next_rank;
         if (next == stored[k].rank || next == missing_rank) continue;
-        const double score = current_score(n_left);
-        if (score != rejected) {
-            consider(score, scan_.gain(), scan_.left_weight(), stored[k].rank, next, best);
+        if (left_rows < least_rows_) continue;
+        const double left = scan_.left_weight();
+        if (left < rules_.min_weight || left <= 0) continue;
+        const double gain = scan_.gain();
+        const double score = score_of(gain, left);
+        if (tolerance_.better(score, best.score)) {
+            consider(score, gain, left, stored[k].rank, next, best);
         }
     }
 }
@@ -142,11 +153,13 @@ template <typename Scan>
 void Splitter<Scan>::scan_negative(std::span<const RankedEntry> stored, std::uint32_t next_rank,
                                    Split& best) {
     upward_.clear();
+    double moved_rows = 0;
     for (std::size_t k = stored.size(); k-- > 0;) {
         scan_.move(stored[k].entry);
+        moved_rows += rows_->part[stored[k].entry];
         const std::uint32_t next = k > 0 ? stored[k - 1].rank : next_rank;
         if (next == stored[k].rank) continue;
-        const double score = current_score(stored.size() - k);
+        const double score = current_score(moved_rows);
         if (score == rejected) continue;
         upward_.push_back({score, scan_.gain(), scan_.known_weight() - scan_.left_weight(), next,
                            stored[k].rank});
@@ -203,7 +216,7 @@ void Splitter<Scan>::try_random(const Feature& feature, const FeatureOrder& orde
 
     std::uint32_t upper = top;
     std::uint32_t lower = bottom;
-    std::size_t n_left = 0;
+    double moved_rows = 0;
     const bool zeros_left = has_zeros && 0.0 > threshold;
     const auto widen = [&](std::uint32_t rank, bool left) {
         if (left)
@@ -218,10 +231,10 @@ void Splitter<Scan>::try_random(const Feature& feature, const FeatureOrder& orde
         // With the zeros on the left it is the right side that moves: zeros are never visited.
         if (left != zeros_left) {
             scan_.move(item.entry);
-            ++n_left;
+            moved_rows += rows_->part[item.entry];
         }
     }
-    const double score = current_score(n_left);
+    const double score = current_score(moved_rows);
     if (score == rejected || !tolerance_.better(score, best.score)) return;
     const double moved = scan_.left_weight();
     consider(score, scan_.gain(), zeros_left ? scan_.known_weight() - moved : moved, upper, lower,
@@ -236,29 +249,29 @@ bool Splitter<Scan>::begin_categories(std::uint32_t feature_index) {
     const Feature& feature = dataset_.features[feature_index];
     feature_ = feature_index;
     missing_.clear();
-    category_count_.assign(static_cast<std::size_t>(feature.n_categories), 0);
+    category_rows_.assign(static_cast<std::size_t>(feature.n_categories), 0.0);
+    known_rows_ = 0;
     for (std::size_t e = 0; e < rows_->size(); ++e) {
         const auto code = feature.codes[rows_->row[e]];
         if (code < 0) {
             missing_.push_back(static_cast<std::uint32_t>(e));
         } else {
-            ++category_count_[static_cast<std::size_t>(code)];
+            category_rows_[static_cast<std::size_t>(code)] += rows_->part[e];
+            known_rows_ += rows_->part[e];
         }
     }
     present_.clear();
-    for (std::uint32_t code = 0; code < category_count_.size(); ++code) {
-        if (category_count_[code] > 0) present_.push_back(code);
+    for (std::uint32_t code = 0; code < category_rows_.size(); ++code) {
+        if (category_rows_[code] > 0) present_.push_back(code);
     }
-    n_known_ = rows_->size() - missing_.size();
-    if (present_.size() < 2 || n_known_ < 2 * rules_.min_samples_leaf) return false;
-    scan_.begin(missing_);
+    if (present_.size() < 2 || known_rows_ < 2 * least_rows_) return false;
+    scan_.begin_values(present_.size(), missing_);
     set_gain_floor();
     if (scan_.known_weight() <= 0 || !std::isfinite(gain_floor_)) return false;
 
     // Sums only for categories that occur: `present_` gives each its place.
-    std::vector<std::uint32_t> place(category_count_.size());
+    std::vector<std::uint32_t> place(category_rows_.size());
     for (std::uint32_t k = 0; k < present_.size(); ++k) place[present_[k]] = k;
-    scan_.begin_values(present_.size());
     for (std::size_t e = 0; e < rows_->size(); ++e) {
         const auto code = feature.codes[rows_->row[e]];
         if (code >= 0)
@@ -293,15 +306,15 @@ void Splitter<Scan>::choose_subset(std::uint32_t feature, Split& best) {
     double best_score = rejected;
     double best_gain = 0;
     double best_left = 0;
-    std::size_t n_left = 0;
+    double left_rows = 0;
     for (std::size_t round = 0; round < most; ++round) {
         std::size_t pick = present_.size();
         for (std::size_t k = 0; k < n_tried; ++k) {
             if (chosen[k]) continue;
-            const std::size_t count = n_left + category_count_[present_[k]];
+            const double rows = left_rows + category_rows_[present_[k]];
             const double left = scan_.left_weight() + scan_.value_weight(k);
             const double rest = scan_.known_weight() - left;
-            if (count < rules_.min_samples_leaf || n_known_ - count < rules_.min_samples_leaf ||
+            if (rows < least_rows_ || known_rows_ - rows < least_rows_ ||
                 left < rules_.min_weight || rest < rules_.min_weight || left <= 0 || rest <= 0) {
                 continue;
             }
@@ -317,7 +330,7 @@ void Splitter<Scan>::choose_subset(std::uint32_t feature, Split& best) {
         if (pick == present_.size()) break;
         chosen[pick] = 1;
         best_chosen = chosen;
-        n_left += category_count_[present_[pick]];
+        left_rows += category_rows_[present_[pick]];
         scan_.take(pick);
     }
     if (best_score == rejected || !tolerance_.better(best_score, best.score)) return;
@@ -336,14 +349,14 @@ void Splitter<Scan>::choose_random_subset(std::uint32_t feature, SplitMix& rando
         auto& side = chosen[random.below(static_cast<std::uint32_t>(chosen.size()))];
         side = static_cast<char>(side == 0);
     }
-    std::size_t n_left = 0;
+    double left_rows = 0;
     for (std::size_t k = 0; k < chosen.size(); ++k) {
         if (!chosen[k]) continue;
         scan_.take(k);
-        n_left += category_count_[present_[k]];
+        left_rows += category_rows_[present_[k]];
     }
     // take() keeps sums and weight of the left side, so gain() speaks of the whole subset.
-    const double score = current_score(n_left);
+    const double score = current_score(left_rows);
     if (score == rejected || !tolerance_.better(score, best.score)) return;
     const double share = scan_.left_weight() / scan_.known_weight();
     best.share = {share, 1 - share};
@@ -358,7 +371,7 @@ void Splitter<Scan>::accept_subset(std::uint32_t feature, double score, double g
     best.gain = gain;
     best.threshold = 0;
     // Declared categories that do not occur here answer "no".
-    best.category_branch.assign(category_count_.size(), 1);
+    best.category_branch.assign(category_rows_.size(), 1);
     for (std::size_t k = 0; k < chosen.size(); ++k) {
         if (chosen[k]) best.category_branch[present_[k]] = 0;
     }
@@ -368,14 +381,14 @@ template <typename Scan>
 void Splitter<Scan>::branch_on_all(std::uint32_t feature, Split& best) {
     const double known = scan_.known_weight();
     // CLUS gives every declared category a branch, so that none may be empty.
-    if (rules_.clus && present_.size() < category_count_.size() && rules_.min_weight > 0) return;
+    if (rules_.clus && present_.size() < category_rows_.size() && rules_.min_weight > 0) return;
     std::vector<std::uint32_t> places(present_.size());
     double information = 0;
     for (std::uint32_t k = 0; k < present_.size(); ++k) {
         places[k] = k;
         const double weight = scan_.value_weight(k);
         if (weight < rules_.min_weight || weight <= 0 ||
-            category_count_[present_[k]] < rules_.min_samples_leaf) {
+            category_rows_[present_[k]] < least_rows_) {
             return;
         }
         information -= weight / known * std::log2(weight / known);
@@ -395,7 +408,7 @@ void Splitter<Scan>::branch_on_all(std::uint32_t feature, Split& best) {
     best.score = score;
     best.gain = gain;
     best.threshold = 0;
-    best.category_branch.assign(category_count_.size(), -1);
+    best.category_branch.assign(category_rows_.size(), -1);
     best.share.clear();
     for (std::uint32_t k = 0; k < present_.size(); ++k) {
         best.category_branch[present_[k]] = static_cast<std::int32_t>(k);

@@ -21,10 +21,10 @@ enum class NominalTests : std::uint8_t {
 
 /// What a test must satisfy and how scores compete.
 struct SplitRules {
-    double min_weight = 0;             // per branch
-    std::size_t min_samples_leaf = 1;  // entries per branch
-    bool midpoint = true;              // thresholds halfway between values, or at the lower one
-    bool random_thresholds = false;    // one random test per feature instead of all
+    double min_weight = 0;           // per branch
+    double min_samples_leaf = 1;     // rows per branch, rows split by a missing value in parts
+    bool midpoint = true;            // thresholds halfway between values, or at the lower one
+    bool random_thresholds = false;  // one random test per feature instead of all
     NominalTests nominal = NominalTests::subset;
     bool gain_ratio = false;  // divide by the split information
     bool mean_score = false;  // scores per unit of weight (CLUS's gain)
@@ -60,7 +60,11 @@ struct Tolerance {
 template <typename Scan>
 class Splitter {
   public:
-    Splitter(const Dataset& dataset, const SplitRules& rules) : dataset_(dataset), rules_(rules) {}
+    Splitter(const Dataset& dataset, const SplitRules& rules)
+        : dataset_(dataset),
+          rules_(rules),
+          // Parts of rows add up with rounding: 5 x 0.2 is one row.
+          least_rows_(rules.min_samples_leaf * (1 - 1e-9)) {}
 
     void reset(const NodeRows& rows, const NodeLabels& labels);
     const Tolerance& tolerance() const { return tolerance_; }
@@ -78,7 +82,7 @@ class Splitter {
     double score_of(double gain, double left_weight) const;
     void consider(double score, double gain, double left_weight, std::uint32_t upper,
                   std::uint32_t lower, Split& best) const;
-    double current_score(std::size_t n_left) const;
+    double current_score(double left_rows) const;
     void scan_down(std::span<const RankedEntry> stored, std::uint32_t next_rank, Split& best);
     void scan_negative(std::span<const RankedEntry> stored, std::uint32_t next_rank, Split& best);
     void try_random(const Feature& feature, const FeatureOrder& order, std::uint32_t zero_rank,
@@ -97,10 +101,13 @@ class Splitter {
     double node_impurity_ = 0;
     double gain_floor_ = 0;    // of the current feature: what the F-test asks for
     double gain_ceiling_ = 0;  // no gain exceeds the impurity it is taken from
-    std::size_t n_known_ = 0;  // entries with a known value of the current feature
+    double node_rows_ = 0;     // rows of the node, by parts
+    double known_rows_ = 0;    // those with a known value of the current feature
+    std::size_t n_known_ = 0;  // the same in entries
     std::uint32_t feature_ = 0;
     std::vector<std::uint32_t> missing_;
-    std::vector<std::size_t> category_count_;
+    double least_rows_ = 1;
+    std::vector<double> category_rows_;
     std::vector<std::uint32_t> present_;  // categories that occur in the node
     struct Candidate {
         double score;

@@ -19,12 +19,14 @@ struct Targets {
 /// may overlap; within a node a row occurs once.
 struct NodeRows {
     std::vector<std::uint32_t> row;
-    std::vector<double> weight;
+    std::vector<double> weight;  // sample weight times part
+    std::vector<double> part;    // how much of the row is here, in (0, 1]
 
     std::size_t size() const { return row.size(); }
-    void push_back(std::uint32_t r, double w) {
+    void push_back(std::uint32_t r, double w, double p) {
         row.push_back(r);
         weight.push_back(w);
+        part.push_back(p);
     }
 };
 
