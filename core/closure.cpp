@@ -6,15 +6,9 @@ namespace ramify {
 
 namespace {
 
-<<<<<<< HEAD
 /// A set of labels that hands out its members in order without sorting them. One bit per label,
 /// and one bit per word above it, so that a walk skips 4,096 absent labels at a time.
 class LabelSet {
-=======
-/// A set of labels that empties itself in O(1): a label is in it when its stamp is the current
-/// one.
-class StampSet {
->>>>>>> 74d2c55 (Tree engine: dataset ranks, node-local labels, criteria, splitter, growing, prediction)
   public:
     explicit LabelSet(std::size_t n_labels)
         : members_(n_labels / 64 + 1, 0), occupied_(n_labels / 4096 + 1, 0) {}
