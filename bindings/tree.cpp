@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -129,30 +130,37 @@ GrowOptions options_of(const nb::dict& given) {
     return options;
 }
 
-NodeRows root_rows(std::span<const double> row_weight, bool keep_zero) {
-    NodeRows rows;
-    for (std::size_t r = 0; r < row_weight.size(); ++r) {
-        require(row_weight[r] >= 0, "row weights must not be negative");
-        if (row_weight[r] > 0 || keep_zero) {
-            rows.push_back(static_cast<std::uint32_t>(r), row_weight[r], 1.0);
-        }
+NodeRows root_rows(std::span<const std::int64_t> rows, std::span<const double> weights,
+                   std::size_t n_rows) {
+    require(rows.size() == weights.size(), "rows and weights must have the same length");
+    require(!rows.empty(), "there is no row to learn from");
+    NodeRows root;
+    double total = 0;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        require(rows[k] >= 0 && static_cast<std::size_t>(rows[k]) < n_rows &&
+                    (k == 0 || rows[k - 1] < rows[k]),
+                "rows must increase and lie within X");
+        require(weights[k] >= 0 && std::isfinite(weights[k]),
+                "weights must be finite and not negative");
+        total += weights[k];
+        root.push_back(static_cast<std::uint32_t>(rows[k]), weights[k], 1.0);
     }
-    require(rows.size() > 0, "no row has a positive weight");
-    return rows;
+    require(total > 0 && std::isfinite(total), "the weights must have a positive, finite sum");
+    return root;
 }
 
 Tree grow_tree(const Dataset& dataset, const Vector<std::int64_t>& label_indptr,
                const Vector<std::int32_t>& label_indices, const Vector<double>& label_weight,
-               const Vector<double>& row_weight, const nb::dict& given) {
+               const Vector<std::int64_t>& rows, const Vector<double>& weights,
+               const nb::typed<nb::dict, nb::str, nb::object>& given) {
     const GrowOptions options = options_of(given);
     check_compressed(view(label_indptr), view(label_indices), label_weight.size());
     require(label_indptr.size() == dataset.n_rows + 1, "labels and X differ in their rows");
-    require(row_weight.size() == dataset.n_rows, "row weights and X differ in their rows");
     const Targets targets{{view(label_indptr), view(label_indices)}, view(label_weight)};
-    NodeRows rows = root_rows(view(row_weight), options.rules.clus);
+    NodeRows root = root_rows(view(rows), view(weights), dataset.n_rows);
     try {
         nb::gil_scoped_release release;
-        return grow(dataset, targets, std::move(rows), options);
+        return grow(dataset, targets, std::move(root), options);
     } catch (const Interrupted&) {
         throw nb::python_error();  // the signal's own exception is set already
     }
@@ -204,7 +212,12 @@ std::vector<T> copied(const Vector<T>& array) {
     return {array.data(), array.data() + array.size()};
 }
 
-Tree tree_from_arrays(const nb::dict& arrays) {
+constexpr const char* array_names[] = {
+    "feature",      "threshold", "weight", "n_samples",       "impurity",        "gain",
+    "child_indptr", "child",     "share",  "category_indptr", "category_branch", "value_indptr",
+    "value_label",  "value"};
+
+Tree tree_from_arrays(const nb::typed<nb::dict, nb::str, nb::object>& arrays) {
     const auto doubles = [&](const char* key) {
         return copied(nb::cast<Vector<double>>(arrays[key]));
     };
@@ -321,6 +334,13 @@ void bind_tree(nb::module_& m) {
         "labels of leaf i and their shares are value_label and value from\n"
         "value_indptr[i] to value_indptr[i + 1].");
     tree.def(nb::new_(&tree_from_arrays), nb::arg("arrays"));
+    tree.def("__reduce__",
+             [](nb::handle_t<Tree> self) -> nb::typed<nb::tuple, nb::object, nb::object> {
+                 nb::dict arrays;
+                 for (const char* name : array_names) arrays[name] = self.attr(name);
+                 return nb::typed<nb::tuple, nb::object, nb::object>(
+                     nb::make_tuple(self.type(), nb::make_tuple(arrays)));
+             });
     tree.def_prop_ro("feature", &array_of<std::int32_t, &Tree::feature>);
     tree.def_prop_ro("threshold", &array_of<double, &Tree::threshold>);
     tree.def_prop_ro("weight", &array_of<double, &Tree::weight>);
@@ -363,7 +383,7 @@ void init_tree(nb::module_& m) {
         .def_ro("any_missing", &Dataset::any_missing);
     bind_tree(m);
     m.def("grow", &grow_tree, nb::arg("dataset"), nb::arg("label_indptr"),
-          nb::arg("label_indices"), nb::arg("label_weight"), nb::arg("row_weight"),
+          nb::arg("label_indices"), nb::arg("label_weight"), nb::arg("rows"), nb::arg("weights"),
           nb::arg("options"), "Grow a tree; options are those of core/grow.hpp by name.");
 }
 

@@ -1,0 +1,219 @@
+"""From an estimator's parameters to the options of the core, and one call that grows a tree."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+from ramify._features import csr_parts
+from ramify._ftest import clus_critical_values, critical_values
+
+__all__ = ["GrowthPlan", "check_choice", "check_number", "count_features", "predict_tree"]
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is not among the choices of a parameter."""
+    if value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} is {value!r}, but it must be one of {listed}.")
+
+
+def check_number(
+    name: str, value: Any, low: float, high: float = math.inf, *, whole: bool = False
+) -> None:
+    """Refuse a value that is no number of [low, high]."""
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    is_number = isinstance(value, kinds) and not isinstance(value, bool)
+    if not is_number or not low <= value <= high:
+        kind = "a whole number" if whole else "a number"
+        bounds = f"of {low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"
+        raise ValueError(f"{name} is {value!r}, but it must be {kind} {bounds}.")
+
+
+def count_features(max_features: Any, n_features: int) -> int:
+    """Return how many features a node looks at.
+
+    Parameters
+    ----------
+    max_features : int, float, "sqrt", "log2" or None
+        A number, a share of all, their square root or logarithm, or None for all.
+    n_features : int
+        The number of all features.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Examples
+    --------
+    >>> count_features("sqrt", 80), count_features(0.5, 80), count_features(None, 80)
+    (8, 40, 80)
+    """
+    if max_features is None:
+        return n_features
+    if isinstance(max_features, str):
+        check_choice("max_features", max_features, ("sqrt", "log2"))
+        root = math.sqrt(n_features) if max_features == "sqrt" else math.log2(n_features)
+        return max(1, int(root))
+    if isinstance(max_features, int | np.integer) and not isinstance(max_features, bool):
+        check_number("max_features", max_features, 1, whole=True)
+        return min(int(max_features), n_features)
+    check_number("max_features", max_features, 0, 1)
+    return max(1, int(max_features * n_features))
+
+
+@dataclass(frozen=True)
+class GrowthPlan:
+    """Everything that decides which tree grows on given data.
+
+    The fields are those of core/grow.hpp; `f_test` is a level, None for no test. With `clus` set
+    to "hierarchical" or "multilabel" the tree obeys CLUS's conventions for such targets.
+    """
+
+    criterion: str = "variance"
+    exclusive: bool = False
+    max_depth: int | None = None
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight: float = 0.0
+    min_impurity_decrease: float = 0.0
+    max_features: int = 0
+    random_thresholds: bool = False
+    midpoint: bool = True
+    nominal_tests: str = "subset"
+    f_test: float | None = None
+    seed: int = 0
+    n_jobs: int | None = None
+    clus: str | None = None
+
+    def grow(
+        self,
+        dataset: _core.Dataset,
+        Y: sparse.csr_array[np.int32],
+        label_weights: NDArray[np.float64],
+        sample_weight: NDArray[np.float64],
+        rows: NDArray[np.int64] | None = None,
+    ) -> _core.Tree:
+        """Grow a tree on some rows of a data set.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            The prepared features.
+        Y : csr_array of shape (n, n_labels)
+            Labels of all its rows, closed upwards.
+        label_weights : ndarray of shape (n_labels,)
+            What each label's impurity counts.
+        sample_weight : ndarray of shape (n,)
+            What each row counts.
+        rows : ndarray of int, optional
+            The rows to learn from, increasing; all by default.
+
+        Returns
+        -------
+        Tree
+            The grown tree.
+        """
+        if rows is None:
+            rows = np.arange(Y.shape[0], dtype=np.int64)
+        if self.clus == "hierarchical":
+            # CLUS: a row without labels counts for nothing, but its values still separate.
+            labelled = np.diff(Y.indptr) > 0
+            sample_weight = np.where(labelled, sample_weight, 0.0)
+        else:
+            rows = rows[sample_weight[rows] > 0]
+        total = float(sample_weight[rows].sum())
+        return _core.grow(
+            dataset,
+            Y.indptr.astype(np.int64),
+            Y.indices.astype(np.int32),
+            np.ascontiguousarray(label_weights),
+            rows,
+            np.ascontiguousarray(sample_weight[rows]),
+            self._options(Y.shape[1], len(rows), total),
+        )
+
+    def with_f_test(self, level: float) -> GrowthPlan:
+        """Return the same plan with another level of the F-test."""
+        return replace(self, f_test=level)
+
+    def _options(self, n_labels: int, n_rows: int, total: float) -> dict[str, Any]:
+        by_entropy = self.criterion in ("entropy", "gain_ratio")
+        kernel = "variance"
+        if by_entropy:
+            kernel = "class_entropy" if self.exclusive else "entropy"
+        level = 1.0 if self.f_test is None else self.f_test
+        options = {
+            "criterion": kernel,
+            "max_depth": -1 if self.max_depth is None else self.max_depth,
+            "min_samples_split": float(self.min_samples_split),
+            "min_samples_leaf": float(self.min_samples_leaf),
+            "min_weight": float(self.min_weight),
+            "min_gain": self.min_impurity_decrease * total,
+            "max_features": self.max_features,
+            "merging": "none",
+            "seed": self.seed,
+            "java_random": False,
+            "n_threads": effective_n_jobs(self.n_jobs),
+            "midpoint": self.midpoint,
+            "random_thresholds": self.random_thresholds,
+            "nominal_tests": self.nominal_tests,
+            "gain_ratio": self.criterion == "gain_ratio",
+            "mean_score": False,
+            # Gini is twice the variance of a label.
+            "score_factor": 2.0 if self.criterion == "gini" else 1.0,
+            "f_critical": [] if by_entropy else critical_values(level, n_rows).tolist(),
+            "clus": False,
+            "clus_floor": 0.0,
+            "clus_step": 0.0,
+        }
+        if self.clus is not None:
+            options |= self._clus_options(n_labels, level, by_entropy)
+        return options
+
+    def _clus_options(self, n_labels: int, level: float, by_entropy: bool) -> dict[str, Any]:
+        """Return what differs under CLUS's conventions."""
+        return {
+            "merging": "equal" if self.clus == "hierarchical" else "same_labels",
+            "min_samples_split": 0.0,
+            "min_samples_leaf": 0.0,
+            "java_random": True,
+            "mean_score": by_entropy,
+            "score_factor": 1.0 if by_entropy else 1.0 / n_labels,
+            "f_critical": [] if by_entropy else clus_critical_values(level).tolist(),
+            "clus": True,
+            "clus_floor": 1e-6 if by_entropy else 1e-9,
+            "clus_step": 1e-6,
+        }
+
+
+def predict_tree(
+    tree: _core.Tree, X: Any, out: NDArray[np.float64], *, divisor: float = 1.0, clus: bool = False
+) -> None:
+    """Add a tree's label shares, divided by `divisor`, to `out`.
+
+    Parameters
+    ----------
+    tree : Tree
+        A grown tree.
+    X : ndarray or sparse matrix
+        Rows as `read_features` returns them.
+    out : ndarray of shape (n, n_labels)
+        Receives the shares.
+    divisor : float
+        The number of trees whose mean is wanted.
+    clus : bool
+        Whether branches are mixed in CLUS's order of operations where a value is unknown.
+    """
+    if sparse.issparse(X):
+        tree.predict_csr(*csr_parts(X), out, divisor, clus)
+    else:
+        tree.predict(X, out, divisor, clus)

@@ -1,0 +1,85 @@
+"""Java's random numbers and the draws that CLUS makes with them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["JavaRandom", "clus_folds"]
+
+
+class JavaRandom:
+    """The linear congruential generator java.util.Random.
+
+    Parameters
+    ----------
+    seed : int
+        The seed.
+
+    Examples
+    --------
+    >>> random = JavaRandom(0)
+    >>> [random.next_int(10) for _ in range(5)]
+    [0, 8, 9, 7, 5]
+    """
+
+    _MASK = (1 << 48) - 1
+
+    def __init__(self, seed: int) -> None:
+        self._state = (seed ^ 0x5DEECE66D) & self._MASK
+
+    def _next(self, bits: int) -> int:
+        self._state = (self._state * 0x5DEECE66D + 0xB) & self._MASK
+        value = self._state >> (48 - bits)
+        return value - (1 << bits) if value >> (bits - 1) and bits == 32 else value
+
+    def next_int(self, bound: int | None = None) -> int:
+        """Return a number in [0, bound), or any 32-bit number without a bound."""
+        if bound is None:
+            return self._next(32)
+        if bound & -bound == bound:
+            return (bound * self._next(31)) >> 31
+        while True:
+            bits = self._next(31)
+            value = bits % bound
+            # Java relies on the overflow of this sum to reject uneven draws.
+            if bits - value + (bound - 1) < 1 << 31:
+                return value
+
+
+def clus_folds(n_rows: int, n_folds: int) -> list[NDArray[np.int64]]:
+    """Return the rows of each fold as CLUS draws them to choose an F-test level.
+
+    Each row draws a fold; a full one passes it on to the next. When all folds hold n_rows //
+    n_folds rows, the rest are handed out the same way with room for one more in each.
+
+    Parameters
+    ----------
+    n_rows : int
+        The number of rows.
+    n_folds : int
+        The number of folds.
+
+    Returns
+    -------
+    list of ndarray
+        The rows of each fold, increasing.
+
+    Examples
+    --------
+    >>> [len(fold) for fold in clus_folds(10, 3)]
+    [3, 3, 4]
+    """
+    random = JavaRandom(0)
+    folds: list[list[int]] = [[] for _ in range(n_folds)]
+    room = n_rows // n_folds
+    for row in range(n_rows):
+        fold = random.next_int(n_folds)
+        if room == n_rows // n_folds and all(len(rows) >= room for rows in folds):
+            # The row that finds every fold full has used up one draw.
+            room += 1
+            fold = random.next_int(n_folds)
+        while len(folds[fold]) >= room:
+            fold = (fold + 1) % n_folds
+        folds[fold].append(row)
+    return [np.array(rows, dtype=np.int64) for rows in folds]

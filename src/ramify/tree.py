@@ -1,0 +1,427 @@
+"""Predictive clustering trees: one readable tree for all labels of a hierarchy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify._base import HierarchicalClassifier
+from ramify._features import csr_parts, make_dataset, read_features
+from ramify._growing import (
+    GrowthPlan,
+    check_choice,
+    check_number,
+    count_features,
+    predict_tree,
+)
+from ramify._tuning import FTestChoice, choose_f_test
+from ramify._validation import check_same_length
+from ramify.hierarchy import Hierarchy
+from ramify.labels import read_labels
+
+__all__ = ["PCTClassifier"]
+
+
+class PCTClassifier(HierarchicalClassifier):
+    """A predictive clustering tree for labels that form a hierarchy.
+
+    One tree predicts all labels. Every test is chosen so that the label sets on its two sides
+    differ as much as possible; a leaf predicts for each label the share of its training rows
+    that have it, so that no label is ever more probable than its parents.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
+    criterion : {"variance", "gini", "entropy", "gain_ratio"}
+        What a test reduces, summed over the labels with their weights: the variance p(1 - p)
+        (the criterion of Clus-HMC), the Gini index (twice that), or the entropy; "gain_ratio"
+        divides the gain in entropy by that of the split itself. For y with one class per row and
+        no hierarchy, the entropies are those of the one class variable.
+    w0 : float
+        Weight of a label relative to its parent: a label at depth d counts w0 ** d. 1 gives all
+        labels the same weight.
+    weighting : {"avg", "sum", "min", "max"}
+        How the weights of several parents are combined, in a DAG.
+    splitter : {"best", "random"}
+        Whether a node tries every threshold and category set, or one at random per feature.
+    max_depth : int, optional
+        The largest number of tests on a path. None: no limit.
+    min_samples_split : float
+        A node with fewer rows is not split. Rows count in parts here and below: one that went
+        down several branches for an unknown value counts its share in each.
+    min_samples_leaf : float
+        The least number of rows on each side of a test.
+    min_weight : float
+        The least sum of sample weights on each side of a test.
+    min_impurity_decrease : float
+        A test must reduce the impurity by this much, weighted by the node's share of all rows.
+    max_features : int, float, {"sqrt", "log2"}, optional
+        How many features, or which share of them, a node looks at, drawn anew in every node.
+        None: all.
+    f_test : float or list of float, optional
+        Significance level of an F-test that every test must pass: smaller levels give smaller
+        trees. A list lets `fit` choose the level with the best pooled AU(PRC) by internal
+        cross-validation, or on validation data. Only for "variance" and "gini".
+    f_test_folds : int
+        The number of folds of that internal cross-validation.
+    threshold_at : {"midpoint", "observed"}
+        Whether thresholds lie halfway between two neighbouring values, or at the lower one.
+    nominal_tests : {"subset", "single", "nary"}
+        Tests of nominal features: is the value in a set of categories (found greedily), is it
+        one category, or one branch per category.
+    categorical_features : array-like of bool, int or str, optional
+        Nominal columns of X as a mask, positions or names. Text and categorical columns of a
+        data frame are nominal anyway; in an array cells of nominal columns are codes 0, 1, ….
+    label_weight : array-like of shape (n_labels,) or dict of label to float, optional
+        Factors on the labels' weights.
+    n_jobs : int, optional
+        The number of threads, -1 for all cores. The tree does not depend on it.
+    random_state : int, RandomState instance or None
+        Decides the draws of `splitter="random"` and `max_features`, and the folds of `f_test`.
+    clus_compat : bool
+        Whether to follow CLUS to the last digit: its tolerances, order of search and sums, table
+        of critical values, merging of equal leaves and treatment of rows without labels.
+        Thresholds are then observed values and `min_weight` is its MinimalWeight.
+
+    Attributes
+    ----------
+    tree_ : ramify._core.Tree
+        The tree as flat arrays; its docstring says how to walk it.
+    hierarchy_ : Hierarchy
+        The hierarchy given or inferred.
+    classes_ : ndarray of shape (n_labels,)
+        The labels, in the order of the columns of `predict_proba`.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        Their names, if X was a data frame with string names.
+    feature_importances_ : ndarray of shape (n_features,)
+        Each feature's part of the impurity that the tree removes.
+    f_test_ : float or None
+        The level given or chosen.
+    f_test_scores_ : dict of float to float
+        Pooled AU(PRC) of each level of a list.
+
+    Examples
+    --------
+    >>> from ramify import PCTClassifier
+    >>> X = [[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [4.0, 1.0]]
+    >>> y = ["animal/cat", "animal/cat", "animal/dog", "plant"]
+    >>> tree = PCTClassifier().fit(X, y)
+    >>> tree.predict([[1.5, 0.0], [4.0, 1.0]])
+    array(['animal/cat', 'plant'], dtype='<U10')
+    >>> tree.classes_
+    array(['animal', 'animal/cat', 'animal/dog', 'plant'], dtype='<U10')
+    >>> tree.get_depth(), tree.get_n_leaves()
+    (2, 3)
+    """
+
+    tree_: _core.Tree
+    f_test_: float | None
+    f_test_scores_: dict[float, float]
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy | None = None,
+        *,
+        criterion: str = "variance",
+        w0: float = 0.75,
+        weighting: str = "avg",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        max_features: Any = None,
+        f_test: Any = None,
+        f_test_folds: int = 3,
+        threshold_at: str = "midpoint",
+        nominal_tests: str = "subset",
+        categorical_features: Any = None,
+        label_weight: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        clus_compat: bool = False,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.criterion = criterion
+        self.w0 = w0
+        self.weighting = weighting
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight = min_weight
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_features = max_features
+        self.f_test = f_test
+        self.f_test_folds = f_test_folds
+        self.threshold_at = threshold_at
+        self.nominal_tests = nominal_tests
+        self.categorical_features = categorical_features
+        self.label_weight = label_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.clus_compat = clus_compat
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None
+    ) -> PCTClassifier:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Numbers, NaN where unknown; categorical and text columns of a data frame are nominal.
+        y : array-like
+            n label sets in any format of `ramify.labels.read_labels`.
+        sample_weight : array-like of shape (n,), optional
+            The weights of the rows.
+        validation : tuple (X, y), optional
+            With a list of levels in `f_test`: rows to choose the level on. The final tree is
+            grown on both.
+
+        Returns
+        -------
+        PCTClassifier
+            Itself.
+        """
+        X, encoded, weights = self._read_training(X, y, sample_weight, clus_order=self.clus_compat)
+        choice = self._f_test_choice(validation)
+        self._grow(X, encoded.Y, weights, choice)
+        return self
+
+    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
+        self._grow(X, Y, weights, self._f_test_choice(None))
+
+    def _grow(
+        self,
+        X: Any,
+        Y: sparse.csr_array[np.int32],
+        weights: NDArray[np.float64],
+        choice: FTestChoice,
+    ) -> None:
+        random = check_random_state(self.random_state)
+        plan = self._plan(X.shape[1], int(random.randint(np.iinfo(np.int32).max)))
+        label_weights = self._label_weights(Y, weights, plan)
+        if choice.levels:
+            found = choose_f_test(
+                plan,
+                choice,
+                random,
+                X=X,
+                schema=self.schema_,
+                Y=Y,
+                label_weights=label_weights,
+                weights=weights,
+            )
+            self.f_test_, self.f_test_scores_ = found.level, found.scores
+            X, Y, weights = found.X, found.Y, found.weights
+            plan = plan.with_f_test(found.level)
+        else:
+            self.f_test_ = plan.f_test
+        dataset = make_dataset(X, self.schema_)
+        self.tree_ = plan.grow(dataset, Y, label_weights, weights)
+
+    def _f_test_choice(self, validation: Any) -> FTestChoice:
+        """Return the levels to choose from, and the rows to choose them on."""
+        if not _is_list(self.f_test):
+            if validation is not None:
+                raise ValueError(
+                    f"validation is given, but f_test is {self.f_test!r}: there is nothing to "
+                    "choose. Give f_test a list of levels, or leave validation out."
+                )
+            return FTestChoice((), self.f_test_folds, None)
+        checked = None
+        if validation is not None:
+            X = read_features(self, validation[0], self.schema_)
+            Y = read_labels(validation[1], self.hierarchy_).Y
+            check_same_length(X.shape[0], Y.shape[0])
+            checked = (X, Y)
+        return FTestChoice(tuple(map(float, self.f_test)), self.f_test_folds, checked)
+
+    def _check_parameters(self) -> None:
+        check_choice("criterion", self.criterion, ("variance", "gini", "entropy", "gain_ratio"))
+        check_choice("weighting", self.weighting, ("avg", "sum", "min", "max"))
+        check_choice("splitter", self.splitter, ("best", "random"))
+        check_choice("threshold_at", self.threshold_at, ("midpoint", "observed"))
+        check_choice("nominal_tests", self.nominal_tests, ("subset", "single", "nary"))
+        check_number("w0", self.w0, 0)
+        if self.max_depth is not None:
+            check_number("max_depth", self.max_depth, 0, whole=True)
+        check_number("min_samples_split", self.min_samples_split, 0)
+        check_number("min_samples_leaf", self.min_samples_leaf, 0)
+        check_number("min_weight", self.min_weight, 0)
+        check_number("min_impurity_decrease", self.min_impurity_decrease, 0)
+        check_number("f_test_folds", self.f_test_folds, 2, whole=True)
+        levels = self.f_test if _is_list(self.f_test) else [self.f_test]
+        if len(levels) == 0:
+            raise ValueError("f_test is an empty list, but it must have a level to choose.")
+        for level in levels:
+            if level is not None:
+                check_number("f_test", level, 1e-12, 1)
+        if self.f_test is not None and self.criterion in ("entropy", "gain_ratio"):
+            raise ValueError(
+                f"f_test is {self.f_test!r}, but the F-test compares variances and criterion is "
+                f"{self.criterion!r}. Use criterion='variance' or 'gini', or f_test=None."
+            )
+
+    def _plan(self, n_features: int, seed: int) -> GrowthPlan:
+        flat = self.hierarchy_.depth <= 1
+        clus = None
+        if self.clus_compat:
+            clus = "hierarchical" if self.criterion == "variance" else "multilabel"
+        wanted = count_features(self.max_features, n_features)
+        return GrowthPlan(
+            criterion=self.criterion,
+            exclusive=flat and self.format_.single_label,
+            max_depth=self.max_depth,
+            min_samples_split=self.min_samples_split,
+            min_samples_leaf=self.min_samples_leaf,
+            min_weight=self.min_weight,
+            min_impurity_decrease=self.min_impurity_decrease,
+            max_features=0 if wanted == n_features else wanted,
+            random_thresholds=self.splitter == "random",
+            midpoint=self.threshold_at == "midpoint" and not self.clus_compat,
+            nominal_tests=self.nominal_tests,
+            f_test=self.f_test if isinstance(self.f_test, float | int) else None,
+            seed=seed,
+            n_jobs=self.n_jobs,
+            clus=clus,
+        )
+
+    def _label_weights(
+        self, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64], plan: GrowthPlan
+    ) -> NDArray[np.float64]:
+        """Return what each label's impurity counts."""
+        if plan.clus == "multilabel":
+            return clus_multilabel_weights(Y, weights)
+        # A top-level label counts 1: a common factor changes no tree, but the figures in it.
+        label_weights = np.asarray(self.hierarchy_.weights(self.w0, self.weighting))
+        if self.w0 > 0:
+            label_weights = label_weights / self.w0
+        if self.label_weight is None:
+            return label_weights
+        if isinstance(self.label_weight, dict):
+            factors = np.ones(self.hierarchy_.n_labels)
+            for label, factor in self.label_weight.items():
+                factors[self.hierarchy_.index(label)] = factor
+        else:
+            factors = np.asarray(self.label_weight, dtype=np.float64)
+        if factors.shape != label_weights.shape or not (
+            np.isfinite(factors).all() and (factors >= 0).all()
+        ):
+            raise ValueError(
+                f"label_weight has shape {factors.shape} or a value that is negative or not "
+                f"finite. Give {len(label_weights)} numbers of 0 or more, one per "
+                "label, or a dict."
+            )
+        return label_weights * factors
+
+    def _predict_scores(self, X: Any) -> NDArray[np.float64]:
+        scores = np.zeros((X.shape[0], self.hierarchy_.n_labels))
+        predict_tree(self.tree_, X, scores, clus=self.clus_compat)
+        return np.minimum(scores, 1.0, out=scores)
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the number of the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of int32, shape (n,)
+            Node numbers. Where a value is unknown the row follows the larger branch here, though
+            its prediction mixes both.
+        """
+        check_is_fitted(self)
+        X = read_features(self, X, self.schema_)
+        if sparse.issparse(X):
+            return self.tree_.apply_csr(*csr_parts(X))
+        return self.tree_.apply(X)
+
+    def decision_path(self, X: Any) -> sparse.csr_array[np.int8]:
+        """Return which nodes each row passes on its way to its leaf.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        csr_array of shape (n, n_nodes)
+            1 where the row passes the node; unknown values as in `apply`.
+        """
+        leaves = self.apply(X)
+        parent = _parents(self.tree_)
+        paths: dict[int, list[int]] = {}
+        for leaf in np.unique(leaves).tolist():
+            path = [leaf]
+            while parent[path[-1]] >= 0:
+                path.append(int(parent[path[-1]]))
+            paths[leaf] = path[::-1]
+        lengths = [len(paths[leaf]) for leaf in leaves.tolist()]
+        indices = np.concatenate([paths[leaf] for leaf in leaves.tolist()])
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        ones = np.ones(len(indices), dtype=np.int8)
+        return sparse.csr_array((ones, indices, indptr), shape=(len(leaves), len(parent)))
+
+    def get_depth(self) -> int:
+        """Return the number of tests on the longest path."""
+        check_is_fitted(self)
+        parent = _parents(self.tree_)
+        depth = np.zeros(len(parent), dtype=np.int64)
+        # Parents come before their children.
+        for node in range(1, len(parent)):
+            depth[node] = depth[parent[node]] + 1
+        return int(depth.max())
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        check_is_fitted(self)
+        return int((self.tree_.feature < 0).sum())
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each feature's part of the impurity that the tree removes; zeros for a single leaf."""
+        check_is_fitted(self)
+        inner = self.tree_.feature >= 0
+        total = np.bincount(
+            self.tree_.feature[inner],
+            weights=self.tree_.gain[inner],
+            minlength=self.n_features_in_,
+        )
+        return np.asarray(total / max(total.sum(), np.finfo(float).tiny), dtype=np.float64)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple | np.ndarray)
+
+
+def clus_multilabel_weights(
+    Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return CLUS's weights of flat labels: a label's Gini reduction over its Gini at the root."""
+    positive = np.asarray(Y.T @ weights).ravel() / weights.sum()
+    gini = 2 * positive * (1 - positive)
+    return 2 / np.where(gini > 0, gini, 1.0)
+
+
+def _parents(tree: _core.Tree) -> NDArray[np.int64]:
+    """Return each node's parent, -1 for the root."""
+    parent = np.full(len(tree.feature), -1, dtype=np.int64)
+    n_branches = np.diff(tree.child_indptr)
+    parent[tree.child] = np.repeat(np.arange(len(n_branches)), n_branches)
+    return parent
