@@ -18,7 +18,7 @@ from ramify._ftest import clus_critical_values, critical_values
 __all__ = ["GrowthPlan", "check_choice", "check_number", "count_features", "predict_tree"]
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def check_choice(name: str, value: Any, choices: tuple[str | None, ...]) -> None:
     """Refuse a value that is not among the choices of a parameter."""
     if value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)

@@ -71,8 +71,9 @@ class PCTClassifier(HierarchicalClassifier):
         cross-validation, or on validation data. Only for "variance" and "gini".
     f_test_folds : int
         The number of folds of that internal cross-validation.
-    threshold_at : {"midpoint", "observed"}
-        Whether thresholds lie halfway between two neighbouring values, or at the lower one.
+    threshold_at : {"midpoint", "observed"}, optional
+        Whether thresholds lie halfway between two neighbouring values, or at the lower one. None
+        is "midpoint", and "observed" with `clus_compat`.
     nominal_tests : {"subset", "single", "nary"}
         Tests of nominal features: is the value in a set of categories (found greedily), is it
         one category, or one branch per category.
@@ -88,7 +89,8 @@ class PCTClassifier(HierarchicalClassifier):
     clus_compat : bool
         Whether to follow CLUS to the last digit: its tolerances, order of search and sums, table
         of critical values, merging of equal leaves and treatment of rows without labels.
-        Thresholds are then observed values and `min_weight` is its MinimalWeight.
+        `min_weight` is its MinimalWeight; criterion "variance" is its hierarchical mode, the
+        others its multi-label mode ("gini" its VarianceReduction, "entropy" its Gain).
 
     Attributes
     ----------
@@ -143,7 +145,7 @@ class PCTClassifier(HierarchicalClassifier):
         max_features: Any = None,
         f_test: Any = None,
         f_test_folds: int = 3,
-        threshold_at: str = "midpoint",
+        threshold_at: str | None = None,
         nominal_tests: str = "subset",
         categorical_features: Any = None,
         label_weight: Any = None,
@@ -252,7 +254,7 @@ class PCTClassifier(HierarchicalClassifier):
         check_choice("criterion", self.criterion, ("variance", "gini", "entropy", "gain_ratio"))
         check_choice("weighting", self.weighting, ("avg", "sum", "min", "max"))
         check_choice("splitter", self.splitter, ("best", "random"))
-        check_choice("threshold_at", self.threshold_at, ("midpoint", "observed"))
+        check_choice("threshold_at", self.threshold_at, (None, "midpoint", "observed"))
         check_choice("nominal_tests", self.nominal_tests, ("subset", "single", "nary"))
         check_number("w0", self.w0, 0)
         if self.max_depth is not None:
@@ -290,7 +292,7 @@ class PCTClassifier(HierarchicalClassifier):
             min_impurity_decrease=self.min_impurity_decrease,
             max_features=0 if wanted == n_features else wanted,
             random_thresholds=self.splitter == "random",
-            midpoint=self.threshold_at == "midpoint" and not self.clus_compat,
+            midpoint=self._midpoint(),
             nominal_tests=self.nominal_tests,
             f_test=self.f_test if isinstance(self.f_test, float | int) else None,
             seed=seed,
@@ -298,12 +300,18 @@ class PCTClassifier(HierarchicalClassifier):
             clus=clus,
         )
 
+    def _midpoint(self) -> bool:
+        if self.threshold_at is None:
+            return not self.clus_compat
+        return self.threshold_at == "midpoint"
+
     def _label_weights(
         self, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64], plan: GrowthPlan
     ) -> NDArray[np.float64]:
         """Return what each label's impurity counts."""
         if plan.clus == "multilabel":
-            return clus_multilabel_weights(Y, weights)
+            by_gini = self.criterion == "gini"
+            return clus_multilabel_weights(Y, weights) if by_gini else np.ones(Y.shape[1])
         # A top-level label counts 1: a common factor changes no tree, but the figures in it.
         label_weights = np.asarray(self.hierarchy_.weights(self.w0, self.weighting))
         if self.w0 > 0:
