@@ -160,6 +160,11 @@ def test_class_attribute_gets_a_free_name(tmp_path):
     assert "@attribute class_ hierarchical a" in (tmp_path / "t.arff").read_text()
 
 
+def test_hierarchy_is_taken_from_the_labels(tmp_path):
+    write_arff(tmp_path / "t.arff", [[1.0], [2.0]], ["b/c", "a"])
+    assert read_arff(tmp_path / "t.arff").hierarchy.labels == ("a", "b", "b/c")
+
+
 def test_writing_is_atomic_and_reproducible(tmp_path):
     path = tmp_path / "t.arff.gz"
     write_arff(path, [[1.0]])
@@ -178,7 +183,6 @@ FLAT = Hierarchy.from_labels(["a", "b"])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"y": [["a"]]}, "y is given without hierarchy; pass the hierarchy of its labels"),
         ({"y": [["a"], ["b"]], "hierarchy": FLAT}, "y has 2 rows, but X has 1"),
         ({"feature_names": ["p", "q"]}, "feature_names has 2 names, but X has 1 columns"),
         ({"X": [[1, 2]], "feature_names": ["p", "p"]}, "feature_names has 'p' more than once"),

@@ -9,12 +9,12 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse as sp
 
 from ramify.hierarchy import Hierarchy
 from ramify.io._arff_labels import ROOT, UNKNOWN
 from ramify.io._features import Features, read_features
 from ramify.io.files import FilePath, writing_text
+from ramify.labels import EncodedLabels, read_labels
 
 _PLAIN = re.compile(r"[^\s,{}%'\"\\?@\x00-\x1f\x7f][^\s,{}%'\"\\?\x00-\x1f\x7f]*")
 _ESCAPES = str.maketrans(
@@ -47,11 +47,12 @@ def write_arff(
         The file; a name that ends in .gz gives a gzip file.
     X : array-like, sparse matrix or pandas.DataFrame of shape (n, n_features)
         The features. Categorical and text columns of a frame become nominal attributes.
-    y : label matrix or sequence of label sets, optional
-        The labels; needs `hierarchy`. Rows list their most specific labels; ``?`` is none.
+    y : array-like, optional
+        The labels in any format of `ramify.labels.read_labels`. Rows list their most specific
+        labels; ``?`` is none.
     hierarchy : Hierarchy, optional
-        Declared as paths when it is a tree whose labels are paths, else as pairs of parent and
-        child.
+        The hierarchy of the labels; None takes it from `y`. Declared as paths when it is a tree
+        whose labels are paths, else as pairs of parent and child.
     feature_names : sequence of str, optional
         Names of the attributes; by default those of the frame, or x0, x1, ...
     categories : mapping of str to sequence of str, optional
@@ -88,13 +89,14 @@ def write_arff(
     0.25,bird
     """
     features = read_features(X, feature_names, categories)
-    labels = _label_words(y, hierarchy, separator, features.n_rows)
+    encoded = None if y is None else read_labels(y, hierarchy)
+    labels = _label_words(encoded, features.n_rows)
     weights = _weight_words(sample_weight, features.n_rows)
     rows = _sparse_rows if (features.is_sparse if sparse is None else sparse) else _dense_rows
     with writing_text(path) as file:
         _write_header(file, features, relation)
-        if labels is not None and hierarchy is not None:
-            declared = ",".join(map(quote, _declared(hierarchy, separator)))
+        if encoded is not None:
+            declared = ",".join(map(quote, _declared(encoded.hierarchy, separator)))
             file.write(f"@attribute {_class_name(features)} hierarchical {declared}\n")
         file.write("\n@data\n")
         for start, lines in _in_parts(features, rows, labels, index_base):
@@ -166,15 +168,10 @@ def _is_path(label: str, parents: list[str], separator: str) -> bool:
     return len(parents) == 1 and label.startswith(prefix) and bool(name) and separator not in name
 
 
-def _label_words(
-    y: Any, hierarchy: Hierarchy | None, separator: str, n_rows: int
-) -> list[str] | None:
-    if y is None:
+def _label_words(encoded: EncodedLabels | None, n_rows: int) -> list[str] | None:
+    if encoded is None:
         return None
-    if hierarchy is None:
-        raise ValueError("y is given without hierarchy; pass the hierarchy of its labels.")
-    is_matrix = sp.issparse(y) or (isinstance(y, np.ndarray) and y.ndim == 2)
-    sets = hierarchy.decode(hierarchy.close(y) if is_matrix else hierarchy.encode(y))
+    sets = encoded.hierarchy.decode(encoded.Y)
     if len(sets) != n_rows:
         raise ValueError(f"y has {len(sets)} rows, but X has {n_rows}; they must be the same.")
     return [quote("@".join(map(str, labels))) if labels else UNKNOWN for labels in sets]

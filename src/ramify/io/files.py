@@ -48,6 +48,26 @@ def read_bytes(path: FilePath) -> bytes:
     return b"".join(_raw_chunks(path))
 
 
+def read_utf8(path: FilePath, encoding: str = "utf-8") -> bytes:
+    """Return the whole text of a file as sound UTF-8, without a byte order mark."""
+    content = b"".join(read_chunks(path, encoding)).removeprefix(codecs.BOM_UTF8)
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        raise _encoding_error(path, encoding, error, error.start) from None
+    return content
+
+
+def _encoding_error(
+    path: FilePath, encoding: str, error: UnicodeDecodeError, offset: int
+) -> FormatError:
+    return FormatError(
+        f"{fspath(path)}: expected text in {encoding}, found byte "
+        f"0x{error.object[error.start]:02X} at offset {offset}; pass encoding= with the file's "
+        "encoding, for instance encoding='latin-1'."
+    )
+
+
 def _codec(encoding: str) -> str:
     try:
         "".encode(encoding)  # refuses codecs that are no text encoding, such as base64
@@ -96,11 +116,7 @@ def _recoded_chunks(path: FilePath, encoding: str) -> Iterator[bytes]:
     except UnicodeDecodeError as error:
         # The decoder may hold the first bytes of a character from the chunk before.
         offset = n_bytes + len(chunk) - len(error.object) + error.start
-        raise FormatError(
-            f"{fspath(path)}: expected text in {encoding}, found byte "
-            f"0x{error.object[error.start]:02X} at offset {offset}; pass encoding= with the "
-            "file's encoding, for instance encoding='latin-1'."
-        ) from None
+        raise _encoding_error(path, encoding, error, offset) from None
 
 
 @contextmanager

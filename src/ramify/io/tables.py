@@ -1,0 +1,312 @@
+"""CSV and parquet tables with columns of labels, through pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from os import fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify._validation import did_you_mean, import_extra
+from ramify.hierarchy import Hierarchy
+from ramify.io._features import Features, read_features
+from ramify.io._frames import array_of_columns, frame_of_columns
+from ramify.io._table_labels import read_label_columns
+from ramify.io.files import FilePath, FormatError, read_utf8, replacing
+from ramify.io.table import Table
+from ramify.labels import read_labels
+
+MISSING_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "None")
+"""What a CSV file may write for a missing cell of a feature."""
+
+
+def read_table(
+    path: FilePath,
+    *,
+    target: str | Sequence[str] | None = "labels",
+    hierarchy: Hierarchy | None = None,
+    separator: str = "/",
+    label_separator: str = ";",
+    sample_weight: str | None = None,
+    categories: Mapping[str, Sequence[str]] | None = None,
+    delimiter: str | None = None,
+    as_frame: bool | None = None,
+    encoding: str = "utf-8",
+) -> Table:
+    r"""Read a CSV or parquet file.
+
+    Columns of numbers are numeric features, columns of text nominal ones.
+
+    Parameters
+    ----------
+    path : path
+        A name that ends in .parquet or .pq is a parquet file, everything else CSV (plain or
+        gzip).
+    target : str, sequence of str or None
+        The column of labels, such as "animal/cat;pet"; an empty cell is no label. Several columns
+        are one label each when all their cells are 0 or 1, and otherwise the levels of one path
+        per row from the top. None reads no labels.
+    hierarchy : Hierarchy, optional
+        The labels that may occur. None takes them from the column, paths giving a tree.
+    separator : str
+        What joins the segments of a path.
+    label_separator : str
+        What separates the labels of a row.
+    sample_weight : str, optional
+        The column of weights.
+    categories : mapping of str to sequence of str, optional
+        The values of nominal features, such as those of the training file for a test file. A
+        value that is not listed is an error. Columns of numbers that are listed here become
+        nominal; without it the values are those that occur, sorted.
+    delimiter : str, optional
+        What separates the cells of a CSV file; None is a tab for .tsv files, else a comma.
+    as_frame : bool, optional
+        As in `read_arff`.
+    encoding : str
+        The encoding of a CSV file.
+
+    Returns
+    -------
+    Table
+        Features, labels and hierarchy.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "pets.csv")
+    ...     _ = path.write_text("size,colour,labels\n3.5,brown,mammal/dog;pet\n0.2,?,bird\n")
+    ...     pets = read_table(path, as_frame=False)
+    >>> pets.X
+    array([[3.5, 0. ],
+           [0.2, nan]])
+    >>> pets.hierarchy.decode(pets.y)
+    [('mammal/dog', 'pet'), ('bird',)]
+    """
+    targets = [] if target is None else [target] if isinstance(target, str) else list(target)
+    texts = [*targets, *(categories or {})]
+    if _is_parquet(path):
+        frame = _read_parquet(path)
+    else:
+        frame = _read_csv(path, texts, targets, delimiter, encoding)
+    for name in [*texts, *([] if sample_weight is None else [sample_weight])]:
+        _check_column(name, frame, path)
+    y, hierarchy = None, (hierarchy if targets else None)
+    if targets:
+        y, hierarchy = read_label_columns(
+            fspath(path), frame[targets], isinstance(target, str), hierarchy,
+            (separator, label_separator),
+        )  # fmt: skip
+    weights = None if sample_weight is None else _weights(frame[sample_weight], path)
+    named = {*targets, sample_weight}
+    columns = [name for name in frame.columns if name not in named]
+    features = read_features(_with_categories(frame[columns], categories or {}, path))
+    return Table(
+        X=_matrix(features, as_frame),
+        y=y,
+        hierarchy=hierarchy,
+        feature_names=features.names,
+        categories=features.categories,
+        sample_weight=weights,
+        name=Path(path).name.split(".", 1)[0],
+    )
+
+
+def write_table(
+    path: FilePath,
+    X: Any,
+    y: Any = None,
+    hierarchy: Hierarchy | None = None,
+    *,
+    feature_names: Sequence[str] | None = None,
+    categories: Mapping[str, Sequence[str]] | None = None,
+    sample_weight: Any = None,
+    target: str = "labels",
+    label_separator: str = ";",
+) -> None:
+    """Write a CSV or parquet file with a column of labels.
+
+    The file appears whole or not at all: it is written beside `path` and then moved there.
+
+    Parameters
+    ----------
+    path : path
+        A name that ends in .parquet or .pq gives a parquet file, .gz a gzip CSV file, .tsv a
+        file with tabs.
+    X : array-like, sparse matrix or pandas.DataFrame of shape (n, n_features)
+        The features; nominal ones are written by name.
+    y : array-like, optional
+        The labels in any format of `ramify.labels.read_labels`; rows list the most specific.
+    hierarchy : Hierarchy, optional
+        The hierarchy of the labels; None takes it from `y`. It is not written: labels that are
+        paths hold it, others need it again when read.
+    feature_names : sequence of str, optional
+        Names of the columns; by default those of the frame, or x0, x1, ...
+    categories : mapping of str to sequence of str, optional
+        The values of the nominal columns of an array, whose cells are places in this list.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows, written to the column sample_weight.
+    target : str
+        The name of the column of labels.
+    label_separator : str
+        What separates the labels of a row.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "pets.csv")
+    ...     write_table(path, [[3.5], [0.2]], [["mammal/dog", "pet"], ["bird"]])
+    ...     print(path.read_text())
+    x0,labels
+    3.5,mammal/dog;pet
+    0.2,bird
+    """
+    features = read_features(X, feature_names, categories)
+    is_parquet = _is_parquet(path)
+    if not is_parquet:
+        _check_words(features)
+    frame = _matrix(features, as_frame=True)
+    if y is not None:
+        frame[target] = _label_cells(y, hierarchy, label_separator, target, features)
+    if sample_weight is not None:
+        frame["sample_weight"] = np.asarray(sample_weight, dtype=np.float64)
+    with replacing(path) as temporary:
+        if is_parquet:
+            import_extra("pyarrow", "tables")
+            frame.to_parquet(temporary, index=False)
+        else:
+            packing = {"method": "gzip", "mtime": 0} if Path(path).suffix == ".gz" else None
+            cells = _delimiter(path, None)
+            frame.to_csv(temporary, index=False, sep=cells, compression=packing)
+
+
+def _is_parquet(path: FilePath) -> bool:
+    return Path(path).suffix.lower() in (".parquet", ".pq")
+
+
+def _delimiter(path: FilePath, given: str | None) -> str:
+    if given is not None:
+        return given
+    return "\t" if ".tsv" in Path(path).suffixes else ","
+
+
+def _read_parquet(path: FilePath) -> Any:
+    pandas = import_extra("pandas", "tables")
+    pyarrow = import_extra("pyarrow", "tables")
+    try:
+        return pandas.read_parquet(path)
+    except (pyarrow.ArrowException, OSError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise FormatError(f"{fspath(path)}: expected a parquet file: {error}") from None
+
+
+def _read_csv(
+    path: FilePath, texts: list[str], targets: list[str], delimiter: str | None, encoding: str
+) -> Any:
+    """Read labels and given categories as text, so that 01 stays 01; guess the other columns."""
+    pandas = import_extra("pandas", "tables")
+    content = read_utf8(path, encoding)
+    options = {"sep": _delimiter(path, delimiter), "keep_default_na": False, "low_memory": False}
+    if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
+        options["float_precision"] = "round_trip"  # later versions are exact by themselves
+    try:
+        first = pandas.read_csv(BytesIO(content), header=None, nrows=1, dtype=str, **options)
+        names = first.iloc[0].tolist()
+        repeated = [name for name in names if names.count(name) > 1]
+        if repeated:
+            raise FormatError(
+                f"{fspath(path)}, line 1: expected every column once, found {repeated[0]!r} again."
+            )
+        missing = {name: list(MISSING_WORDS) for name in names if name not in targets}
+        frame = pandas.read_csv(
+            BytesIO(content), na_values=missing, dtype=dict.fromkeys(texts, str), **options
+        )
+    except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
+        raise FormatError(f"{fspath(path)}: expected a CSV file: {error}") from None
+    if not isinstance(frame.index, pandas.RangeIndex):
+        raise FormatError(
+            f"{fspath(path)}: expected {len(names)} cells in every row, as in line 1, found more."
+        )
+    return frame
+
+
+def _check_column(name: str, frame: Any, path: FilePath) -> None:
+    if name not in frame.columns:
+        raise ValueError(
+            f"{fspath(path)} has no column {name!r}.{did_you_mean(name, frame.columns)} Give the "
+            "column of labels as target=, or target=None to read none."
+        )
+
+
+def _weights(column: Any, path: FilePath) -> NDArray[np.float64]:
+    weights = np.asarray(column, dtype=np.float64) if column.dtype.kind in "iuf" else None
+    if weights is None or not (np.isfinite(weights) & (weights >= 0)).all():
+        raise FormatError(
+            f"{fspath(path)}: expected numbers from 0 in the column of weights {column.name!r}."
+        )
+    return weights
+
+
+def _with_categories(frame: Any, categories: Mapping[str, Sequence[str]], path: FilePath) -> Any:
+    pandas = import_extra("pandas", "tables")
+    changed = {}
+    for name, values in categories.items():
+        column = frame[name]
+        present = column[column.notna()].astype(str)
+        unknown = present[~present.isin(list(values))]
+        if len(unknown):
+            raise FormatError(
+                f"{fspath(path)}: expected one of {{{','.join(values)}}} in column {name!r}, "
+                f"found {unknown.iloc[0]!r} in row {unknown.index[0]}."
+            )
+        words = column.astype(object).where(column.isna(), column.astype(str))
+        changed[name] = pandas.Categorical(words, categories=list(values))
+    return frame.assign(**changed)
+
+
+def _matrix(features: Features, as_frame: bool | None) -> Any:
+    columns = features.columns(0, features.n_rows)
+    nominal = [j for j, name in enumerate(features.names) if name in features.categories]
+    numeric = [column for j, column in enumerate(columns) if j not in set(nominal)]
+    numbers = np.column_stack(numeric) if numeric else np.empty((features.n_rows, 0))
+    codes = {j: np.nan_to_num(columns[j], nan=-1).astype(np.int32) for j in nominal}
+    if as_frame or (as_frame is None and codes):
+        return frame_of_columns(features.names, numbers, codes, features.categories)
+    return array_of_columns(len(columns), numbers, codes)
+
+
+def _label_cells(
+    y: Any, hierarchy: Hierarchy | None, label_separator: str, target: str, features: Features
+) -> list[str]:
+    encoded = read_labels(y, hierarchy)
+    if target in features.names:
+        raise ValueError(f"target is {target!r}, which is a feature as well; give another name.")
+    for label in encoded.hierarchy.labels:
+        if label_separator in str(label):
+            raise ValueError(
+                f"hierarchy has the label {label!r}, which contains the label_separator "
+                f"{label_separator!r}; pass another one."
+            )
+    if encoded.Y.shape[0] != features.n_rows:
+        raise ValueError(
+            f"y has {encoded.Y.shape[0]} rows, but X has {features.n_rows}; they must be the same."
+        )
+    return [label_separator.join(map(str, row)) for row in encoded.hierarchy.decode(encoded.Y)]
+
+
+def _check_words(features: Features) -> None:
+    for name, values in features.categories.items():
+        for word in MISSING_WORDS:
+            if word in values:
+                raise ValueError(
+                    f"X has the value {word!r} in column {name!r}, which a CSV file would give "
+                    "back as missing; rename it, or write parquet."
+                )

@@ -1,0 +1,226 @@
+"""CSV and parquet tables."""
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from ramify import Hierarchy
+from ramify.io import FormatError, read_table, write_table
+
+pandas = pytest.importorskip("pandas")
+CSV = """size,colour,labels,count
+3.5,brown,mammal/dog; pet,1
+?,,bird,2
+0.25,white,,3
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_text(text, name="pets.csv", **options):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read_table(path, **options)
+
+    return read_text
+
+
+def label_sets(table):
+    return table.hierarchy.decode(table.y)
+
+
+def test_columns_by_kind(read):
+    table = read(CSV)
+    assert table.name == "pets"
+    assert table.feature_names == ("size", "colour", "count")
+    assert table.categories == {"colour": ("brown", "white")}
+    assert table.X["colour"].tolist()[::2] == ["brown", "white"]
+    np.testing.assert_array_equal(table.X["size"], [3.5, np.nan, 0.25])
+    assert table.hierarchy.labels == ("bird", "mammal", "mammal/dog", "pet")
+    assert label_sets(table) == [("mammal/dog", "pet"), ("bird",), ()]
+
+
+def test_layouts(read):
+    np.testing.assert_array_equal(
+        read(CSV, as_frame=False).X, [[3.5, 0, 1], [np.nan, np.nan, 2], [0.25, 1, 3]]
+    )
+    numbers = "x,y,labels\n1,2,a\n"
+    assert isinstance(read(numbers).X, np.ndarray)
+    assert read(numbers, as_frame=True).X.columns.tolist() == ["x", "y"]
+
+
+def test_separators(read):
+    table = read("x|labels\n1|a.b,c\n", delimiter="|", separator=".", label_separator=",")
+    assert table.hierarchy.labels == ("a", "a.b", "c")
+    assert read("x\tlabels\n1\ta\n", name="t.tsv").hierarchy.labels == ("a",)
+
+
+def test_labels_stay_text(read):
+    table = read("x,labels\n1,01\n2,1\n3,NA\n4,1.50\n")
+    assert label_sets(table) == [("01",), ("1",), ("NA",), ("1.50",)]
+
+
+def test_hierarchy_of_the_training_file(read):
+    trained = Hierarchy.from_edges([("pet", "dog"), ("pet", "cat")])
+    table = read("x,labels\n1,dog\n2,cat;dog\n", hierarchy=trained)
+    assert table.y.toarray().tolist() == [[1, 0, 1], [1, 1, 1]]
+    with pytest.raises(
+        FormatError, match=r"pets.csv: .* column \['labels'\]: unknown label 'dgo'"
+    ):
+        read("x,labels\n1,dgo\n", hierarchy=trained)
+
+
+@pytest.mark.parametrize("words", [("0", "1"), ("False", "True"), ("0.0", "1.0")])
+def test_indicator_columns(read, words):
+    no, yes = words
+    table = read(f"b,x,a\n{yes},1,{no}\n{no},2,{no}\n", target=["b", "a"])
+    assert table.hierarchy.labels == ("b", "a")
+    assert table.y.toarray().tolist() == [[1, 0], [0, 0]]
+
+
+def test_level_columns(read):
+    table = read("x,top,below\n1,a,b\n2,c,\n3,,\n", target=["top", "below"])
+    assert table.hierarchy.labels == ("a", "a/b", "c")
+    assert label_sets(table) == [("a/b",), ("c",), ()]
+
+
+def test_without_labels(read):
+    table = read("x\n1\n", target=None)
+    assert table.y is None
+    assert table.hierarchy is None
+
+
+def test_given_categories(read):
+    values = {"colour": ["white", "brown"], "count": ["1", "2", "3"]}
+    table = read(CSV, categories=values, as_frame=False)
+    assert table.categories == {"colour": ("white", "brown"), "count": ("1", "2", "3")}
+    np.testing.assert_array_equal(table.X[:, 1:], [[1, 0], [np.nan, 1], [0, 2]])
+    with pytest.raises(
+        FormatError, match=r"one of \{white\} in column 'colour', found 'brown' in"
+    ):
+        read(CSV, categories={"colour": ["white"]})
+
+
+def test_weights(read):
+    table = read("x,w,labels\n1,2.5,a\n2,0,a\n", sample_weight="w")
+    assert table.feature_names == ("x",)
+    assert table.sample_weight.tolist() == [2.5, 0.0]
+    with pytest.raises(FormatError, match="numbers from 0 in the column of weights 'w'"):
+        read("x,w,labels\n1,-1,a\n", sample_weight="w")
+
+
+def test_gzip_and_encodings(read):
+    text = "größe,labels\n1,a\n"
+    assert read(gzip.compress(text.encode()), "t.csv.gz").feature_names == ("größe",)
+    assert read(text.encode("latin-1"), encoding="latin-1").feature_names == ("größe",)
+    assert read(text.encode("utf-8-sig")).feature_names == ("größe",)
+    with pytest.raises(FormatError, match=r"text in utf-8, found byte 0xF6 at offset 2; pass enc"):
+        read(text.encode("latin-1"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"pets.csv: expected a CSV file: No columns to parse"),
+        ("x,x,labels\n1,2,a\n", "line 1: expected every column once, found 'x' again"),
+        ("x,labels\n1,a\n1,a,3\n", r"expected a CSV file: .* line 3"),
+        ("x,labels\n1,a,3\n", "expected 2 cells in every row, as in line 1, found more"),
+        ("x,label\n1,a\n", r"has no column 'labels'.* Did you mean 'label'\? Give the column"),
+        ("x,labels\n1,a//b\n", r"cannot read the labels of column \['labels'\]: "),
+    ],
+)
+def test_messages(read, text, message):
+    with pytest.raises(ValueError, match=message):
+        read(text)
+
+
+def test_wrong_parquet(tmp_path):
+    path = tmp_path / "t.parquet"
+    path.write_bytes(b"no parquet")
+    with pytest.raises(FormatError, match=r"t.parquet: expected a parquet file"):
+        read_table(path)
+    with pytest.raises(FileNotFoundError):
+        read_table(tmp_path / "none.parquet")
+
+
+def test_columns_of_dates_are_refused(tmp_path):
+    frame = pandas.DataFrame({"t": pandas.to_datetime(["2020-01-01"]), "labels": ["a"]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="X has a column 't' of type datetime"):
+        read_table(tmp_path / "t.parquet")
+
+
+WORDS = st.text("ab ,'\"\n;é01", min_size=1, max_size=3).map(lambda word: f"v{word}")
+
+
+@st.composite
+def samples(draw):
+    n_rows = draw(st.integers(1, 4))
+
+    def rows(cells):
+        return st.lists(cells, min_size=n_rows, max_size=n_rows)
+
+    values = tuple(sorted(draw(st.lists(WORDS, min_size=1, max_size=3, unique=True))))
+    codes = draw(rows(st.integers(0, len(values) - 1) | st.just(np.nan)))
+    numbers = draw(rows(st.floats(allow_infinity=False)))
+    X = np.column_stack([numbers, codes]).astype(float)
+    hierarchy = Hierarchy.from_paths(
+        draw(st.lists(st.sampled_from(["a/b", "c", "d/e/f"]), min_size=1))
+    )
+    sets = draw(rows(st.lists(st.sampled_from(hierarchy.labels), max_size=2)))
+    weights = draw(st.none() | rows(st.floats(0, 1e9)))
+    return X, {"n": values}, hierarchy, hierarchy.encode(sets), weights
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.tsv", "t.parquet"])
+@settings(max_examples=40, deadline=None)
+@given(sample=samples())
+def test_round_trip(tmp_path_factory, name, sample):
+    X, categories, hierarchy, y, weights = sample
+    path = tmp_path_factory.mktemp("tables") / name
+    options = {"feature_names": ["x", "n"], "categories": categories, "sample_weight": weights}
+    write_table(path, X, y, hierarchy, **options)
+    table = read_table(
+        path,
+        hierarchy=hierarchy,
+        categories=categories,
+        sample_weight=None if weights is None else "sample_weight",
+        as_frame=False,
+    )
+    np.testing.assert_array_equal(table.X, X)
+    assert table.categories == categories
+    np.testing.assert_array_equal(table.y.toarray(), y.toarray())
+    if weights is not None:
+        np.testing.assert_array_equal(table.sample_weight, weights)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_parquet_keeps_categories(tmp_path):
+    frame = pandas.DataFrame({"c": pandas.Categorical(["v"], categories=["w", "v"])})
+    write_table(tmp_path / "t.parquet", frame, ["a"])
+    assert read_table(tmp_path / "t.parquet").categories == {"c": ("w", "v")}
+
+
+def test_sparse_features_are_written_dense(tmp_path):
+    write_table(tmp_path / "t.csv", sparse.csr_array([[0, 2.5]]), [["a"]])
+    assert (tmp_path / "t.csv").read_text() == "x0,x1,labels\n0.0,2.5,a\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"y": [["a;b"]]}, "label 'a;b', which contains the label_separator ';'; pass another"),
+        ({"feature_names": ["labels"]}, "target is 'labels', which is a feature as well"),
+        ({"y": [["a"], ["b"]]}, "y has 2 rows, but X has 1"),
+        ({"X": [[0.0]], "categories": {"x0": ["NA"]}}, "X has the value 'NA' in column 'x0'"),
+    ],
+)
+def test_writer_messages(tmp_path, arguments, message):
+    arguments = {"X": [[1.0]], "y": [["a"]], **arguments}
+    with pytest.raises(ValueError, match=message):
+        write_table(tmp_path / "t.csv", **arguments)
+    assert not list(tmp_path.iterdir())
