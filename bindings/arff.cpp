@@ -37,26 +37,17 @@ void feed(Parser& parser, nb::bytes bytes) {
     parser.feed(view);
 }
 
-const char* name_of(arff::Kind kind) {
-    switch (kind) {
-        case arff::Kind::numeric:
-            return "numeric";
-        case arff::Kind::nominal:
-            return "nominal";
-        case arff::Kind::labels:
-            return "labels";
-        default:
-            return "text";
-    }
-}
-
-nb::list attributes(const Parser& parser) {
-    nb::list listed;
+/// Three lists rather than one of tuples: files may have many thousands of attributes.
+nb::tuple attributes(const Parser& parser) {
+    nb::list names;
+    std::vector<std::uint8_t> kinds;
+    std::vector<std::int32_t> domains_of;
     for (const arff::Attribute& attribute : parser.header().attributes) {
-        listed.append(
-            nb::make_tuple(to_str(attribute.name), name_of(attribute.kind), attribute.domain));
+        names.append(to_str(attribute.name));
+        kinds.push_back(static_cast<std::uint8_t>(attribute.kind));
+        domains_of.push_back(attribute.domain);
     }
-    return listed;
+    return nb::make_tuple(names, to_numpy(std::move(kinds)), to_numpy(std::move(domains_of)));
 }
 
 nb::list domains(const Parser& parser) {
@@ -165,8 +156,9 @@ void init_arff(nb::module_& m) {
         .def_prop_ro("is_sparse", [](Parser& parser) { return parser.rows().is_sparse; })
         .def_prop_ro("relation", [](Parser& parser) { return to_str(parser.header().relation); })
         .def("attributes", &attributes,
-             nb::sig("def attributes(self) -> list[tuple[str, str, int]]"),
-             "(name, kind, number of the domain or -1), one each.")
+             nb::sig("def attributes(self) -> tuple[list[str], numpy.typing.NDArray[numpy.uint8], "
+                     "numpy.typing.NDArray[numpy.int32]]"),
+             "Names, kinds (0 numeric, 1 nominal, 2 text, 3 labels), numbers of domains or -1.")
         .def("domains", &domains, nb::sig("def domains(self) -> list[tuple[str, ...]]"),
              "The lists of nominal values, each once.")
         .def("declared_labels", &declared_labels,

@@ -68,6 +68,7 @@ bool HeaderReader::read(const Line& line) {
             line.fail(keyword_at, "expected an @attribute before @data");
         }
         names_ = {};
+        n_renamed_ = {};
         domain_of_list_ = {};
         return true;
     } else {
@@ -97,21 +98,22 @@ void HeaderReader::read_attribute(const Line& line, Scanner& scanner) {
         scanner.fail_expected("nothing after the type" + in_attribute(attribute));
     }
     header_.attributes.push_back(std::move(attribute));
+    names_.insert(header_.attributes.back().name);
 }
 
 std::string HeaderReader::read_name(const Line& line, Scanner& scanner) {
     if (scanner.at_end()) scanner.fail_expected("the name of the attribute");
     const Token token = scanner.word('{');
-    std::string name(token.text);
-    if (names_.insert(name).second) return name;
+    const std::string name(token.text);
+    if (!names_.contains(name)) return name;
     if (!rename_duplicates_) {
         line.fail(token.begin, "expected a new attribute name, found " + show(name) +
                                    ", which an earlier attribute has; rename it, or pass "
                                    "duplicate_names='rename'");
     }
-    for (std::size_t k = 1;; ++k) {
+    for (std::size_t& k = ++n_renamed_[name];; ++k) {
         const std::string renamed = name + "-" + std::to_string(k);
-        if (names_.insert(renamed).second) return renamed;
+        if (!names_.contains(renamed)) return renamed;
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -48,7 +49,8 @@ class Domain {
     std::array<std::int32_t, 256> code_of_byte_;
 };
 
-enum class Kind : std::uint8_t { numeric, nominal, text, labels };
+/// The numbers are known to Python.
+enum class Kind : std::uint8_t { numeric = 0, nominal = 1, text = 2, labels = 3 };
 
 struct Attribute {
     std::string name;
@@ -65,7 +67,7 @@ struct NamedPlace {
 
 struct Header {
     std::string relation;
-    std::vector<Attribute> attributes;
+    std::deque<Attribute> attributes;  ///< a deque, since other tables point at the names
     std::vector<std::unique_ptr<const Domain>> domains;
     /// Of the `hierarchical` attribute; empty for `classes`, whose labels come from the rows.
     std::vector<NamedPlace> declared_labels;
@@ -92,7 +94,8 @@ class HeaderReader {
 
     Header header_;
     bool rename_duplicates_;
-    std::unordered_set<std::string> names_;
+    std::unordered_set<std::string_view> names_;  ///< of the attributes so far
+    TextMap<std::size_t> n_renamed_;              ///< how often a name came again
     TextMap<std::int32_t> domain_of_list_;
     std::string scratch_;
 };

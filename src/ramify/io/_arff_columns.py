@@ -19,6 +19,8 @@ from ramify.io.files import FilePath, FormatError, read_chunks
 NamedPlace: TypeAlias = tuple[str, int, int]
 """A label, and the line and column where it stands."""
 
+_KINDS = ("numeric", "nominal", "text", "labels")
+
 
 @dataclass(frozen=True)
 class LabelSets:
@@ -33,16 +35,16 @@ class ArffFile:
     """A parsed file. Positions count all attributes of the header from 0."""
 
     def __init__(self, parser: _core.ArffParser, path: str) -> None:
-        attributes = parser.attributes()
-        domains = parser.domains()
+        names, kinds, domains = parser.attributes()
+        values = parser.domains()
         self.path = path
         self.relation = parser.relation
         self.n_rows = parser.n_rows
         self.is_sparse = parser.is_sparse
-        self.names: list[str] = [name for name, _, _ in attributes]
-        self.kinds: list[str] = [kind for _, kind, _ in attributes]
+        self.names = names
+        self.kinds = [_KINDS[kind] for kind in kinds.tolist()]
         self.values: dict[int, tuple[str, ...]] = {
-            at: domains[domain] for at, (_, _, domain) in enumerate(attributes) if domain >= 0
+            at: values[domains[at]] for at in np.flatnonzero(domains >= 0).tolist()
         }
         self.weights: NDArray[np.float64] | None = parser.weights()
         self.declared_labels: list[NamedPlace] | None = parser.declared_labels()
