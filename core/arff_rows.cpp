@@ -59,6 +59,8 @@ auto CodePanels<Code>::take(std::size_t n_rows) -> std::vector<Panel> {
     for (std::size_t p = 0; p < panels_.size(); ++p) {
         Panel panel;
         const std::size_t n_columns = std::min(width, row.size() - p * width);
+        // The rows are sparse, or the columns were taken before.
+        if (panels_[p].size() != n_rows * n_columns) return {};
         const auto first = attributes_.begin() + static_cast<std::ptrdiff_t>(p * width);
         panel.attributes.assign(first, first + static_cast<std::ptrdiff_t>(n_columns));
         Code* out = panel.codes.append(n_rows * n_columns);

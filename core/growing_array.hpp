@@ -56,7 +56,7 @@ class GrowingArray {
         constexpr std::size_t most = std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T);
         if (n > most - size_) throw std::bad_alloc();
         const std::size_t wanted = size_ + n;
-        const std::size_t roomy = capacity_ < most / 2 ? capacity_ + capacity_ / 2 + 16 : most;
+        const std::size_t roomy = capacity_ < most / 2 ? capacity_ + capacity_ / 4 + 16 : most;
         resize_memory(roomy > wanted ? roomy : wanted);
     }
 

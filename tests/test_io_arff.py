@@ -484,6 +484,21 @@ def test_parser_stops_after_an_error():
         parser.numbers()
 
 
+def test_arrays_are_handed_over_once():
+    from ramify import _core
+
+    parser = _core.ArffParser()
+    parser.feed(b"@attribute x numeric\n@attribute n {a,b}\n@data\n1,b\n2,a\n")
+    parser.finish()
+    assert [panel.tolist() for _, panel in parser.codes()] == [[[1, 0]]]
+    assert parser.codes() == []
+    assert parser.numbers().tolist() == [[1], [2]]
+    assert parser.numbers().size == 0
+    assert [array.size for array in parser.cells()] == [0, 0, 1]
+    with pytest.raises(RuntimeError, match="read to its end already"):
+        parser.feed(b"3,a\n")
+
+
 def test_repr_and_pickle(read):
     table = read("@relation " + "r" * 50 + "\n@attribute x numeric\n" + TREE + "@data\n1,a,{2}\n")
     assert re.fullmatch(
