@@ -1,0 +1,31 @@
+"""Comparing methods over data sets: tests, corrections and average-rank diagrams."""
+
+from ramify.stats._diagram import rank_diagram
+from ramify.stats._friedman import FriedmanResult, NemenyiResult, friedman, nemenyi
+from ramify.stats._pairs import (
+    AdjustedPValues,
+    PairwiseResult,
+    WilcoxonResult,
+    benjamini_hochberg,
+    pairwise,
+    wilcoxon,
+)
+from ramify.stats._scores import AverageRanks, WinsTiesLosses, average_ranks, wins_ties_losses
+
+__all__ = [
+    "AdjustedPValues",
+    "AverageRanks",
+    "FriedmanResult",
+    "NemenyiResult",
+    "PairwiseResult",
+    "WilcoxonResult",
+    "WinsTiesLosses",
+    "average_ranks",
+    "benjamini_hochberg",
+    "friedman",
+    "nemenyi",
+    "pairwise",
+    "rank_diagram",
+    "wilcoxon",
+    "wins_ties_losses",
+]
