@@ -1,6 +1,14 @@
 """Measures of hierarchical and multi-label predictions, on one matrix form."""
 
 from ramify.metrics._clus import clus_multilabel_measures
+from ramify.metrics._curves import (
+    PrecisionRecallCurve,
+    RocCurve,
+    precision_at_recall,
+    precision_recall_curves,
+    roc_curves,
+)
+from ramify.metrics._displays import PrecisionRecallDisplay, RocDisplay
 from ramify.metrics._hierarchical import (
     hierarchical_f1,
     hierarchical_precision_recall_f1,
@@ -34,6 +42,14 @@ from ramify.metrics._ranking import (
     pooled_auroc,
     weighted_auprc,
 )
+from ramify.metrics._records import FitRecord, model_complexity, overfit_score, record_fit
+from ramify.metrics._report import Evaluation, evaluate, per_label_report
+from ramify.metrics._scorers import (
+    HierarchicalScorer,
+    get_scorer,
+    get_scorer_names,
+    get_scorers,
+)
 from ramify.metrics._sets import (
     example_f1,
     example_precision,
@@ -42,14 +58,27 @@ from ramify.metrics._sets import (
     jaccard_accuracy,
     subset_accuracy,
 )
+from ramify.metrics._tables import Table
 
 __all__ = [
+    "Evaluation",
+    "FitRecord",
+    "HierarchicalScorer",
+    "PrecisionRecallCurve",
+    "PrecisionRecallDisplay",
     "ProteinCurve",
+    "RocCurve",
+    "RocDisplay",
+    "Table",
     "clus_multilabel_measures",
+    "evaluate",
     "example_f1",
     "example_precision",
     "example_recall",
     "f_max",
+    "get_scorer",
+    "get_scorer_names",
+    "get_scorers",
     "h_loss",
     "hamming_loss",
     "hierarchical_f1",
@@ -66,9 +95,16 @@ __all__ = [
     "mean_auroc",
     "micro_f1",
     "micro_precision_recall_f1",
+    "model_complexity",
+    "overfit_score",
+    "per_label_report",
     "pooled_auprc",
     "pooled_auroc",
+    "precision_at_recall",
+    "precision_recall_curves",
     "protein_curve",
+    "record_fit",
+    "roc_curves",
     "s_min",
     "subset_accuracy",
     "symmetric_loss",

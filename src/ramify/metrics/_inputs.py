@@ -41,6 +41,13 @@ class Ranking:
         weight = np.ones(self.truth.shape[0]) if self.weight is None else self.weight
         return np.asarray(self.truth.T @ weight, dtype=np.float64)[self.labels]
 
+    def weighing_rows(self) -> Ranking:
+        """Return the same without rows of weight 0, which would leave steps without height."""
+        if self.weight is None or self.weight.all():
+            return self
+        keep = self.weight > 0
+        return Ranking(self.truth[keep], self.scores[keep], self.labels, self.weight[keep])
+
     def only(self, keep: NDArray[np.bool_]) -> Ranking:
         """Return the same with fewer labels; `keep` has one entry for each of the chosen ones."""
         return Ranking(self.truth, self.scores, self.labels[keep], self.weight)

@@ -18,6 +18,7 @@ from ramify.metrics._inputs import (
     read_ranking,
     width,
 )
+from ramify.metrics._ranking import warn_undefined
 
 Vector: TypeAlias = NDArray[np.float64]
 
@@ -108,9 +109,9 @@ class ProteinCurve:
         """Harmonic mean of precision and recall; 0 where nothing is predicted."""
         precision = np.nan_to_num(self.precision)
         total = precision + self.recall
-        return np.divide(
-            2 * precision * self.recall, total, out=np.zeros(len(total)), where=total > 0
-        )
+        f1 = np.where(np.isnan(total), np.nan, 0.0)
+        np.divide(2 * precision * self.recall, total, out=f1, where=total > 0)
+        return f1
 
     @property
     def semantic_distance(self) -> Vector:
@@ -150,7 +151,8 @@ def protein_curve(
     Returns
     -------
     ProteinCurve
-        The averages, one entry per threshold.
+        The averages, one entry per threshold; NaN (with an UndefinedMetricWarning) when no row
+        has a chosen label.
 
     Examples
     --------
@@ -170,7 +172,7 @@ def protein_curve(
     row_weight = np.ones(len(sizes)) if ranking.weight is None else ranking.weight.copy()
     row_weight[sizes == 0] = 0.0
     if not row_weight.any():
-        raise ValueError("y_true has no row with a chosen label, so no average is defined.")
+        warn_undefined("The average over rows", stacklevel=4)
     share = np.divide(shared, predicted, out=np.zeros_like(shared), where=predicted > 0)
     covered = row_weight @ (predicted > 0)
     with np.errstate(invalid="ignore"):
@@ -330,4 +332,5 @@ def _sums_from_right(
 
 
 def _mean(values: Vector, weights: Vector) -> Vector:
-    return np.asarray(weights @ values / weights.sum())
+    with np.errstate(invalid="ignore"):
+        return np.asarray(weights @ values / weights.sum())

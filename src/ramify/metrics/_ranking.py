@@ -276,6 +276,7 @@ def curve_steps(
     ranking: Ranking,
 ) -> tuple[Vector, Vector, Vector, Vector, float, float]:
     """Return (score, positives, negatives above, tied negatives) of every step, and totals."""
+    ranking = ranking.weighing_rows()
     indptr, indices = ranking.truth_rows
     return _core.curve_steps(ranking.scores, indptr, indices, ranking.labels, ranking.weight)
 
@@ -284,6 +285,7 @@ def areas_of_labels(
     ranking: Ranking, interpolation: Interpolation = "davis-goadrich"
 ) -> tuple[Vector, Vector, Vector]:
     """Return the areas under every label's curves, precision-recall and ROC, and its positives."""
+    ranking = ranking.weighing_rows()
     indptr, indices = ranking.truth_rows
     return _core.label_areas(
         ranking.scores, indptr, indices, ranking.labels, ranking.weight, interpolation
@@ -294,7 +296,7 @@ def _pooled_areas(ranking: Ranking, interpolation: Interpolation) -> tuple[float
     _check_interpolation(interpolation)
     _, positives, above, tied, n_positive, n_negative = curve_steps(ranking)
     if not n_positive > 0:
-        _warn_undefined("The pooled area")
+        warn_undefined("The pooled area")
         return np.nan, np.nan
     return _core.step_areas(positives, above, tied, n_positive, n_negative, interpolation)
 
@@ -324,16 +326,17 @@ def _absent(
 
 def _mean(areas: Vector, weights: Vector, name: str) -> float:
     if not weights.sum() > 0:
-        _warn_undefined(name)
+        warn_undefined(name)
         return np.nan
     return float(np.average(areas, weights=weights))
 
 
-def _warn_undefined(what: str) -> None:
+def warn_undefined(what: str, stacklevel: int = 4) -> None:
+    """Say that NaN is returned because no chosen label has a positive example."""
     warnings.warn(
         f"{what} is not defined without a positive example of any chosen label; NaN is returned.",
         UndefinedMetricWarning,
-        stacklevel=4,
+        stacklevel=stacklevel,
     )
 
 
