@@ -6,7 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
-#include <cmath>
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -38,10 +38,10 @@ void check_truth(const SparseRowsView& truth, const ScoresView& scores) {
         truth.indptr.back() != static_cast<std::int64_t>(truth.indices.size())) {
         throw std::invalid_argument("indptr must have one entry per row of scores and one more");
     }
+    if (!std::is_sorted(truth.indptr.begin(), truth.indptr.end())) {
+        throw std::invalid_argument("indptr must not decrease");
+    }
     for (std::size_t r = 0; r < scores.n_rows; ++r) {
-        if (truth.indptr[r] > truth.indptr[r + 1]) {
-            throw std::invalid_argument("indptr must not decrease");
-        }
         std::int32_t before = -1;
         for (const std::int32_t label : truth.row(r)) {
             if (label <= before) throw std::invalid_argument("indices must increase in every row");

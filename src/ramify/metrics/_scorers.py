@@ -223,10 +223,9 @@ def hierarchy_of(estimator: Any, y: Any, n_labels: int | None) -> Hierarchy | No
         if isinstance(found, Hierarchy):
             return found
         inner = _inside(inner)
-    classes = np.asarray(getattr(estimator, "classes_", ()))
-    if n_labels is None or is_matrix(y) or classes.ndim != 1:
+    if n_labels is None or is_matrix(y):
         return None
-    names = classes.tolist()
+    names = np.asarray(estimator.classes_).tolist()
     return Hierarchy.from_labels(names) if len(names) == n_labels else None
 
 
