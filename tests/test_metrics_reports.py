@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from ramify import Hierarchy, metrics
+from ramify import Hierarchy, PCTClassifier, metrics
 from ramify.labels import read_labels
 
 HIERARCHY = Hierarchy.from_paths(["a/x", "a/y", "b"])
@@ -223,6 +223,16 @@ def test_complexity_counts_all_nodes():
     assert metrics.model_complexity(pipeline) == nodes
     with pytest.raises(ValueError, match="KNeighborsClassifier, in which no fitted tree"):
         metrics.model_complexity(KNeighborsClassifier())
+
+
+def test_trees_of_our_own():
+    X = np.arange(12.0)[:, None]
+    y = np.array(["a/x", "b", "a/y"] * 4)
+    model = PCTClassifier().fit(X, y)
+    assert metrics.model_complexity(model) == len(model.tree_.feature)
+    assert metrics.get_scorer("pooled_auprc")(model, X, y) > 0.3
+    found = cross_validate(model, X, y, scoring=metrics.get_scorers(["hierarchical_f1"]), cv=2)
+    assert np.isfinite(found["test_hierarchical_f1"]).all()
 
 
 def test_record_fit():

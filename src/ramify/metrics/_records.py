@@ -70,7 +70,7 @@ def model_complexity(model: Any) -> int:
 def _tree_sizes(model: Any) -> Iterator[int]:
     tree = getattr(model, "tree_", None)
     if tree is not None:
-        yield int(getattr(tree, "node_count", None) or tree.n_nodes)
+        yield len(tree.feature)
         return
     for name in ("estimators_", "estimator_", "best_estimator_", "steps"):
         for part in _parts(getattr(model, name, None)):
