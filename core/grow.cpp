@@ -73,7 +73,7 @@ struct Work {
         return (options.max_depth < 0 || depth < options.max_depth) &&
                n_rows >= std::max(options.min_samples_split, 2 * options.rules.min_samples_leaf) *
                              (1 - 1e-9) &&
-               weight >= 2 * options.rules.min_weight;
+               weight >= 2 * options.rules.min_weight * (options.rules.clus ? 1 : 1 - 1e-9);
     }
 };
 
@@ -247,7 +247,7 @@ bool Grower<Scan>::find_split(const Pending& node, std::vector<std::unique_ptr<G
     }
     sampler_.undo();
     return best_.feature >= 0 &&
-           best_.gain * work_.options.rules.score_factor >= work_.options.min_gain;
+           best_.gain * work_.options.rules.score_factor >= work_.options.min_gain * (1 - 1e-9);
 }
 
 template <typename Scan>

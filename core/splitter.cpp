@@ -53,7 +53,7 @@ bool Splitter<Scan>::begin(std::span<const RankedEntry> missing) {
     if (known_rows_ < 2 * least_rows_) return false;
     scan_.begin(missing_);
     set_gain_floor();
-    return scan_.known_weight() > 0 && scan_.known_weight() >= 2 * rules_.min_weight &&
+    return scan_.known_weight() > 0 && scan_.known_weight() >= 2 * least_weight_ &&
            std::isfinite(gain_floor_);
 }
 
@@ -98,8 +98,8 @@ template <typename Scan>
 double Splitter<Scan>::current_score(double left_rows) const {
     const double left = scan_.left_weight();
     const double rest = scan_.known_weight() - left;
-    if (left_rows < least_rows_ || known_rows_ - left_rows < least_rows_ ||
-        left < rules_.min_weight || rest < rules_.min_weight || left <= 0 || rest <= 0) {
+    if (left_rows < least_rows_ || known_rows_ - left_rows < least_rows_ || left < least_weight_ ||
+        rest < least_weight_ || left <= 0 || rest <= 0) {
         return rejected;
     }
     return score_of(scan_.gain(), left);
@@ -131,14 +131,14 @@ void Splitter<Scan>::scan_down(std::span<const RankedEntry> stored, std::uint32_
         scan_.move(stored[k].entry);
         left_rows += rows_->part[stored[k].entry];
         const double rest = scan_.known_weight() - scan_.left_weight();
-        if (known_rows_ - left_rows < least_rows_ || rest < rules_.min_weight || rest <= 0) {
+        if (known_rows_ - left_rows < least_rows_ || rest < least_weight_ || rest <= 0) {
             return;
         }
         const std::uint32_t next = k + 1 < n ? stored[k + 1].rank : next_rank;
         if (next == stored[k].rank || next == missing_rank) continue;
         if (left_rows < least_rows_) continue;
         const double left = scan_.left_weight();
-        if (left < rules_.min_weight || left <= 0) continue;
+        if (left < least_weight_ || left <= 0) continue;
         const double gain = scan_.gain();
         const double score = score_of(gain, left);
         if (tolerance_.better(score, best.score)) {
@@ -314,8 +314,8 @@ void Splitter<Scan>::choose_subset(std::uint32_t feature, Split& best) {
             const double rows = left_rows + category_rows_[present_[k]];
             const double left = scan_.left_weight() + scan_.value_weight(k);
             const double rest = scan_.known_weight() - left;
-            if (rows < least_rows_ || known_rows_ - rows < least_rows_ ||
-                left < rules_.min_weight || rest < rules_.min_weight || left <= 0 || rest <= 0) {
+            if (rows < least_rows_ || known_rows_ - rows < least_rows_ || left < least_weight_ ||
+                rest < least_weight_ || left <= 0 || rest <= 0) {
                 continue;
             }
             const double gain = scan_.gain_with(k);
@@ -381,14 +381,13 @@ template <typename Scan>
 void Splitter<Scan>::branch_on_all(std::uint32_t feature, Split& best) {
     const double known = scan_.known_weight();
     // CLUS gives every declared category a branch, so that none may be empty.
-    if (rules_.clus && present_.size() < category_rows_.size() && rules_.min_weight > 0) return;
+    if (rules_.clus && present_.size() < category_rows_.size() && least_weight_ > 0) return;
     std::vector<std::uint32_t> places(present_.size());
     double information = 0;
     for (std::uint32_t k = 0; k < present_.size(); ++k) {
         places[k] = k;
         const double weight = scan_.value_weight(k);
-        if (weight < rules_.min_weight || weight <= 0 ||
-            category_rows_[present_[k]] < least_rows_) {
+        if (weight < least_weight_ || weight <= 0 || category_rows_[present_[k]] < least_rows_) {
             return;
         }
         information -= weight / known * std::log2(weight / known);

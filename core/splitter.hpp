@@ -63,8 +63,9 @@ class Splitter {
     Splitter(const Dataset& dataset, const SplitRules& rules)
         : dataset_(dataset),
           rules_(rules),
-          // Parts of rows add up with rounding: 5 x 0.2 is one row.
-          least_rows_(rules.min_samples_leaf * (1 - 1e-9)) {}
+          // Parts of rows add up with rounding: 5 x 0.2 is one row. CLUS does not care.
+          least_rows_(rules.min_samples_leaf * (1 - 1e-9)),
+          least_weight_(rules.clus ? rules.min_weight : rules.min_weight * (1 - 1e-9)) {}
 
     void reset(const NodeRows& rows, const NodeLabels& labels);
     const Tolerance& tolerance() const { return tolerance_; }
@@ -106,7 +107,8 @@ class Splitter {
     std::size_t n_known_ = 0;  // the same in entries
     std::uint32_t feature_ = 0;
     std::vector<std::uint32_t> missing_;
-    double least_rows_ = 1;
+    double least_rows_;
+    double least_weight_;
     std::vector<double> category_rows_;
     std::vector<std::uint32_t> present_;  // categories that occur in the node
     struct Candidate {

@@ -66,7 +66,7 @@ class Node:
 
     sums: np.ndarray
     weight: float
-    n: int
+    n: float
     test: Test | None = None
     shares: tuple[float, ...] = ()
     children: list[Node] = field(default_factory=list)
@@ -95,6 +95,7 @@ class Training:
 
     columns: Sequence[Column]
     Y: np.ndarray
+    sample_weight: np.ndarray
     counts: np.ndarray  # False: the row is invisible to statistics (CLUS: no labels)
     criterion: Criterion
     weight: float
@@ -107,9 +108,11 @@ class Training:
         """Add up entries, one after another in the given order."""
         seen = np.where(self.counts[rows], weights, 0.0)
         if not len(rows):
-            return Part(np.zeros(self.Y.shape[1]), 0.0, 0)
+            return Part(np.zeros(self.Y.shape[1]), 0.0, 0.0)
         sums = np.cumsum(seen[:, None] * self.Y[rows], axis=0)[-1]
-        return Part(sums, float(np.cumsum(seen)[-1]), len(rows))
+        # A row counts here as much as of its weight is here.
+        n = float(np.sum(weights / self.sample_weight[rows]))
+        return Part(sums, float(np.cumsum(seen)[-1]), n)
 
 
 def grow(
@@ -135,10 +138,10 @@ def grow(
     if settings.clus == "hierarchical":
         counts = Y.any(axis=1)
     criterion = Criterion(settings, np.ones(Y.shape[1]), groups)
-    training = Training(columns, Y, counts, criterion, 0.0)
+    training = Training(columns, Y, weights, counts, criterion, 0.0)
     root = training.part(rows, weights[rows])
     criterion = weighted_criterion(settings, groups, root, label_weights)
-    training = Training(columns, Y, counts, criterion, root.weight)
+    training = Training(columns, Y, weights, counts, criterion, root.weight)
     tree = grow_node(training, rows, weights[rows], depth=0)
     if settings.clus:
         merge_equal_leaves(tree, training)
@@ -191,8 +194,8 @@ def is_too_small(settings: Settings, node: Part, depth: int) -> bool:
         return node.weight < 2 * settings.min_weight
     return (
         node.weight < 2 * settings.min_weight * (1 - TOLERANCE)
-        or node.n < 2 * settings.min_samples_leaf
-        or node.n < settings.min_samples_split
+        or node.n < 2 * settings.min_samples_leaf * (1 - TOLERANCE)
+        or node.n < settings.min_samples_split * (1 - TOLERANCE)
     )
 
 

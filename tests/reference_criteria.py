@@ -39,11 +39,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Part:
-    """Entries added up: weight of each label, weight of all, number of entries."""
+    """Entries added up: weight of each label, weight of all, rows by the parts that are here."""
 
     sums: np.ndarray
     weight: float
-    n: int
+    n: float
 
     def __add__(self, other: Part) -> Part:
         return Part(self.sums + other.sums, self.weight + other.weight, self.n + other.n)
@@ -100,7 +100,9 @@ class Criterion:
         """The size against which default mode judges whether two scores differ."""
         if self.settings.criterion == "gain_ratio":
             return 1.0
-        return float(self.label_weights @ node.sums)
+        # What is left of a pure node is rounding: nothing there may count as an improvement.
+        mass = self.mass(node)
+        return mass if mass > 1e-12 * node.weight else math.inf
 
     def score(self, known: Part, branches: list[Part], scale: float) -> float:
         """Score a test, or reject it.
@@ -126,7 +128,7 @@ class Criterion:
         if settings.clus:
             return branch.weight >= settings.min_weight
         enough_weight = branch.weight >= settings.min_weight * (1 - TOLERANCE)
-        return enough_weight and branch.n >= settings.min_samples_leaf
+        return enough_weight and branch.n >= settings.min_samples_leaf * (1 - TOLERANCE)
 
     def _information_score(self, known: Part, branches: list[Part], scale: float) -> float:
         settings = self.settings

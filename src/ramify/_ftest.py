@@ -49,15 +49,15 @@ _CLUS_TABLE: dict[float, tuple[str, tuple[tuple[int, float], ...], float]] = {
 }
 
 
-def critical_values(level: float, n_rows: int) -> NDArray[np.float64]:
+def critical_values(level: float, weight: float) -> NDArray[np.float64]:
     """Return the values that F(1, df) exceeds with probability `level`.
 
     Parameters
     ----------
     level : float
         Significance level in (0, 1); 1 means no test.
-    n_rows : int
-        The largest number of rows in a node.
+    weight : float
+        The largest sum of weights in a node; degrees of freedom count weight, not rows.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def critical_values(level: float, n_rows: int) -> NDArray[np.float64]:
     """
     if level >= 1:
         return np.empty(0)
-    freedom = np.arange(1, min(max(n_rows, 2), _LARGEST) + 1)
+    freedom = np.arange(1, int(min(max(weight, 2), _LARGEST)) + 1)
     # The square of Student's t with df degrees of freedom has this F distribution.
     exact = special.stdtrit(freedom, 1 - level / 2) ** 2
     return np.concatenate([[np.inf], exact])

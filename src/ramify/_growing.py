@@ -138,14 +138,14 @@ class GrowthPlan:
             np.ascontiguousarray(label_weights),
             rows,
             np.ascontiguousarray(sample_weight[rows]),
-            self._options(Y.shape[1], len(rows), total),
+            self._options(Y.shape[1], total),
         )
 
     def with_f_test(self, level: float) -> GrowthPlan:
         """Return the same plan with another level of the F-test."""
         return replace(self, f_test=level)
 
-    def _options(self, n_labels: int, n_rows: int, total: float) -> dict[str, Any]:
+    def _options(self, n_labels: int, total: float) -> dict[str, Any]:
         by_entropy = self.criterion in ("entropy", "gain_ratio")
         kernel = "variance"
         if by_entropy:
@@ -170,7 +170,7 @@ class GrowthPlan:
             "mean_score": False,
             # Gini is twice the variance of a label.
             "score_factor": 2.0 if self.criterion == "gini" else 1.0,
-            "f_critical": [] if by_entropy else critical_values(level, n_rows).tolist(),
+            "f_critical": [] if by_entropy else critical_values(level, total).tolist(),
             "clus": False,
             "clus_floor": 0.0,
             "clus_step": 0.0,
