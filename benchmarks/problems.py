@@ -36,21 +36,12 @@ class Problem:
 def load(name: str) -> Problem:
     """Return a public data set's training rows: train and valid together, where it has both."""
     data = fetch(name, as_frame=False)
-    parts = [part for part in ("train", "valid") if f"X_{part}" in data]
+    # reuters is published in two equal parts.
+    parts = [part for part in ("train", "valid", "part1") if part in data.splits]
+    X, y = data.rows(*parts)
     names = list(data.feature_names)
-    return Problem(
-        name,
-        _stack([data[f"X_{part}"] for part in parts]),
-        sp.csr_array(_stack([sp.csr_array(data[f"y_{part}"]) for part in parts])),
-        data.hierarchy,
-        {names.index(feature): values for feature, values in data.categories.items()},
-    )
-
-
-def _stack(parts: list[Any]) -> Any:
-    if sp.issparse(parts[0]):
-        return sp.csr_array(sp.vstack(parts))
-    return np.concatenate(parts)
+    categories = {names.index(feature): values for feature, values in data.categories.items()}
+    return Problem(name, X, sp.csr_array(y), data.hierarchy, categories)
 
 
 def generate(

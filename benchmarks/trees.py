@@ -139,7 +139,7 @@ def measure(work: Work, problem: Problem, options: argparse.Namespace) -> Figure
         ramify_s = seconds(lambda: ours.fit(problem.X, problem.Y), at_least=3)
         compare = work.sklearn_mean and "sklearn" not in options.without
         sklearn_s = time_sklearn(problem, work.min_leaf) if compare else None
-    leaves = int(ours.get_n_leaves() if hasattr(ours, "get_n_leaves") else ours.n_leaves)
+    leaves = ours.get_n_leaves()
     figure = Figure(
         work.title, problem.name, *problem.X.shape, problem.Y.shape[1], leaves, ramify_s, sklearn_s
     )

@@ -157,6 +157,8 @@ def read_hierarchy(path: Path, *, is_tree: bool) -> dict[str, float]:
 
 
 def read_results() -> list[dict[str, Any]]:
-    """Read the records of results.json."""
+    """Read the records of results.json; none where the results are absent."""
+    if not ORACLE.is_dir():
+        return []
     records: list[dict[str, Any]] = json.loads((ORACLE / "results.json").read_text())
     return records

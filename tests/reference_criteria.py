@@ -86,14 +86,15 @@ class Criterion:
         return float(np.cumsum(self.factors * terms)[-1]) / self.divisor
 
     def _entropy(self, part: Part) -> float:
+        """Add up the entropies in bits: weighted for yes/no labels, as it is for the others."""
         total = 0.0
         for group in self.targets:
-            columns = list(group)
-            shares = np.clip(part.sums[columns] / part.weight, 0.0, 1.0)
-            weights = self.label_weights[columns]
-            total += float(weights @ information(shares))
+            shares = np.clip(part.sums[list(group)] / part.weight, 0.0, 1.0)
             if len(group) == 1:
-                total += float(weights @ information(1.0 - shares))
+                both = np.append(shares, 1.0 - shares)
+                total += float(self.label_weights[group[0]] * information(both).sum())
+            else:
+                total += float(information(shares).sum())
         return total
 
     def scale(self, node: Part) -> float:
@@ -175,16 +176,21 @@ def critical_value(level: float, df: int, clus: str | None = None) -> float:
     return _clus_quantile(level, df)
 
 
-@cache
 def _clus_quantile(level: float, df: int) -> float:
     """CLUS outside its table: exact from df = 3 until within 5 % of the limit, then the limit."""
     if df < 3:
         return 0.0
+    last, limit = _clus_limit(level)
+    return float(scipy.stats.f.isf(level, 1, df)) if df <= last else limit
+
+
+@cache
+def _clus_limit(level: float) -> tuple[int, float]:
     limit = float(scipy.stats.f.isf(level, 1, 100_000))
-    exact = (float(scipy.stats.f.isf(level, 1, k)) for k in range(3, df))
-    if any(abs(value - limit) / limit < 0.05 for value in exact):
-        return limit
-    return float(scipy.stats.f.isf(level, 1, df))
+    df = 3
+    while abs(float(scipy.stats.f.isf(level, 1, df)) - limit) / limit >= 0.05:
+        df += 1
+    return df, limit
 
 
 def _numbers(text: str) -> tuple[float, ...]:

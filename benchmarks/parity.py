@@ -1,0 +1,74 @@
+"""How many nodes of CLUS's trees the engine reproduces: ``python -m benchmarks.parity``.
+
+Grows every stored tree of one model under CLUS's conventions and compares tests, thresholds and
+leaves. The data sets are read from the folder RAMIFY_DATA; without it the hand-sized cases
+remain.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from tests import clus_data, test_tree_clus, test_tree_clus_real
+from tests.clus_oracle import ORACLE, read_models, read_tree_file
+from tests.clus_trees import TreeNode, differences
+from tests.engine_trees import as_printed
+
+Comparison = tuple[str, TreeNode, TreeNode]
+
+
+def hand_sized() -> Iterator[Comparison]:
+    """Yield the name of each hand-sized case with CLUS's tree and ours."""
+    for case in test_tree_clus.CASES:
+        (expected,) = read_models(case.path(".out"))["Original"]
+        model = test_tree_clus.fitted(case)
+        actual = as_printed(
+            model.tree_,
+            [attribute.name for attribute in case.train.attributes],
+            [attribute.values for attribute in case.train.attributes],
+            [model.hierarchy_.index(label) for label in case.labels],
+            multilabel=not case.is_hierarchical,
+            nary=model.nominal_tests == "nary",
+        )
+        yield str(case), expected, actual
+
+
+def real() -> Iterator[Comparison]:
+    """Yield the same for each run on a real data set."""
+    for record in test_tree_clus_real.RECORDS if "RAMIFY_DATA" in os.environ else []:
+        data = clus_data.load(record["dataset"])
+        (expected,) = read_tree_file(ORACLE / record["tree_file"])
+        model = test_tree_clus_real.classifier(record, data.hierarchy)
+        model.fit(data.X_train, data.Y_train)
+        categories = [model.schema_.categories.get(k, ()) for k in range(len(data.names))]
+        actual = as_printed(
+            model.tree_,
+            data.names,
+            [[str(value) for value in values] for values in categories],
+            data.order,
+            multilabel=record["dataset"].endswith("_mlc"),
+        )
+        yield f"{record['dataset']} {record['config']}", expected, actual
+
+
+def main() -> int:
+    """Print the summary and whatever differs; return the number of differences."""
+    if not ORACLE.is_dir():
+        raise SystemExit(f"no results of CLUS in {ORACLE}; set RAMIFY_CLUS_ORACLE to their folder")
+    n_differences = 0
+    for title, comparisons in (("hand-sized cases", hand_sized()), ("real data sets", real())):
+        n_trees = n_nodes = 0
+        found = []
+        for name, expected, actual in comparisons:
+            n_trees += 1
+            n_nodes += sum(1 for _ in expected.walk())
+            found += [f"  {name}: {line}" for line in differences(expected, actual)]
+        print(f"{title}: {n_trees} trees, {n_nodes} nodes compared, {len(found)} differences")
+        print("".join(f"{line}\n" for line in found), end="")
+        n_differences += len(found)
+    return n_differences
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
