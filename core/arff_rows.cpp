@@ -276,9 +276,15 @@ std::size_t RowReader::read_index(const Line& line, Scanner& scanner) {
     const bool is_number = error == std::errc() && stop != scanner.end() && is_blank(*stop);
     const auto n_attributes = static_cast<std::int64_t>(places_.size());
     if (!is_number || index < index_base_ || index - index_base_ >= n_attributes) {
-        scanner.fail_expected("an attribute index from " + std::to_string(index_base_) + " to " +
-                              std::to_string(n_attributes - 1 + index_base_) +
-                              ", a blank and a value");
+        std::string remedy;
+        if (is_number && index == n_attributes) {
+            remedy = "; pass index_base=1 if indices start at 1, as in CLUS";
+        } else if (is_number && index == 0) {
+            remedy = "; pass index_base=0 if indices start at 0, as in Weka and Mulan";
+        }
+        line.fail(at, "expected an attribute index from " + std::to_string(index_base_) + " to " +
+                          std::to_string(n_attributes - 1 + index_base_) +
+                          ", a blank and a value, found " + show(scanner.rest()) + remedy);
     }
     const auto attribute = static_cast<std::size_t>(index - index_base_);
     if (seen_in_row_[attribute] == rows_.n_rows) {

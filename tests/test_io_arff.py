@@ -1,6 +1,5 @@
 """The ARFF reader, feature by feature, and every message it gives."""
 
-import gzip
 import pickle
 import re
 
@@ -391,70 +390,6 @@ class TestTargets:
     def test_string_target(self, read):
         with pytest.raises(ValueError, match="target names 's', which is a text attribute"):
             read("@attribute s string\n@data\nab\n", target=["s"])
-
-
-class TestFiles:
-    TEXT = "@relation r\n@attribute 'größe' numeric\n@data\n1\n"
-
-    def test_gzip_by_content(self, arff):
-        packed = gzip.compress(self.TEXT.encode())
-        for name in ("data.arff.gz", "data.arff"):
-            assert read_arff(arff(packed, name)).feature_names == ("größe",)
-
-    def test_truncated_gzip(self, arff):
-        text = self.TEXT + "".join(f"{i}\n" for i in range(50000))
-        path = arff(gzip.compress(text.encode())[:-2000], "data.arff.gz")
-        with pytest.raises(FormatError, match=r"data.arff.gz: .* the file is truncated; copy or"):
-            read_arff(path)
-
-    def test_damaged_gzip(self, arff):
-        packed = bytearray(gzip.compress(self.TEXT.encode() * 100))
-        packed[20] ^= 0xFF
-        with pytest.raises(FormatError, match="expected a sound gzip file, found damage after"):
-            read_arff(arff(bytes(packed)))
-        with pytest.raises(FormatError, match="expected a sound gzip file"):
-            read_arff(arff(b"\x1f\x8bnot gzip at all"))
-
-    @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252", "utf-8-sig", "UTF8"])
-    def test_encodings(self, arff, encoding):
-        path = arff(self.TEXT.encode(encoding))
-        assert read_arff(path, encoding=encoding).feature_names == ("größe",)
-
-    def test_wrong_encoding_names_byte_and_offset(self, arff):
-        path = arff(self.TEXT.encode("latin-1"))
-        offset = self.TEXT.index("ö")
-        message = (
-            r"line 2, column 15: expected text in utf-8, found byte 0xF6 at offset "
-            rf"{offset}; pass encoding="
-        )
-        with pytest.raises(FormatError, match=message):
-            read_arff(path)
-        with pytest.raises(
-            FormatError, match=rf"text in ascii, found byte 0xF6 at offset {offset}"
-        ):
-            read_arff(path, encoding="ascii")
-        marked = arff(b"\xef\xbb\xbf" + self.TEXT.encode("latin-1"))
-        with pytest.raises(FormatError, match=f"at offset {offset + 3};"):
-            read_arff(marked)
-
-    @pytest.mark.parametrize(
-        "junk", [b"\xc0\x80", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xe2\x82"]
-    )
-    def test_ill_formed_utf8(self, arff, junk):
-        with pytest.raises(FormatError, match="expected text in utf-8"):
-            read_arff(arff(b"@attribute x" + junk + b" numeric\n@data\n"))
-
-    @pytest.mark.parametrize("encoding", ["klingon", "base64"])
-    def test_unknown_encoding(self, arff, encoding):
-        with pytest.raises(ValueError, match=f"encoding is '{encoding}', which Python does not"):
-            read_arff(arff(self.TEXT), encoding=encoding)
-
-    def test_no_file(self, tmp_path):
-        with pytest.raises(FileNotFoundError):
-            read_arff(tmp_path / "none.arff")
-
-    def test_string_paths(self, arff):
-        assert read_arff(str(arff(self.TEXT))).X.shape == (1, 1)
 
 
 @pytest.mark.parametrize(
