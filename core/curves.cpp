@@ -1,88 +1,14 @@
 #include "curves.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
+
+#include "key_index.hpp"
 
 namespace ramify {
 
 namespace {
-
-/// Finds a score among sorted keys in about one comparison. The range of the keys is cut into
-/// equal buckets; as x -> (x - low) * scale is monotone in floating point too, a bucket bounds
-/// where its scores can be, and a binary search finishes inside it.
-class KeyIndex {
-  public:
-    explicit KeyIndex(std::span<const double> keys) : keys_(keys) {
-        if (keys.empty()) return;
-        low_ = keys.front();
-        high_ = keys.back();
-        const std::size_t wanted = std::bit_ceil(2 * keys.size());
-        const std::size_t n_buckets = std::min<std::size_t>(wanted, std::size_t{1} << 16);
-        const double width = high_ - low_;
-        if (width > 0.0) scale_ = static_cast<double>(n_buckets - 1) / width;
-        // A denormal or infinite width cannot be scaled: then one bucket holds everything.
-        if (!std::isfinite(scale_) || !std::isfinite(width)) scale_ = 0.0;
-        first_.assign(n_buckets + 1, 0);
-        for (const double key : keys) ++first_[bucket(key) + 1];
-        for (std::size_t b = 1; b <= n_buckets; ++b) first_[b] += first_[b - 1];
-    }
-
-    /// Position of the first key >= x. Only for keys.front() <= x <= keys.back().
-    std::size_t lower_bound(double x) const {
-        const std::size_t b = bucket(x);
-        const auto begin = keys_.begin() + static_cast<std::ptrdiff_t>(first_[b]);
-        const auto end = keys_.begin() + static_cast<std::ptrdiff_t>(first_[b + 1]);
-        return static_cast<std::size_t>(std::lower_bound(begin, end, x) - keys_.begin());
-    }
-
-    double low() const { return low_; }
-    double high() const { return high_; }
-
-  private:
-    std::size_t bucket(double x) const { return static_cast<std::size_t>((x - low_) * scale_); }
-
-    std::span<const double> keys_;
-    std::vector<std::size_t> first_;
-    double low_ = 0.0;
-    double high_ = 0.0;
-    double scale_ = 0.0;
-};
-
-/// Distinct scores in increasing order, with the weight of the cells that have exactly that
-/// score and of those strictly between it and the next.
-struct Tally {
-    std::vector<double> keys;
-    std::vector<double> at;
-    std::vector<double> after;
-
-    explicit Tally(std::vector<double>&& distinct)
-        : keys(std::move(distinct)), at(keys.size(), 0.0), after(keys.size(), 0.0) {}
-};
-
-class Counter {
-  public:
-    explicit Counter(Tally& tally) : tally_(tally), index_(tally.keys) {}
-
-    void add(double score, double weight) {
-        if (!(score >= index_.low())) return;
-        if (score > index_.high()) {
-            tally_.after.back() += weight;
-            return;
-        }
-        const std::size_t k = index_.lower_bound(score);
-        if (tally_.keys[k] == score) {
-            tally_.at[k] += weight;
-        } else {
-            tally_.after[k - 1] += weight;
-        }
-    }
-
-  private:
-    Tally& tally_;
-    KeyIndex index_;
-};
 
 std::vector<double> distinct(std::vector<double> scores) {
     std::sort(scores.begin(), scores.end());
@@ -134,21 +60,48 @@ double total_weight(const RankingView& ranking) {
     return total;
 }
 
-/// `all` counted every cell and `positive` the positive ones over the same keys.
-CurveSteps steps_of(const Tally& all, const Tally& positive, double total) {
-    CurveSteps steps;
-    const std::size_t n = all.keys.size();
-    steps.score.assign(all.keys.rbegin(), all.keys.rend());
-    steps.positives.assign(positive.at.rbegin(), positive.at.rend());
-    steps.negatives_above.assign(all.after.rbegin(), all.after.rend());
-    steps.negatives.resize(n);
-    for (std::size_t k = 0; k < n; ++k) {
-        // Fractional weights may leave a rounding error where there is no negative.
-        steps.negatives[k] = std::max(0.0, all.at[n - 1 - k] - steps.positives[k]);
-        steps.n_positive += steps.positives[k];
+/// Counts cells at and between the distinct scores of the positives.
+class StepCounter {
+  public:
+    explicit StepCounter(std::vector<double>&& positive_scores)
+        : keys_(distinct(std::move(positive_scores))),
+          cells_(2 * keys_.size() + 1, 0.0),
+          positives_(keys_.size(), 0.0) {}
+
+    /// Slot 2 k + 1 is for scores equal to key k, slot 2 k for those between key k - 1 and key k.
+    void add_cell(double score, double weight) {
+        const std::size_t k = keys_.lower_bound(score);
+        cells_[2 * k + (keys_[k] == score ? 1 : 0)] += weight;
     }
-    steps.n_negative = std::max(0.0, total - steps.n_positive);
-    return steps;
+    void add_positive(double score, double weight) {
+        positives_[keys_.lower_bound(score)] += weight;
+    }
+
+    CurveSteps steps(double total) const {
+        CurveSteps result;
+        for (std::size_t k = keys_.size(); k-- > 0;) {
+            result.score.push_back(keys_[k]);
+            result.positives.push_back(positives_[k]);
+            result.negatives_above.push_back(cells_[2 * k + 2]);
+            // Fractional weights may leave a rounding error where there is no negative.
+            result.negatives.push_back(std::max(0.0, cells_[2 * k + 1] - positives_[k]));
+            result.n_positive += positives_[k];
+        }
+        result.n_negative = std::max(0.0, total - result.n_positive);
+        return result;
+    }
+
+  private:
+    KeyIndex keys_;
+    std::vector<double> cells_;
+    std::vector<double> positives_;
+};
+
+/// The curve of a ranking without positives has no steps.
+CurveSteps no_steps(double total) {
+    CurveSteps result;
+    result.n_negative = total;
+    return result;
 }
 
 // Davis and Goadrich: between (TP1, FP1) and (TP2, FP2) false positives grow linearly with true
@@ -268,17 +221,14 @@ CurveSteps label_steps(const RankingView& ranking, std::span<const double> colum
     scores.reserve(positive_rows.size());
     for (const std::int32_t r : positive_rows)
         scores.push_back(column[static_cast<std::size_t>(r)]);
-    if (scores.empty()) return steps_of(Tally({}), Tally({}), total);
-    Tally all(distinct(std::move(scores)));
-    Tally positive{std::vector<double>(all.keys)};
-    Counter count_all(all);
-    for (std::size_t r = 0; r < column.size(); ++r) count_all.add(column[r], ranking.weight(r));
-    Counter count_positive(positive);
+    if (scores.empty()) return no_steps(total);
+    StepCounter counter(std::move(scores));
+    for (std::size_t r = 0; r < column.size(); ++r) counter.add_cell(column[r], ranking.weight(r));
     for (const std::int32_t row : positive_rows) {
         const auto r = static_cast<std::size_t>(row);
-        count_positive.add(column[r], ranking.weight(r));
+        counter.add_positive(column[r], ranking.weight(r));
     }
-    return steps_of(all, positive, total);
+    return counter.steps(total);
 }
 
 }  // namespace
@@ -304,16 +254,13 @@ CurveSteps pooled_steps(const RankingView& ranking, std::span<const std::int32_t
     std::vector<double> scores;
     scores.reserve(ranking.truth.indices.size());
     for_each_positive(ranking, labels, [&](double score, double) { scores.push_back(score); });
-    if (scores.empty()) return steps_of(Tally({}), Tally({}), total);
-    Tally all(distinct(std::move(scores)));
-    Tally positive{std::vector<double>(all.keys)};
-    Counter count_positive(positive);
+    if (scores.empty()) return no_steps(total);
+    StepCounter counter(std::move(scores));
     for_each_positive(ranking, labels,
-                      [&](double score, double weight) { count_positive.add(score, weight); });
-    Counter count_all(all);
+                      [&](double score, double weight) { counter.add_positive(score, weight); });
     for_each_cell(ranking, labels,
-                  [&](double score, double weight) { count_all.add(score, weight); });
-    return steps_of(all, positive, total);
+                  [&](double score, double weight) { counter.add_cell(score, weight); });
+    return counter.steps(total);
 }
 
 double precision_recall_area(const StepsView& steps, Interpolation interpolation) {

@@ -133,6 +133,11 @@ def get_scorer(name: str, **options: Any) -> HierarchicalScorer:
     HierarchicalScorer
         To be given as ``scoring=``.
 
+    Notes
+    -----
+    scikit-learn's ``cross_validate`` refuses a sparse ``y``: give it label sets, paths or a
+    dense matrix.
+
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification
