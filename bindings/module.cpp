@@ -7,5 +7,7 @@ NB_MODULE(_core, m) {
     ramify::bindings::init_arff(m);
     ramify::bindings::init_closure(m);
     ramify::bindings::init_curves(m);
+    ramify::bindings::init_random(m);
     ramify::bindings::init_tree(m);
+    ramify::bindings::init_votes(m);
 }

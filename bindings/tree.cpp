@@ -9,49 +9,16 @@
 #include <stdexcept>
 #include <string>
 
-#include "arrays.hpp"
 #include "dataset.hpp"
 #include "grow.hpp"
 #include "init.hpp"
-#include "parallel.hpp"
+#include "matrices.hpp"
 #include "predict.hpp"
+#include "stopping.hpp"
 
 namespace ramify::bindings {
 
 namespace {
-
-template <typename T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-using OutMatrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-void require(bool condition, const char* message) {
-    if (!condition) throw std::invalid_argument(message);
-}
-
-template <typename T>
-MatrixView<T> matrix_view(const Matrix<T>& X) {
-    return {X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};
-}
-
-void check_compressed(std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
-                      std::size_t bound) {
-    require(!indptr.empty() && indptr.front() == 0 &&
-                indptr.back() == static_cast<std::int64_t>(indices.size()),
-            "indptr must start at 0 and end at len(indices)");
-    for (std::size_t r = 0; r + 1 < indptr.size(); ++r) {
-        require(indptr[r] <= indptr[r + 1], "indptr must not decrease");
-    }
-    // Sorted and without repeats, so that no cell is counted twice.
-    for (std::size_t r = 0; r + 1 < indptr.size(); ++r) {
-        for (auto k = indptr[r]; k < indptr[r + 1]; ++k) {
-            const auto index = indices[static_cast<std::size_t>(k)];
-            require(index >= 0 && static_cast<std::size_t>(index) < bound,
-                    "indices must lie within the matrix");
-            require(k == indptr[r] || indices[static_cast<std::size_t>(k) - 1] < index,
-                    "indices must increase within a row or column");
-        }
-    }
-}
 
 // ---- Dataset -------------------------------------------------------------------------------
 
@@ -123,10 +90,6 @@ GrowOptions options_of(const nb::dict& given) {
     rules.clus = nb::cast<bool>(given["clus"]);
     rules.clus_floor = nb::cast<double>(given["clus_floor"]);
     rules.clus_step = nb::cast<double>(given["clus_step"]);
-    options.interrupted = [] {
-        nb::gil_scoped_acquire acquire;
-        return PyErr_CheckSignals() != 0;
-    };
     return options;
 }
 
@@ -152,18 +115,14 @@ NodeRows root_rows(std::span<const std::int64_t> rows, std::span<const double> w
 Tree grow_tree(const Dataset& dataset, const Vector<std::int64_t>& label_indptr,
                const Vector<std::int32_t>& label_indices, const Vector<double>& label_weight,
                const Vector<std::int64_t>& rows, const Vector<double>& weights,
-               const nb::typed<nb::dict, nb::str, nb::object>& given) {
-    const GrowOptions options = options_of(given);
+               const nb::typed<nb::dict, nb::str, nb::object>& given, const StopFlag* stop) {
+    GrowOptions options = options_of(given);
+    options.interrupted = interrupted_by(stop);
     check_compressed(view(label_indptr), view(label_indices), label_weight.size());
     require(label_indptr.size() == dataset.n_rows + 1, "labels and X differ in their rows");
     const Targets targets{{view(label_indptr), view(label_indices)}, view(label_weight)};
     NodeRows root = root_rows(view(rows), view(weights), dataset.n_rows);
-    try {
-        nb::gil_scoped_release release;
-        return grow(dataset, targets, std::move(root), options);
-    } catch (const Interrupted&) {
-        throw nb::python_error();  // the signal's own exception is set already
-    }
+    return stoppable([&] { return grow(dataset, targets, std::move(root), options); });
 }
 
 // ---- Tree ----------------------------------------------------------------------------------
@@ -253,20 +212,6 @@ nb::ndarray<nb::numpy, const T, nb::ndim<1>> array_of(nb::handle_t<Tree> self) {
     return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, self);
 }
 
-void check_prediction(const Tree& tree, std::size_t n_features, std::size_t n_labels) {
-    for (const auto feature : tree.feature) {
-        require(feature < 0 || static_cast<std::size_t>(feature) < n_features,
-                "X has fewer columns than the tree tests");
-    }
-    for (const auto label : tree.value_label) {
-        require(static_cast<std::size_t>(label) < n_labels, "out has fewer columns than labels");
-    }
-}
-
-Mixing mixing_of(bool by_node) {
-    return by_node ? Mixing::by_node : Mixing::by_leaf;
-}
-
 template <typename T>
 void predict_dense(const Tree& tree, const Matrix<T>& X, OutMatrix out, double divisor,
                    bool by_node) {
@@ -275,13 +220,6 @@ void predict_dense(const Tree& tree, const Matrix<T>& X, OutMatrix out, double d
     nb::gil_scoped_release release;
     add_predictions(tree, DenseRows<T>(matrix_view(X)), mixing_of(by_node), divisor, out.shape(1),
                     std::span<double>(out.data(), out.size()));
-}
-
-SparseCells sparse_cells(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-                         const Vector<double>& data, std::size_t n_columns) {
-    require(data.size() == indices.size(), "data and indices must have the same length");
-    check_compressed(view(indptr), view(indices), n_columns);
-    return SparseCells({view(indptr), view(indices), view(data), n_columns});
 }
 
 void predict_csr(const Tree& tree, const Vector<std::int64_t>& indptr,
@@ -382,9 +320,13 @@ void init_tree(nb::module_& m) {
         .def_ro("n_rows", &Dataset::n_rows)
         .def_ro("any_missing", &Dataset::any_missing);
     bind_tree(m);
+    nb::class_<StopFlag>(m, "StopFlag", "Tells growing trees in any thread to stop.")
+        .def(nb::init<>())
+        .def("set", [](StopFlag& flag) { flag.set = true; });
     m.def("grow", &grow_tree, nb::arg("dataset"), nb::arg("label_indptr"),
           nb::arg("label_indices"), nb::arg("label_weight"), nb::arg("rows"), nb::arg("weights"),
-          nb::arg("options"), "Grow a tree; options are those of core/grow.hpp by name.");
+          nb::arg("options"), nb::arg("stop").none() = nb::none(),
+          "Grow a tree; options are those of core/grow.hpp by name.");
 }
 
 }  // namespace ramify::bindings

@@ -349,7 +349,7 @@ Tree grow_with(const Work& work, NodeRows rows) {
     Pending root;
     root.rows = std::move(rows);
     root.seed = mix(options.seed);
-    JavaRandom java(static_cast<std::int64_t>(options.seed));
+    auto java = JavaRandom::resumed(options.seed);
     if (work.keep_orders) root.orders = KeptOrders::of_root(work.dataset, root.rows);
 
     std::vector<std::unique_ptr<Grower<Scan>>> crew;

@@ -29,7 +29,7 @@ struct GrowOptions {
     std::size_t max_features = 0;  // features tried per node; 0: all
     LeafMerging merging = LeafMerging::none;
     std::uint64_t seed = 0;
-    bool java_random = false;  // feature subsets drawn as CLUS draws them, from this seed
+    bool java_random = false;  // features drawn as CLUS does, the seed being the generator's state
     unsigned n_threads = 1;
     std::function<bool()> interrupted;  // asked about twenty times a second
 };

@@ -26,6 +26,14 @@ std::size_t child_of(const Tree& tree, std::size_t node, std::int32_t branch) {
         tree.child[static_cast<std::size_t>(tree.child_indptr[node] + branch)]);
 }
 
+/// Adds leaf / divisor to out.
+void add_divided(const Tree& tree, std::size_t node, double divisor, double* out) {
+    const auto end = static_cast<std::size_t>(tree.value_indptr[node + 1]);
+    for (auto k = static_cast<std::size_t>(tree.value_indptr[node]); k < end; ++k) {
+        out[tree.value_label[k]] += tree.value[k] / divisor;
+    }
+}
+
 /// Adds factor * leaf to out.
 void add_leaf(const Tree& tree, std::size_t node, double factor, double* out) {
     const auto end = static_cast<std::size_t>(tree.value_indptr[node + 1]);
@@ -111,6 +119,24 @@ void mix_by_node(const Tree& tree, const Rows& row, double divisor, std::size_t 
     for (std::size_t c = 0; c < n_labels; ++c) out[c] += done[c] / divisor;
 }
 
+/// Adds the shares of the selected row, divided by `divisor`.
+template <typename Rows>
+void add_row(const Tree& tree, const Rows& row, Mixing mixing, double divisor,
+             std::size_t n_labels, std::vector<Part>& stack, double* out) {
+    const auto node = descend(tree, 0, row);
+    if (tree.feature[node] < 0) {
+        if (divisor == 1.0) {
+            add_leaf(tree, node, 1.0, out);
+        } else {
+            add_divided(tree, node, divisor, out);
+        }
+    } else if (mixing == Mixing::by_leaf) {
+        mix_by_leaf(tree, row, divisor, stack, out);
+    } else {
+        mix_by_node(tree, row, divisor, n_labels, out);
+    }
+}
+
 }  // namespace
 
 void SparseCells::select(std::size_t row) {
@@ -128,16 +154,45 @@ void add_predictions(const Tree& tree, Rows rows, Mixing mixing, double divisor,
     std::vector<Part> stack;
     for (std::size_t r = 0; r < rows.n_rows(); ++r) {
         rows.select(r);
-        double* scores = out.data() + r * n_labels;
-        const auto node = descend(tree, 0, rows);
-        if (tree.feature[node] < 0 && divisor == 1.0) {
-            add_leaf(tree, node, 1.0, scores);
-        } else if (mixing == Mixing::by_leaf) {
-            mix_by_leaf(tree, rows, divisor, stack, scores);
-        } else {
-            mix_by_node(tree, rows, divisor, n_labels, scores);
-        }
+        add_row(tree, rows, mixing, divisor, n_labels, stack, out.data() + r * n_labels);
     }
+}
+
+template <typename Rows>
+void write_votes(std::span<const Tree* const> trees, const Rows& rows, Mixing mixing,
+                 std::size_t n_labels, std::span<const std::uint8_t> voters, unsigned n_threads,
+                 StopSignal& signal, std::span<double> out) {
+    constexpr std::size_t block = 32;
+    const std::size_t n_rows = rows.n_rows();
+    const auto votes = [&](std::size_t t, std::size_t r) {
+        return voters.empty() || voters[t * n_rows + r] != 0;
+    };
+    struct Worker {
+        Rows rows;
+        std::vector<Part> stack;
+    };
+    std::vector<Worker> workers(n_threads, Worker{rows, {}});
+    const auto write_row = [&](Worker& worker, std::size_t r) {
+        double n_voters = 0;
+        for (std::size_t t = 0; t < trees.size(); ++t) n_voters += votes(t, r);
+        if (n_voters == 0) return;
+        worker.rows.select(r);
+        double* scores = out.data() + r * n_labels;
+        std::fill_n(scores, n_labels, 0.0);
+        const double divisor = mixing == Mixing::by_node ? n_voters : 1.0;
+        for (std::size_t t = 0; t < trees.size(); ++t) {
+            if (!votes(t, r)) continue;
+            add_row(*trees[t], worker.rows, mixing, divisor, n_labels, worker.stack, scores);
+        }
+        if (mixing == Mixing::by_node) return;
+        for (std::size_t c = 0; c < n_labels; ++c) scores[c] /= n_voters;
+    };
+    parallel_for(n_threads, (n_rows + block - 1) / block, signal,
+                 [&](unsigned thread, std::size_t b) {
+                     signal.check();
+                     const std::size_t end = std::min(n_rows, (b + 1) * block);
+                     for (std::size_t r = b * block; r < end; ++r) write_row(workers[thread], r);
+                 });
 }
 
 template <typename Rows>
@@ -161,6 +216,14 @@ template void add_predictions(const Tree&, DenseRows<double>, Mixing, double, st
                               std::span<double>);
 template void add_predictions(const Tree&, SparseCells, Mixing, double, std::size_t,
                               std::span<double>);
+template void write_votes(std::span<const Tree* const>, const DenseRows<float>&, Mixing,
+                          std::size_t, std::span<const std::uint8_t>, unsigned, StopSignal&,
+                          std::span<double>);
+template void write_votes(std::span<const Tree* const>, const DenseRows<double>&, Mixing,
+                          std::size_t, std::span<const std::uint8_t>, unsigned, StopSignal&,
+                          std::span<double>);
+template void write_votes(std::span<const Tree* const>, const SparseCells&, Mixing, std::size_t,
+                          std::span<const std::uint8_t>, unsigned, StopSignal&, std::span<double>);
 template void find_leaves(const Tree&, DenseRows<float>, std::span<std::int32_t>);
 template void find_leaves(const Tree&, DenseRows<double>, std::span<std::int32_t>);
 template void find_leaves(const Tree&, SparseCells, std::span<std::int32_t>);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dataset.hpp"
+#include "parallel.hpp"
 #include "tree.hpp"
 
 namespace ramify {
@@ -64,6 +65,15 @@ class SparseCells {
 template <typename Rows>
 void add_predictions(const Tree& tree, Rows rows, Mixing mixing, double divisor,
                      std::size_t n_labels, std::span<double> out);
+
+/// Fills rows of `out` with the mean of the trees' shares: by_leaf sums first and divides last,
+/// by_node adds each tree's share divided by their number. The same for any number of threads.
+/// `voters`, if not empty: a row of n_rows cells per tree, 0 where it has no vote; a row of X on
+/// which no tree votes is left as it is.
+template <typename Rows>
+void write_votes(std::span<const Tree* const> trees, const Rows& rows, Mixing mixing,
+                 std::size_t n_labels, std::span<const std::uint8_t> voters, unsigned n_threads,
+                 StopSignal& signal, std::span<double> out);
 
 /// The leaf of each row; unknown values follow the branch with the largest share.
 template <typename Rows>

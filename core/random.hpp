@@ -44,6 +44,13 @@ class JavaRandom {
   public:
     explicit JavaRandom(std::int64_t seed)
         : state_((static_cast<std::uint64_t>(seed) ^ 0x5DEECE66Du) & mask) {}
+    /// A generator that goes on where another one stopped.
+    static JavaRandom resumed(std::uint64_t state) {
+        JavaRandom random(0);
+        random.state_ = state & mask;
+        return random;
+    }
+    std::uint64_t state() const { return state_; }
     std::int32_t next(int bits) {
         state_ = (state_ * 0x5DEECE66Du + 0xBu) & mask;
         return static_cast<std::int32_t>(static_cast<std::int64_t>(state_) >> (48 - bits));

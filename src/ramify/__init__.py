@@ -6,6 +6,11 @@ from ramify.datasets import (
     load_animals,
     make_hierarchical_classification,
 )
+from ramify.forest import (
+    PCTBaggingClassifier,
+    PCTExtraTreesClassifier,
+    PCTForestClassifier,
+)
 from ramify.hierarchy import Hierarchy
 from ramify.labels import HierarchyBinarizer
 from ramify.model_selection import HierarchicalStratifiedKFold
@@ -16,7 +21,10 @@ __all__ = [
     "HierarchicalStratifiedKFold",
     "Hierarchy",
     "HierarchyBinarizer",
+    "PCTBaggingClassifier",
     "PCTClassifier",
+    "PCTExtraTreesClassifier",
+    "PCTForestClassifier",
     "fetch",
     "list_datasets",
     "load_animals",

@@ -37,37 +37,42 @@ def check_number(
         raise ValueError(f"{name} is {value!r}, but it must be {kind} {bounds}.")
 
 
-def count_features(max_features: Any, n_features: int) -> int:
-    """Return how many features a node looks at.
+def count_features(max_features: Any, n_features: int, *, clus: bool = False) -> int:
+    """Return how many of D features a node looks at.
 
     Parameters
     ----------
     max_features : int, float, "sqrt", "log2" or None
-        A number, a share of all, their square root or logarithm, or None for all.
+        A number, a share of all, ⌊√D⌋ + 1, ⌊log2 D⌋ + 1 (Breiman's choice), or None for all.
     n_features : int
-        The number of all features.
+        D, the number of all features.
+    clus : bool
+        Whether to round as CLUS does: ⌈√D⌉, ⌈log2 D⌉ and shares rounded up.
 
     Returns
     -------
     int
-        At least 1.
+        From 1 to D.
 
     Examples
     --------
     >>> count_features("sqrt", 80), count_features(0.5, 80), count_features(None, 80)
-    (8, 40, 80)
+    (9, 40, 80)
+    >>> count_features("sqrt", 81), count_features("sqrt", 81, clus=True)
+    (10, 9)
     """
     if max_features is None:
         return n_features
     if isinstance(max_features, str):
         check_choice("max_features", max_features, ("sqrt", "log2"))
         root = math.sqrt(n_features) if max_features == "sqrt" else math.log2(n_features)
-        return max(1, int(root))
+        return min(n_features, max(1, math.ceil(root) if clus else math.floor(root) + 1))
     if isinstance(max_features, int | np.integer) and not isinstance(max_features, bool):
         check_number("max_features", max_features, 1, whole=True)
         return min(int(max_features), n_features)
     check_number("max_features", max_features, 0, 1)
-    return max(1, int(max_features * n_features))
+    share = max_features * n_features
+    return max(1, math.ceil(share) if clus else int(share))
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,8 @@ class GrowthPlan:
         label_weights: NDArray[np.float64],
         sample_weight: NDArray[np.float64],
         rows: NDArray[np.int64] | None = None,
+        *,
+        stop: _core.StopFlag | None = None,
     ) -> _core.Tree:
         """Grow a tree on some rows of a data set.
 
@@ -116,6 +123,8 @@ class GrowthPlan:
             What each row counts.
         rows : ndarray of int, optional
             The rows to learn from, increasing; all by default.
+        stop : StopFlag, optional
+            Ends the growing in any thread once it is set.
 
         Returns
         -------
@@ -139,7 +148,15 @@ class GrowthPlan:
             rows,
             np.ascontiguousarray(sample_weight[rows]),
             self._options(Y.shape[1], total),
+            stop,
         )
+
+    def for_member(self, seed: int) -> GrowthPlan:
+        """Return the same plan for one tree of many: its own seed, one thread.
+
+        Under CLUS's conventions the seed is the state of java.util.Random.
+        """
+        return replace(self, seed=seed, n_jobs=1)
 
     def with_f_test(self, level: float) -> GrowthPlan:
         """Return the same plan with another level of the F-test."""

@@ -63,8 +63,8 @@ class PCTClassifier(HierarchicalClassifier):
     min_impurity_decrease : float
         A test must reduce the impurity by this much, weighted by the node's share of all rows.
     max_features : int, float, {"sqrt", "log2"}, optional
-        How many features, or which share of them, a node looks at, drawn anew in every node.
-        None: all.
+        How many of D features, or which share of them, a node looks at, drawn anew in every
+        node; "sqrt" is ⌊√D⌋ + 1, "log2" is ⌊log2 D⌋ + 1. None: all.
     f_test : float or list of float, optional
         Significance level of an F-test that every test must pass: smaller levels give smaller
         trees. A list lets `fit` choose the level with the best pooled AU(PRC) by internal
@@ -281,7 +281,7 @@ class PCTClassifier(HierarchicalClassifier):
         clus = None
         if self.clus_compat:
             clus = "hierarchical" if self.criterion == "variance" else "multilabel"
-        wanted = count_features(self.max_features, n_features)
+        wanted = count_features(self.max_features, n_features, clus=self.clus_compat)
         return GrowthPlan(
             criterion=self.criterion,
             exclusive=flat and self.format_.single_label,

@@ -1,0 +1,71 @@
+// Matrices and trees as the bindings take them: numpy views, and checks before the core runs.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+
+#include "arrays.hpp"
+#include "dataset.hpp"
+#include "predict.hpp"
+#include "tree.hpp"
+
+namespace ramify::bindings {
+
+template <typename T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+using OutMatrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+inline void require(bool condition, const char* message) {
+    if (!condition) throw std::invalid_argument(message);
+}
+
+template <typename T>
+MatrixView<T> matrix_view(const Matrix<T>& X) {
+    return {X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};
+}
+
+inline void check_compressed(std::span<const std::int64_t> indptr,
+                             std::span<const std::int32_t> indices, std::size_t bound) {
+    require(!indptr.empty() && indptr.front() == 0 &&
+                indptr.back() == static_cast<std::int64_t>(indices.size()),
+            "indptr must start at 0 and end at len(indices)");
+    for (std::size_t r = 0; r + 1 < indptr.size(); ++r) {
+        require(indptr[r] <= indptr[r + 1], "indptr must not decrease");
+    }
+    // Sorted and without repeats, so that no cell is counted twice.
+    for (std::size_t r = 0; r + 1 < indptr.size(); ++r) {
+        for (auto k = indptr[r]; k < indptr[r + 1]; ++k) {
+            const auto index = indices[static_cast<std::size_t>(k)];
+            require(index >= 0 && static_cast<std::size_t>(index) < bound,
+                    "indices must lie within the matrix");
+            require(k == indptr[r] || indices[static_cast<std::size_t>(k) - 1] < index,
+                    "indices must increase within a row or column");
+        }
+    }
+}
+
+inline SparseCells sparse_cells(const Vector<std::int64_t>& indptr,
+                                const Vector<std::int32_t>& indices, const Vector<double>& data,
+                                std::size_t n_columns) {
+    require(data.size() == indices.size(), "data and indices must have the same length");
+    check_compressed(view(indptr), view(indices), n_columns);
+    return SparseCells({view(indptr), view(indices), view(data), n_columns});
+}
+
+inline void check_prediction(const Tree& tree, std::size_t n_features, std::size_t n_labels) {
+    for (const auto feature : tree.feature) {
+        require(feature < 0 || static_cast<std::size_t>(feature) < n_features,
+                "X has fewer columns than the tree tests");
+    }
+    for (const auto label : tree.value_label) {
+        require(static_cast<std::size_t>(label) < n_labels, "out has fewer columns than labels");
+    }
+}
+
+inline Mixing mixing_of(bool by_node) {
+    return by_node ? Mixing::by_node : Mixing::by_leaf;
+}
+
+}  // namespace ramify::bindings

@@ -1,0 +1,194 @@
+"""Growing the members of an ensemble: their rows, their seeds, and the threads that grow them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+from ramify._features import FeatureSchema, make_dataset
+from ramify._growing import GrowthPlan
+from ramify._java_random import JavaRandom
+from ramify._progress import track
+
+__all__ = ["Sampling", "TrainingSet", "grow_members"]
+
+
+@dataclass
+class TrainingSet:
+    """Checked training data; the ranks of X are computed once and shared by all trees.
+
+    A copy that travels to another process computes its own ranks there.
+
+    Attributes
+    ----------
+    X : ndarray or sparse matrix
+        What `read_training_features` returned, with its `schema`.
+    schema : FeatureSchema
+        Which columns are nominal.
+    Y : csr_array of shape (n, n_labels)
+        Labels, closed upwards.
+    label_weights : ndarray of shape (n_labels,)
+        What each label's impurity counts.
+    weights : ndarray of shape (n,)
+        What each row counts.
+    stop : StopFlag
+        Ends all trees that grow on this data.
+    """
+
+    X: Any
+    schema: FeatureSchema
+    Y: sparse.csr_array[np.int32]
+    label_weights: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    stop: _core.StopFlag = field(default_factory=_core.StopFlag)
+
+    @cached_property
+    def dataset(self) -> _core.Dataset:
+        """The columns of X as the core takes them."""
+        return make_dataset(self.X, self.schema)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k not in ("dataset", "stop")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, stop=_core.StopFlag())
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Which rows each member learns from, and how the rest of its draws are seeded.
+
+    Attributes
+    ----------
+    n_rows : int
+        The number of training rows.
+    n_draws : int or None
+        Draws with replacement per member; None: every member learns from all rows.
+    clus : bool
+        Whether to draw CLUS's numbers.
+    """
+
+    n_rows: int
+    n_draws: int | None
+    clus: bool = False
+
+    def seeds(self, random_seed: int, n_members: int) -> list[int]:
+        """Return one seed per member; a longer list starts with the shorter one.
+
+        Parameters
+        ----------
+        random_seed : int
+            The seed of the ensemble.
+        n_members : int
+            How many seeds.
+
+        Returns
+        -------
+        list of int
+            For CLUS, the seed of the generator that serves bootstrap and feature draws.
+        """
+        if not self.clus:
+            words = np.random.SeedSequence(random_seed).generate_state(n_members, np.uint64)
+            return [int(word) for word in words]
+        bags = JavaRandom(random_seed)
+        return [_clus_selection_seed(bags.next_int()) for _ in range(n_members)]
+
+    def draw(self, seed: int) -> tuple[NDArray[np.int32] | None, int]:
+        """Draw a member's rows.
+
+        Parameters
+        ----------
+        seed : int
+            One of `seeds`.
+
+        Returns
+        -------
+        counts : ndarray of shape (n_rows,) or None
+            How often each row was drawn; None stands for once each.
+        seed : int
+            What seeds the member's further draws.
+        """
+        if self.clus:
+            counts, state = _core.java_bootstrap(seed, self.n_rows, self.n_draws or 0)
+            return (None if self.n_draws is None else counts), state
+        if self.n_draws is None:
+            return None, seed
+        return _core.bootstrap(seed, self.n_rows, self.n_draws), seed
+
+    def left_out(self, seeds: list[int]) -> NDArray[np.uint8]:
+        """Return which rows each member did not draw, 1 for those, a row per member."""
+        mask = np.zeros((len(seeds), self.n_rows), dtype=np.uint8)
+        for member, seed in zip(mask, seeds, strict=True):
+            counts, _ = self.draw(seed)
+            if counts is not None:
+                member[counts == 0] = 1
+        return mask
+
+
+def _clus_selection_seed(bag_seed: int) -> int:
+    """Return the seed of the fourth of a bag's five generators, the one that selects."""
+    generators = JavaRandom(bag_seed)
+    return [generators.next_int() for _ in range(4)][3]
+
+
+def grow_members(
+    training: TrainingSet,
+    plan: GrowthPlan,
+    sampling: Sampling,
+    seeds: list[int],
+    *,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> list[_core.Tree]:
+    """Grow one tree per seed, in parallel; the trees do not depend on `n_jobs`.
+
+    Parameters
+    ----------
+    training : TrainingSet
+        What all trees learn from.
+    plan : GrowthPlan
+        How a tree grows, but for its seed.
+    sampling : Sampling
+        Which rows each tree gets.
+    seeds : list of int
+        Some of ``sampling.seeds``.
+    n_jobs : int, optional
+        Threads, or workers of whatever backend ``joblib.parallel_config`` chose.
+    verbose : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    list of Tree
+        In the order of the seeds.
+    """
+    _ = training.dataset  # here, once, rather than in every thread
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    tasks = (delayed(_grow_member)(training, plan, sampling, seed) for seed in seeds)
+    try:
+        return list(track(parallel(tasks), len(seeds), "Growing trees", shown=verbose))
+    except BaseException:
+        # Ctrl-C reaches the main thread only.
+        training.stop.set()
+        raise
+
+
+def _grow_member(
+    training: TrainingSet, plan: GrowthPlan, sampling: Sampling, seed: int
+) -> _core.Tree:
+    counts, seed = sampling.draw(seed)
+    plan = plan.for_member(seed)
+    rows, weights = None, training.weights
+    if counts is not None:
+        rows = np.flatnonzero(counts)
+        weights = weights * counts
+    return plan.grow(
+        training.dataset, training.Y, training.label_weights, weights, rows, stop=training.stop
+    )
