@@ -251,6 +251,11 @@ def java_version() -> str:
 
 
 def describe_machine() -> str:
-    """Say how busy the machine is: a ratio measured beside other work is worth less."""
-    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    return f"{os.cpu_count()} cores{load}; {java_version()}"
+    """Say how busy the machine is: figures taken beside other work are rough."""
+    cores, words = os.cpu_count() or 1, []
+    if hasattr(os, "getloadavg"):
+        load = os.getloadavg()[0]
+        words.append(
+            f"load {load:.1f}" + (" (busy: figures are rough)" if load > cores / 2 else "")
+        )
+    return "; ".join([f"{cores} cores", *words, java_version()])
