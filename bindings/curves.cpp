@@ -67,8 +67,8 @@ std::span<const std::int32_t> checked_labels(const Indices& labels, std::size_t 
 }
 
 /// Sorting has no answer for NaN, and scores at infinity are a mistake upstream.
-void check_finite(const ScoresView& scores) {
-    if (!all_finite(scores)) throw std::invalid_argument("scores must be finite");
+void check_finite(const RankingView& ranking, std::span<const std::int32_t> labels) {
+    if (!all_finite(ranking, labels)) throw std::invalid_argument("scores must be finite");
 }
 
 RankingView checked_ranking(const Scores& scores, const Indptr& indptr, const Indices& indices,
@@ -101,7 +101,7 @@ Steps curve_steps(const Scores& scores, const Indptr& indptr, const Indices& ind
     CurveSteps steps;
     {
         nb::gil_scoped_release release;
-        check_finite(ranking.scores);
+        check_finite(ranking, chosen);
         steps = pooled_steps(ranking, chosen);
     }
     return {to_numpy(std::move(steps.score)),
@@ -134,7 +134,7 @@ Areas areas_of_labels(const Scores& scores, const Indptr& indptr, const Indices&
     LabelAreas areas;
     {
         nb::gil_scoped_release release;
-        check_finite(ranking.scores);
+        check_finite(ranking, chosen);
         areas = label_areas(ranking, chosen, how);
     }
     return {to_numpy(std::move(areas.precision_recall)), to_numpy(std::move(areas.roc)),

@@ -233,20 +233,11 @@ CurveSteps label_steps(const RankingView& ranking, std::span<const double> colum
 
 }  // namespace
 
-bool all_finite(const ScoresView& scores) {
-    const bool by_rows = std::abs(scores.label_stride) <= std::abs(scores.row_stride);
-    const std::size_t n_outer = by_rows ? scores.n_rows : scores.n_labels;
-    const std::size_t n_inner = by_rows ? scores.n_labels : scores.n_rows;
-    for (std::size_t i = 0; i < n_outer; ++i) {
-        // x - x is 0 for a finite x and NaN otherwise; a sum keeps the inner loop branch-free.
-        double sum = 0.0;
-        for (std::size_t j = 0; j < n_inner; ++j) {
-            const double x = by_rows ? scores(i, j) : scores(j, i);
-            sum += x - x;
-        }
-        if (sum != 0.0 || sum != sum) return false;
-    }
-    return true;
+bool all_finite(const RankingView& ranking, std::span<const std::int32_t> labels) {
+    // x - x is 0 for a finite x and NaN otherwise; one sum keeps the loop free of branches.
+    double sum = 0.0;
+    for_each_cell(ranking, labels, [&](double score, double) { sum += score - score; });
+    return sum == 0.0;
 }
 
 CurveSteps pooled_steps(const RankingView& ranking, std::span<const std::int32_t> labels) {

@@ -63,8 +63,8 @@ enum class Interpolation {
     step,            // precision of the right-hand point: average precision
 };
 
-/// True when every score is a number that can be ranked.
-bool all_finite(const ScoresView& scores);
+/// True when every score of the given labels is a number that can be ranked.
+bool all_finite(const RankingView& ranking, std::span<const std::int32_t> labels);
 
 /// The curve over all cells (row, label) of the given labels, as one ranking.
 CurveSteps pooled_steps(const RankingView& ranking, std::span<const std::int32_t> labels);

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
+import os
 
-from ramify import metrics
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ramify import fetch, metrics
 from tests.clus_measures import Run, flat_runs, hierarchical_runs
-from tests.clus_oracle import requires_oracle
+from tests.clus_oracle import read_results, requires_oracle
+
+requires_data = pytest.mark.skipif(
+    "RAMIFY_DATA" not in os.environ, reason="RAMIFY_DATA is not set"
+)
 
 HIERARCHICAL = {
     "auroc": metrics.mean_auroc,
@@ -52,3 +60,19 @@ def test_flat_multilabel_list_equals_that_of_clus(run: Run, model: str):
     assert ours.keys() == expected.keys()
     for name, value in expected.items():
         assert ours[name] == pytest.approx(value, rel=5e-5, abs=1e-9, nan_ok=True), name
+
+
+@requires_oracle
+@requires_data
+@pytest.mark.parametrize("name", ["cellcycle_FUN", "pheno_FUN", "cellcycle_GO"])
+def test_default_models_score_as_with_clus_on_real_data(name: str):
+    """The default model predicts the label frequencies of the training data for every row."""
+    data = fetch(name)
+    trained = sparse.vstack([data.y_train, data.y_valid])
+    n_labelled = np.count_nonzero(trained.sum(axis=1))
+    frequency = np.asarray(trained.sum(axis=0)).ravel() / n_labelled
+    scores = np.broadcast_to(frequency, data.y_test.shape)
+    records = (record for record in read_results() if record["dataset"] == name)
+    for measure, value in next(records)["default_test"].items():
+        ours = HIERARCHICAL[measure](data.y_test, scores)
+        assert ours == pytest.approx(value, abs=1e-12), measure

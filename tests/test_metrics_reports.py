@@ -136,6 +136,13 @@ def test_per_label_report_of_labels_that_never_occur():
         metrics.per_label_report([[1, 0]])
 
 
+def test_deep_hierarchies_print_their_first_levels():
+    deep = Hierarchy.from_paths(["/".join("abcdefgh")])
+    text = str(metrics.evaluate(deep.encode([["a/b/c"]]), np.full((1, 8), 0.6), deep))
+    assert text.splitlines()[0].split()[-2:] == ["level", "6"]
+    assert text.endswith("… and level 7 to level 8: see rows() or to_frame()")
+
+
 def test_long_tables_are_cut():
     report = metrics.per_label_report(np.eye(70, dtype=int), np.eye(70))
     assert str(report).endswith("… and 10 more rows")

@@ -9,6 +9,7 @@ from ramify.metrics._curves import (
     roc_curves,
 )
 from ramify.metrics._displays import PrecisionRecallDisplay, RocDisplay
+from ramify.metrics._evaluate import Evaluation, evaluate, per_label_report
 from ramify.metrics._hierarchical import (
     hierarchical_f1,
     hierarchical_precision_recall_f1,
@@ -43,7 +44,7 @@ from ramify.metrics._ranking import (
     weighted_auprc,
 )
 from ramify.metrics._records import FitRecord, model_complexity, overfit_score, record_fit
-from ramify.metrics._report import Evaluation, evaluate, per_label_report
+from ramify.metrics._reports import Report
 from ramify.metrics._scorers import (
     HierarchicalScorer,
     get_scorer,
@@ -58,7 +59,6 @@ from ramify.metrics._sets import (
     jaccard_accuracy,
     subset_accuracy,
 )
-from ramify.metrics._tables import Table
 
 __all__ = [
     "Evaluation",
@@ -67,9 +67,9 @@ __all__ = [
     "PrecisionRecallCurve",
     "PrecisionRecallDisplay",
     "ProteinCurve",
+    "Report",
     "RocCurve",
     "RocDisplay",
-    "Table",
     "clus_multilabel_measures",
     "evaluate",
     "example_f1",

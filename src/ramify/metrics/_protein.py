@@ -163,26 +163,27 @@ def protein_curve(
     """
     ranking = read_ranking(y_true, y_score, hierarchy, labels, sample_weight)
     grid = np.arange(1, 101) / 100 if thresholds is None else np.unique(thresholds)
-    weights = _information_of(information, ranking, hierarchy)
-    predicted, shared = _counts(ranking, grid, np.ones_like(weights))
-    predicted_bits, shared_bits = _counts(ranking, grid, weights)
+    bits = _information_of(information, ranking, hierarchy)[ranking.labels]
     true = ranking.truth[:, ranking.labels]
     sizes = np.asarray(true.sum(axis=1), dtype=np.float64)
-    true_bits = np.asarray(true @ weights[ranking.labels], dtype=np.float64)
     row_weight = np.ones(len(sizes)) if ranking.weight is None else ranking.weight.copy()
     row_weight[sizes == 0] = 0.0
     if not row_weight.any():
         warn_undefined("The average over rows", stacklevel=4)
-    share = np.divide(shared, predicted, out=np.zeros_like(shared), where=predicted > 0)
-    covered = row_weight @ (predicted > 0)
+    sums = _sums(true, ranking, grid, bits)
+    covered = row_weight @ (sums.predicted > 0)
+    share = np.divide(
+        sums.shared, sums.predicted, out=np.zeros_like(sums.shared), where=sums.predicted > 0
+    )
+    missed = np.asarray(true @ bits)[:, None] - sums.shared_bits
     with np.errstate(invalid="ignore"):
         precision = row_weight @ share / covered
     return ProteinCurve(
         thresholds=grid,
         precision=precision,
-        recall=_mean(shared / np.maximum(sizes, 1)[:, None], row_weight),
-        remaining_uncertainty=_mean(np.maximum(0.0, true_bits[:, None] - shared_bits), row_weight),
-        misinformation=_mean(np.maximum(0.0, predicted_bits - shared_bits), row_weight),
+        recall=_mean(sums.shared / np.maximum(sizes, 1)[:, None], row_weight),
+        remaining_uncertainty=_mean(np.maximum(0.0, missed), row_weight),
+        misinformation=_mean(np.maximum(0.0, sums.predicted_bits - sums.shared_bits), row_weight),
     )
 
 
@@ -289,44 +290,47 @@ def _information_of(
     return bits
 
 
-_ROWS_AT_A_TIME = 1024
+_CELLS_AT_A_TIME = 1_000_000
 
 
-def _counts(ranking: Ranking, grid: Vector, weights: Vector) -> tuple[Vector, Vector]:
-    """Weight of the predicted, and of the rightly predicted, labels: rows × thresholds.
+@dataclass(frozen=True)
+class _Sums:
+    """Number and bits of the predicted and of the rightly predicted labels: rows × thresholds."""
 
-    Every cell is counted once, at the last threshold it reaches; sums from the right give the
-    rest.
-    """
-    n_rows = ranking.truth.shape[0]
-    predicted = np.zeros((n_rows, len(grid)))
-    shared = np.zeros((n_rows, len(grid)))
-    chosen = np.zeros(ranking.truth.shape[1])
-    chosen[ranking.labels] = weights[ranking.labels]
-    for start in range(0, n_rows, _ROWS_AT_A_TIME):
-        rows = slice(start, start + _ROWS_AT_A_TIME)
-        reached = np.searchsorted(grid, ranking.scores[rows], side="right")
-        predicted[rows] = _sums_from_right(
-            np.repeat(np.arange(len(reached)), reached.shape[1]),
-            reached.ravel(),
-            np.tile(chosen, len(reached)),
-            reached.shape[0],
-            len(grid),
-        )
-        truth = sparse.coo_array(ranking.truth[rows])
-        shared[rows] = _sums_from_right(
-            truth.row, reached[truth.row, truth.col], chosen[truth.col], len(reached), len(grid)
-        )
-    return predicted, shared
+    predicted: Vector
+    shared: Vector
+    predicted_bits: Vector
+    shared_bits: Vector
+
+
+def _sums(true: Truth, ranking: Ranking, grid: Vector, bits: Vector) -> _Sums:
+    """Sum over the chosen labels, some rows at a time to bound the memory."""
+    n_rows, n_chosen = true.shape
+    sums = _Sums(*(np.zeros((n_rows, len(grid))) for _ in range(4)))
+    step = max(1, _CELLS_AT_A_TIME // n_chosen)
+    for start in range(0, n_rows, step):
+        rows = slice(start, start + step)
+        reached = np.searchsorted(grid, ranking.scores[rows][:, ranking.labels], side="right")
+        row, column = np.nonzero(reached)
+        shape = (len(reached), len(grid))
+        last = reached[row, column]
+        sums.predicted[rows] = _sums_from_right(None, row, last, shape)
+        sums.predicted_bits[rows] = _sums_from_right(bits[column], row, last, shape)
+        truth = sparse.coo_array(true[rows])
+        last = reached[truth.row, truth.col]
+        sums.shared[rows] = _sums_from_right(None, truth.row, last, shape)
+        sums.shared_bits[rows] = _sums_from_right(bits[truth.col], truth.row, last, shape)
+    return sums
 
 
 def _sums_from_right(
-    rows: NDArray[Any], reached: NDArray[Any], weights: Vector, n_rows: int, n_thresholds: int
+    weights: Vector | None, rows: NDArray[Any], last: NDArray[Any], shape: tuple[int, int]
 ) -> Vector:
-    width_ = n_thresholds + 1
-    cells = rows * width_ + reached
-    flat = np.bincount(cells, weights=weights, minlength=n_rows * width_).astype(np.float64)
-    table = flat.reshape(n_rows, width_)[:, 1:]
+    """Count every cell at the last threshold it reaches; sums from the right give the rest."""
+    n_rows, n_columns = shape[0], shape[1] + 1
+    cells = rows * n_columns + last
+    flat = np.bincount(cells, weights=weights, minlength=n_rows * n_columns).astype(np.float64)
+    table = flat.reshape(n_rows, n_columns)[:, 1:]
     sums: Vector = np.cumsum(table[:, ::-1], axis=1)[:, ::-1]
     return sums
 

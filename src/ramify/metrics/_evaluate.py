@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,14 @@ from ramify.metrics._inputs import (
     width,
 )
 from ramify.metrics._ratios import precision_recall_f1
-from ramify.metrics._tables import Table, aligned
+from ramify.metrics._reports import Report, aligned
 
+_SHOWN_SCOPES = 8
 _Figures = Iterator[tuple[str, float]]
 
 
 @dataclass(frozen=True)
-class Evaluation(Table):
+class Evaluation(Report):
     """The figures of one set of predictions, as `evaluate` computes them.
 
     Attributes
@@ -49,10 +51,14 @@ class Evaluation(Table):
 
     def __str__(self) -> str:
         scopes = list(dict.fromkeys(self.columns["labels"]))
+        shown, hidden = scopes[:_SHOWN_SCOPES], scopes[_SHOWN_SCOPES:]
         measures = list(dict.fromkeys(self.columns["measure"]))
         values = {(row["measure"], row["labels"]): row["value"] for row in self.rows()}
-        rows = [[m, *(values.get((m, s), "") for s in scopes)] for m in measures]
-        return "\n".join(aligned([["measure", *scopes], *rows]))
+        rows = [[m, *(values.get((m, s), "") for s in shown)] for m in measures]
+        lines = aligned([["measure", *shown], *rows])
+        if hidden:
+            lines.append(f"… and {hidden[0]} to {hidden[-1]}: see rows() or to_frame()")
+        return "\n".join(lines)
 
 
 def evaluate(
@@ -121,7 +127,7 @@ def evaluate(
     return Evaluation(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Case:
     """Everything a measure may ask for, checked once."""
 
@@ -130,7 +136,13 @@ class _Case:
     hierarchy: Hierarchy | None
     trained: Truth | None
 
-    def of_scores(self, measure: Callable[..., float], **options: Any) -> float:
+    @cached_property
+    def information(self) -> Any:
+        """Information content of the labels, from the training labels if there are any."""
+        source = self.ranking.truth if self.trained is None else self.trained
+        return _protein.information_content(source, hierarchy=self.hierarchy)
+
+    def of_scores(self, measure: Callable[..., Any], **options: Any) -> Any:
         """Call a measure of scores."""
         r = self.ranking
         return measure(
@@ -172,13 +184,11 @@ def _score_figures(case: _Case, labels: LabelChoice) -> _Figures:
         _ranking.weighted_auprc,
         _ranking.pooled_auroc,
         _ranking.mean_auroc,
-        _protein.f_max,
     ):
         yield measure.__name__, case.of_scores(measure, labels=labels)
-    bits = None
-    if case.trained is not None:
-        bits = _protein.information_content(case.trained, hierarchy=case.hierarchy)
-    yield "s_min", case.of_scores(_protein.s_min, labels=labels, information=bits)
+    curve = case.of_scores(_protein.protein_curve, labels=labels, information=case.information)
+    yield "f_max", float(curve.f1.max())
+    yield "s_min", float(curve.semantic_distance.min())
 
 
 def _set_figures(case: _Case, labels: LabelChoice) -> _Figures:
@@ -233,7 +243,7 @@ def per_label_report(
     threshold: float = 0.5,
     labels: LabelChoice = "all",
     sample_weight: ArrayLike | None = None,
-) -> Table:
+) -> Report:
     """Report support, precision, recall, F1 and areas of every label.
 
     Parameters
@@ -255,7 +265,7 @@ def per_label_report(
 
     Returns
     -------
-    Table
+    Report
         Columns label, level, support, predicted, precision, recall, f1, auprc, auroc. NaN
         marks what is not defined: precision of a label never predicted, recall and areas of
         one that never occurs, F1 if both.
@@ -286,7 +296,7 @@ def per_label_report(
         ranking = read_ranking(y_true, y_score, hierarchy, labels, sample_weight)
         auprc, auroc, _ = _ranking.areas_of_labels(ranking)
         columns |= {"auprc": auprc, "auroc": np.where(np.isnan(auprc), np.nan, auroc)}
-    return Table({name: list(values) for name, values in columns.items()})
+    return Report({name: list(values) for name, values in columns.items()})
 
 
 def _names_and_levels(

@@ -1,4 +1,4 @@
-"""Tables of figures: tidy columns, aligned text, and data frames on demand."""
+"""Reports of figures: tidy columns, aligned text, and data frames on demand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN_ROWS = 60
 
 
 @dataclass(frozen=True)
-class Table:
+class Report:
     """Rows of figures under named columns.
 
     Attributes
@@ -33,7 +33,7 @@ class Table:
             yield dict(zip(self.columns, values, strict=True))
 
     def to_frame(self) -> Any:
-        """Return the table as a pandas data frame, one row per figure or label."""
+        """Return the report as a pandas data frame, one row per figure or label."""
         try:
             import pandas as pd  # noqa: PLC0415 (optional)
         except ImportError as error:
