@@ -14,6 +14,7 @@ from ramify.forest import (
 from ramify.hierarchy import Hierarchy
 from ramify.labels import HierarchyBinarizer
 from ramify.model_selection import HierarchicalStratifiedKFold
+from ramify.saving import ModelFileError, load, save
 from ramify.tree import PCTClassifier
 
 __version__ = "0.1.0"
@@ -21,12 +22,15 @@ __all__ = [
     "HierarchicalStratifiedKFold",
     "Hierarchy",
     "HierarchyBinarizer",
+    "ModelFileError",
     "PCTBaggingClassifier",
     "PCTClassifier",
     "PCTExtraTreesClassifier",
     "PCTForestClassifier",
     "fetch",
     "list_datasets",
+    "load",
     "load_animals",
     "make_hierarchical_classification",
+    "save",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._features import FeatureSchema, read_features, read_training_features
+from ramify._savable import get_fitted, savable, set_fitted
 from ramify._validation import check_same_length, check_sample_weight
 from ramify.decision import apply_threshold, most_probable_path
 from ramify.hierarchy import Hierarchy
@@ -44,6 +46,10 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     schema_: FeatureSchema
     format_: LabelFormat
     classes_: NDArray[Any]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        savable(cls)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -174,3 +180,28 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         weights = check_sample_weight(sample_weight, scores.shape[0])
         differences = abs(self._decide(scores, None) - truth).sum(axis=1)
         return float(np.average(np.asarray(differences).ravel() == 0, weights=weights))
+
+    def _get_saved_state(self) -> dict[str, Any]:
+        """Return what `ramify.save` keeps beside the parameters: fitted attributes by name.
+
+        Values may be anything that JSON has, tuples, sets, dicts, arrays, sparse matrices, trees,
+        hierarchies, estimators and classes marked with `savable`.
+        """
+        state = get_fitted(self)
+        state.pop("classes_", None)  # follows from the format
+        return state
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        """Take back what `_get_saved_state` gave; a file may hold anything, so check it."""
+        set_fitted(self, state)
+        if "format_" not in state:
+            return
+        format_, schema = state["format_"], state["schema_"]
+        if (
+            not isinstance(format_, LabelFormat)
+            or format_.hierarchy != self.hierarchy_
+            or not isinstance(schema, FeatureSchema)
+            or schema.n_categories.shape != (self.n_features_in_,)
+        ):
+            raise ValueError("the labels, their format and the features do not fit together")
+        self.classes_ = format_.classes

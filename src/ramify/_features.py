@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from ramify import _core
+from ramify._savable import savable
 from ramify._validation import shorten
 
 __all__ = ["FeatureSchema", "make_dataset", "read_features", "read_training_features"]
@@ -21,6 +22,7 @@ __all__ = ["FeatureSchema", "make_dataset", "read_features", "read_training_feat
 _MAX_CATEGORIES = 2**16
 
 
+@savable
 @dataclass(frozen=True)
 class FeatureSchema:
     """Which columns are nominal, and what their codes stand for.

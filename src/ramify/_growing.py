@@ -15,7 +15,14 @@ from ramify import _core
 from ramify._features import csr_parts
 from ramify._ftest import clus_critical_values, critical_values
 
-__all__ = ["GrowthPlan", "check_choice", "check_number", "count_features", "predict_tree"]
+__all__ = [
+    "GrowthPlan",
+    "check_choice",
+    "check_number",
+    "check_tree_fits",
+    "count_features",
+    "predict_tree",
+]
 
 
 def check_choice(name: str, value: Any, choices: tuple[str | None, ...]) -> None:
@@ -234,3 +241,13 @@ def predict_tree(
         tree.predict_csr(*csr_parts(X), out, divisor, clus)
     else:
         tree.predict(X, out, divisor, clus)
+
+
+def check_tree_fits(tree: Any, n_features: int, n_labels: int) -> None:
+    """Refuse a tree, e.g. of a file, that tests other features or predicts other labels."""
+    if (
+        not isinstance(tree, _core.Tree)
+        or tree.feature.max() >= n_features
+        or tree.value_label.max(initial=-1) >= n_labels
+    ):
+        raise ValueError(f"a tree does not fit {n_features} features and {n_labels} labels")

@@ -19,6 +19,7 @@ from ramify._label_readers import (
     read_numbers,
     read_strings,
 )
+from ramify._savable import savable
 from ramify._validation import is_missing, missing_label_error
 from ramify.hierarchy import Hierarchy
 
@@ -168,6 +169,7 @@ def _read_scalars(values: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
     return read_strings(rows, hierarchy, dtype)
 
 
+@savable
 class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn labels of any format into a label matrix that is closed upwards, and back.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ramify._growing import (
     GrowthPlan,
     check_choice,
     check_number,
+    check_tree_fits,
     count_features,
     predict_tree,
 )
@@ -412,6 +414,11 @@ class PCTClassifier(HierarchicalClassifier):
             minlength=self.n_features_in_,
         )
         return np.asarray(total / max(total.sum(), np.finfo(float).tiny), dtype=np.float64)
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        super()._set_saved_state(state)
+        if "tree_" in state:
+            check_tree_fits(self.tree_, self.n_features_in_, self.hierarchy_.n_labels)
 
 
 def _is_list(value: Any) -> bool:

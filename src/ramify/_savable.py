@@ -1,0 +1,73 @@
+"""Which classes `ramify.save` may write and `ramify.load` may build, and what their state is.
+
+A file names a class; only classes registered here are ever built from a file, so that nothing in
+it can choose what code runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+__all__ = ["find_savable", "get_fitted", "savable", "saved_name", "set_fitted"]
+
+_CLASSES: dict[str, type] = {}
+_FITTED = re.compile(r"[A-Za-z]\w*_")
+
+AnyClass = TypeVar("AnyClass", bound=type)
+
+
+def savable(cls: AnyClass) -> AnyClass:
+    """Let models that hold instances of a class be saved; a decorator.
+
+    Estimators are saved as their parameters and fitted attributes, dataclasses as their fields.
+    Subclasses of `HierarchicalClassifier` need no decorator.
+
+    Parameters
+    ----------
+    cls : type
+        An estimator or a dataclass.
+
+    Returns
+    -------
+    type
+        The same class.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @savable
+    ... @dataclass
+    ... class Pair:
+    ...     left: int
+    ...     right: int
+    """
+    _CLASSES[saved_name(cls)] = cls
+    return cls
+
+
+def saved_name(cls: type) -> str:
+    """Return the name of a class in files: without the module for ours, which may move."""
+    is_ours = cls.__module__.partition(".")[0] == "ramify"
+    return cls.__qualname__ if is_ours else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def find_savable(name: str) -> type | None:
+    """Return the registered class of a name, if there is one."""
+    return _CLASSES.get(name)
+
+
+def get_fitted(estimator: Any) -> dict[str, Any]:
+    """Return what `fit` set: by scikit-learn's rule, the attributes that end in "_"."""
+    return {name: value for name, value in vars(estimator).items() if _FITTED.fullmatch(name)}
+
+
+def set_fitted(estimator: Any, state: Mapping[str, Any]) -> None:
+    """Set fitted attributes, refusing names that `fit` cannot have set."""
+    for name, value in state.items():
+        on_class = getattr(type(estimator), name, None)
+        is_taken = isinstance(on_class, property) or callable(on_class)
+        if is_taken or not _FITTED.fullmatch(name):
+            raise ValueError(f"{type(estimator).__name__} has no fitted attribute {name!r}")
+        setattr(estimator, name, value)

@@ -1,0 +1,252 @@
+"""The kinds of objects a model may hold, but for estimators of other libraries."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+
+from ramify import _core, metrics
+from ramify._savable import find_savable, get_fitted, saved_name, set_fitted
+from ramify.hierarchy import Hierarchy
+from ramify.labels import LabelFormat, format_from_settings
+from ramify.saving.container import DamageError, ModelFileError
+from ramify.saving.pools import is_plain
+from ramify.saving.values import Decoder, Encoder, Kind
+
+__all__ = ["KINDS"]
+
+
+# ---- arrays --------------------------------------------------------------------------------
+
+
+def _is_plain_array(value: Any) -> bool:
+    return type(value) is np.ndarray and is_plain(value.dtype)
+
+
+def _encode_array(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
+    if value.dtype.itemsize == 0:
+        value = value.astype(f"{value.dtype.kind}1")
+    order = "C" if value.flags.c_contiguous or not value.flags.f_contiguous else "F"
+    pool = f"arrays/{value.dtype.name}"
+    encoder.pools.put(pool, value if order == "C" else value.T)
+    return {"pool": pool, "shape": list(value.shape), "order": order}
+
+
+def _decode_array(decoder: Decoder, entry: dict[str, Any]) -> Any:
+    shape = entry["shape"]
+    if any(type(length) is not int or length < 0 for length in shape):
+        raise DamageError(f"an array has the shape {shape!r}")
+    flat = decoder.pools.take(entry["pool"], math.prod(shape))
+    return flat.reshape(shape, order="F" if entry["order"] == "F" else "C")
+
+
+def _is_object_array(value: Any) -> bool:
+    return type(value) is np.ndarray and value.dtype.kind == "O"
+
+
+def _encode_object_array(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
+    return {"shape": list(value.shape), "items": encoder.value(value.ravel().tolist(), where)}
+
+
+def _decode_object_array(decoder: Decoder, entry: dict[str, Any]) -> Any:
+    items = decoder.value(entry["items"])
+    array = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        array[i] = item
+    return array.reshape(entry["shape"])
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, np.generic) and is_plain(value.dtype)
+
+
+def _encode_scalar(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
+    return {"array": encoder.value(np.array([value]), where)}
+
+
+def _decode_scalar(decoder: Decoder, entry: dict[str, Any]) -> Any:
+    return decoder.value(entry["array"])[0]
+
+
+_SPARSE = {
+    "csr_array": sparse.csr_array,
+    "csc_array": sparse.csc_array,
+    "csr_matrix": sparse.csr_matrix,
+    "csc_matrix": sparse.csc_matrix,
+}
+
+
+def _encode_sparse(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
+    parts = [encoder.value(part, where) for part in (value.data, value.indices, value.indptr)]
+    return {"type": type(value).__name__, "shape": list(value.shape), "parts": parts}
+
+
+def _decode_sparse(decoder: Decoder, entry: dict[str, Any]) -> Any:
+    data, indices, indptr = (decoder.value(part) for part in entry["parts"])
+    matrix = _SPARSE[entry["type"]]((data, indices, indptr), shape=tuple(entry["shape"]))
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+# ---- random states and functions -----------------------------------------------------------
+
+
+def _encode_random_state(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
+    _, key, position, has_gauss, gauss = value.get_state()
+    return {
+        "key": encoder.value(key, where),
+        "position": int(position),
+        "gauss": encoder.value(float(gauss), where) if has_gauss else None,
+    }
+
+
+def _decode_random_state(decoder: Decoder, entry: dict[str, Any]) -> Any:
+    key, position, gauss = decoder.value(entry["key"]), entry["position"], entry["gauss"]
+    # numpy does not check the position and would read beyond the key.
+    if type(position) is not int or not 0 <= position <= 624 or key.dtype != np.uint32:
+        raise DamageError("a random state is out of range")
+    state = np.random.RandomState()
+    state.set_state(("MT19937", key, position, int(gauss is not None), gauss or 0.0))
+    return state
+
+
+def _is_measure(value: Any) -> bool:
+    name = getattr(value, "__name__", None)
+    return name in metrics.__all__ and getattr(metrics, name) is value
+
+
+def _encode_measure(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
+    return {"name": value.__name__}
+
+
+def _decode_measure(decoder: Decoder, entry: dict[str, Any]) -> Any:
+    if entry["name"] not in metrics.__all__:
+        raise DamageError(f"there is no measure {entry['name']!r}")
+    return getattr(metrics, entry["name"])
+
+
+# ---- our own objects -----------------------------------------------------------------------
+
+
+def _encode_hierarchy(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
+    return {"content": json.loads(value.to_json())}
+
+
+def _decode_hierarchy(decoder: Decoder, entry: dict[str, Any]) -> Any:
+    return Hierarchy.from_json(json.dumps(entry["content"]))
+
+
+def _encode_format(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
+    return {
+        "hierarchy": encoder.value(value.hierarchy, where),
+        "settings": encoder.value(value.settings(), where),
+    }
+
+
+def _decode_format(decoder: Decoder, entry: dict[str, Any]) -> Any:
+    hierarchy, settings = decoder.value(entry["hierarchy"]), decoder.value(entry["settings"])
+    # A format allocates its predictions: "U999999999" or as many levels must not decide how much.
+    width = np.dtype(settings.get("dtype", "O")).itemsize
+    n_levels = settings.get("n_levels", 1)
+    if not isinstance(hierarchy, Hierarchy) or width > 16 or not 0 < n_levels < 1000:
+        raise DamageError("the format of its labels is out of range")
+    return format_from_settings(hierarchy, settings)
+
+
+def _encode_tree(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
+    (arrays,) = value.__reduce__()[1]
+    for name, array in arrays.items():
+        encoder.pools.put(f"trees/{name}", array)
+    return {"sizes": {name: len(array) for name, array in arrays.items()}}
+
+
+def _decode_tree(decoder: Decoder, entry: dict[str, Any]) -> Any:
+    arrays: dict[str, object] = {
+        name: decoder.pools.take(f"trees/{name}", size) for name, size in entry["sizes"].items()
+    }
+    tree = _core.Tree(arrays)
+    # Two ways to one node would let prediction take exponentially many.
+    times = np.bincount(tree.child, minlength=len(tree.feature))
+    if times[0] != 0 or (times[1:] != 1).any():
+        raise DamageError("a tree has a node without or with two parents")
+    return tree
+
+
+# ---- registered classes --------------------------------------------------------------------
+
+
+def _is_savable(value: Any) -> bool:
+    return find_savable(saved_name(type(value))) is type(value)
+
+
+def _encode_instance(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
+    """Write an estimator as parameters and fitted attributes, a dataclass as its fields."""
+    if isinstance(value, BaseEstimator):
+        getter = getattr(value, "_get_saved_state", None)
+        given = value.get_params(deep=False)
+        fitted = get_fitted(value) if getter is None else getter()
+    else:
+        given = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        fitted = {}
+    name = saved_name(type(value))
+    return {
+        "class": name,
+        "given": {key: encoder.value(item, f"{name}.{key}") for key, item in given.items()},
+        "fitted": {key: encoder.value(item, f"{name}.{key}") for key, item in fitted.items()},
+    }
+
+
+def _decode_instance(decoder: Decoder, entry: dict[str, Any]) -> Any:
+    cls = find_savable(entry["class"])
+    if cls is None:
+        raise ModelFileError(
+            f"the file holds an object of the unknown class {entry['class']!r}. Update ramify, or "
+            "import the module that defines the class."
+        )
+    given = {name: decoder.value(node) for name, node in entry["given"].items()}
+    fitted = {name: decoder.value(node) for name, node in entry["fitted"].items()}
+    # Parameters that the file lacks, being older, have their defaults.
+    value = cls(**given)
+    if isinstance(value, BaseEstimator):
+        setter = getattr(value, "_set_saved_state", None)
+        if setter is None:
+            set_fitted(value, fitted)
+        else:
+            setter(fitted)
+    return value
+
+
+def _encode_pipeline(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
+    return {"steps": [[name, encoder.value(step, f"step {name!r}")] for name, step in value.steps]}
+
+
+def _decode_pipeline(decoder: Decoder, entry: dict[str, Any]) -> Any:
+    return Pipeline([(name, decoder.value(step)) for name, step in entry["steps"]])
+
+
+KINDS = (
+    Kind("array", _is_plain_array, _encode_array, _decode_array),
+    Kind("object array", _is_object_array, _encode_object_array, _decode_object_array),
+    Kind("scalar", _is_scalar, _encode_scalar, _decode_scalar),
+    Kind("sparse", lambda x: type(x).__name__ in _SPARSE, _encode_sparse, _decode_sparse),
+    Kind(
+        "random state",
+        lambda x: isinstance(x, np.random.RandomState),
+        _encode_random_state,
+        _decode_random_state,
+    ),
+    Kind("measure", _is_measure, _encode_measure, _decode_measure),
+    Kind("hierarchy", lambda x: isinstance(x, Hierarchy), _encode_hierarchy, _decode_hierarchy),
+    Kind("format", lambda x: isinstance(x, LabelFormat), _encode_format, _decode_format),
+    Kind("tree", lambda x: isinstance(x, _core.Tree), _encode_tree, _decode_tree),
+    Kind("instance", _is_savable, _encode_instance, _decode_instance),
+    Kind("pipeline", lambda x: type(x) is Pipeline, _encode_pipeline, _decode_pipeline),
+)
+"""The kinds in the order in which an object is tried against them."""

@@ -1,0 +1,126 @@
+"""Models in files that last: arrays and JSON, no code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from ramify._validation import import_extra
+from ramify.io.files import FilePath
+from ramify.saving.container import (
+    Container,
+    DamageError,
+    distrusting,
+    read_container,
+    write_container,
+)
+from ramify.saving.kinds import KINDS
+from ramify.saving.pools import PoolReader
+from ramify.saving.values import Decoder, Encoder
+from ramify.saving.wrapped import WRAPPED, dump_wrapped, load_wrapped
+
+__all__ = ["load", "save"]
+
+_DOCUMENT = "model.json"
+_WRAPPED = "wrapped.skops"
+_ALL_KINDS = (*KINDS, WRAPPED)
+
+
+def save(model: Any, path: FilePath) -> None:
+    """Save a model, fitted or not, in one file.
+
+    The file is a zip archive of JSON and numpy arrays with checksums. There is no pickle in it:
+    loading it runs no code of the file's, and a later version of ramify reads it. Estimators of
+    other libraries within the model are written by skops (``pip install 'ramify[skops]'``).
+
+    Parameters
+    ----------
+    model : estimator
+        An estimator of ramify, or a scikit-learn pipeline that ends in one.
+    path : path
+        The file, by custom with the ending ``.ramify``. It is replaced when the new one is
+        complete.
+
+    See Also
+    --------
+    load : Read it again.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, ramify
+    >>> tree = ramify.PCTClassifier().fit([[1.0], [2.0]], ["animal/cat", "plant"])
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pets.ramify"
+    >>> ramify.save(tree, path)
+    >>> ramify.load(path).predict([[1.2]])
+    array(['animal/cat'], dtype='<U10')
+    """
+    if not isinstance(model, BaseEstimator):
+        raise TypeError(
+            f"model is of type {type(model).__name__}, but it must be an estimator of ramify or "
+            "a pipeline."
+        )
+    encoder = Encoder(_ALL_KINDS)
+    root = encoder.value(model, type(model).__name__)
+    document = {"objects": encoder.entries, "root": root}
+    members = {_DOCUMENT: json.dumps(document, allow_nan=False).encode()}
+    members |= encoder.pools.members()
+    if encoder.wrapped:
+        members[_WRAPPED] = dump_wrapped(encoder.wrapped)
+    write_container(path, members, _own_version())
+
+
+def load(path: FilePath, trusted: Collection[str] = ()) -> Any:
+    """Load a model that `save` wrote, of this or an earlier version.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    trusted : collection of str
+        For models that wrap estimators of other libraries: types that may be built although
+        skops does not know them to be harmless. The error that asks for them lists them.
+
+    Returns
+    -------
+    estimator
+        The model; its predictions are those of the one saved, to the last bit.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, cut short, no model, or from a later version; a ValueError.
+
+    See Also
+    --------
+    save : Write it; has an example.
+    """
+    container = read_container(path)
+    if _WRAPPED in container.members:
+        import_extra("skops.io", "skops")  # an ImportError is no fault of the file
+    with distrusting(path):
+        return _decode(container, trusted)
+
+
+def _decode(container: Container, trusted: Collection[str]) -> Any:
+    members = dict(container.members)
+    document = json.loads(members.pop(_DOCUMENT))
+    wrapped = load_wrapped(members.pop(_WRAPPED), trusted) if _WRAPPED in members else []
+    decoder = Decoder(_ALL_KINDS, PoolReader(members), wrapped)
+    for entry in document["objects"]:
+        decoder.add(entry)
+    decoder.pools.check_spent()
+    model = decoder.value(document["root"])
+    if not isinstance(model, BaseEstimator):
+        raise DamageError("what it holds is no estimator")
+    return model
+
+
+def _own_version() -> str:
+    try:
+        return version("ramify")
+    except PackageNotFoundError:  # used from a source tree
+        return "0"

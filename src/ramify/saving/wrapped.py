@@ -1,0 +1,105 @@
+"""Estimators of other libraries inside our models: through skops, which runs no code of a file."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from ramify._validation import import_extra
+from ramify.saving.container import DamageError, ModelFileError, open_archive
+from ramify.saving.values import Decoder, Encoder, Kind
+
+__all__ = ["WRAPPED", "dump_wrapped", "load_wrapped"]
+
+
+def dump_wrapped(objects: Sequence[Any]) -> bytes:
+    """Write estimators of other libraries.
+
+    Parameters
+    ----------
+    objects : sequence of estimators
+        Fitted or not.
+
+    Returns
+    -------
+    bytes
+        A skops archive.
+    """
+    dumped: bytes = import_extra("skops.io", "skops").dumps(list(objects))
+    return dumped
+
+
+def load_wrapped(data: bytes, trusted: Collection[str]) -> list[Any]:
+    """Read what `dump_wrapped` wrote, if all types in it are trusted.
+
+    Parameters
+    ----------
+    data : bytes
+        A skops archive.
+    trusted : collection of str
+        Types to trust beside those that skops knows to be harmless.
+
+    Returns
+    -------
+    list
+        The estimators.
+    """
+    skops_io = import_extra("skops.io", "skops")
+    _check_sizes(data)
+    unknown = sorted(set(skops_io.get_untrusted_types(data=data)) - set(trusted))
+    if unknown:
+        raise ModelFileError(
+            f"the file holds objects of types that are not known to be harmless: {unknown}. If "
+            f"you trust who made it, load it with trusted={unknown}."
+        )
+    found = skops_io.loads(data, trusted=list(trusted))
+    if type(found) is not list:
+        raise DamageError("its wrapped estimators are no list")
+    return found
+
+
+def _check_sizes(data: bytes) -> None:
+    """Check the shapes that arrays claim: numpy's own reader, which skops uses, believes them."""
+    with open_archive(data) as archive:
+        for info in archive.infolist():
+            if info.filename.endswith(".npy"):
+                _check_size(archive.read(info))
+            elif info.filename.endswith(".npz"):
+                _check_sizes(archive.read(info))
+
+
+def _check_size(data: bytes) -> None:
+    stream = io.BytesIO(data)
+    version = np.lib.format.read_magic(stream)
+    # Records, of which scikit-learn's trees consist, need a header of version 1 or 2.
+    read_header = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }[version]
+    shape, _, dtype = read_header(stream)
+    claimed = math.prod(shape) * dtype.itemsize
+    if dtype.hasobject or claimed != len(data) - stream.tell():
+        raise DamageError(f"an array claims {claimed} bytes and has {len(data) - stream.tell()}")
+
+
+def _is_estimator(value: Any) -> bool:
+    return hasattr(value, "get_params") and not isinstance(value, type)
+
+
+def _encode(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
+    encoder.wrapped.append(value)
+    return {"at": len(encoder.wrapped) - 1}
+
+
+def _decode(decoder: Decoder, entry: dict[str, Any]) -> Any:
+    if type(entry["at"]) is not int or not 0 <= entry["at"] < len(decoder.wrapped):
+        raise DamageError(f"there is no wrapped estimator {entry['at']!r}")
+    return decoder.wrapped[entry["at"]]
+
+
+WRAPPED = Kind("wrapped", _is_estimator, _encode, _decode)
+"""Any estimator that is not ours."""

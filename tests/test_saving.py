@@ -1,0 +1,288 @@
+"""Saving and loading: every value comes back, and files are what the documentation says."""
+
+import copy
+import io
+import json
+import pickle
+import zipfile
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import ramify
+from ramify import Hierarchy, HierarchyBinarizer, ModelFileError, PCTClassifier
+from ramify._savable import savable
+from ramify.metrics import pooled_auprc
+
+
+@savable
+class Holder(BaseEstimator):
+    """An estimator that keeps anything, to test values one by one."""
+
+    def __init__(self, content=None):
+        self.content = content
+
+
+def round_trip(model, path):
+    ramify.save(model, path)
+    return ramify.load(path)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.ramify"
+
+
+@pytest.fixture
+def tree():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = [["a/b", "c"] if row[0] > 0 else ["a"] if row[1] > 0 else [] for row in X]
+    return PCTClassifier(random_state=0).fit(X, y)
+
+
+plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+values = st.recursive(
+    plain,
+    lambda inner: (
+        st.lists(inner)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text() | st.integers(), inner)
+    ),
+    max_leaves=10,
+)
+
+
+@given(value=values)
+@settings(max_examples=60, deadline=None)
+def test_values_come_back(value, tmp_path_factory):
+    path = tmp_path_factory.mktemp("values") / "model.ramify"
+    found = round_trip(Holder(value), path).content
+    assert repr(found) == repr(value)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6.0).reshape(2, 3),
+        np.asfortranarray(np.arange(6, dtype=np.int32).reshape(2, 3)),
+        np.arange(12)[::3],
+        np.zeros((0, 3)),
+        np.array(5, dtype=np.uint8),
+        np.array([True, False]),
+        np.array(["ä", "", "long one"]),
+        np.array([], dtype="U0"),
+        np.array([b"x", b"yy"]),
+        np.arange(3, dtype=">f8"),
+        np.array([np.nan, np.inf, -0.0], dtype=np.float32),
+        np.array([1, "two", None, (3, 4)], dtype=object),
+    ],
+    ids=lambda array: f"{array.dtype}{array.shape}",
+)
+def test_arrays_come_back(array, path):
+    found = round_trip(Holder([array]), path).content[0]
+    assert found.shape == array.shape
+    assert found.dtype.kind == array.dtype.kind
+    assert found.dtype.isnative
+    np.testing.assert_array_equal(found, array)
+    if array.ndim == 2 and array.size:
+        assert found.flags.f_contiguous == array.flags.f_contiguous
+    assert found.flags.writeable
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix])
+def test_sparse_matrices_come_back(kind, path):
+    matrix = kind(np.array([[0.0, 1.5], [2.0, 0.0]]))
+    found = round_trip(Holder(matrix), path).content
+    assert type(found) is kind
+    assert (found != matrix).nnz == 0
+
+
+def test_objects_shared_before_are_shared_after(path):
+    array = np.arange(3)
+    first, second = round_trip(Holder([array, array]), path).content
+    assert first is second
+
+
+def test_scalars_sets_measures_and_random_states_come_back(path):
+    random = np.random.RandomState(3)
+    random.normal()
+    content = [np.float32(1.5), {"b", "a"}, frozenset({1}), pooled_auprc, random]
+    found = round_trip(Holder(content), path).content
+    assert type(found[0]) is np.float32
+    assert found[:4] == content[:4]
+    np.testing.assert_array_equal(found[4].normal(size=700), random.normal(size=700))
+
+
+def test_hierarchies_come_back_whole(path):
+    dag = Hierarchy.from_edges([("a", "c"), ("b", "c"), ("c", "ü")])
+    assert round_trip(Holder(dag), path).content == dag
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([0, 1, 1, 2]),
+        np.array([1.0, 2.0, 2.0, 1.0]),
+        ["a/b", "a/c", "d", "d"],
+        ["a/b@d", "a/c", "d", ""],
+        [{"a"}, {"b"}, set(), {"a", "b"}],
+        [["a", "b"], ["a"], [], ["d"]],
+        np.array([["a", "b"], ["a", "c"], ["d", ""], ["d", ""]], dtype=object),
+        np.array([[1, 0], [1, 1], [0, 0], [1, 1]]),
+        sparse.csr_matrix([[1, 0], [1, 1], [0, 0], [1, 1]]),
+    ],
+    ids=["ints", "floats", "paths", "joined", "sets", "lists", "levels", "matrix", "sparse"],
+)
+def test_predictions_keep_the_format_of_y(y, path):
+    X = np.arange(4.0)[:, None]
+    model = PCTClassifier().fit(X, y)
+    loaded = round_trip(model, path)
+    expected, found = model.predict(X), loaded.predict(X)
+    assert type(found) is type(expected)
+    if sparse.issparse(expected):
+        expected, found = expected.toarray(), found.toarray()
+    if isinstance(expected, list):
+        assert found == expected
+    else:
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(loaded.classes_, model.classes_)
+    assert loaded.classes_.dtype == model.classes_.dtype
+    assert loaded.hierarchy_ == model.hierarchy_
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [
+        round_trip,
+        lambda model, path: pickle.loads(pickle.dumps(model)),
+        lambda model, path: (joblib.dump(model, path), joblib.load(path))[1],
+        lambda model, path: copy.deepcopy(model),
+    ],
+    ids=["save", "pickle", "joblib", "deepcopy"],
+)
+def test_all_ways_to_keep_a_model_give_the_same_model(keep, tree, path):
+    kept = keep(tree, path)
+    X = np.random.default_rng(1).normal(size=(200, 4))
+    np.testing.assert_array_equal(kept.predict_proba(X), tree.predict_proba(X))
+    assert kept.get_params() == tree.get_params()
+    assert set(vars(kept)) == set(vars(tree))
+    refitted = clone(kept).fit(X, tree.predict(X))
+    expected = clone(tree).fit(X, tree.predict(X))
+    np.testing.assert_array_equal(refitted.predict_proba(X), expected.predict_proba(X))
+
+
+def test_nominal_columns_come_back(path):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": list("rgrg")})
+    model = PCTClassifier().fit(X, ["a", "b", "a", "c"])
+    loaded = round_trip(model, path)
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(loaded.feature_names_in_, model.feature_names_in_)
+    with pytest.raises(ValueError, match="feature names should match"):
+        loaded.predict(X.rename(columns={"size": "weight"}))
+
+
+def test_an_unfitted_model_comes_back_unfitted(path):
+    loaded = round_trip(PCTClassifier(max_depth=3), path)
+    assert loaded.max_depth == 3
+    assert not hasattr(loaded, "tree_")
+
+
+def test_a_transformer_comes_back(path):
+    binarizer = HierarchyBinarizer(sparse_output=False).fit([["a/b"], ["c"]])
+    loaded = round_trip(binarizer, path)
+    np.testing.assert_array_equal(loaded.transform([["a/b"]]), [[1, 1, 0]])
+
+
+def test_a_pipeline_with_wrapped_steps_comes_back(tree, path):
+    pytest.importorskip("skops")
+    X = np.random.default_rng(1).normal(size=(40, 4))
+    model = make_pipeline(StandardScaler(), PCTClassifier()).fit(X, X[:, 0] > 0)
+    loaded = round_trip(model, path)
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_wrapped_estimators_of_unknown_types_need_trust(path):
+    pytest.importorskip("skops")
+    ramify.save(Holder(LogisticRegression(C=Stranger(2.0))), path)
+    with pytest.raises(ModelFileError, match=r"not known to be harmless.*Stranger") as raised:
+        ramify.load(path)
+    assert "trusted=" in str(raised.value)
+    name = f"{Stranger.__module__}.{Stranger.__qualname__}"
+    assert ramify.load(path, trusted=[name]).content.C.value == 2.0
+
+
+class Stranger:
+    """Something that skops does not know."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+def test_wrapped_estimators_are_written_once(path):
+    pytest.importorskip("skops")
+    shared = LogisticRegression()
+    first, second = round_trip(Holder([shared, shared]), path).content
+    assert first is second
+
+
+def test_what_cannot_be_saved_is_named(tree, path):
+    with pytest.raises(TypeError, match=r"cannot save .*Holder.content\[1\].*of type .*function"):
+        ramify.save(Holder([1, lambda: 0]), path)
+    assert not path.exists()
+    with pytest.raises(TypeError, match="model is of type dict"):
+        ramify.save({}, path)
+
+
+def test_an_object_that_contains_itself_is_refused(path):
+    holder = Holder()
+    holder.content = holder
+    with pytest.raises(ValueError, match="contains itself"):
+        ramify.save(holder, path)
+
+
+def test_a_failed_save_leaves_the_old_file(tree, path):
+    ramify.save(tree, path)
+    before = path.read_bytes()
+    with pytest.raises(TypeError, match="cannot save"):
+        ramify.save(Holder(object()), path)
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_the_same_model_gives_the_same_bytes(tree, path, tmp_path):
+    ramify.save(tree, path)
+    ramify.save(copy.deepcopy(tree), tmp_path / "again")
+    assert path.read_bytes() == (tmp_path / "again").read_bytes()
+
+
+def test_the_file_is_a_zip_of_json_and_arrays(tree, path):
+    ramify.save(tree, path)
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        manifest = json.loads(archive.read("manifest.json"))
+        thresholds = np.load(io.BytesIO(archive.read("trees/threshold.npy")), allow_pickle=False)
+    assert manifest["format"] == "ramify.model"
+    assert all(name.endswith((".json", ".npy")) for name in names)
+    np.testing.assert_array_equal(thresholds, tree.tree_.threshold)
+
+
+def test_what_shrinks_too_well_is_stored(path):
+    zeros = np.zeros(40_000_000)
+    assert (round_trip(Holder(zeros), path).content == 0).all()
+    assert path.stat().st_size > zeros.nbytes
+
+
+def test_missing_files_are_no_damaged_files(path):
+    with pytest.raises(FileNotFoundError):
+        ramify.load(path)

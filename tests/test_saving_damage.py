@@ -1,0 +1,189 @@
+"""Files that are old, damaged or hostile: the first load, the others are refused."""
+
+import json
+import random
+import tracemalloc
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks.damage import FORGERIES, bomb, forge, unpack
+from benchmarks.fuzz_load import fuzz, models
+
+import ramify
+from ramify import ModelFileError
+from ramify.saving.container import VERSION
+from tests.golden.make_model import FOLDER, make, rows
+
+
+@pytest.fixture
+def sound(tmp_path):
+    path = tmp_path / "model.ramify"
+    ramify.save(make(), path)
+    return path
+
+
+def document_of(path):
+    return json.loads(unpack(path.read_bytes())["model.json"])
+
+
+def rewrite(path, document):
+    """Put another table of objects into a file, with checksums that are right."""
+    data = path.read_bytes()
+    path.write_bytes(forge({**unpack(data), "model.json": json.dumps(document).encode()}, data))
+
+
+@pytest.mark.parametrize("version", range(1, VERSION + 1))
+def test_files_of_every_version_load(version):
+    told = json.loads((FOLDER / f"model_v{version}.json").read_text(encoding="utf-8"))
+    model = ramify.load(FOLDER / f"model_v{version}.ramify")
+    assert list(model.classes_) == told["labels"]
+    np.testing.assert_array_equal(model.predict_proba(rows()), told["predict_proba"])
+    assert [sorted(labels) for labels in model.predict(rows())] == told["predict"]
+
+
+def test_parameters_that_an_older_file_lacks_have_their_defaults(sound):
+    document = document_of(sound)
+    del document["objects"][-1]["given"]["min_weight"]
+    rewrite(sound, document)
+    assert ramify.load(sound).min_weight == 0.0
+
+
+def test_files_of_a_later_version_ask_for_an_update(sound):
+    data = sound.read_bytes()
+    members = unpack(data)
+    manifest = json.loads(members["manifest.json"]) | {"version": 99, "ramify": "7.0"}
+    sound.write_bytes(forge({**members, "manifest.json": json.dumps(manifest).encode()}, data))
+    with pytest.raises(
+        ModelFileError, match=r"ramify 7.0 wrote this .* version 99.* Update ramify"
+    ):
+        ramify.load(sound)
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["tree", "pipeline"])
+def test_damaged_files_are_refused(number):
+    pytest.importorskip("skops")
+    model, X = models()[number]
+    summary = fuzz(model, X, 300, seed=number + 1)
+    assert not summary.failures, summary.write()
+    assert summary.most_bytes < 300 << 20, summary.write()
+
+
+@pytest.mark.parametrize("damage", FORGERIES, ids=lambda damage: damage.__name__)
+def test_forgeries_claim_nothing(damage, sound):
+    data = sound.read_bytes()
+    tracemalloc.start()
+    for seed in range(20):
+        sound.write_bytes(damage(random.Random(seed), data))
+        tracemalloc.reset_peak()
+        with suppress(ModelFileError):
+            ramify.load(sound)
+        assert tracemalloc.get_traced_memory()[1] < 50 << 20
+    tracemalloc.stop()
+
+
+def test_bombs_are_refused_before_they_go_off(sound):
+    data = sound.read_bytes()
+    seed = next(seed for seed in range(99) if len(bomb(random.Random(seed), data)) > 200_000)
+    sound.write_bytes(bomb(random.Random(seed), data))
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match="claim"):
+        ramify.load(sound)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"class": "os.system"}, "unknown class 'os.system'"),
+        ({"class": "subprocess.Popen"}, "unknown class"),
+        ({"class": "HierarchicalClassifier"}, "unknown class|abstract"),
+        ({"kind": "pickle"}, "unknown kind 'pickle'"),
+    ],
+)
+def test_a_file_cannot_choose_what_runs(change, message, sound):
+    document = document_of(sound)
+    document["objects"][-1] |= change
+    rewrite(sound, document)
+    with pytest.raises(ModelFileError, match=message):
+        ramify.load(sound)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("predict", "x", "no fitted attribute 'predict'"),
+        ("__class__", "x", "no fitted attribute '__class__'"),
+        ("feature_importances_", 1, "no fitted attribute 'feature_importances_'"),
+        ("tree_", None, "a tree does not fit 3 features and 5 labels"),
+        ("n_features_in_", 7, "do not fit together"),
+        ("format_", 7, "do not fit together"),
+        ("hierarchy_", None, "do not fit together"),
+    ],
+)
+def test_fitted_attributes_are_checked(name, value, message, sound):
+    document = document_of(sound)
+    document["objects"][-1]["fitted"][name] = value
+    rewrite(sound, document)
+    with pytest.raises(ModelFileError, match=message):
+        ramify.load(sound)
+
+
+def test_a_tree_whose_node_has_two_parents_is_refused(sound):
+    data = sound.read_bytes()
+    members = unpack(data)
+    child = bytearray(members["trees/child.npy"])
+    child[-8:-4] = child[-4:]
+    members["trees/child.npy"] = bytes(child)
+    sound.write_bytes(forge(members, data))
+    with pytest.raises(ModelFileError, match="two parents"):
+        ramify.load(sound)
+
+
+def test_unused_elements_are_refused(sound):
+    document = document_of(sound)
+    document["objects"] = [{"kind": "object array", "shape": [0], "items": []}]
+    document["root"] = {"$ref": 0}
+    rewrite(sound, document)
+    with pytest.raises(ModelFileError, match="that nothing uses"):
+        ramify.load(sound)
+
+
+def test_what_is_no_estimator_is_refused(tmp_path, sound):
+    data = sound.read_bytes()
+    members = unpack(data)
+    manifest = json.loads(members["manifest.json"])
+    manifest["members"] = {"model.json": {}}
+    kept = {
+        "manifest.json": json.dumps(manifest).encode(),
+        "model.json": b'{"objects":[],"root":3}',
+    }
+    sound.write_bytes(forge(kept, data))
+    with pytest.raises(ModelFileError, match="no estimator"):
+        ramify.load(sound)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PK\x05\x06" + bytes(18), b"\x80\x04K\x01.", b"{}"], ids=repr
+)
+def test_other_files_are_refused(content, tmp_path):
+    path = tmp_path / "other"
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError, match="no sound model file"):
+        ramify.load(path)
+
+
+def test_another_zip_archive_is_refused(tmp_path):
+    path = tmp_path / "other.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("hello.txt", "hello")
+    with pytest.raises(ModelFileError, match=r"other\.zip is no sound .* it lacks manifest\.json"):
+        ramify.load(str(path))
+
+
+def test_a_file_that_cannot_be_opened_is_no_damaged_file(tmp_path):
+    with pytest.raises(OSError, match="directory"):
+        ramify.load(Path(tmp_path))
