@@ -14,6 +14,7 @@ from scipy import sparse
 from ramify import _core
 from ramify._features import csr_parts
 from ramify._ftest import clus_critical_values, critical_values
+from ramify._validation import check_choice, check_number
 
 __all__ = [
     "GrowthPlan",
@@ -23,25 +24,6 @@ __all__ = [
     "count_features",
     "predict_tree",
 ]
-
-
-def check_choice(name: str, value: Any, choices: tuple[str | None, ...]) -> None:
-    """Refuse a value that is not among the choices of a parameter."""
-    if value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} is {value!r}, but it must be one of {listed}.")
-
-
-def check_number(
-    name: str, value: Any, low: float, high: float = math.inf, *, whole: bool = False
-) -> None:
-    """Refuse a value that is no number of [low, high]."""
-    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    is_number = isinstance(value, kinds) and not isinstance(value, bool)
-    if not is_number or not low <= value <= high:
-        kind = "a whole number" if whole else "a number"
-        bounds = f"of {low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"
-        raise ValueError(f"{name} is {value!r}, but it must be {kind} {bounds}.")
 
 
 def count_features(max_features: Any, n_features: int, *, clus: bool = False) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypeAlias, cast
 
@@ -240,3 +241,22 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     if n_rows and not weights.any():
         raise ValueError("sample_weight is zero for every row. Give some row a weight above 0.")
     return weights
+
+
+def check_choice(name: str, value: Any, choices: tuple[str | None, ...]) -> None:
+    """Refuse a value that is not among the choices of a parameter."""
+    if value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} is {value!r}, but it must be one of {listed}.")
+
+
+def check_number(
+    name: str, value: Any, low: float, high: float = math.inf, *, whole: bool = False
+) -> None:
+    """Refuse a value that is no number of [low, high]."""
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    is_number = isinstance(value, kinds) and not isinstance(value, bool)
+    if not is_number or not low <= value <= high:
+        kind = "a whole number" if whole else "a number"
+        bounds = f"of {low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"
+        raise ValueError(f"{name} is {value!r}, but it must be {kind} {bounds}.")
