@@ -1,0 +1,112 @@
+// Python's view of core/coherence.hpp.
+#include "coherence.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "arrays.hpp"
+#include "init.hpp"
+#include "parallel.hpp"
+
+namespace ramify::bindings {
+
+namespace {
+
+using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+using Indptr = Vector<std::int64_t>;
+using Indices = Vector<std::int32_t>;
+
+/// Nothing that Python passes may make the core read out of bounds.
+SparseRowsView checked_parents(const Indptr& indptr, const Indices& indices,
+                               const Scores& scores) {
+    const SparseRowsView parents{view(indptr), view(indices)};
+    if (parents.indptr.size() != scores.shape(1) + 1 || parents.indptr.front() != 0 ||
+        parents.indptr.back() != static_cast<std::int64_t>(parents.indices.size())) {
+        throw std::invalid_argument(
+            "indptr must have one entry per column of scores and one more");
+    }
+    for (std::size_t label = 0; label < parents.n_rows(); ++label) {
+        if (parents.indptr[label] > parents.indptr[label + 1]) {
+            throw std::invalid_argument("indptr must not decrease");
+        }
+        for (const std::int32_t parent : parents.row(label)) {
+            if (parent < 0 || static_cast<std::size_t>(parent) >= label) {
+                throw std::invalid_argument("labels must be in topological order");
+            }
+        }
+    }
+    return parents;
+}
+
+Repair repair_of(const std::string& name) {
+    if (name == "max") return Repair::max;
+    if (name == "min") return Repair::min;
+    if (name == "isotonic") return Repair::isotonic;
+    throw std::invalid_argument("method must be 'max', 'min' or 'isotonic', got '" + name + "'");
+}
+
+bool interrupted() {
+    nb::gil_scoped_acquire acquire;
+    return PyErr_CheckSignals() != 0;
+}
+
+Matrix repaired(const Scores& scores, const Indptr& indptr, const Indices& indices,
+                const Vector<double>& weight, const std::string& method, unsigned n_threads) {
+    const auto parents = checked_parents(indptr, indices, scores);
+    const auto repair = repair_of(method);
+    const auto weights = view(weight);
+    if (weights.size() != scores.shape(1) ||
+        !std::all_of(weights.begin(), weights.end(),
+                     [](double w) { return w > 0.0 && std::isfinite(w); })) {
+        throw std::invalid_argument("weight must have one positive number per column of scores");
+    }
+    if (!std::all_of(scores.data(), scores.data() + scores.size(),
+                     [](double x) { return std::isfinite(x); })) {
+        throw std::invalid_argument("scores must be finite");
+    }
+    auto values =
+        std::make_unique<std::vector<double>>(scores.data(), scores.data() + scores.size());
+    try {
+        nb::gil_scoped_release release;
+        make_coherent(*values, parents, weights, repair, std::max(1u, n_threads), interrupted);
+    } catch (const Interrupted&) {
+        throw nb::python_error();  // the signal's own exception is set already
+    }
+    double* data = values->data();
+    nb::capsule owner(values.release(),
+                      [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    return Matrix(data, {scores.shape(0), scores.shape(1)}, owner);
+}
+
+std::int64_t first_incoherent_row(const Scores& scores, const Indptr& indptr,
+                                  const Indices& indices) {
+    const auto parents = checked_parents(indptr, indices, scores);
+    const nb::gil_scoped_release release;
+    const std::size_t n_labels = scores.shape(1);
+    for (std::size_t r = 0; r < scores.shape(0); ++r) {
+        if (!is_coherent({scores.data() + r * n_labels, n_labels}, parents)) {
+            return static_cast<std::int64_t>(r);
+        }
+    }
+    return -1;
+}
+
+}  // namespace
+
+void init_coherence(nb::module_& m) {
+    m.def("make_coherent", &repaired, nb::arg("scores"), nb::arg("indptr"), nb::arg("indices"),
+          nb::arg("weight"), nb::arg("method"), nb::arg("n_threads"),
+          "A copy of the scores in which no label is above a parent.");
+    m.def("first_incoherent_row", &first_incoherent_row, nb::arg("scores"), nb::arg("indptr"),
+          nb::arg("indices"), "The first row with a label above a parent, -1 for none.");
+}
+
+}  // namespace ramify::bindings
