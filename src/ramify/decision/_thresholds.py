@@ -1,4 +1,4 @@
-"""From scores to label sets that obey the hierarchy."""
+"""Labels whose score reaches a threshold, under thresholds that cannot break the hierarchy."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify.decision._scores import check_scores, incoherent_error
 from ramify.hierarchy import Hierarchy
 
-__all__ = ["apply_threshold", "check_threshold", "most_probable_path"]
+__all__ = ["apply_threshold", "check_threshold"]
 
 
 def check_threshold(threshold: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
@@ -24,7 +25,7 @@ def check_threshold(threshold: Any, hierarchy: Hierarchy) -> NDArray[np.float64]
     ----------
     threshold : float, array-like of shape (n_labels,) or dict of label to float
         One threshold for all labels, one per label, or those of some labels; a dict's other
-        labels take 0.5.
+        labels take 0.5. Infinity keeps a label from ever being predicted.
     hierarchy : Hierarchy
         The labels.
 
@@ -58,9 +59,11 @@ def check_threshold(threshold: Any, hierarchy: Hierarchy) -> NDArray[np.float64]
             f"threshold has shape {values.shape}, but there are {hierarchy.n_labels} labels. Give "
             f"one number, or one per label: shape ({hierarchy.n_labels},)."
         )
-    if not np.isfinite(values).all():
+    if np.isnan(values).any():
+        label = hierarchy.labels[int(np.flatnonzero(np.isnan(values))[0])]
         raise ValueError(
-            f"threshold holds {values[~np.isfinite(values)][0]}, but a threshold must be a number."
+            f"threshold of {label!r} is nan, but a threshold must be a number. Infinity keeps a "
+            "label from ever being predicted."
         )
     indptr, parents = hierarchy.parent_rows
     children = np.repeat(np.arange(hierarchy.n_labels), np.diff(indptr))
@@ -83,7 +86,7 @@ def apply_threshold(
     Parameters
     ----------
     scores : ndarray of shape (n, n_labels)
-        Coherent scores: no label above its parents.
+        Coherent scores: no label above its parents. `make_coherent` repairs others.
     threshold : float, array-like or dict
         As for `check_threshold`.
     hierarchy : Hierarchy
@@ -102,61 +105,9 @@ def apply_threshold(
     >>> apply_threshold(np.array([[0.9, 0.4, 0.1]]), 0.3, hierarchy).toarray()
     array([[1, 1, 0]], dtype=int32)
     """
-    chosen: Any = scores >= check_threshold(threshold, hierarchy)
-    rows: Any = sparse.csr_array(chosen)
-    return cast("sparse.csr_array[np.int32]", rows.astype(np.int32))
-
-
-def most_probable_path(
-    scores: NDArray[np.float64], hierarchy: Hierarchy
-) -> sparse.csr_array[np.int32]:
-    """Return one path per row: from the top, always to the most probable child.
-
-    The walk ends where stopping is more probable than any child, with the share of a label that
-    none of its children takes as the probability of stopping there. Every row gets at least one
-    label.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, n_labels)
-        Coherent probabilities.
-    hierarchy : Hierarchy
-        The labels.
-
-    Returns
-    -------
-    csr_array of shape (n, n_labels)
-        Label sets, closed upwards, with one most specific label each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ramify import Hierarchy
-    >>> hierarchy = Hierarchy.from_paths(["animal/cat", "animal/dog", "plant"])
-    >>> scores = np.array([[0.6, 0.5, 0.1, 0.4], [0.6, 0.1, 0.1, 0.4]])
-    >>> hierarchy.decode(most_probable_path(scores, hierarchy))
-    [('animal/cat',), ('animal',)]
-    """
-    top = np.flatnonzero(np.diff(hierarchy.parent_rows[0]) == 0)
-    here = top[np.argmax(scores[:, top], axis=1)]
-    child_indptr, child_indices = hierarchy.child_rows
-    moving = np.arange(len(scores))
-    while moving.size:
-        moved = []
-        for label in np.unique(here[moving]):
-            children = child_indices[child_indptr[label] : child_indptr[label + 1]]
-            if children.size == 0:
-                continue
-            rows = moving[here[moving] == label]
-            part = scores[np.ix_(rows, children)]
-            best = part.argmax(axis=1)
-            stop = scores[rows, label] - part.sum(axis=1)
-            onward = part[np.arange(len(rows)), best] >= stop
-            here[rows[onward]] = children[best[onward]]
-            moved.append(rows[onward])
-        moving = np.concatenate(moved) if moved else moving[:0]
-    chosen = sparse.csr_array(
-        (np.ones(len(here), dtype=np.int32), here, np.arange(len(here) + 1)),
-        shape=(len(here), hierarchy.n_labels),
-    )
-    return hierarchy.close(chosen)
+    values = check_scores(scores, hierarchy)
+    chosen: Any = values >= check_threshold(threshold, hierarchy)
+    rows = cast("sparse.csr_array[np.int32]", sparse.csr_array(chosen).astype(np.int32))
+    if hierarchy.close(rows).nnz > rows.nnz:
+        raise incoherent_error(values, hierarchy)
+    return rows
