@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 from ramify import fetch, metrics
+from tests.clus_data import requires_data
 from tests.clus_measures import Run, flat_runs, hierarchical_runs
 from tests.clus_oracle import read_results, requires_oracle
-
-requires_data = pytest.mark.skipif(
-    "RAMIFY_DATA" not in os.environ, reason="RAMIFY_DATA is not set"
-)
 
 HIERARCHICAL = {
     "auroc": metrics.mean_auroc,

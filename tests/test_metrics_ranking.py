@@ -15,7 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from ramify import Hierarchy, metrics
 from tests import reference_measures as twins
-from tests.metrics_cases import LAYOUTS, Problem, problems
+from tests.metrics_cases import LAYOUTS, Problem, problems, quickly
 
 
 def _quiet(measure, *arguments, **options):
@@ -48,6 +48,7 @@ def test_areas_equal_their_twins(problem: Problem):
         assert ours == pytest.approx(value, abs=1e-12), name
 
 
+@quickly
 @given(problems(), st.sampled_from(list(LAYOUTS)), st.sampled_from(["C", "F", "strided"]))
 def test_layouts_do_not_matter(problem: Problem, of_truth: str, of_scores: str):
     truth, scores = LAYOUTS[of_truth](problem.truth), LAYOUTS[of_scores](problem.scores)
@@ -56,6 +57,7 @@ def test_layouts_do_not_matter(problem: Problem, of_truth: str, of_scores: str):
         assert _quiet(measure, truth, scores) == pytest.approx(plain, nan_ok=True)
 
 
+@quickly
 @given(problems(), st.data())
 def test_a_weight_counts_as_that_many_rows(problem: Problem, data: st.DataObject):
     n_rows = len(problem.truth)

@@ -10,7 +10,7 @@ from sklearn import metrics as sklearn_metrics
 
 from ramify import Hierarchy, metrics
 from tests import reference_measures as twins
-from tests.metrics_cases import LAYOUTS, Problem, problems
+from tests.metrics_cases import LAYOUTS, Problem, problems, quickly
 
 EXAMPLE_BASED = [*twins.EXAMPLE_MEASURES, "hamming_loss"]
 LABEL_BASED = ["micro_f1", "macro_f1"]
@@ -58,6 +58,7 @@ def test_figures_equal_those_of_scikit_learn(problem: Problem, zero_division: fl
     )
 
 
+@quickly
 @given(problems(), st.sampled_from(list(LAYOUTS)), st.sampled_from(list(LAYOUTS)))
 def test_layouts_do_not_matter(problem: Problem, of_truth: str, of_predicted: str):
     truth = LAYOUTS[of_truth](problem.truth)
@@ -68,6 +69,7 @@ def test_layouts_do_not_matter(problem: Problem, of_truth: str, of_predicted: st
         assert measure(truth, predicted) == pytest.approx(plain), name
 
 
+@quickly
 @given(problems(), st.data())
 def test_a_weight_counts_as_that_many_rows(problem: Problem, data: st.DataObject):
     n_rows = len(problem.truth)
