@@ -132,12 +132,17 @@ def _use(model: Any, X: Any, expected: Any) -> str:
 
 
 def models() -> list[tuple[Any, Any]]:
-    """Return small fitted models and rows: a tree of nominal columns, and one that skops helps."""
+    """Return small fitted models and rows: a tree of nominal columns, a forest, a pipeline."""
     data = ramify.load_animals()
     tree = ramify.PCTClassifier().fit(data.X, data.y)
     made = ramify.make_hierarchical_classification(60, n_features=4, random_state=0)
+    forest = ramify.PCTForestClassifier(n_estimators=3, max_depth=4, random_state=0)
     pipeline = make_pipeline(StandardScaler(), ramify.PCTClassifier(max_depth=3))
-    return [(tree, data.X), (pipeline.fit(made.X, made.y), made.X)]
+    return [
+        (tree, data.X),
+        (forest.fit(made.X, made.y), made.X),
+        (pipeline.fit(made.X, made.y), made.X),
+    ]
 
 
 def main() -> int:
@@ -147,9 +152,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="decides the damage")
     options = parser.parse_args()
     failed = False
-    for model, X in models():
-        summary = fuzz(model, X, options.n // 2, options.seed)
-        print(f"{type(model).__name__}: {options.n // 2} damaged files\n{summary.write()}\n")
+    chosen = models()
+    for number, (model, X) in enumerate(chosen):
+        n = options.n // len(chosen) + (number < options.n % len(chosen))
+        summary = fuzz(model, X, n, options.seed)
+        print(f"{type(model).__name__}: {n} damaged files\n{summary.write()}\n")
         failed |= bool(summary.failures)
     return int(failed)
 

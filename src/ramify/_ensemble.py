@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify._base import HierarchicalClassifier
 from ramify._features import csr_parts, read_features
-from ramify._growing import check_number
+from ramify._growing import check_number, check_tree_fits
 from ramify._measuring import measure_scores, read_measure
 from ramify._members import Sampling, TrainingSet, grow_members
 from ramify.labels import EncodedLabels
@@ -280,3 +281,16 @@ class PCTEnsemble(HierarchicalClassifier):
         for member in self.estimators_:
             total += member.feature_importances_
         return np.asarray(total / max(total.sum(), np.finfo(float).tiny), dtype=np.float64)
+
+    def _get_saved_state(self) -> dict[str, Any]:
+        state = super()._get_saved_state()
+        return {**state, "_seed": self._seed} if "trees_" in state else state
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        fitted = dict(state)
+        seed = fitted.pop("_seed", None)
+        super()._set_saved_state(fitted)
+        if "trees_" in fitted:
+            for tree in self.trees_:
+                check_tree_fits(tree, self.n_features_in_, self.hierarchy_.n_labels)
+            self._seed = int(seed)  # with which warm_start goes on

@@ -1,0 +1,60 @@
+"""Every public estimator, ready for tests that hold for all: quick settings, expected failures."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from sklearn.base import BaseEstimator, is_classifier
+
+import ramify
+
+# Ways to make an estimator quick, applied where it has the parameter.
+QUICK = {"n_estimators": 5, "random_state": 0}
+
+# Parameters without which a class cannot be built or learns nothing.
+REQUIRED: dict[str, dict[str, Any]] = {}
+
+_OPEN_INTERVAL = (
+    "scikit-learn asks for probabilities strictly between 0 and 1; a pure leaf's are 0 and 1"
+)
+_BOOTSTRAP = (
+    "bootstrap draws rows, not weights: a row of weight 2 and a row that is there twice are "
+    "drawn differently"
+)
+_PURE_LEAVES = {"check_classifiers_multilabel_output_format_predict_proba": _OPEN_INTERVAL}
+_SAMPLED = {
+    "check_sample_weight_equivalence_on_dense_data": _BOOTSTRAP,
+    "check_sample_weight_equivalence_on_sparse_data": _BOOTSTRAP,
+}
+
+# What fails of scikit-learn's checks, and why.
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {
+    "PCTClassifier": _PURE_LEAVES,
+    "PCTForestClassifier": _PURE_LEAVES | _SAMPLED,
+    "PCTBaggingClassifier": _PURE_LEAVES | _SAMPLED,
+    "PCTExtraTreesClassifier": _PURE_LEAVES,
+}
+
+
+def public_estimators() -> list[type]:
+    """Return all estimators of the public API."""
+    found = [getattr(ramify, name) for name in ramify.__all__]
+    return [cls for cls in found if inspect.isclass(cls) and issubclass(cls, BaseEstimator)]
+
+
+def public_classifiers() -> list[type]:
+    """Return all classifiers of the public API."""
+    return [cls for cls in public_estimators() if is_classifier(make(cls))]
+
+
+def make(cls: type, **settings: Any) -> Any:
+    """Build an estimator that fits small data in no time."""
+    names = inspect.signature(cls).parameters
+    quick = {name: value for name, value in QUICK.items() if name in names}
+    return cls(**{**quick, **REQUIRED.get(cls.__name__, {}), **settings})
+
+
+def expected_failures(estimator: Any) -> dict[str, str]:
+    """Return the checks that an estimator fails for a reason, by name."""
+    return EXPECTED_FAILURES.get(type(estimator).__name__, {})
