@@ -4,14 +4,18 @@
 
 namespace ramify {
 
-namespace {
-
-/// to += row; no sum across cells, so that any width of vector gives the same result.
-void add_to(double* __restrict to, const double* __restrict row, std::size_t n) {
-    for (std::size_t k = 0; k < n; ++k) to[k] += row[k];
+void ScanBase::subtract_others(std::size_t value, const std::vector<double>& known,
+                               std::vector<double>& sums, std::vector<double>& weights) const {
+    double* rest = sums.data() + value * known.size();
+    std::copy(known.begin(), known.end(), rest);
+    weights[value] = known_weight_;
+    for (std::size_t other = 0; other < weights.size(); ++other) {
+        if (other == value) continue;
+        const double* its = sums.data() + other * known.size();
+        for (std::size_t id = 0; id < known.size(); ++id) rest[id] -= its[id];
+        weights[value] -= weights[other];
+    }
 }
-
-}  // namespace
 
 // ---- variance ------------------------------------------------------------------------------
 
@@ -53,12 +57,19 @@ void VarianceScan::begin(std::span<const std::uint32_t> missing) {
 }
 
 void VarianceScan::move(std::uint32_t entry) {
+    const auto run = [&](auto mover) {
+        mover.sums = {left_square_, left_cross_, left_weight_};
+        mover.move(entry);
+        left_square_ = mover.sums.square;
+        left_cross_ = mover.sums.cross;
+        left_weight_ = mover.sums.weight;
+    };
     if (gram_) {
-        move_gram(entry);
+        run(ByGram{*this});
     } else if (any_missing_) {
-        move_labels<true>(entry);
+        run(ByLabels<true>{*this});
     } else {
-        move_labels<false>(entry);
+        run(ByLabels<false>{*this});
     }
 }
 
@@ -79,32 +90,6 @@ void VarianceScan::begin_labels(std::span<const std::uint32_t> missing) {
     }
 }
 
-template <bool any_missing>
-void VarianceScan::move_labels(std::uint32_t entry) {
-    const auto end = labels_->indptr[entry + 1];
-    const std::uint32_t* id = labels_->ids.data();
-    const double* step = labels_->step.data();
-    double* left = left_.data();
-    const double* missing = missing_.data();
-    double sum = 0;
-    double out = 0;
-    for (auto k = labels_->indptr[entry]; k < end; k += NodeLabels::block) {
-        const auto a = id[k], b = id[k + 1], c = id[k + 2], d = id[k + 3];
-        const double left_a = left[a], left_b = left[b], left_c = left[c], left_d = left[d];
-        sum += (left_a + left_b) + (left_c + left_d);
-        if constexpr (any_missing) out += (missing[a] + missing[b]) + (missing[c] + missing[d]);
-        // Fillers come last and add zero to their own cell, whoever writes it last.
-        left[a] = left_a + step[k];
-        left[b] = left_b + step[k + 1];
-        left[c] = left_c + step[k + 2];
-        left[d] = left_d + step[k + 3];
-    }
-    const double v = weights_[entry];
-    left_square_ += v * (2 * sum + v * labels_->own[entry]);
-    left_cross_ += v * (labels_->cross[entry] - out);
-    left_weight_ += v;
-}
-
 void VarianceScan::begin_gram(std::span<const std::uint32_t> missing) {
     std::fill_n(left_.begin(), labels_->gram_stride, 0.0);
     if (!any_missing_) return;
@@ -116,15 +101,6 @@ void VarianceScan::begin_gram(std::span<const std::uint32_t> missing) {
     }
 }
 
-void VarianceScan::move_gram(std::uint32_t entry) {
-    const double* row = gram_row(entry);
-    left_square_ += 2 * left_[entry] + row[entry];
-    left_cross_ += weights_[entry] * labels_->cross[entry];
-    if (any_missing_) left_cross_ -= missing_[entry];
-    left_weight_ += weights_[entry];
-    add_to(left_.data(), row, labels_->gram_stride);
-}
-
 void VarianceScan::begin_values(std::size_t n_values, std::span<const std::uint32_t> missing) {
     begin(missing);
     if (gram_) {
@@ -133,25 +109,55 @@ void VarianceScan::begin_values(std::size_t n_values, std::span<const std::uint3
         begin_labels(missing);
         gram_ = false;
     }
+    known_ = labels_->label_total;
+    if (any_missing_) {
+        for (std::size_t id = 0; id < known_.size(); ++id) {
+            if (missing_[id] > 0) known_[id] -= missing_[id] / labels_->label_weight[id];
+        }
+    }
+    known_single_ = 0;
+    for (std::size_t e = 0; e < labels_->n_entries(); ++e) {
+        known_single_ += weights_[e] * weights_[e] * labels_->single[e];
+    }
+    for (const auto entry : missing) {
+        known_single_ -= weights_[entry] * weights_[entry] * labels_->single[entry];
+    }
     value_sums_.assign(n_values * labels_->n_local(), 0.0);
-    value_square_.assign(n_values, 0.0);
-    value_cross_.assign(n_values, 0.0);
+    value_single_.assign(n_values, 0.0);
+    value_square_.resize(n_values);
+    value_cross_.resize(n_values);
     value_weight_.assign(n_values, 0.0);
 }
 
 void VarianceScan::add(std::size_t value, std::uint32_t entry) {
     const double v = weights_[entry];
     double* sums = value_sums_.data() + value * labels_->n_local();
-    double sum = 0;
-    double cross = labels_->cross[entry];
-    for (const auto id : ids(entry)) {
-        sum += labels_->label_weight[id] * sums[id];
-        sums[id] += v;
-        if (any_missing_) cross -= missing_[id];
-    }
-    value_square_[value] += v * (2 * sum + v * labels_->own[entry]);
-    value_cross_[value] += v * cross;
+    for (const auto id : ids(entry)) sums[id] += v;
+    value_single_[value] += v * v * labels_->single[entry];
     value_weight_[value] += v;
+}
+
+void VarianceScan::complete(std::size_t value) {
+    const std::size_t n_local = labels_->n_local();
+    if (value < value_weight_.size()) {
+        subtract_others(value, known_, value_sums_, value_weight_);
+        value_single_[value] = known_single_;
+        for (std::size_t other = 0; other < value_single_.size(); ++other) {
+            if (other != value) value_single_[value] -= value_single_[other];
+        }
+    }
+    for (std::size_t v = 0; v < value_weight_.size(); ++v) {
+        const double* sums = value_sums_.data() + v * n_local;
+        double square = value_single_[v];
+        double cross = value_single_[v];
+        for (std::size_t id = 0; id < n_local; ++id) {
+            const double weighted = labels_->label_weight[id] * sums[id];
+            square += weighted * sums[id];
+            cross += weighted * known_[id];
+        }
+        value_square_[v] = square;
+        value_cross_[v] = cross;
+    }
 }
 
 double VarianceScan::square_with(std::size_t value) const {
@@ -284,6 +290,13 @@ void EntropyScan<exclusive>::add(std::size_t value, std::uint32_t entry) {
     double* sums = value_sums_.data() + value * labels_->n_local();
     for (const auto id : ids(entry)) sums[id] += weights_[entry];
     value_weight_[value] += weights_[entry];
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::complete(std::size_t value) {
+    if (value < value_weight_.size()) {
+        subtract_others(value, known_, value_sums_, value_weight_);
+    }
 }
 
 template <bool exclusive>

@@ -5,10 +5,13 @@
 //   reset(labels, weights)       a new node
 //   begin(missing)               a new feature; `missing` are the entries whose value is unknown
 //   move(entry)                  one entry crosses
+//   sweep(items, ...)            all entries cross in order; a visitor sees every candidate
 //   gain()                       impurity of the known entries minus that of both sides (a mass:
 //                                weight times mean impurity)
 //   begin_values(k, missing)     a new nominal feature, in place of begin()
 //   add(value, entry)            sums per category
+//   complete(value)              ends the sums; the category `value`, if there is such a one,
+//                                was not added and has what the others leave
 //   gain_with(v), take(v)        the same gain for left side + category v; v joins the left side
 //   gain_of_all()                one branch per category
 // "Left" is whatever has moved: gains are symmetric, so a scan may run from either end.
@@ -19,9 +22,45 @@
 #include <span>
 #include <vector>
 
+#include "dataset.hpp"
 #include "node_labels.hpp"
+#include "simd.hpp"
 
 namespace ramify {
+
+/// Which candidates of a sweep count: both sides must have enough rows and weight.
+struct SweepLimits {
+    const double* part;  // per entry: how much of its row is here
+    double known_rows;
+    double least_rows;
+    double least_weight;
+};
+
+/// Moves entries in order and shows the visitor each place between two ranks:
+/// visit(k, next rank, gain, left weight). `next_rank` follows the last item (missing_rank:
+/// nothing does). Stops when the rest grows too small.
+template <typename Mover, typename Visit>
+void sweep_items(std::span<const RankedEntry> items, std::uint32_t next_rank,
+                 const SweepLimits& limits, Mover& mover, Visit&& visit) {
+    const std::size_t n = items.size();
+    double rows = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+        mover.move(items[k].entry);
+        rows += limits.part[items[k].entry];
+        const double left = mover.left_weight();
+        const double rest = mover.known_weight() - left;
+        if (limits.known_rows - rows < limits.least_rows || rest < limits.least_weight ||
+            rest <= 0) {
+            return;
+        }
+        const std::uint32_t next = k + 1 < n ? items[k + 1].rank : next_rank;
+        if (next == items[k].rank || next == missing_rank || rows < limits.least_rows ||
+            left < limits.least_weight || left <= 0) {
+            continue;
+        }
+        visit(k, next, mover.gain(), left);
+    }
+}
 
 /// What every scan knows: weights of the known entries and of the left side.
 class ScanBase {
@@ -42,6 +81,10 @@ class ScanBase {
         while (end > begin && labels_->ids[end - 1] == labels_->n_local()) --end;
         return {labels_->ids.data() + begin, end - begin};
     }
+
+    /// Gives category `value` the sums and the weight that all others leave of the known ones.
+    void subtract_others(std::size_t value, const std::vector<double>& known,
+                         std::vector<double>& sums, std::vector<double>& weights) const;
 
     const NodeLabels* labels_ = nullptr;
     std::span<const double> weights_;
@@ -65,11 +108,15 @@ class VarianceScan : public ScanBase {
     void begin(std::span<const std::uint32_t> missing);
     void move(std::uint32_t entry);
     double gain() const { return gain_of(left_square_, left_cross_, left_weight_); }
+    template <typename Visit>
+    void sweep(std::span<const RankedEntry> items, std::uint32_t next_rank,
+               const SweepLimits& limits, Visit&& visit);
     /// Weight times impurity of the known entries.
     double known_impurity() const { return known_mass_ - known_part_; }
 
     void begin_values(std::size_t n_values, std::span<const std::uint32_t> missing);
     void add(std::size_t value, std::uint32_t entry);
+    void complete(std::size_t value);
     double gain_with(std::size_t value) const;
     void take(std::size_t value);
     double gain_of_all(std::span<const std::uint32_t> values) const;
@@ -82,9 +129,9 @@ class VarianceScan : public ScanBase {
     double square_with(std::size_t value) const;
     void begin_labels(std::span<const std::uint32_t> missing);
     void begin_gram(std::span<const std::uint32_t> missing);
-    void move_gram(std::uint32_t entry);
     template <bool any_missing>
-    void move_labels(std::uint32_t entry);
+    struct ByLabels;
+    struct ByGram;
     const double* gram_row(std::uint32_t entry) const {
         return labels_->gram.data() + entry * labels_->gram_stride;
     }
@@ -98,10 +145,90 @@ class VarianceScan : public ScanBase {
     double known_mass_ = 0;
     double left_square_ = 0;
     double left_cross_ = 0;
-    std::vector<double> value_sums_;  // S_vc, one row of local labels per category
+    std::vector<double> known_;         // T_c per local label over the entries with a known value
+    double known_single_ = 0;           // what folded labels add to Q, over the same entries
+    std::vector<double> value_sums_;    // S_vc, one row of local labels per category
+    std::vector<double> value_single_;  // per category: what folded labels add to the next two
     std::vector<double> value_square_;
     std::vector<double> value_cross_;
 };
+
+/// The running sums of a sweep, apart from the scan so that the compiler keeps them in registers.
+struct VarianceSums {
+    double square = 0;
+    double cross = 0;
+    double weight = 0;
+};
+
+/// Moves entries by their labels.
+template <bool any_missing>
+struct VarianceScan::ByLabels {
+    VarianceScan& scan;
+    VarianceSums sums{};
+    const NodeLabels& labels = *scan.labels_;
+    const std::uint32_t* id = labels.ids.data();
+    const double* step = labels.step.data();
+    double* left = scan.left_.data();
+    const double* missing = scan.missing_.data();
+
+    double left_weight() const { return sums.weight; }
+    double known_weight() const { return scan.known_weight_; }
+    double gain() const { return scan.gain_of(sums.square, sums.cross, sums.weight); }
+    void move(std::uint32_t entry) {
+        const auto end = labels.indptr[entry + 1];
+        double sum = 0;
+        double out = 0;
+        for (auto k = labels.indptr[entry]; k < end; k += NodeLabels::block) {
+            const auto a = id[k], b = id[k + 1], c = id[k + 2], d = id[k + 3];
+            const double left_a = left[a], left_b = left[b], left_c = left[c], left_d = left[d];
+            sum += (left_a + left_b) + (left_c + left_d);
+            if constexpr (any_missing) {
+                out += (missing[a] + missing[b]) + (missing[c] + missing[d]);
+            }
+            // Fillers come last and add zero to their own cell, whoever writes it last.
+            left[a] = left_a + step[k];
+            left[b] = left_b + step[k + 1];
+            left[c] = left_c + step[k + 2];
+            left[d] = left_d + step[k + 3];
+        }
+        const double v = scan.weights_[entry];
+        sums.square += v * (2 * sum + v * labels.own[entry]);
+        sums.cross += v * (labels.cross[entry] - out);
+        sums.weight += v;
+    }
+};
+
+/// Moves entries by the node's Gram matrix.
+struct VarianceScan::ByGram {
+    VarianceScan& scan;
+    VarianceSums sums{};
+
+    double left_weight() const { return sums.weight; }
+    double known_weight() const { return scan.known_weight_; }
+    double gain() const { return scan.gain_of(sums.square, sums.cross, sums.weight); }
+    void move(std::uint32_t entry) {
+        const double* row = scan.gram_row(entry);
+        const double v = scan.weights_[entry];
+        sums.square += 2 * scan.left_[entry] + row[entry];
+        sums.cross += v * scan.labels_->cross[entry];
+        if (scan.any_missing_) sums.cross -= scan.missing_[entry];
+        sums.weight += v;
+        add_to(scan.left_.data(), row, scan.labels_->gram_stride);
+    }
+};
+
+template <typename Visit>
+void VarianceScan::sweep(std::span<const RankedEntry> items, std::uint32_t next_rank,
+                         const SweepLimits& limits, Visit&& visit) {
+    const auto run = [&](auto mover) { sweep_items(items, next_rank, limits, mover, visit); };
+    if (gram_) {
+        run(ByGram{*this});
+    } else if (any_missing_) {
+        run(ByLabels<true>{*this});
+    } else {
+        run(ByLabels<false>{*this});
+    }
+}
 
 /// x log2 x, from a table for the small whole numbers that unit weights give.
 class XLog2X {
@@ -134,10 +261,16 @@ class EntropyScan : public ScanBase {
     void begin(std::span<const std::uint32_t> missing);
     void move(std::uint32_t entry);
     double gain() const;
+    template <typename Visit>
+    void sweep(std::span<const RankedEntry> items, std::uint32_t next_rank,
+               const SweepLimits& limits, Visit&& visit) {
+        sweep_items(items, next_rank, limits, *this, visit);
+    }
     double known_impurity() const { return known_impurity_; }
 
     void begin_values(std::size_t n_values, std::span<const std::uint32_t> missing);
     void add(std::size_t value, std::uint32_t entry);
+    void complete(std::size_t value);
     double gain_with(std::size_t value) const;
     void take(std::size_t value);
     double gain_of_all(std::span<const std::uint32_t> values) const;

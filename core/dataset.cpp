@@ -132,11 +132,21 @@ class FeatureBuilder {
 void set_code(Feature& feature, std::size_t row, double value) {
     if (std::isnan(value)) {
         feature.codes[row] = -1;
-    } else if (value >= 0 && value < feature.n_categories && value == std::floor(value)) {
+    } else if (value >= 0 && value < feature.n_categories &&
+               value == static_cast<double>(static_cast<std::int32_t>(value))) {
         feature.codes[row] = static_cast<std::int32_t>(value);
     } else {
         throw std::invalid_argument("a nominal cell is not a code below its number of categories");
     }
+}
+
+/// Notes the commonest code; true when a cell is missing.
+bool count_codes(Feature& feature) {
+    std::vector<std::size_t> counts(static_cast<std::size_t>(feature.n_categories) + 1, 0);
+    for (const auto code : feature.codes) ++counts[static_cast<std::size_t>(code + 1)];
+    const auto largest = std::max_element(counts.begin() + 1, counts.end());
+    feature.common = static_cast<std::int32_t>(largest - counts.begin()) - 1;
+    return counts[0] > 0;
 }
 
 Feature nominal_feature(std::size_t n_rows, std::int32_t n_categories) {
@@ -155,20 +165,30 @@ Dataset Dataset::from_dense(MatrixView<T> X, std::span<const std::int32_t> n_cat
     dataset.n_rows = X.n_rows;
     dataset.features.reserve(X.n_columns);
     FeatureBuilder builder(X.n_rows);
-    for (std::size_t f = 0; f < X.n_columns; ++f) {
-        if (n_categories[f] > 0) {
-            auto feature = nominal_feature(X.n_rows, n_categories[f]);
-            for (std::size_t r = 0; r < X.n_rows; ++r) set_code(feature, r, X.at(r, f));
-            dataset.any_missing |= std::ranges::count(feature.codes, -1) > 0;
-            dataset.features.push_back(std::move(feature));
-            continue;
-        }
-        builder.clear();
+    // A few columns at a time: a matrix by rows is read along its rows, not across them.
+    constexpr std::size_t width = 16;
+    std::vector<double> cells(width * X.n_rows);
+    for (std::size_t first = 0; first < X.n_columns; first += width) {
+        const auto last = std::min(first + width, X.n_columns);
         for (std::size_t r = 0; r < X.n_rows; ++r) {
-            builder.add(static_cast<std::uint32_t>(r), X.at(r, f));
+            for (auto f = first; f < last; ++f) cells[(f - first) * X.n_rows + r] = X.at(r, f);
         }
-        dataset.any_missing |= builder.has_missing();
-        dataset.features.push_back(builder.numeric());
+        for (auto f = first; f < last; ++f) {
+            const double* column = cells.data() + (f - first) * X.n_rows;
+            if (n_categories[f] > 0) {
+                auto feature = nominal_feature(X.n_rows, n_categories[f]);
+                for (std::size_t r = 0; r < X.n_rows; ++r) set_code(feature, r, column[r]);
+                dataset.any_missing |= count_codes(feature);
+                dataset.features.push_back(std::move(feature));
+                continue;
+            }
+            builder.clear();
+            for (std::size_t r = 0; r < X.n_rows; ++r) {
+                builder.add(static_cast<std::uint32_t>(r), column[r]);
+            }
+            dataset.any_missing |= builder.has_missing();
+            dataset.features.push_back(builder.numeric());
+        }
     }
     return dataset;
 }
@@ -190,7 +210,7 @@ Dataset Dataset::from_csc(CscView X, std::span<const std::int32_t> n_categories)
             for (auto k = begin; k < end; ++k) {
                 set_code(feature, static_cast<std::size_t>(X.indices[k]), X.data[k]);
             }
-            dataset.any_missing |= std::ranges::count(feature.codes, -1) > 0;
+            dataset.any_missing |= count_codes(feature);
             dataset.features.push_back(std::move(feature));
             continue;
         }

@@ -53,9 +53,16 @@ struct Feature {
     std::uint32_t zero_rank = 0;              // sparse: the rank of 0.0 in values
     std::vector<std::int32_t> codes;          // nominal: code per row, or -1 where unknown
     std::int32_t n_categories = 0;            // nominal
+    std::int32_t common = -1;                 // nominal: the commonest code
 };
 
 inline constexpr std::uint32_t missing_rank = 0xFFFFFFFFu;
+
+/// An entry of a node and the rank of its value; entries with an unknown value have missing_rank.
+struct RankedEntry {
+    std::uint32_t entry;
+    std::uint32_t rank;
+};
 
 struct Dataset {
     std::size_t n_rows = 0;

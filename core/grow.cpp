@@ -65,7 +65,6 @@ struct Work {
     const Targets& targets;
     const GrowOptions& options;
     StopSignal& signal;
-    std::vector<std::uint32_t> nominal;  // features
     bool keep_orders;
 
     bool splittable(const NodeRows& rows, double weight, std::int64_t depth) const {
@@ -89,7 +88,7 @@ class Grower {
         : work_(work),
           labels_builder_(work.targets, Scan::compression),
           splitter_(work.dataset, work.options.rules),
-          sorted_(work.dataset),
+          sorted_(work.dataset, work.options.rules.clus),
           sampler_(work.dataset.features.size()),
           java_(java) {}
 
@@ -128,16 +127,8 @@ void Grower<Scan>::list_tasks(const Pending& node, SplitMix& random) {
     tasks_.clear();
     const std::size_t n_features = work_.dataset.features.size();
     if (work_.keep_orders) {
-        std::size_t k = 0;
-        auto nominal = work_.nominal.begin();
-        while (k < node.orders.size() || nominal != work_.nominal.end()) {
-            if (nominal == work_.nominal.end() ||
-                (k < node.orders.size() && node.orders.feature(k) < *nominal)) {
-                tasks_.push_back({node.orders.feature(k), k});
-                ++k;
-            } else {
-                tasks_.push_back({*nominal++, not_kept});
-            }
+        for (std::size_t k = 0; k < node.orders.size(); ++k) {
+            tasks_.push_back({node.orders.feature(k), k});
         }
         return;
     }
@@ -164,12 +155,12 @@ template <typename Scan>
 void Grower<Scan>::search(const Pending& node, const Task& task, SplitMix random, Split& best) {
     // Small nodes are done before anyone could grow impatient.
     if (node.rows.size() > 1000) work_.signal.check();
+    const FeatureOrder order =
+        task.kept != not_kept ? node.orders.order(task.kept) : sorted_.order_of(task.feature);
     if (work_.dataset.features[task.feature].kind == FeatureKind::nominal) {
-        splitter_.search_nominal(task.feature, random, best);
-    } else if (task.kept != not_kept) {
-        splitter_.search_numeric(task.feature, node.orders.order(task.kept), random, best);
+        splitter_.search_nominal(task.feature, order, random, best);
     } else {
-        splitter_.search_numeric(task.feature, sorted_.order_of(task.feature), random, best);
+        splitter_.search_numeric(task.feature, order, random, best);
     }
 }
 
@@ -350,7 +341,9 @@ Tree grow_with(const Work& work, NodeRows rows) {
     root.rows = std::move(rows);
     root.seed = mix(options.seed);
     auto java = JavaRandom::resumed(options.seed);
-    if (work.keep_orders) root.orders = KeptOrders::of_root(work.dataset, root.rows);
+    if (work.keep_orders) {
+        root.orders = KeptOrders::of_root(work.dataset, root.rows, options.rules.clus);
+    }
 
     std::vector<std::unique_ptr<Grower<Scan>>> crew;
     const bool in_order = options.rules.clus;  // CLUS's rules look back at earlier features
@@ -383,10 +376,7 @@ Tree grow_with(const Work& work, NodeRows rows) {
 Tree grow(const Dataset& dataset, const Targets& targets, NodeRows root,
           const GrowOptions& options) {
     StopSignal signal(options.interrupted);
-    Work work{dataset, targets, options, signal, {}, true};
-    for (std::uint32_t f = 0; f < dataset.features.size(); ++f) {
-        if (dataset.features[f].kind == FeatureKind::nominal) work.nominal.push_back(f);
-    }
+    Work work{dataset, targets, options, signal, true};
     work.keep_orders =
         options.max_features == 0 || options.max_features >= dataset.features.size();
     Tree tree;

@@ -10,12 +10,13 @@ namespace ramify {
 namespace {
 
 // Values of LabelCount::local beside numbers and turned labels.
-constexpr std::uint32_t not_numbered = 0xFFFFFFFFu;  // counts, but only in sums per entry
-constexpr std::uint32_t constant = 0xFFFFFFFEu;      // does not count at all
-constexpr std::uint32_t turned_bit = 0x80000000u;    // an index into turned_
+constexpr std::uint32_t copied = 0xFFFFFFFFu;      // counts with the label it is a copy of
+constexpr std::uint32_t constant = 0xFFFFFFFEu;    // does not count at all
+constexpr std::uint32_t folded = 0xFFFFFFFDu;      // counts in the sums of its one entry
+constexpr std::uint32_t turned_bit = 0x80000000u;  // an index into turned_
 
 bool is_turned(std::uint32_t local) {
-    return (local & turned_bit) != 0 && local < constant;
+    return (local & turned_bit) != 0 && local < folded;
 }
 
 }  // namespace
@@ -92,13 +93,13 @@ void NodeLabelsBuilder::number(std::size_t n_entries, NodeLabels& node) {
     }
 }
 
-/// A number for a set of rows; not_numbered when it is folded or an earlier label has the same
-/// rows. Two labels count as copies when the sums of 64-bit row keys and the numbers of rows
-/// agree: a false match among a million labels has a chance of about 1e-8.
+/// A number for a set of rows, or why it gets none. Two labels count as copies when the sums of
+/// 64-bit row keys and the numbers of rows agree: a false match among a million labels has a
+/// chance of about 1e-8.
 std::uint32_t NodeLabelsBuilder::number_label(const LabelCount& seen, double weight,
                                               NodeLabels& node) {
     node.square += weight * seen.total * seen.total;
-    if (compression_.fold_single && seen.n == 1) return not_numbered;
+    if (compression_.fold_single && seen.n == 1) return folded;
     const auto local = static_cast<std::uint32_t>(node.label_weight.size());
     if (compression_.binary) {
         auto slot = seen.signature & slot_mask_;
@@ -106,7 +107,7 @@ std::uint32_t NodeLabelsBuilder::number_label(const LabelCount& seen, double wei
             if (slots_[slot].signature == seen.signature && slots_[slot].n == seen.n) {
                 // A row that has a copy has the original too: the copy needs no number.
                 node.label_weight[slots_[slot].local] += weight;
-                return not_numbered;
+                return copied;
             }
         }
         slots_[slot] = {seen.signature, seen.n, local};
@@ -124,11 +125,22 @@ void NodeLabelsBuilder::fill(const NodeRows& rows, NodeLabels& node) {
     node.step.clear();
     node.own.resize(n);
     node.cross.resize(n);
+    node.single.resize(n);
     node.weight = weight_;
     node.mass = 0;
     for (std::size_t e = 0; e < n; ++e) {
         double own = 0;
         double cross = 0;
+        double single = 0;
+        const auto add = [&](double weight, double total, std::uint32_t local) {
+            own += weight;
+            cross += weight * total;
+            if (local == folded) {
+                single += weight;
+            } else if (local != copied) {
+                node.ids.push_back(local);
+            }
+        };
         for (const auto label : targets_.labels.row(rows.row[e])) {
             const auto c = static_cast<std::size_t>(label);
             const auto& seen = counts_[c];
@@ -137,15 +149,10 @@ void NodeLabelsBuilder::fill(const NodeRows& rows, NodeLabels& node) {
                 turned_[seen.local & ~turned_bit].had_by = static_cast<std::uint32_t>(e);
                 continue;
             }
-            own += targets_.label_weight[c];
-            cross += targets_.label_weight[c] * seen.total;
-            if (seen.local != not_numbered) node.ids.push_back(seen.local);
+            add(targets_.label_weight[c], seen.total, seen.local);
         }
         for (const auto& turned : turned_) {
-            if (turned.had_by == e) continue;
-            own += turned.weight;
-            cross += turned.weight * turned.total;
-            if (turned.local != not_numbered) node.ids.push_back(turned.local);
+            if (turned.had_by != e) add(turned.weight, turned.total, turned.local);
         }
         for (auto k = node.step.size(); k < node.ids.size(); ++k) {
             node.step.push_back(node.label_weight[node.ids[k]] * rows.weight[e]);
@@ -157,6 +164,7 @@ void NodeLabelsBuilder::fill(const NodeRows& rows, NodeLabels& node) {
         node.indptr[e + 1] = static_cast<std::uint32_t>(node.ids.size());
         node.own[e] = own;
         node.cross[e] = cross;
+        node.single[e] = single;
         node.mass += rows.weight[e] * own;
     }
 }

@@ -30,6 +30,7 @@ struct NodeLabels {
     std::vector<double> label_total;   // per renumbered label: weight of the entries that have it
     std::vector<double> own;           // per entry: sum of w_c over its labels, folded ones too
     std::vector<double> cross;         // per entry: sum of w_c T_c over the same labels
+    std::vector<double> single;        // per entry: sum of w_c over its folded labels
     double weight = 0;                 // W: sum of the entries' weights, in row order
     double mass = 0;                   // sum_c w_c T_c
     double square = 0;                 // Q = sum_c w_c T_c^2

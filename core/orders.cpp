@@ -38,7 +38,8 @@ void sort_by_rank(std::vector<RankedEntry>& items, std::vector<RankedEntry>& scr
 
 // ---- SortedOrders --------------------------------------------------------------------------
 
-SortedOrders::SortedOrders(const Dataset& dataset) : dataset_(dataset) {
+SortedOrders::SortedOrders(const Dataset& dataset, bool store_all)
+    : dataset_(dataset), store_all_(store_all) {
     if (has_sparse(dataset)) entry_of_row_.resize(dataset.n_rows);
 }
 
@@ -56,10 +57,16 @@ FeatureOrder SortedOrders::order_of(std::uint32_t feature_index) {
     const Feature& feature = dataset_.features[feature_index];
     stored_.clear();
     missing_.clear();
-    if (feature.kind == FeatureKind::dense) {
-        gather_dense(feature);
-    } else {
-        gather_sparse(feature);
+    switch (feature.kind) {
+        case FeatureKind::dense:
+            gather_dense(feature);
+            break;
+        case FeatureKind::sparse:
+            gather_sparse(feature);
+            break;
+        case FeatureKind::nominal:
+            gather_nominal(feature);
+            break;
     }
     return {stored_, missing_};
 }
@@ -84,6 +91,20 @@ void SortedOrders::gather_sparse(const Feature& feature) {
     }
 }
 
+void SortedOrders::gather_nominal(const Feature& feature) {
+    const std::int32_t implied = store_all_ ? -2 : feature.common;
+    for (std::size_t e = 0; e < rows_->size(); ++e) {
+        const auto code = feature.codes[rows_->row[e]];
+        if (code == implied) continue;
+        if (code < 0) {
+            missing_.push_back({static_cast<std::uint32_t>(e), missing_rank});
+        } else {
+            stored_.push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(code)});
+        }
+    }
+    sort_by_rank(stored_, scratch_);
+}
+
 // ---- KeptOrders ----------------------------------------------------------------------------
 
 FeatureOrder KeptOrders::order(std::size_t k) const {
@@ -97,14 +118,13 @@ FeatureOrder KeptOrders::order_of(std::uint32_t feature) const {
     return order(static_cast<std::size_t>(found - lists_.begin()));
 }
 
-KeptOrders KeptOrders::of_root(const Dataset& dataset, const NodeRows& rows) {
+KeptOrders KeptOrders::of_root(const Dataset& dataset, const NodeRows& rows, bool store_all) {
     KeptOrders orders;
-    SortedOrders sorter(dataset);
+    SortedOrders sorter(dataset, store_all);
     sorter.reset(rows);
     std::vector<RankedEntry> items;
     for (std::uint32_t f = 0; f < dataset.features.size(); ++f) {
         const FeatureKind kind = dataset.features[f].kind;
-        if (kind == FeatureKind::nominal) continue;
         const FeatureOrder order = sorter.order_of(f);
         if (order.constant(kind, rows.size())) continue;
         orders.lists_.push_back({f, static_cast<std::uint32_t>(order.stored.size()),

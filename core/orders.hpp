@@ -11,13 +11,8 @@
 
 namespace ramify {
 
-/// An entry of a node and the rank of its value; entries with an unknown value have missing_rank.
-struct RankedEntry {
-    std::uint32_t entry;
-    std::uint32_t rank;
-};
-
-/// One numeric feature in one node. Sparse features: entries in neither list have the value zero.
+/// One feature in one node. Entries in neither list have the value that goes without saying: zero
+/// for sparse features, the commonest category for nominal ones (whose ranks are codes).
 struct FeatureOrder {
     std::span<const RankedEntry> stored;   // by rank, then entry
     std::span<const RankedEntry> missing;  // by entry
@@ -25,9 +20,9 @@ struct FeatureOrder {
     /// No two known entries differ: no test can separate them.
     bool constant(FeatureKind kind, std::size_t n_entries) const {
         if (stored.empty()) return true;
-        const bool zeros =
-            kind == FeatureKind::sparse && stored.size() + missing.size() < n_entries;
-        return !zeros && stored.front().rank == stored.back().rank;
+        const bool others =
+            kind != FeatureKind::dense && stored.size() + missing.size() < n_entries;
+        return !others && stored.front().rank == stored.back().rank;
     }
 };
 
@@ -37,7 +32,7 @@ struct FeatureOrder {
 class KeptOrders {
   public:
     KeptOrders() = default;
-    static KeptOrders of_root(const Dataset& dataset, const NodeRows& rows);
+    static KeptOrders of_root(const Dataset& dataset, const NodeRows& rows, bool store_all);
     /// `child_entry[e]`: the number of parent entry e in the child, or no_entry.
     KeptOrders of_child(const Dataset& dataset, std::span<const std::uint32_t> child_entry,
                         std::size_t child_size) const;
@@ -65,7 +60,8 @@ class KeptOrders {
 /// Orders made when asked for: cheaper when a node looks at few of its features.
 class SortedOrders {
   public:
-    explicit SortedOrders(const Dataset& dataset);
+    /// `store_all`: list the entries of the commonest category too.
+    SortedOrders(const Dataset& dataset, bool store_all);
     /// Must be called for each node before order_of.
     void reset(const NodeRows& rows);
     FeatureOrder order_of(std::uint32_t feature);
@@ -73,8 +69,10 @@ class SortedOrders {
   private:
     void gather_dense(const Feature& feature);
     void gather_sparse(const Feature& feature);
+    void gather_nominal(const Feature& feature);
 
     const Dataset& dataset_;
+    bool store_all_;
     const NodeRows* rows_ = nullptr;
     struct Place {
         std::uint32_t stamp = 0;  // of the node that wrote it: older places count as empty

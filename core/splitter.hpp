@@ -48,6 +48,9 @@ struct Split {
     std::vector<double> share;                  // per branch: its part of the known weight
 };
 
+/// The score of a test that is out of the question.
+inline constexpr double rejected = -std::numeric_limits<double>::infinity();
+
 /// Scores compete within these bounds; they depend on the node, not on the feature.
 struct Tolerance {
     double floor = 0;  // a score below is rounding
@@ -74,12 +77,16 @@ class Splitter {
     /// Replaces `best` by the feature's best test if that one is better.
     void search_numeric(std::uint32_t feature, const FeatureOrder& order, SplitMix& random,
                         Split& best);
-    void search_nominal(std::uint32_t feature, SplitMix& random, Split& best);
+    void search_nominal(std::uint32_t feature, const FeatureOrder& order, SplitMix& random,
+                        Split& best);
 
   private:
     bool begin(std::span<const RankedEntry> missing);
-    bool begin_categories(std::uint32_t feature);
+    void list_categories(const FeatureOrder& order);
+    bool sum_categories(const FeatureOrder& order);
+    void try_pair(const FeatureOrder& order, Split& best);
     void set_gain_floor();
+    double score_without_ratio(double gain) const;
     double score_of(double gain, double left_weight) const;
     void consider(double score, double gain, double left_weight, std::uint32_t upper,
                   std::uint32_t lower, Split& best) const;
@@ -88,11 +95,12 @@ class Splitter {
     void scan_negative(std::span<const RankedEntry> stored, std::uint32_t next_rank, Split& best);
     void try_random(const Feature& feature, const FeatureOrder& order, std::uint32_t zero_rank,
                     bool has_zeros, SplitMix& random, Split& best);
-    void choose_subset(std::uint32_t feature, Split& best);
-    void choose_random_subset(std::uint32_t feature, SplitMix& random, Split& best);
-    void branch_on_all(std::uint32_t feature, Split& best);
-    void accept_subset(std::uint32_t feature, double score, double gain,
-                       std::span<const char> chosen, Split& best) const;
+    void choose_subset(Split& best);
+    void choose_random_subset(SplitMix& random, Split& best);
+    void branch_on_all(Split& best);
+    void accept_subset(double score, double gain, double left_weight, std::span<const char> chosen,
+                       Split& best) const;
+    bool sides_large_enough(double left_rows, double left_weight) const;
 
     const Dataset& dataset_;
     const SplitRules& rules_;
@@ -109,8 +117,15 @@ class Splitter {
     std::vector<std::uint32_t> missing_;
     double least_rows_;
     double least_weight_;
-    std::vector<double> category_rows_;
-    std::vector<std::uint32_t> present_;  // categories that occur in the node
+    /// A category that occurs in the node: a run of the stored entries, or the rest (begin = end).
+    struct Category {
+        std::uint32_t code;
+        std::size_t begin;
+        std::size_t end;
+        double rows;
+    };
+    std::vector<Category> categories_;  // by code
+    std::size_t common_ = 0;            // the one that is not stored; size(): all are
     struct Candidate {
         double score;
         double gain;

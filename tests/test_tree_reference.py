@@ -204,9 +204,7 @@ def test_exclusive_classes_have_one_entropy(problem: Problem, wanted: Settings) 
     problem.Y = np.eye(problem.Y.shape[1])[classes]
     problem.label_weights = np.ones(problem.Y.shape[1])
     tree = problem.grow(plan_of(wanted, exclusive=True))
-    targets = None
-    if wanted.criterion in ("entropy", "gain_ratio"):
-        targets = [list(range(problem.Y.shape[1]))]
+    targets = [list(range(problem.Y.shape[1]))]
     expected = expected_tree(problem, wanted, targets=targets)
     assert_same(tree, expected, problem.Y.shape[1])
 

@@ -174,8 +174,9 @@ class GrowthPlan:
             "nominal_tests": self.nominal_tests,
             "gain_ratio": self.criterion == "gain_ratio",
             "mean_score": False,
-            # Gini is twice the variance of a label.
-            "score_factor": 2.0 if self.criterion == "gini" else 1.0,
+            # A label's Gini index is twice its variance; that of a class variable is the sum of
+            # its classes' variances.
+            "score_factor": 2.0 if self.criterion == "gini" and not self.exclusive else 1.0,
             "f_critical": [] if by_entropy else critical_values(level, total).tolist(),
             "clus": False,
             "clus_floor": 0.0,
