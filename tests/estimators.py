@@ -34,6 +34,11 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "PCTForestClassifier": _PURE_LEAVES | _SAMPLED,
     "PCTBaggingClassifier": _PURE_LEAVES | _SAMPLED,
     "PCTExtraTreesClassifier": _PURE_LEAVES,
+    "PerEdgeClassifier": _PURE_LEAVES,
+    "PerNodeClassifier": _PURE_LEAVES,
+    "PerParentClassifier": _PURE_LEAVES,
+    "PerLevelClassifier": _PURE_LEAVES,
+    "FlatClassifier": _PURE_LEAVES,
 }
 
 

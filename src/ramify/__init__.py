@@ -13,12 +13,20 @@ from ramify.forest import (
 )
 from ramify.hierarchy import Hierarchy
 from ramify.labels import HierarchyBinarizer
+from ramify.local import (
+    FlatClassifier,
+    PerEdgeClassifier,
+    PerLevelClassifier,
+    PerNodeClassifier,
+    PerParentClassifier,
+)
 from ramify.model_selection import HierarchicalStratifiedKFold
 from ramify.saving import ModelFileError, load, save
 from ramify.tree import PCTClassifier
 
 __version__ = "0.1.0"
 __all__ = [
+    "FlatClassifier",
     "HierarchicalStratifiedKFold",
     "Hierarchy",
     "HierarchyBinarizer",
@@ -27,6 +35,10 @@ __all__ = [
     "PCTClassifier",
     "PCTExtraTreesClassifier",
     "PCTForestClassifier",
+    "PerEdgeClassifier",
+    "PerLevelClassifier",
+    "PerNodeClassifier",
+    "PerParentClassifier",
     "fetch",
     "list_datasets",
     "load",

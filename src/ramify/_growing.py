@@ -97,6 +97,7 @@ class GrowthPlan:
         rows: NDArray[np.int64] | None = None,
         *,
         stop: _core.StopFlag | None = None,
+        unlabelled_count: bool = False,
     ) -> _core.Tree:
         """Grow a tree on some rows of a data set.
 
@@ -114,6 +115,9 @@ class GrowthPlan:
             The rows to learn from, increasing; all by default.
         stop : StopFlag, optional
             Ends the growing in any thread once it is set.
+        unlabelled_count : bool
+            Whether rows without labels count under CLUS's conventions too: the negatives of
+            local problems are such rows.
 
         Returns
         -------
@@ -122,7 +126,7 @@ class GrowthPlan:
         """
         if rows is None:
             rows = np.arange(Y.shape[0], dtype=np.int64)
-        if self.clus == "hierarchical":
+        if self.clus == "hierarchical" and not unlabelled_count:
             # CLUS: a row without labels counts for nothing, but its values still separate.
             labelled = np.diff(Y.indptr) > 0
             sample_weight = np.where(labelled, sample_weight, 0.0)

@@ -1,0 +1,146 @@
+"""What the local architectures share: problems in, fitted models, coherent probabilities out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from ramify._base import HierarchicalClassifier
+from ramify._features import read_features
+from ramify._local_features import SharedFeatures, given_features
+from ramify._local_learners import learn_all, make_learner
+from ramify._local_models import LocalModel, Queries
+from ramify._local_problems import LabelRows, LocalProblem
+from ramify.tree import PCTClassifier
+
+__all__ = ["LocalClassifier"]
+
+
+class LocalClassifier(HierarchicalClassifier):
+    """Base of the local architectures.
+
+    A subclass says which problems its models learn, and how their answers make probabilities.
+    """
+
+    estimator: Any
+    n_jobs: int | None
+    random_state: Any
+    verbose: bool
+    local_models_: dict[Any, LocalModel]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            inner = get_tags(self.estimator).input_tags
+            tags.input_tags.sparse = inner.sparse
+            tags.input_tags.allow_nan = inner.allow_nan
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LocalClassifier:
+        """Fit the local models.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Numbers, NaN where unknown; categorical and text columns of a data frame are nominal.
+            Estimators of other libraries get data frames as they are.
+        y : array-like
+            n label sets in any format of `ramify.labels.read_labels`.
+        sample_weight : array-like of shape (n,), optional
+            The weights of the rows.
+
+        Returns
+        -------
+        LocalClassifier
+            Itself.
+        """
+        given = X
+        X, encoded, weights = self._read_training(X, y, sample_weight)
+        self._learn_local(given, X, encoded.Y, weights, weighted=sample_weight is not None)
+        return self
+
+    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
+        self._learn_local(X, X, Y, weights, weighted=True)
+
+    def _learn_local(
+        self,
+        given: Any,
+        X: Any,
+        Y: sparse.csr_array[np.int32],
+        weights: NDArray[np.float64],
+        *,
+        weighted: bool,
+    ) -> None:
+        estimator = PCTClassifier() if self.estimator is None else self.estimator
+        names = getattr(self, "feature_names_in_", None)
+        features = SharedFeatures(X, given_features(given, X), self.schema_, names)
+        learner = make_learner(estimator, features, weights, self.hierarchy_, weighted=weighted)
+        problems = self._problems(LabelRows(Y, self.hierarchy_, weights))
+        models = learn_all(
+            learner,
+            problems,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=bool(self.verbose),
+        )
+        self.local_models_ = {
+            problem.key: model for problem, model in zip(problems, models, strict=True)
+        }
+
+    @abstractmethod
+    def _problems(self, rows: LabelRows) -> list[LocalProblem]:
+        """Return what the local models learn."""
+
+    @abstractmethod
+    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return probabilities, (n_labels, n), from each model's answers, (its labels, n)."""
+
+    @property
+    def estimators_(self) -> dict[Any, Any]:
+        """The fitted local models by what they speak of."""
+        check_is_fitted(self)
+        return {key: model.estimator for key, model in self.local_models_.items()}
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of every label.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, n_labels)
+            Columns in the order of `classes_`. No label is more probable than its parents, and a
+            row's answer does not depend on the other rows.
+        """
+        check_is_fitted(self)
+        coded = read_features(self, X, self.schema_)
+        return self._score(coded, given_features(X, coded))
+
+    def _predict_scores(self, X: Any) -> NDArray[np.float64]:
+        return self._score(X, X)
+
+    def _score(self, X: Any, given: Any) -> NDArray[np.float64]:
+        queries = Queries(X, given, self.hierarchy_)
+        models = list(self.local_models_.values())
+        n_bundles = min(len(models), effective_n_jobs(self.n_jobs))
+        found = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(_ask_bundle)(queries, models[k::n_bundles]) for k in range(n_bundles)
+        )
+        answers: list[Any] = [None] * len(models)
+        for k, bundle in enumerate(found):
+            answers[k::n_bundles] = bundle
+        return np.ascontiguousarray(self._combine(answers).T)
+
+
+def _ask_bundle(queries: Queries, models: list[LocalModel]) -> list[NDArray[np.float64]]:
+    return [queries.ask(model) for model in models]

@@ -1,0 +1,242 @@
+"""Local models: learning one, and asking it for the probabilities of its labels."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
+
+from ramify._features import csr_parts
+from ramify._local_features import SharedFeatures
+from ramify._local_problems import LocalProblem
+from ramify._savable import savable
+from ramify.hierarchy import Hierarchy
+from ramify.tree import PCTClassifier
+
+__all__ = ["ConstantClassifier", "Learner", "LocalModel", "Queries", "set_random_state"]
+
+NO_CLASS = ""
+"""The class of rows that have none of a problem's labels; no label has an empty name."""
+
+
+@savable
+class ConstantClassifier(BaseEstimator):  # type: ignore[misc]
+    """Stands where all training rows agree, so that there is nothing to learn.
+
+    Parameters
+    ----------
+    probabilities : tuple of float
+        One for each label of the local problem, 0 or 1.
+
+    Examples
+    --------
+    >>> ConstantClassifier((1.0,)).predict_proba([[3.2], [1.1]])
+    array([[1.],
+           [1.]])
+    """
+
+    def __init__(self, probabilities: tuple[float, ...] = (0.0,)) -> None:
+        self.probabilities = probabilities
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the same probabilities for every row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, n_labels)
+            A column for each label of the local problem.
+        """
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        return np.tile(np.asarray(self.probabilities, dtype=np.float64), (n_rows, 1))
+
+
+@savable
+@dataclass(frozen=True)
+class LocalModel:
+    """A fitted local model, with what is needed to read its answers.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The model.
+    labels : tuple of int
+        Positions of the labels of the local problem.
+    shares : tuple of float
+        For each label 0 or 1 if all training rows agree, so that it is not asked; 0.5 for those
+        that the estimator has learnt.
+    answer : str
+        How the estimator answers: "columns", one per learnt label, as our own do; "positive", by
+        the probability of class 1; "indicator", as scikit-learn's multi-label classifiers do;
+        "classes", by the probabilities of classes whose names are the labels'.
+    """
+
+    estimator: Any
+    labels: tuple[int, ...]
+    shares: tuple[float, ...]
+    answer: str = "columns"
+
+
+def set_random_state(estimator: Any, seed: int) -> None:
+    """Seed an estimator and the estimators within it, each with its own number."""
+    random = check_random_state(seed)
+    seeds = {
+        name: int(random.randint(np.iinfo(np.int32).max))
+        for name in sorted(estimator.get_params(deep=True))
+        if name == "random_state" or name.endswith("__random_state")
+    }
+    if seeds:
+        estimator.set_params(**seeds)
+
+
+class Learner(ABC):
+    """Learns local problems with clones of one estimator; holds the data that they share.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Unfitted.
+    features : SharedFeatures
+        X.
+    weights : ndarray of shape (n,)
+        The weights of the rows.
+    hierarchy : Hierarchy
+        The labels.
+    """
+
+    prefer: str | None = None
+    """What kind of workers joblib should use."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        features: SharedFeatures,
+        weights: NDArray[np.float64],
+        hierarchy: Hierarchy,
+    ) -> None:
+        self.estimator = estimator
+        self.features = features
+        self.weights = weights
+        self.hierarchy = hierarchy
+
+    def prepare(self) -> None:  # noqa: B027 (most have nothing to do)
+        """Do what all problems share before they are handed to workers."""
+
+    def learn(self, problem: LocalProblem, seed: int | None) -> LocalModel:
+        """Learn one problem, or find that there is nothing to learn.
+
+        Parameters
+        ----------
+        problem : LocalProblem
+            What to learn.
+        seed : int, optional
+            Seeds the estimator.
+
+        Returns
+        -------
+        LocalModel
+            The fitted model.
+        """
+        n_rows = len(problem.rows)
+        shares = tuple(
+            0.5 if 0 < len(positive) < n_rows else float(len(positive) > 0)
+            for positive in problem.positives
+        )
+        if 0.5 not in shares:
+            return LocalModel(ConstantClassifier(shares), problem.labels, shares)
+        estimator = clone(self.estimator)
+        if seed is not None:
+            set_random_state(estimator, seed)
+        learnt = LocalProblem(
+            problem.key,
+            tuple(c for c, share in zip(problem.labels, shares, strict=True) if share == 0.5),
+            problem.rows,
+            tuple(p for p, share in zip(problem.positives, shares, strict=True) if share == 0.5),
+            problem.exclusive,
+        )
+        return LocalModel(estimator, problem.labels, shares, self._fit(estimator, learnt))
+
+    @abstractmethod
+    def _fit(self, estimator: Any, problem: LocalProblem) -> str:
+        """Fit the estimator to a problem whose labels all vary; say how it answers."""
+
+
+class Queries:
+    """Rows to be judged by many local models.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array
+        The rows as `read_features` returned them, for our own estimators.
+    given : ndarray, csr_array or data frame
+        The rows for those of other libraries.
+    hierarchy : Hierarchy
+        The labels.
+    """
+
+    def __init__(self, X: Any, given: Any, hierarchy: Hierarchy) -> None:
+        self.X = X
+        self.given = given
+        self.hierarchy = hierarchy
+        self._parts = csr_parts(X) if sparse.issparse(X) else None
+
+    def ask(self, model: LocalModel) -> NDArray[np.float64]:
+        """Return the probabilities of a local problem's labels, one row of numbers per label."""
+        found = np.empty((len(model.labels), self.X.shape[0]))
+        for row, share in zip(found, model.shares, strict=True):
+            row[:] = share
+        learnt = [k for k, share in enumerate(model.shares) if share == 0.5]
+        if not learnt:
+            return found
+        if model.answer == "columns":
+            answers = self._ask_ours(model.estimator, len(learnt))
+        else:
+            names = [self.hierarchy.labels[model.labels[k]] for k in learnt]
+            answers = _ask_other(model, self.given, names)
+        found[learnt] = np.clip(answers, 0.0, 1.0).T
+        return found
+
+    def _ask_ours(self, estimator: Any, n_labels: int) -> NDArray[np.float64]:
+        if type(estimator) is PCTClassifier and self._parts is not None:
+            # As `predict_tree`, but with the arrays of X read once for all models.
+            scores = np.zeros((self.X.shape[0], n_labels))
+            estimator.tree_.predict_csr(*self._parts, scores, 1.0, estimator.clus_compat)
+            return scores
+        scores = estimator._predict_scores(self.X)
+        return np.asarray(scores, dtype=np.float64)
+
+
+def _ask_other(model: LocalModel, X: Any, names: list[Any]) -> NDArray[np.float64]:
+    """Return an array of shape (n, n_names) of what an estimator of another library answers."""
+    estimator = model.estimator
+    if not hasattr(estimator, "predict_proba"):
+        return _hard_answers(model, X, names)
+    answer = estimator.predict_proba(X)
+    if model.answer == "indicator":
+        if isinstance(answer, list):  # one array per label, one column for each of 0 and 1
+            answer = np.stack([np.asarray(part)[:, -1] for part in answer], axis=1)
+        return np.asarray(answer, dtype=np.float64)
+    classes = list(estimator.classes_)
+    wanted = [1] if model.answer == "positive" else names
+    return np.asarray(answer, dtype=np.float64)[:, [classes.index(name) for name in wanted]]
+
+
+def _hard_answers(model: LocalModel, X: Any, names: list[Any]) -> NDArray[np.float64]:
+    """Return 0 and 1 for an estimator that predicts without probabilities."""
+    predicted = np.asarray(model.estimator.predict(X))
+    if model.answer == "classes":
+        return np.stack([predicted == name for name in names], axis=1).astype(np.float64)
+    return predicted.reshape(len(predicted), len(names)).astype(np.float64)
