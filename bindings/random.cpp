@@ -32,10 +32,10 @@ Owned<std::int32_t> bootstrap(std::uint64_t seed, std::size_t n_rows, std::size_
                                 [&] { return random.below(static_cast<std::uint32_t>(n_rows)); }));
 }
 
-nb::typed<nb::tuple, Owned<std::int32_t>, std::uint64_t> java_bootstrap(std::int64_t seed,
+nb::typed<nb::tuple, Owned<std::int32_t>, std::uint64_t> java_bootstrap(std::uint64_t state,
                                                                         std::size_t n_rows,
                                                                         std::size_t n_draws) {
-    JavaRandom random(seed);
+    auto random = JavaRandom::resumed(state);
     auto counts = count_draws(n_rows, n_draws,
                               [&] { return random.next_int(static_cast<std::int32_t>(n_rows)); });
     return nb::typed<nb::tuple, Owned<std::int32_t>, std::uint64_t>(
@@ -47,9 +47,9 @@ nb::typed<nb::tuple, Owned<std::int32_t>, std::uint64_t> java_bootstrap(std::int
 void init_random(nb::module_& m) {
     m.def("bootstrap", &bootstrap, nb::arg("seed"), nb::arg("n_rows"), nb::arg("n_draws"),
           "How often each row is drawn; the same numbers on every platform.");
-    m.def("java_bootstrap", &java_bootstrap, nb::arg("seed"), nb::arg("n_rows"),
+    m.def("java_bootstrap", &java_bootstrap, nb::arg("state"), nb::arg("n_rows"),
           nb::arg("n_draws"),
-          "The same by java.util.Random, and the generator's state after the last draw.");
+          "The same by java.util.Random in a given state, and its state after the last draw.");
 }
 
 }  // namespace ramify::bindings

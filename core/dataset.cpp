@@ -56,7 +56,7 @@ void sort_by_key(std::vector<KeyedRow>& items, std::vector<KeyedRow>& scratch) {
 /// Turns columns into features one after the other, reusing its buffers.
 class FeatureBuilder {
   public:
-    explicit FeatureBuilder(std::size_t n_rows) : n_rows_(n_rows) {}
+    FeatureBuilder(std::size_t n_rows, bool all_dense) : n_rows_(n_rows), all_dense_(all_dense) {}
 
     void clear() {
         items_.clear();
@@ -76,7 +76,7 @@ class FeatureBuilder {
     Feature numeric() {
         sort_by_key(items_, scratch_);
         Feature feature;
-        const bool sparse = 2 * n_zero() > n_rows_;
+        const bool sparse = !all_dense_ && 2 * n_zero() > n_rows_;
         feature.kind = sparse ? FeatureKind::sparse : FeatureKind::dense;
         assign_ranks(feature);
         if (sparse) {
@@ -124,6 +124,7 @@ class FeatureBuilder {
     }
 
     std::size_t n_rows_;
+    bool all_dense_;
     std::vector<KeyedRow> items_;
     std::vector<KeyedRow> scratch_;
     std::vector<std::uint32_t> missing_;
@@ -160,11 +161,12 @@ Feature nominal_feature(std::size_t n_rows, std::int32_t n_categories) {
 }  // namespace
 
 template <typename T>
-Dataset Dataset::from_dense(MatrixView<T> X, std::span<const std::int32_t> n_categories) {
+Dataset Dataset::from_dense(MatrixView<T> X, std::span<const std::int32_t> n_categories,
+                            bool all_dense) {
     Dataset dataset;
     dataset.n_rows = X.n_rows;
     dataset.features.reserve(X.n_columns);
-    FeatureBuilder builder(X.n_rows);
+    FeatureBuilder builder(X.n_rows, all_dense);
     // A few columns at a time: a matrix by rows is read along its rows, not across them.
     constexpr std::size_t width = 16;
     std::vector<double> cells(width * X.n_rows);
@@ -193,15 +195,15 @@ Dataset Dataset::from_dense(MatrixView<T> X, std::span<const std::int32_t> n_cat
     return dataset;
 }
 
-template Dataset Dataset::from_dense(MatrixView<float>, std::span<const std::int32_t>);
-template Dataset Dataset::from_dense(MatrixView<double>, std::span<const std::int32_t>);
+template Dataset Dataset::from_dense(MatrixView<float>, std::span<const std::int32_t>, bool);
+template Dataset Dataset::from_dense(MatrixView<double>, std::span<const std::int32_t>, bool);
 
-Dataset Dataset::from_csc(CscView X, std::span<const std::int32_t> n_categories) {
+Dataset Dataset::from_csc(CscView X, std::span<const std::int32_t> n_categories, bool all_dense) {
     Dataset dataset;
     dataset.n_rows = X.n_rows;
     const std::size_t n_columns = X.indptr.size() - 1;
     dataset.features.reserve(n_columns);
-    FeatureBuilder builder(X.n_rows);
+    FeatureBuilder builder(X.n_rows, all_dense);
     for (std::size_t f = 0; f < n_columns; ++f) {
         const auto begin = static_cast<std::size_t>(X.indptr[f]);
         const auto end = static_cast<std::size_t>(X.indptr[f + 1]);

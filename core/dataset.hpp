@@ -70,10 +70,13 @@ struct Dataset {
     bool any_missing = false;
 
     /// `n_categories[f]` > 0 makes column f nominal: its cells are codes below that number.
-    /// NaN is a missing cell. Columns with more than half their cells zero are kept sparse.
+    /// NaN is a missing cell. Columns with more than half their cells zero are kept sparse, unless
+    /// `all_dense`: scans pass by the zeros of a sparse column, which changes the order of sums.
     template <typename T>
-    static Dataset from_dense(MatrixView<T> X, std::span<const std::int32_t> n_categories);
-    static Dataset from_csc(CscView X, std::span<const std::int32_t> n_categories);
+    static Dataset from_dense(MatrixView<T> X, std::span<const std::int32_t> n_categories,
+                              bool all_dense = false);
+    static Dataset from_csc(CscView X, std::span<const std::int32_t> n_categories,
+                            bool all_dense = false);
 };
 
 }  // namespace ramify

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import warnings
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ramify import PCTBaggingClassifier, PCTForestClassifier
-from ramify.metrics import mean_auprc, mean_auroc, pooled_auprc, weighted_auprc
+from ramify.metrics import (
+    clus_multilabel_measures,
+    mean_auprc,
+    mean_auroc,
+    pooled_auprc,
+    weighted_auprc,
+)
 from tests.clus_cases import Case, all_cases
-from tests.clus_oracle import read_measures, read_models, read_predictions, requires_oracle
+from tests.clus_data import RealData, load, requires_data
+from tests.clus_oracle import (
+    TREES,
+    read_measures,
+    read_models,
+    read_predictions,
+    read_results,
+    read_tree_file,
+    requires_oracle,
+)
 from tests.clus_trees import differences
 from tests.engine_trees import as_printed
 from tests.test_tree_clus import classifier, label_matrix
@@ -110,3 +126,67 @@ def test_out_of_bag_scores_like_clus() -> None:
     }
     assert ours == pytest.approx(next(iter(expected.values())), abs=1e-12)
     assert forest.oob_score_ == ours["auprc_pooled"]
+
+
+# ---- real data ---------------------------------------------------------------------------------
+
+# The rest of the records is compared by `python -m benchmarks.ensembles`.
+QUICK = ("church_FUN", "pheno_FUN", "pheno_GO", "eisen_FUN", "emotions", "medical", "wq")
+RECORDS = [
+    record
+    for record in read_results()
+    if record["config"] in ("rf50", "bag50", "mlc_rf50") and record["dataset"].startswith(QUICK)
+]
+# Two categories of one feature mirror each other, and CLUS's roundings choose between them.
+TIED = {("church_FUN", "rf50"): 1e-3}
+
+
+@requires_oracle
+@requires_data
+@pytest.mark.parametrize("record", RECORDS, ids=lambda r: f"{r['dataset']}-{r['config']}")
+def test_figures_on_real_data_equal_those_of_clus(record: dict[str, Any]) -> None:
+    data = load(record["dataset"])
+    forest = real_forest(record["config"], data, n_estimators=50)
+    scores = forest.predict_proba(data.X_test)
+    tolerance = TIED.get((record["dataset"], record["config"]), 1e-9)
+    if record["config"] == "mlc_rf50":
+        ours = clus_multilabel_measures(data.Y_test, scores)
+        expected = {name: x for name, x in record["test"].items() if name in ours and x}
+        assert {name: ours[name] for name in expected} == pytest.approx(expected, rel=5e-5)
+        return
+    ours = {name: measure(data.Y_test, scores) for name, measure in MEASURES.items()}
+    assert ours == pytest.approx(record["test"], abs=tolerance)
+    if tolerance == 1e-9:
+        assert sum(len(tree.feature) for tree in forest.trees_) == record["nodes"]
+
+
+@requires_oracle
+@requires_data
+def test_forest_on_real_data_has_the_trees_of_clus() -> None:
+    (record,) = (r for r in read_results() if r["config"] == "rf5_models")
+    data = load(record["dataset"])
+    forest = real_forest("rf50", data, n_estimators=5)
+    expected = read_tree_file(TREES / record["tree_file"].split("/")[-1])
+    categories = [
+        [str(v) for v in forest.schema_.categories.get(k, ())] for k in range(len(data.names))
+    ]
+    assert len(expected) == 5
+    for tree, member in zip(forest.trees_, expected, strict=True):
+        assert differences(member, as_printed(tree, data.names, categories, data.order)) == []
+
+
+def real_forest(
+    config: str, data: RealData, n_estimators: int
+) -> PCTForestClassifier | PCTBaggingClassifier:
+    settings: dict[str, Any] = {
+        "n_estimators": n_estimators,
+        "criterion": "gini" if config.startswith("mlc") else "variance",
+        "min_weight": 5,
+        "clus_compat": True,
+        "random_state": 0,
+    }
+    if config == "bag50":
+        forest = PCTBaggingClassifier(data.hierarchy, **settings)
+    else:
+        forest = PCTForestClassifier(data.hierarchy, max_features="log2", **settings)
+    return forest.fit(data.X_train, data.Y_train)

@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base import HierarchicalClassifier
+from ramify._clus_voting import multilabel_votes
 from ramify._features import csr_parts, read_features
 from ramify._growing import check_number, check_tree_fits
 from ramify._measuring import measure_scores, read_measure
-from ramify._members import Sampling, TrainingSet, grow_members
+from ramify._members import ClusSampling, Sampling, TrainingSet, grow_members
 from ramify.labels import EncodedLabels
 from ramify.tree import PCTClassifier
 
@@ -146,12 +147,14 @@ class PCTEnsemble(HierarchicalClassifier):
         member = self._with_attributes(self._make_tree())
         plan = member._plan(X.shape[1], 0)
         label_weights = member._label_weights(encoded.Y, weights, plan)
-        sampling = Sampling(X.shape[0], self._count_draws(X.shape[0]), self._clus)
+        sampling = self._sampling(np.diff(encoded.Y.indptr) > 0)
         if not kept:
             self._seed = self._read_seed()
         seeds = sampling.seeds(self._seed, self.n_estimators)
         if len(kept) < self.n_estimators:
-            training = TrainingSet(X, self.schema_, encoded.Y, label_weights, weights)
+            training = TrainingSet(
+                X, self.schema_, encoded.Y, label_weights, weights, clus=self._clus
+            )
             grown = grow_members(
                 training,
                 plan,
@@ -182,6 +185,16 @@ class PCTEnsemble(HierarchicalClassifier):
                 "from its RandomSeed. Give a whole number, or None for 0."
             )
         return int(self.random_state)
+
+    def _sampling(self, labelled: NDArray[np.bool_]) -> Sampling:
+        """Return how rows are drawn; CLUS draws those without labels apart."""
+        n_draws = self._count_draws(len(labelled))
+        if not self._clus:
+            return Sampling(len(labelled), n_draws)
+        if self.criterion != "variance":
+            # In multi-label mode a row without labels is known to have none.
+            labelled = np.ones_like(labelled)
+        return ClusSampling(len(labelled), n_draws, labelled)
 
     def _count_draws(self, n_rows: int) -> int | None:
         if not self.bootstrap:
@@ -230,6 +243,8 @@ class PCTEnsemble(HierarchicalClassifier):
         np.minimum(out, 1.0, out=out)
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
+        if self._clus and self.criterion != "variance":
+            return multilabel_votes(self.trees_, X, self.hierarchy_.n_labels)
         scores = np.empty((X.shape[0], self.hierarchy_.n_labels))
         self._vote(X, scores)
         return scores

@@ -117,7 +117,7 @@ def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
     return _read_array(estimator, X, reset=False)
 
 
-def make_dataset(X: Any, schema: FeatureSchema) -> _core.Dataset:
+def make_dataset(X: Any, schema: FeatureSchema, *, clus: bool = False) -> _core.Dataset:
     """Prepare X for growing trees: ranks and codes, computed once and shared by all trees.
 
     Parameters
@@ -126,6 +126,8 @@ def make_dataset(X: Any, schema: FeatureSchema) -> _core.Dataset:
         What `read_training_features` returned.
     schema : FeatureSchema
         The same.
+    clus : bool
+        Whether sums along a column must run as CLUS's do, past every zero.
 
     Returns
     -------
@@ -133,7 +135,7 @@ def make_dataset(X: Any, schema: FeatureSchema) -> _core.Dataset:
         The core's columns.
     """
     if not sparse.issparse(X):
-        return _core.Dataset.from_dense(X, schema.n_categories)
+        return _core.Dataset.from_dense(X, schema.n_categories, clus)
     columns = _canonical(cast("Any", X).tocsc())
     return _core.Dataset.from_csc(
         columns.indptr.astype(np.int64),
@@ -141,6 +143,7 @@ def make_dataset(X: Any, schema: FeatureSchema) -> _core.Dataset:
         columns.data.astype(np.float64),
         columns.shape[0],
         schema.n_categories,
+        clus,
     )
 
 

@@ -28,6 +28,11 @@ class JavaRandom:
     def __init__(self, seed: int) -> None:
         self._state = (seed ^ 0x5DEECE66D) & self._MASK
 
+    @property
+    def state(self) -> int:
+        """The 48 bits that decide all further numbers."""
+        return self._state
+
     def _next(self, bits: int) -> int:
         self._state = (self._state * 0x5DEECE66D + 0xB) & self._MASK
         value = self._state >> (48 - bits)

@@ -15,7 +15,6 @@ from ramify._growing import GrowthPlan
 from ramify._label_formats import IndicatorFormat
 from ramify._local_models import Learner
 from ramify._local_problems import LocalProblem
-from ramify._members import Sampling
 from ramify.hierarchy import Hierarchy
 from ramify.tree import PCTClassifier
 
@@ -114,7 +113,7 @@ class ForestLearner(SharingLearner):
         tree = estimator._with_attributes(estimator._make_tree())
         growth = self._make_growth(tree, problem, 0)
         n_rows = len(problem.rows)
-        sampling = Sampling(n_rows, estimator._count_draws(n_rows), estimator._clus)
+        sampling = estimator._sampling(np.ones(n_rows, dtype=bool))
         estimator._seed = estimator._read_seed()
         estimator.trees_ = []
         for seed in sampling.seeds(estimator._seed, estimator.n_estimators):

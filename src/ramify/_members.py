@@ -17,7 +17,7 @@ from ramify._growing import GrowthPlan
 from ramify._java_random import JavaRandom
 from ramify._progress import track
 
-__all__ = ["Sampling", "TrainingSet", "grow_members"]
+__all__ = ["ClusSampling", "Sampling", "TrainingSet", "grow_members"]
 
 
 @dataclass
@@ -38,6 +38,8 @@ class TrainingSet:
         What each label's impurity counts.
     weights : ndarray of shape (n,)
         What each row counts.
+    clus : bool
+        Whether trees obey CLUS's conventions.
     stop : StopFlag
         Ends all trees that grow on this data.
     """
@@ -47,12 +49,13 @@ class TrainingSet:
     Y: sparse.csr_array[np.int32]
     label_weights: NDArray[np.float64]
     weights: NDArray[np.float64]
+    clus: bool = False
     stop: _core.StopFlag = field(default_factory=_core.StopFlag)
 
     @cached_property
     def dataset(self) -> _core.Dataset:
         """The columns of X as the core takes them."""
-        return make_dataset(self.X, self.schema)
+        return make_dataset(self.X, self.schema, clus=self.clus)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k not in ("dataset", "stop")}
@@ -71,13 +74,10 @@ class Sampling:
         The number of training rows.
     n_draws : int or None
         Draws with replacement per member; None: every member learns from all rows.
-    clus : bool
-        Whether to draw CLUS's numbers.
     """
 
     n_rows: int
     n_draws: int | None
-    clus: bool = False
 
     def seeds(self, random_seed: int, n_members: int) -> list[int]:
         """Return one seed per member; a longer list starts with the shorter one.
@@ -92,13 +92,10 @@ class Sampling:
         Returns
         -------
         list of int
-            For CLUS, the seed of the generator that serves bootstrap and feature draws.
+            The seeds.
         """
-        if not self.clus:
-            words = np.random.SeedSequence(random_seed).generate_state(n_members, np.uint64)
-            return [int(word) for word in words]
-        bags = JavaRandom(random_seed)
-        return [_clus_selection_seed(bags.next_int()) for _ in range(n_members)]
+        words = np.random.SeedSequence(random_seed).generate_state(n_members, np.uint64)
+        return [int(word) for word in words]
 
     def draw(self, seed: int) -> tuple[NDArray[np.int32] | None, int]:
         """Draw a member's rows.
@@ -115,9 +112,6 @@ class Sampling:
         seed : int
             What seeds the member's further draws.
         """
-        if self.clus:
-            counts, state = _core.java_bootstrap(seed, self.n_rows, self.n_draws or 0)
-            return (None if self.n_draws is None else counts), state
         if self.n_draws is None:
             return None, seed
         return _core.bootstrap(seed, self.n_rows, self.n_draws), seed
@@ -132,10 +126,42 @@ class Sampling:
         return mask
 
 
-def _clus_selection_seed(bag_seed: int) -> int:
-    """Return the seed of the fourth of a bag's five generators, the one that selects."""
-    generators = JavaRandom(bag_seed)
-    return [generators.next_int() for _ in range(4)][3]
+@dataclass(frozen=True)
+class ClusSampling(Sampling):
+    """The same with CLUS's random numbers.
+
+    Every member has five generators. The fourth draws the bootstrap sample and goes on with the
+    features of the nodes. If some rows have no labels, the second generator draws the sample
+    instead: first from the rows with labels as many as there are, then from the others, which it
+    numbers from the last to the first.
+
+    Attributes
+    ----------
+    labelled : ndarray of bool, shape (n_rows,)
+        Which rows have labels.
+    """
+
+    labelled: NDArray[np.bool_]
+
+    def seeds(self, random_seed: int, n_members: int) -> list[int]:
+        """Return the seed of each member's generators."""
+        random = JavaRandom(random_seed)
+        return [random.next_int() for _ in range(n_members)]
+
+    def draw(self, seed: int) -> tuple[NDArray[np.int32] | None, int]:
+        """Draw a member's rows; the second answer is the state of the fourth generator."""
+        random = JavaRandom(seed)
+        states = [JavaRandom(random.next_int()).state for _ in range(5)]
+        if self.n_draws is None:
+            return None, states[3]
+        if self.labelled.all():
+            return _core.java_bootstrap(states[3], self.n_rows, self.n_draws)
+        counts = np.zeros(self.n_rows, dtype=np.int32)
+        state = states[1]
+        for part in (np.flatnonzero(self.labelled), np.flatnonzero(~self.labelled)[::-1]):
+            n_draws = round(self.n_draws * len(part) / self.n_rows)
+            counts[part], state = _core.java_bootstrap(state, len(part), n_draws)
+        return counts, states[3]
 
 
 def grow_members(

@@ -86,7 +86,7 @@ def choose_f_test(
         weights = np.concatenate([weights, np.ones(Y_valid.shape[0])])
     else:
         held_out = _folds(X.shape[0], choice.n_folds, plan, random)
-    dataset = make_dataset(X, schema)
+    dataset = make_dataset(X, schema, clus=plan.clus is not None)
     rows_of_X = _by_rows(X)
     order = np.concatenate(held_out)
     scores: dict[float, float] = {}

@@ -232,7 +232,7 @@ class PCTClassifier(HierarchicalClassifier):
             plan = plan.with_f_test(found.level)
         else:
             self.f_test_ = plan.f_test
-        dataset = make_dataset(X, self.schema_)
+        dataset = make_dataset(X, self.schema_, clus=self.clus_compat)
         self.tree_ = plan.grow(dataset, Y, label_weights, weights)
 
     def _f_test_choice(self, validation: Any) -> FTestChoice:
