@@ -80,7 +80,7 @@ def report(result: DemoResult) -> str:
         "## The labels",
         "",
         "```",
-        hierarchy.to_text(max_labels=18),
+        hierarchy.to_text(max_labels=18).rstrip(),
         "```",
         "",
         "## How well a tree predicts them",
