@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify._base import HierarchicalClassifier
 from ramify._clus_voting import multilabel_votes
+from ramify._cluster import count_threads
 from ramify._features import csr_parts, read_features
 from ramify._growing import check_number, check_tree_fits
 from ramify._measuring import measure_scores, read_measure
@@ -235,7 +235,7 @@ class PCTEnsemble(HierarchicalClassifier):
         self, X: Any, out: NDArray[np.float64], voters: NDArray[np.uint8] | None = None
     ) -> None:
         """Write the mean of the trees' label shares; 0 in `voters`: the tree has no say."""
-        n_threads = effective_n_jobs(self.n_jobs)
+        n_threads = count_threads(self.n_jobs)
         if sparse.issparse(X):
             _core.vote_csr(self.trees_, *csr_parts(X), out, self._clus, n_threads, voters)
         else:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify._cluster import count_threads
 from ramify._features import csr_parts
 from ramify._ftest import clus_critical_values, critical_values
 from ramify._validation import check_choice, check_number
@@ -172,7 +172,7 @@ class GrowthPlan:
             "merging": "none",
             "seed": self.seed,
             "java_random": False,
-            "n_threads": effective_n_jobs(self.n_jobs),
+            "n_threads": count_threads(self.n_jobs),
             "midpoint": self.midpoint,
             "random_thresholds": self.random_thresholds,
             "nominal_tests": self.nominal_tests,

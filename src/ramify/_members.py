@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify._cluster import in_parallel
 from ramify._features import FeatureSchema, make_dataset
 from ramify._growing import GrowthPlan
 from ramify._java_random import JavaRandom
@@ -196,10 +197,10 @@ def grow_members(
         In the order of the seeds.
     """
     _ = training.dataset  # here, once, rather than in every thread
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     tasks = (delayed(_grow_member)(training, plan, sampling, seed) for seed in seeds)
+    grown = in_parallel(tasks, n_jobs=n_jobs, prefer="threads", shared=[training])
     try:
-        return list(track(parallel(tasks), len(seeds), "Growing trees", shown=verbose))
+        return list(track(grown, len(seeds), "Growing trees", shown=verbose))
     except BaseException:
         # Ctrl-C reaches the main thread only.
         training.stop.set()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
 from ramify import _core
+from ramify._cluster import count_threads
 from ramify._validation import check_choice
 from ramify.decision._scores import check_scores
 from ramify.hierarchy import Hierarchy
@@ -93,5 +93,5 @@ def make_coherent(
             "must be a number above 0."
         )
     return _core.make_coherent(
-        values, *hierarchy.parent_rows, weights, method, effective_n_jobs(n_jobs)
+        values, *hierarchy.parent_rows, weights, method, count_threads(n_jobs)
     )
