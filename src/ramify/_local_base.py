@@ -6,13 +6,14 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._base import HierarchicalClassifier
+from ramify._cluster import count_threads
 from ramify._features import read_features
 from ramify._local_features import SharedFeatures, given_features
 from ramify._local_learners import learn_all, make_learner
@@ -132,8 +133,9 @@ class LocalClassifier(HierarchicalClassifier):
     def _score(self, X: Any, given: Any) -> NDArray[np.float64]:
         queries = Queries(X, given, self.hierarchy_)
         models = list(self.local_models_.values())
-        n_bundles = min(len(models), effective_n_jobs(self.n_jobs))
-        found = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+        n_bundles = min(len(models), count_threads(self.n_jobs))
+        # Here: rows and models would take longer to travel to a cluster.
+        found = Parallel(n_jobs=n_bundles, require="sharedmem")(
             delayed(_ask_bundle)(queries, models[k::n_bundles]) for k in range(n_bundles)
         )
         answers: list[Any] = [None] * len(models)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from ramify._base import HierarchicalClassifier
+from ramify._cluster import in_parallel
 from ramify._label_formats import label_array
 from ramify._local_features import SharedFeatures
 from ramify._local_models import NO_CLASS, Learner, LocalModel
@@ -116,20 +117,20 @@ def learn_all(
     # A tree may take less time than its way to a worker: problems travel in bundles.
     n_bundles = min(len(problems), 16 * effective_n_jobs(n_jobs))
     bundles = [range(k, len(problems), n_bundles) for k in range(n_bundles)]
-    parallel = Parallel(n_jobs=n_jobs, prefer=learner.prefer, return_as="generator")
     tasks = (
         delayed(_learn_bundle)(learner, [(problems[i], seeds[i]) for i in bundle])
         for bundle in bundles
     )
+    learnt = in_parallel(tasks, n_jobs=n_jobs, prefer=learner.prefer, shared=[learner])
     try:
-        found = list(track(parallel(tasks), n_bundles, "Fitting local models", shown=verbose))
+        found = list(track(learnt, n_bundles, "Fitting local models", shown=verbose))
     except BaseException:
         # Ctrl-C reaches the main thread only.
         learner.features.stop.set()
         raise
     models: list[Any] = [None] * len(problems)
-    for bundle, learnt in zip(bundles, found, strict=True):
-        for i, model in zip(bundle, learnt, strict=True):
+    for bundle, answers in zip(bundles, found, strict=True):
+        for i, model in zip(bundle, answers, strict=True):
             models[i] = model
     return models
 
