@@ -1,0 +1,115 @@
+"""What labels gain as their threshold falls: step functions of the threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+__all__ = ["Steps", "count_steps", "pool"]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Figures that change only where a threshold passes a score.
+
+    Attributes
+    ----------
+    score : ndarray of shape (k,)
+        Distinct scores, falling; the first is infinity, where nothing is predicted.
+    value : ndarray of shape (k, m)
+        m figures for thresholds from the score down to the next one, that one left out.
+    """
+
+    score: NDArray[np.float64]
+    value: NDArray[np.float64]
+
+    def place(self, threshold: float) -> int:
+        """Return where the figures of a threshold stand."""
+        return int(np.searchsorted(-self.score, -threshold, side="right")) - 1
+
+    def at(self, threshold: float) -> NDArray[np.float64]:
+        """Return the figures of a threshold."""
+        return np.asarray(self.value[self.place(threshold)])
+
+
+def count_steps(
+    truth: sparse.csr_array[np.int32], scores: NDArray[np.float64], weight: NDArray[np.float64]
+) -> list[Steps]:
+    """Count for every label the true and the predicted rows at every threshold.
+
+    Parameters
+    ----------
+    truth : csr_array of shape (n, n_labels)
+        True labels.
+    scores : ndarray of shape (n, n_labels)
+        Their scores.
+    weight : ndarray of shape (n,)
+        What each row counts.
+
+    Returns
+    -------
+    list of Steps
+        One per label, with two figures: the weight of the rows that rightly get the label, and
+        of all rows that get it.
+
+    Examples
+    --------
+    >>> truth = sparse.csr_array(np.array([[1], [0], [1]], dtype=np.int32))
+    >>> steps = count_steps(truth, np.array([[0.9], [0.5], [0.5]]), np.ones(3))[0]
+    >>> steps.score, steps.value.tolist()
+    (array([inf, 0.9, 0.5]), [[0.0, 0.0], [1.0, 1.0], [2.0, 3.0]])
+    """
+    columns = sparse.csc_array(truth)
+    found = []
+    for label in range(scores.shape[1]):
+        rows = columns.indices[columns.indptr[label] : columns.indptr[label + 1]]
+        gain = np.zeros((len(scores), 2))
+        gain[:, 1] = weight
+        gain[rows, 0] = weight[rows]
+        found.append(_accumulate(scores[:, label], gain, np.zeros(2)))
+    return found
+
+
+def pool(parts: Sequence[Steps]) -> Steps:
+    """Add up the figures of several labels that share one threshold.
+
+    Parameters
+    ----------
+    parts : sequence of Steps
+        Step functions with the same number of figures.
+
+    Returns
+    -------
+    Steps
+        Their sum, with a step wherever one of them has one.
+
+    Examples
+    --------
+    >>> first = Steps(np.array([np.inf, 0.7]), np.array([[0.0], [2.0]]))
+    >>> second = Steps(np.array([np.inf, 0.9, 0.7]), np.array([[1.0], [5.0], [3.0]]))
+    >>> pooled = pool([first, second])
+    >>> pooled.score, pooled.value.ravel()
+    (array([inf, 0.9, 0.7]), array([1., 5., 5.]))
+    """
+    if len(parts) == 1:
+        return parts[0]
+    scores = np.concatenate([part.score[1:] for part in parts])
+    gains = np.concatenate([np.diff(part.value, axis=0) for part in parts])
+    start = np.sum([part.value[0] for part in parts], axis=0)
+    return _accumulate(scores, gains, start)
+
+
+def _accumulate(
+    scores: NDArray[np.float64], gains: NDArray[np.float64], start: NDArray[np.float64]
+) -> Steps:
+    """Sum gains in the order of falling scores, with one step for equal scores."""
+    order = np.argsort(-scores, kind="stable")
+    falling = scores[order]
+    totals = start + np.cumsum(gains[order], axis=0)
+    last = np.append(falling[1:] != falling[:-1], True)[: len(falling)]
+    score = np.concatenate([[np.inf], falling[last]])
+    return Steps(score, np.concatenate([start[None], totals[last]]))
