@@ -13,7 +13,10 @@ import ramify
 QUICK = {"n_estimators": 5, "random_state": 0}
 
 # Parameters without which a class cannot be built or learns nothing.
-REQUIRED: dict[str, dict[str, Any]] = {}
+REQUIRED: dict[str, dict[str, Any]] = {
+    "CalibratedHierarchicalClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
+    "TunedThresholdClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
+}
 
 _OPEN_INTERVAL = (
     "scikit-learn asks for probabilities strictly between 0 and 1; a pure leaf's are 0 and 1"
@@ -31,6 +34,7 @@ _SAMPLED = {
 # What fails of scikit-learn's checks, and why.
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "PCTClassifier": _PURE_LEAVES,
+    "TunedThresholdClassifier": _PURE_LEAVES,
     "PCTForestClassifier": _PURE_LEAVES | _SAMPLED,
     "PCTBaggingClassifier": _PURE_LEAVES | _SAMPLED,
     "PCTExtraTreesClassifier": _PURE_LEAVES,

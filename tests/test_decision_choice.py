@@ -40,7 +40,7 @@ def reached(goal, Y, predicted, hierarchy, weight=None):
 
 def all_thresholds(scores, hierarchy, per):
     """Every choice of thresholds in the order of the hierarchy that could make a difference."""
-    candidates = [*np.unique(scores), np.inf]
+    candidates = [*np.unique(scores[scores > 0]), np.inf]
     levels = hierarchy.label_levels
     n_groups = {"all": 1, "level": hierarchy.depth, "label": hierarchy.n_labels}[per]
     for values in product(candidates, repeat=n_groups):
@@ -186,6 +186,24 @@ def test_a_label_without_rows_is_never_predicted():
     assert thresholds.tolist() == [0.5, np.inf, np.inf]
 
 
+def test_macro_f1_gives_labels_without_rows_their_parents_threshold():
+    Y, scores = [[1, 0, 0], [0, 0, 0]], [[0.6, 0.5, 0.3], [0.2, 0.1, 0.3]]
+    thresholds = choose_thresholds(Y, scores, PATHS, goal="macro_f1", per="label")
+    np.testing.assert_allclose(thresholds, [0.4, 0.55, np.inf])
+
+
+def test_labels_of_probability_zero_are_never_predicted():
+    # Without that rule b would get its best F1, 0.4, by being predicted everywhere.
+    Y = np.array([[1, 0], [0, 1], [0, 0], [0, 0]])
+    scores = np.array([[0.6, 0.2], [0.2, 0.0], [0.2, 0.0], [0.2, 0.0]])
+    flat = Hierarchy.from_labels(["a", "b"])
+    thresholds = choose_thresholds(Y, scores, flat, goal="macro_f1", per="label")
+    np.testing.assert_allclose(thresholds, [0.4, np.inf])
+    # Scores below 0 are no probabilities: there 0 means nothing.
+    thresholds = choose_thresholds(Y, scores - 1, flat, goal="macro_f1", per="label")
+    np.testing.assert_allclose(thresholds, [-0.6, -1.0])
+
+
 def test_hierarchical_and_micro_f1_are_one_goal_on_closed_sets():
     data = load_animals()
     scores = make_coherent(np.random.default_rng(0).random(data.y.shape), data.hierarchy)
@@ -206,7 +224,7 @@ def test_counts_of_steps_are_those_of_the_thresholds(case):
     _, Y, scores = case
     for label, steps in enumerate(count_steps(Y, scores, np.ones(len(scores)))):
         for threshold in (*scores[:, label], 0.3, np.inf, -1.0):
-            predicted = scores[:, label] >= threshold
+            predicted = (scores[:, label] >= threshold) & (scores[:, label] > 0)
             truth = Y.toarray()[:, label]
             assert steps.at(threshold).tolist() == [(predicted * truth).sum(), predicted.sum()]
 

@@ -1,5 +1,6 @@
 """ramify learns classifiers whose labels form a hierarchy."""
 
+from ramify.calibration import CalibratedHierarchicalClassifier
 from ramify.datasets import (
     fetch,
     list_datasets,
@@ -22,10 +23,12 @@ from ramify.local import (
 )
 from ramify.model_selection import HierarchicalStratifiedKFold
 from ramify.saving import ModelFileError, load, save
+from ramify.thresholds import TunedThresholdClassifier
 from ramify.tree import PCTClassifier
 
 __version__ = "0.1.0"
 __all__ = [
+    "CalibratedHierarchicalClassifier",
     "FlatClassifier",
     "HierarchicalStratifiedKFold",
     "Hierarchy",
@@ -39,6 +42,7 @@ __all__ = [
     "PerLevelClassifier",
     "PerNodeClassifier",
     "PerParentClassifier",
+    "TunedThresholdClassifier",
     "fetch",
     "list_datasets",
     "load",

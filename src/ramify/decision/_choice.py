@@ -87,7 +87,8 @@ def choose_thresholds(
     -------
     ndarray of shape (n_labels,)
         Thresholds for `apply_threshold` or a classifier's ``predict``. They lie halfway between
-        two scores; infinity keeps a label that is best left alone from ever being predicted.
+        two scores, and above 0 if no score is negative; infinity keeps a label that is best left
+        alone from ever being predicted.
 
     Notes
     -----
@@ -95,6 +96,9 @@ def choose_thresholds(
     over all scores, wherever labels share a threshold or form a tree. For a threshold per label
     in a DAG that problem is too large: a good choice is improved until no single threshold can
     be moved with a gain; it is at least as good as with one threshold per level.
+
+    Of equally good thresholds the largest is taken. Only "macro_f1" gives labels whose F1 is 0 at
+    every threshold that of their parents, in place of infinity.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ramify._hierarchy_graph import row_of
 from ramify._validation import check_choice, check_number
 from ramify.decision._ordered import Order, best_thresholds
 from ramify.decision._steps import Steps, pool
@@ -137,7 +138,13 @@ class SummedGoal(Goal):
         """Return the best thresholds of the groups of labels."""
         parts = counts.each(self.figures(counts))
         gains = [pool([parts[label] for label in group]) for group in groups]
-        return best_thresholds(gains, order, start)
+        return self._settle(best_thresholds(gains, order, start), gains, order)
+
+    def _settle(
+        self, thresholds: NDArray[np.float64], gains: list[Steps], order: Order
+    ) -> NDArray[np.float64]:
+        """Choose among thresholds that are equally good."""
+        return thresholds
 
     def _total(self, counts: Counts, thresholds: NDArray[np.float64]) -> float:
         parts = counts.each(self.figures(counts))
@@ -157,6 +164,19 @@ class MacroF1(SummedGoal):
             np.divide(2 * steps.value[:, 0], sizes, out=f1, where=sizes > 0)
             found.append(f1)
         return found
+
+    def _settle(
+        self, thresholds: NDArray[np.float64], gains: list[Steps], order: Order
+    ) -> NDArray[np.float64]:
+        """Give groups without any true positive the threshold of their parents.
+
+        All their thresholds have F1 = 0, and so have those of all below them; rare labels should
+        not be silenced for that.
+        """
+        for group, steps in enumerate(gains):
+            if not steps.value.any() and len(row_of(order.parents, group)):
+                thresholds[group] = order.floor(thresholds, group)
+        return thresholds
 
     def score(self, counts: Counts, thresholds: NDArray[np.float64]) -> float:
         """Return the mean F1."""

@@ -187,7 +187,7 @@ def widen_margins(
     upper, lower = np.empty(order.n_groups), np.empty(order.n_groups)
     for group, (own, threshold) in enumerate(zip(steps, thresholds, strict=True)):
         place = own.place(threshold)
-        upper[group] = own.score[place]
+        upper[group] = own.score[place] if place else threshold
         lower[group] = own.score[place + 1] if place + 1 < len(own.score) else lowest
     for group in range(order.n_groups):
         lower[group] = max(lower[group], order.floor(lower, group))

@@ -41,6 +41,9 @@ def count_steps(
 ) -> list[Steps]:
     """Count for every label the true and the predicted rows at every threshold.
 
+    Where no score is negative, thresholds of 0 are left out: they would predict every label for
+    every row, which gives a label that the scores say nothing about its largest F1.
+
     Parameters
     ----------
     truth : csr_array of shape (n, n_labels)
@@ -64,13 +67,16 @@ def count_steps(
     (array([inf, 0.9, 0.5]), [[0.0, 0.0], [1.0, 1.0], [2.0, 3.0]])
     """
     columns = sparse.csc_array(truth)
+    only_positive = scores.min(initial=0.0) >= 0
     found = []
     for label in range(scores.shape[1]):
         rows = columns.indices[columns.indptr[label] : columns.indptr[label + 1]]
         gain = np.zeros((len(scores), 2))
         gain[:, 1] = weight
         gain[rows, 0] = weight[rows]
-        found.append(_accumulate(scores[:, label], gain, np.zeros(2)))
+        column = scores[:, label]
+        counted = column > 0 if only_positive else np.full(len(column), True)
+        found.append(_accumulate(column[counted], gain[counted], np.zeros(2)))
     return found
 
 

@@ -1,0 +1,139 @@
+"""Curves from scores to probabilities, one label at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit
+from sklearn.isotonic import IsotonicRegression
+
+from ramify._savable import savable
+
+__all__ = ["Calibrator", "IsotonicCurve", "SigmoidCurve", "fit_isotonic", "fit_sigmoid"]
+
+Calibrator: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""Maps scores to probabilities, never turning their order round."""
+
+_NEWTON_STEPS = 100
+
+
+@savable
+@dataclass(frozen=True)
+class IsotonicCurve:
+    """Straight lines between rising points, flat beyond them.
+
+    Attributes
+    ----------
+    score, probability : ndarray of shape (k,)
+        The points; both rise.
+    """
+
+    score: NDArray[np.float64]
+    probability: NDArray[np.float64]
+
+    def __call__(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probabilities of scores."""
+        return np.interp(scores, self.score, self.probability)
+
+
+@savable
+@dataclass(frozen=True)
+class SigmoidCurve:
+    """The sigmoid of a line.
+
+    Attributes
+    ----------
+    slope : float
+        Positive.
+    intercept : float
+        The line's value at score 0.
+    """
+
+    slope: float
+    intercept: float
+
+    def __call__(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probabilities of scores."""
+        return np.asarray(expit(self.slope * scores + self.intercept))
+
+
+def fit_isotonic(
+    scores: NDArray[np.float64], truth: NDArray[np.float64], weights: NDArray[np.float64]
+) -> IsotonicCurve:
+    """Fit the rising curve with the smallest squared error.
+
+    Parameters
+    ----------
+    scores, truth, weights : ndarray of shape (n,)
+        Scores, zeros and ones, and what each row counts.
+
+    Returns
+    -------
+    IsotonicCurve
+        The curve.
+
+    Examples
+    --------
+    >>> scores, truth = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.0, 1.0, 0.0, 1.0])
+    >>> fit_isotonic(scores, truth, np.ones(4))(np.array([0.0, 0.15, 0.25, 0.4]))
+    array([0.  , 0.25, 0.5 , 1.  ])
+    """
+    fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    fitted.fit(scores, truth, sample_weight=weights)
+    return IsotonicCurve(fitted.X_thresholds_, fitted.y_thresholds_)
+
+
+def fit_sigmoid(
+    scores: NDArray[np.float64], truth: NDArray[np.float64], weights: NDArray[np.float64]
+) -> SigmoidCurve | None:
+    r"""Fit Platt's sigmoid: the most likely one, for targets a little away from 0 and 1.
+
+    With n₊ the weight of the rows that have the label and n₋ of the others, these have the
+    targets (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2) (Platt, 1999). Newton's method, with halved steps
+    where a whole one goes too far (Lin, Lin and Weng, 2007).
+
+    Parameters
+    ----------
+    scores, truth, weights : ndarray of shape (n,)
+        Scores, zeros and ones, and what each row counts.
+
+    Returns
+    -------
+    SigmoidCurve or None
+        None if larger scores go with fewer positives.
+
+    Examples
+    --------
+    >>> scores, truth = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.0, 1.0, 0.0, 1.0])
+    >>> fit_sigmoid(scores, truth, np.ones(4))(np.array([0.25]))
+    array([0.5])
+    >>> fit_sigmoid(-scores, truth, np.ones(4)) is None
+    True
+    """
+    positive, negative = weights @ truth, weights @ (1 - truth)
+    targets = np.where(truth > 0, (positive + 1) / (positive + 2), 1 / (negative + 2))
+    line = np.column_stack([scores, np.ones(len(scores))])
+
+    def loss(at: NDArray[np.float64]) -> float:
+        z = line @ at
+        return float(-weights @ (targets * log_expit(z) + (1 - targets) * log_expit(-z)))
+
+    at = np.array([0.0, np.log((positive + 1) / (negative + 1))])
+    here = loss(at)
+    for _ in range(_NEWTON_STEPS):
+        p = expit(line @ at)
+        gradient = line.T @ (weights * (p - targets))
+        curvature = (line.T * (weights * p * (1 - p))) @ line + 1e-12 * np.eye(2)
+        step = np.linalg.solve(curvature, gradient)
+        size = 1.0
+        while loss(at - size * step) > here and size > 1e-10:
+            size /= 2
+        at = at - size * step
+        gained, here = here - loss(at), loss(at)
+        if gained <= 1e-12 * max(1.0, here):
+            break
+    return SigmoidCurve(float(at[0]), float(at[1])) if at[0] > 0 else None
