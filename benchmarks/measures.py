@@ -17,10 +17,10 @@ import numpy as np
 from scipy import sparse
 from scipy import stats as scipy_stats
 from sklearn import metrics as sklearn_metrics
-from tests.clus_measures import flat_runs, hierarchical_runs
-from tests.clus_oracle import ORACLE
 
 from ramify import Hierarchy, metrics, stats
+from tests.clus_measures import flat_runs, hierarchical_runs
+from tests.clus_oracle import ORACLE
 
 REQUIRED_TIMES = 5.0
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.damage import FORGERIES, bomb, forge, unpack
-from benchmarks.fuzz_load import fuzz, models
 
 import ramify
+from benchmarks.damage import FORGERIES, bomb, forge, unpack
+from benchmarks.fuzz_load import fuzz, models
 from ramify import ModelFileError
 from ramify.saving.container import VERSION
 from tests.golden.make_model import FOLDER, make, rows
