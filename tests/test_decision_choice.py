@@ -20,6 +20,7 @@ from ramify.metrics import (
     micro_f1,
     micro_precision_recall_f1,
 )
+from tests.test_decision_coherence import edges
 from tests.test_hierarchy import build, label_graphs
 
 PATHS = Hierarchy.from_paths(["a/b", "c"])
@@ -105,6 +106,29 @@ def test_no_other_thresholds_are_better_on_a_tree(goal, per, case):
         if goal == "precision" and not is_precise(Y, rivals, hierarchy, per, 0.7):
             continue
         assert found >= reached(goal, Y, rivals, hierarchy) - 1e-9
+
+
+def test_most_choices_are_the_best_in_a_dag_too():
+    rng = np.random.default_rng(1)
+    best = []
+    while len(best) < 40:
+        parents = [rng.choice(child, min(child, rng.integers(1, 3)), False) for child in range(5)]
+        hierarchy = build({f"n{c}": [f"n{p}" for p in above] for c, above in enumerate(parents)})
+        if hierarchy.is_tree:
+            continue
+        scores = make_coherent(rng.integers(1, 6, (12, 5)) / 6, hierarchy, "max")
+        Y = hierarchy.close((rng.random((12, 5)) < 0.35 * scores).astype(int))
+        chosen = apply_threshold(
+            scores, choose_thresholds(Y, scores, hierarchy, per="label"), hierarchy
+        )
+        rivals = np.array(list(product([*np.unique(scores), np.inf], repeat=5)))
+        children, above = edges(hierarchy)
+        rivals = rivals[(rivals[:, children] >= rivals[:, above]).all(axis=1)]
+        predicted = scores >= rivals[:, None]
+        shared = (predicted & Y.toarray().astype(bool)).sum(axis=(1, 2))
+        f1 = 2 * shared / (predicted.sum(axis=(1, 2)) + Y.nnz)
+        best.append(micro_f1(Y, chosen) >= f1.max() - 1e-12)
+    assert np.mean(best) >= 0.95
 
 
 @pytest.mark.parametrize("goal", GOALS)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import nnls
 
-from ramify import Hierarchy, _core, load_animals
+from ramify import Hierarchy, _core, fetch, load_animals
 from ramify.decision import make_coherent
+from tests.clus_data import requires_data
 from tests.test_hierarchy import build, label_graphs
 
 METHODS = ("max", "min", "isotonic")
@@ -142,18 +143,32 @@ def test_a_long_chain_and_a_wide_star():
     )
 
 
+def assert_is_projection(scores, repaired, hierarchy, rng):
+    """Rows x nearest to s in the cone of coherent rows y: <s - x, x> = 0 and <s - x, y> <= 0."""
+    left = scores - repaired
+    np.testing.assert_allclose((left * repaired).sum(axis=1), 0, atol=1e-9)
+    others = make_coherent(rng.normal(size=(200, hierarchy.n_labels)), hierarchy, "max")
+    assert (left @ others.T <= 1e-9).all()
+
+
 def test_large_random_graph_meets_the_conditions_of_an_optimum():
-    """x is the projection onto the cone of coherent rows: <s - x, x> = 0, <s - x, y> <= 0."""
     rng = np.random.default_rng(0)
     pairs = {(f"{rng.integers(child)}", f"{child}") for child in range(1, 600) for _ in range(2)}
     hierarchy = Hierarchy.from_edges(pairs)
     assert not hierarchy.is_tree
     scores = rng.random((5, hierarchy.n_labels))
     repaired = make_coherent(scores, hierarchy)
-    left = scores - repaired
-    np.testing.assert_allclose((left * repaired).sum(axis=1), 0, atol=1e-9)
-    others = make_coherent(rng.normal(size=(200, hierarchy.n_labels)), hierarchy, "max")
-    assert (left @ others.T <= 1e-9).all()
+    assert_is_projection(scores, repaired, hierarchy, rng)
+
+
+@requires_data
+def test_least_squares_on_the_gene_ontology():
+    data = fetch("cellcycle_GO")
+    rng = np.random.default_rng(0)
+    scores = data.y_test[:4].toarray() + rng.normal(scale=0.3, size=(4, data.hierarchy.n_labels))
+    repaired = make_coherent(scores, data.hierarchy)
+    assert is_coherent(repaired, data.hierarchy)
+    assert_is_projection(scores, repaired, data.hierarchy, rng)
 
 
 def test_true_labels_are_coherent_already():
