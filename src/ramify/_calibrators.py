@@ -19,6 +19,9 @@ Calibrator: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Maps scores to probabilities, never turning their order round."""
 
 _NEWTON_STEPS = 100
+# Below these, differences of scores and slopes are rounding.
+_NO_SPREAD = 1e-12
+_NO_SLOPE = 1e-9
 
 
 @savable
@@ -104,7 +107,7 @@ def fit_sigmoid(
     Returns
     -------
     SigmoidCurve or None
-        None if larger scores go with fewer positives.
+        None if larger scores do not go with more positives, or all scores are equal.
 
     Examples
     --------
@@ -116,13 +119,33 @@ def fit_sigmoid(
     """
     positive, negative = weights @ truth, weights @ (1 - truth)
     targets = np.where(truth > 0, (positive + 1) / (positive + 2), 1 / (negative + 2))
-    line = np.column_stack([scores, np.ones(len(scores))])
+    # In units of their spread the slope of scores is well determined, however close they lie.
+    centre = np.average(scores, weights=weights)
+    spread = np.sqrt(np.average((scores - centre) ** 2, weights=weights))
+    if spread <= _NO_SPREAD * max(1.0, abs(centre)):
+        return None
+    line = np.column_stack([(scores - centre) / spread, np.ones(len(scores))])
+
+    start = np.array([0.0, np.log((positive + 1) / (negative + 1))])
+    at = _most_likely(line, targets, weights, start)
+    if at[0] <= _NO_SLOPE:
+        return None
+    slope = float(at[0] / spread)
+    return SigmoidCurve(slope, float(at[1] - slope * centre))
+
+
+def _most_likely(
+    line: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    at: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the coefficients of the most likely sigmoid of `line`, by Newton's method."""
 
     def loss(at: NDArray[np.float64]) -> float:
         z = line @ at
         return float(-weights @ (targets * log_expit(z) + (1 - targets) * log_expit(-z)))
 
-    at = np.array([0.0, np.log((positive + 1) / (negative + 1))])
     here = loss(at)
     for _ in range(_NEWTON_STEPS):
         p = expit(line @ at)
@@ -136,4 +159,4 @@ def fit_sigmoid(
         gained, here = here - loss(at), loss(at)
         if gained <= 1e-12 * max(1.0, here):
             break
-    return SigmoidCurve(float(at[0]), float(at[1])) if at[0] > 0 else None
+    return at
