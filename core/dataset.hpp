@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
+
+#include "codes.hpp"
 
 namespace ramify {
 
@@ -68,6 +71,7 @@ struct Dataset {
     std::size_t n_rows = 0;
     std::vector<Feature> features;
     bool any_missing = false;
+    std::shared_ptr<CodeCache> codes = std::make_shared<CodeCache>();
 
     /// `n_categories[f]` > 0 makes column f nominal: its cells are codes below that number.
     /// NaN is a missing cell. Columns with more than half their cells zero are kept sparse, unless

@@ -4,6 +4,7 @@
 #include <memory>
 #include <numeric>
 
+#include "counting.hpp"
 #include "parallel.hpp"
 #include "prune.hpp"
 #include "tree_builder.hpp"
@@ -376,6 +377,9 @@ Tree grow_with(const Work& work, NodeRows rows) {
 Tree grow(const Dataset& dataset, const Targets& targets, NodeRows root,
           const GrowOptions& options) {
     StopSignal signal(options.interrupted);
+    if (can_count(dataset, targets, options)) {
+        return grow_by_counting(dataset, targets, root, options, signal);
+    }
     Work work{dataset, targets, options, signal, true};
     work.keep_orders =
         options.max_features == 0 || options.max_features >= dataset.features.size();

@@ -12,13 +12,15 @@ from scipy import sparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from ramify import _core
 from ramify._base import HierarchicalClassifier
 from ramify._cluster import count_threads
 from ramify._features import read_features
 from ramify._local_features import SharedFeatures, given_features
 from ramify._local_learners import learn_all, make_learner
-from ramify._local_models import LocalModel, Queries
+from ramify._local_models import LEARNT, LocalModel, Queries
 from ramify._local_problems import LabelRows, LocalProblem
+from ramify._local_trees import name_tree
 from ramify.tree import PCTClassifier
 
 __all__ = ["LocalClassifier"]
@@ -79,10 +81,11 @@ class LocalClassifier(HierarchicalClassifier):
         *,
         weighted: bool,
     ) -> None:
-        estimator = PCTClassifier() if self.estimator is None else self.estimator
         names = getattr(self, "feature_names_in_", None)
         features = SharedFeatures(X, given_features(given, X), self.schema_, names)
-        learner = make_learner(estimator, features, weights, self.hierarchy_, weighted=weighted)
+        learner = make_learner(
+            self._local_estimator(), features, weights, self.hierarchy_, weighted=weighted
+        )
         problems = self._problems(LabelRows(Y, self.hierarchy_, weights))
         models = learn_all(
             learner,
@@ -107,7 +110,22 @@ class LocalClassifier(HierarchicalClassifier):
     def estimators_(self) -> dict[Any, Any]:
         """The fitted local models by what they speak of."""
         check_is_fitted(self)
-        return {key: model.estimator for key, model in self.local_models_.items()}
+        return {key: self._as_estimator(model) for key, model in self.local_models_.items()}
+
+    def _as_estimator(self, model: LocalModel) -> Any:
+        if not isinstance(model.estimator, _core.Tree):
+            return model.estimator
+        labels = self.hierarchy_.labels
+        pairs = zip(model.labels, model.shares, strict=True)
+        learnt = [labels[c] for c, share in pairs if share == LEARNT]
+        fitted = name_tree(self._local_estimator(), model.estimator, learnt)
+        fitted.schema_, fitted.n_features_in_ = self.schema_, self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            fitted.feature_names_in_ = self.feature_names_in_
+        return fitted
+
+    def _local_estimator(self) -> Any:
+        return PCTClassifier() if self.estimator is None else self.estimator
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of every label.
@@ -131,7 +149,8 @@ class LocalClassifier(HierarchicalClassifier):
         return self._score(X, X)
 
     def _score(self, X: Any, given: Any) -> NDArray[np.float64]:
-        queries = Queries(X, given, self.hierarchy_)
+        clus = bool(getattr(self.estimator, "clus_compat", False))
+        queries = Queries(X, given, self.hierarchy_, clus=clus)
         models = list(self.local_models_.values())
         n_bundles = min(len(models), count_threads(self.n_jobs))
         # Here: rows and models would take longer to travel to a cluster.

@@ -164,7 +164,8 @@ class OtherLearner(Learner):
         super().__init__(estimator, features, weights, hierarchy)
         self.weighted = weighted
 
-    def _fit(self, estimator: Any, problem: LocalProblem) -> str:
+    def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
+        estimator = self._make(seed)
         y, answer = self._target(problem)
         whole = len(problem.rows) == len(self.weights)
         X = self.features.given if whole else _safe_indexing(self.features.given, problem.rows)
@@ -172,7 +173,7 @@ class OtherLearner(Learner):
             estimator.fit(X, y, sample_weight=self.weights[problem.rows])
         else:
             estimator.fit(X, y)
-        return answer
+        return estimator, answer
 
     def _target(self, problem: LocalProblem) -> tuple[NDArray[Any], str]:
         """Return y as the estimator takes it, and how it will answer."""

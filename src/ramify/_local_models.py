@@ -12,14 +12,17 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
+from ramify import _core
 from ramify._features import csr_parts
 from ramify._local_features import SharedFeatures
 from ramify._local_problems import LocalProblem
 from ramify._savable import savable
 from ramify.hierarchy import Hierarchy
-from ramify.tree import PCTClassifier
 
 __all__ = ["ConstantClassifier", "Learner", "LocalModel", "Queries", "set_random_state"]
+
+LEARNT = 0.5
+"""In place of a label's share of the training rows: neither none nor all, so there is a model."""
 
 NO_CLASS = ""
 """The class of rows that have none of a problem's labels; no label has an empty name."""
@@ -71,15 +74,15 @@ class LocalModel:
 
     Attributes
     ----------
-    estimator : estimator
-        The model.
+    estimator : estimator or Tree
+        The model; of a PCTClassifier the tree alone.
     labels : tuple of int
         Positions of the labels of the local problem.
     shares : tuple of float
-        For each label 0 or 1 if all training rows agree, so that it is not asked; 0.5 for those
-        that the estimator has learnt.
+        For each label 0 or 1 if all training rows agree, so that it is not asked; LEARNT for
+        those that the model has learnt.
     answer : str
-        How the estimator answers: "columns", one per learnt label, as our own do; "positive", by
+        How the model answers: "columns", one per learnt label, as our own do; "positive", by
         the probability of class 1; "indicator", as scikit-learn's multi-label classifiers do;
         "classes", by the probabilities of classes whose names are the labels'.
     """
@@ -152,26 +155,33 @@ class Learner(ABC):
         """
         n_rows = len(problem.rows)
         shares = tuple(
-            0.5 if 0 < len(positive) < n_rows else float(len(positive) > 0)
+            LEARNT if 0 < len(positive) < n_rows else float(len(positive) > 0)
             for positive in problem.positives
         )
-        if 0.5 not in shares:
+        if LEARNT not in shares:
             return LocalModel(ConstantClassifier(shares), problem.labels, shares)
+        learnt = LocalProblem(
+            problem.key,
+            tuple(c for c, share in zip(problem.labels, shares, strict=True) if share == LEARNT),
+            problem.rows,
+            tuple(
+                p for p, share in zip(problem.positives, shares, strict=True) if share == LEARNT
+            ),
+            problem.exclusive,
+        )
+        model, answer = self._fit(learnt, seed)
+        return LocalModel(model, problem.labels, shares, answer)
+
+    def _make(self, seed: int | None) -> Any:
+        """Return an unfitted estimator."""
         estimator = clone(self.estimator)
         if seed is not None:
             set_random_state(estimator, seed)
-        learnt = LocalProblem(
-            problem.key,
-            tuple(c for c, share in zip(problem.labels, shares, strict=True) if share == 0.5),
-            problem.rows,
-            tuple(p for p, share in zip(problem.positives, shares, strict=True) if share == 0.5),
-            problem.exclusive,
-        )
-        return LocalModel(estimator, problem.labels, shares, self._fit(estimator, learnt))
+        return estimator
 
     @abstractmethod
-    def _fit(self, estimator: Any, problem: LocalProblem) -> str:
-        """Fit the estimator to a problem whose labels all vary; say how it answers."""
+    def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
+        """Fit a model to a problem whose labels all vary; say how it answers."""
 
 
 class Queries:
@@ -185,12 +195,15 @@ class Queries:
         The rows for those of other libraries.
     hierarchy : Hierarchy
         The labels.
+    clus : bool
+        Whether trees mix branches in CLUS's order of operations.
     """
 
-    def __init__(self, X: Any, given: Any, hierarchy: Hierarchy) -> None:
+    def __init__(self, X: Any, given: Any, hierarchy: Hierarchy, *, clus: bool = False) -> None:
         self.X = X
         self.given = given
         self.hierarchy = hierarchy
+        self.clus = clus
         self._parts = csr_parts(X) if sparse.issparse(X) else None
 
     def ask(self, model: LocalModel) -> NDArray[np.float64]:
@@ -198,7 +211,7 @@ class Queries:
         found = np.empty((len(model.labels), self.X.shape[0]))
         for row, share in zip(found, model.shares, strict=True):
             row[:] = share
-        learnt = [k for k, share in enumerate(model.shares) if share == 0.5]
+        learnt = [k for k, share in enumerate(model.shares) if share == LEARNT]
         if not learnt:
             return found
         if model.answer == "columns":
@@ -209,14 +222,15 @@ class Queries:
         found[learnt] = np.clip(answers, 0.0, 1.0).T
         return found
 
-    def _ask_ours(self, estimator: Any, n_labels: int) -> NDArray[np.float64]:
-        if type(estimator) is PCTClassifier and self._parts is not None:
-            # As `predict_tree`, but with the arrays of X read once for all models.
-            scores = np.zeros((self.X.shape[0], n_labels))
-            estimator.tree_.predict_csr(*self._parts, scores, 1.0, estimator.clus_compat)
-            return scores
-        scores = estimator._predict_scores(self.X)
-        return np.asarray(scores, dtype=np.float64)
+    def _ask_ours(self, model: Any, n_labels: int) -> NDArray[np.float64]:
+        if not isinstance(model, _core.Tree):
+            return np.asarray(model._predict_scores(self.X), dtype=np.float64)
+        scores = np.zeros((self.X.shape[0], n_labels))
+        if self._parts is None:
+            model.predict(self.X, scores, 1.0, self.clus)
+        else:
+            model.predict_csr(*self._parts, scores, 1.0, self.clus)
+        return scores
 
 
 def _ask_other(model: LocalModel, X: Any, names: list[Any]) -> NDArray[np.float64]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy, deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ramify import _core
@@ -18,7 +21,9 @@ from ramify._local_problems import LocalProblem
 from ramify.hierarchy import Hierarchy
 from ramify.tree import PCTClassifier
 
-__all__ = ["label_columns", "own_learner"]
+__all__ = ["label_columns", "name_tree", "own_learner"]
+
+_MAX_SEED = np.iinfo(np.int32).max
 
 
 def own_learner(estimator: Any) -> type[Learner]:
@@ -41,6 +46,12 @@ def label_columns(
     >>> label_columns((np.array([0, 2]), np.array([1])), 3).toarray().tolist()
     [[1, 0], [0, 1], [1, 0]]
     """
+    if len(positives) == 1:  # thousands of these are made, so the short way
+        counts = np.zeros(n_rows + 1, dtype=np.int64)
+        counts[positives[0] + 1] = 1
+        zeros = np.zeros(len(positives[0]), dtype=np.int64)
+        parts = (zeros.astype(np.int32) + 1, zeros, np.cumsum(counts))
+        return sparse.csr_array(parts, shape=(n_rows, 1))
     indices = np.concatenate(positives)
     indptr = np.cumsum([0, *map(len, positives)])
     ones = np.ones(len(indices), dtype=np.int32)
@@ -49,25 +60,23 @@ def label_columns(
     return rows
 
 
-def local_hierarchy(hierarchy: Hierarchy, problem: LocalProblem) -> Hierarchy:
-    """Return a problem's labels side by side."""
-    return Hierarchy.from_labels([hierarchy.labels[c] for c in problem.labels])
-
-
 class OwnLearner(Learner):
     """Fits any classifier of ours per problem, on the rows of the problem."""
 
     prefer = "threads"
 
-    def _fit(self, estimator: Any, problem: LocalProblem) -> str:
-        settings: dict[str, Any] = {"hierarchy": local_hierarchy(self.hierarchy, problem)}
+    def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
+        settings: dict[str, Any] = {
+            "hierarchy": Hierarchy.from_labels(_names(self.hierarchy, problem))
+        }
         if self.features.schema.has_nominal:
             settings["categorical_features"] = self.features.schema.n_categories > 0
         Y = label_columns(problem.positives, self.features.X.shape[0])[problem.rows]
-        estimator.set_params(**settings).fit(
+        estimator = self._make(seed).set_params(**settings)
+        estimator.fit(
             self.features.by_rows[problem.rows], Y, sample_weight=self.weights[problem.rows]
         )
-        return "columns"
+        return estimator, "columns"
 
 
 class SharingLearner(Learner):
@@ -78,48 +87,78 @@ class SharingLearner(Learner):
     def prepare(self) -> None:
         """Compute the ranks here, once, rather than in every worker."""
         _ = self.features.dataset
+        self.estimator._check_parameters()
 
-    def _describe(self, estimator: Any, problem: LocalProblem) -> None:
-        """Set what `fit` would have set before growing."""
-        estimator._check_parameters()
-        self.features.describe(estimator)
-        estimator.hierarchy_ = local_hierarchy(self.hierarchy, problem)
-        estimator.format_ = IndicatorFormat(estimator.hierarchy_, "int64", "dense")
-        estimator.classes_ = estimator.format_.classes
-
-    def _make_growth(self, tree: PCTClassifier, problem: LocalProblem, seed: int) -> Growth:
-        plan = tree._plan(self.features.X.shape[1], seed)
+    def _make_growth(self, tree: PCTClassifier, plan: GrowthPlan, problem: LocalProblem) -> Growth:
         Y = label_columns(problem.positives, self.features.X.shape[0])
-        return Growth(self, problem, plan, Y, tree._label_weights(Y, self.weights, plan))
+        return Growth(self, problem, Y, tree._label_weights(Y, self.weights, plan))
 
 
 class TreeLearner(SharingLearner):
-    """Grows a PCTClassifier per problem."""
+    """Grows the tree of a PCTClassifier per problem; `name_tree` makes a PCTClassifier of it."""
 
-    def _fit(self, estimator: Any, problem: LocalProblem) -> str:
-        self._describe(estimator, problem)
-        seed = check_random_state(estimator.random_state).randint(np.iinfo(np.int32).max)
-        growth = self._make_growth(estimator, problem, int(seed))
-        estimator.tree_ = growth.grow(growth.plan, None)
-        estimator.f_test_ = growth.plan.f_test
-        return "columns"
+    def prepare(self) -> None:
+        """Also find the plan, which is the same for all problems but for the seed."""
+        super().prepare()
+        self._tree = clone(self.estimator)
+        name_labels(self._tree, ["any"])
+        self._plan = self._tree._plan(self.features.X.shape[1], 0)
+
+    def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
+        if seed is None:
+            seed = int(_copied_random(self.estimator.random_state).randint(_MAX_SEED))
+        plan = replace(self._plan, seed=seed)
+        tree = self._tree
+        if self.estimator.label_weight is not None or len(problem.labels) > 1:
+            tree = name_labels(copy(tree), _names(self.hierarchy, problem))
+        return self._make_growth(tree, plan, problem).grow(plan, None), "columns"
 
 
 class ForestLearner(SharingLearner):
     """Grows an ensemble of PCTs per problem."""
 
-    def _fit(self, estimator: Any, problem: LocalProblem) -> str:
-        self._describe(estimator, problem)
+    def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
+        estimator = name_labels(self._make(seed), _names(self.hierarchy, problem))
+        self.features.describe(estimator)
         tree = estimator._with_attributes(estimator._make_tree())
-        growth = self._make_growth(tree, problem, 0)
+        plan = tree._plan(self.features.X.shape[1], 0)
+        growth = self._make_growth(tree, plan, problem)
         n_rows = len(problem.rows)
         sampling = estimator._sampling(np.ones(n_rows, dtype=bool))
         estimator._seed = estimator._read_seed()
         estimator.trees_ = []
-        for seed in sampling.seeds(estimator._seed, estimator.n_estimators):
-            counts, drawn_seed = sampling.draw(seed)
-            estimator.trees_.append(growth.grow(growth.plan.for_member(drawn_seed), counts))
-        return "columns"
+        for member_seed in sampling.seeds(estimator._seed, estimator.n_estimators):
+            counts, drawn_seed = sampling.draw(member_seed)
+            estimator.trees_.append(growth.grow(plan.for_member(drawn_seed), counts))
+        return estimator, "columns"
+
+
+def name_labels(estimator: Any, names: list[Any]) -> Any:
+    """Set what `fit` would have set for a label matrix of these columns."""
+    estimator.hierarchy_ = Hierarchy.from_labels(names)
+    estimator.format_ = IndicatorFormat(estimator.hierarchy_, "int64", "dense")
+    estimator.classes_ = estimator.format_.classes
+    return estimator
+
+
+def name_tree(estimator: PCTClassifier, tree: _core.Tree, names: list[Any]) -> PCTClassifier:
+    """Return a fitted PCTClassifier of a local tree, but for what it knows of the features."""
+    fitted: PCTClassifier = name_labels(clone(estimator), names)
+    fitted.tree_, fitted.f_test_ = tree, estimator.f_test
+    return fitted
+
+
+def _names(hierarchy: Hierarchy, problem: LocalProblem) -> list[Any]:
+    return [hierarchy.labels[c] for c in problem.labels]
+
+
+def _copied_random(random_state: Any) -> np.random.RandomState:
+    """Return a generator of a problem's own, as if the estimator had been cloned."""
+    given = isinstance(random_state, np.random.RandomState)
+    random: np.random.RandomState = check_random_state(
+        deepcopy(random_state) if given else random_state
+    )
+    return random
 
 
 class Growth:
@@ -131,8 +170,6 @@ class Growth:
         Holds X and the weights.
     problem : LocalProblem
         The rows.
-    plan : GrowthPlan
-        How trees grow.
     Y : csr_array of shape (n, n_labels)
         The problem's labels for all rows of X.
     label_weights : ndarray of shape (n_labels,)
@@ -143,11 +180,9 @@ class Growth:
         self,
         learner: Learner,
         problem: LocalProblem,
-        plan: GrowthPlan,
         Y: sparse.csr_array[np.int32],
         label_weights: NDArray[np.float64],
     ) -> None:
-        self.plan = plan
         self._learner = learner
         self._rows = problem.rows
         self._Y = Y

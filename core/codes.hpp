@@ -1,0 +1,40 @@
+// X once more, in two bytes a cell, for growing by counting.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace ramify {
+
+struct Dataset;
+
+/// Every column as small whole numbers: ranks of a numeric feature, codes of a nominal one.
+struct CodeColumns {
+    std::size_t n_rows = 0;
+    std::vector<std::uint16_t> cells;     // column after column
+    std::vector<std::uint32_t> n_values;  // per column: how many ranks or codes there are; that
+                                          // number itself stands for an unknown value
+    std::vector<std::size_t> first_cell;  // per column: where a table of sums, one for each value
+                                          // and one for unknown ones, has the column's
+    std::size_t n_cells = 0;              // of such a table
+    std::size_t most_values = 0;
+
+    bool empty() const { return n_values.empty(); }
+    const std::uint16_t* column(std::size_t feature) const {
+        return cells.data() + feature * n_rows;
+    }
+};
+
+/// Makes the columns when they are first asked for: one set for all trees of a data set.
+class CodeCache {
+  public:
+    /// Empty where a column has too many values for two bytes, or most cells are zero.
+    const CodeColumns& of(const Dataset& dataset);
+
+  private:
+    std::once_flag made_;
+    CodeColumns columns_;
+};
+
+}  // namespace ramify
