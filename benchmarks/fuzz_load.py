@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -132,17 +133,15 @@ def _use(model: Any, X: Any, expected: Any) -> str:
 
 
 def models() -> list[tuple[Any, Any]]:
-    """Return small fitted models and rows: a tree of nominal columns, a forest, a pipeline."""
+    """Return small fitted models and rows; the last two of them need skops."""
     data = ramify.load_animals()
     tree = ramify.PCTClassifier().fit(data.X, data.y)
     made = ramify.make_hierarchical_classification(60, n_features=4, random_state=0)
     forest = ramify.PCTForestClassifier(n_estimators=3, max_depth=4, random_state=0)
+    local = ramify.PerNodeClassifier(made.hierarchy, estimator=GaussianNB())
     pipeline = make_pipeline(StandardScaler(), ramify.PCTClassifier(max_depth=3))
-    return [
-        (tree, data.X),
-        (forest.fit(made.X, made.y), made.X),
-        (pipeline.fit(made.X, made.y), made.X),
-    ]
+    others = [model.fit(made.X, made.y) for model in (forest, local, pipeline)]
+    return [(tree, data.X), *((model, made.X) for model in others)]
 
 
 def main() -> int:

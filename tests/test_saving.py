@@ -14,11 +14,23 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ramify
-from ramify import Hierarchy, HierarchyBinarizer, ModelFileError, PCTClassifier
+from ramify import (
+    FlatClassifier,
+    Hierarchy,
+    HierarchyBinarizer,
+    ModelFileError,
+    PCTClassifier,
+    PCTForestClassifier,
+    PerEdgeClassifier,
+    PerLevelClassifier,
+    PerNodeClassifier,
+    PerParentClassifier,
+)
 from ramify._savable import savable
 from ramify.metrics import pooled_auprc
 
@@ -212,6 +224,37 @@ def test_a_pipeline_with_wrapped_steps_comes_back(tree, path):
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        PerNodeClassifier(estimator=LogisticRegression()),
+        PerEdgeClassifier(estimator=PCTForestClassifier(n_estimators=3, random_state=0)),
+        PerParentClassifier(estimator=make_pipeline(StandardScaler(), GaussianNB())),
+        FlatClassifier(estimator=PerLevelClassifier()),
+    ],
+    ids=lambda model: type(model.estimator).__name__,
+)
+def test_local_architectures_come_back_with_what_they_wrap(model, path):
+    pytest.importorskip("skops")
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 4))
+    y = np.array(["a/b", "a/c", "d"])[(abs(X[:, 0]) * 2).astype(int) % 3]
+    model = clone(model).fit(X, y)
+    loaded = round_trip(model, path)
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert list(loaded.estimators_) == list(model.estimators_)
+
+
+def test_a_loaded_forest_grows_on(path):
+    X = np.random.default_rng(1).normal(size=(60, 4))
+    y = X[:, 0] > 0
+    whole = PCTForestClassifier(n_estimators=6, random_state=5).fit(X, y)
+    half = PCTForestClassifier(n_estimators=3, random_state=5, warm_start=True).fit(X, y)
+    grown = round_trip(half, path).set_params(n_estimators=6).fit(X, y)
+    np.testing.assert_array_equal(grown.predict_proba(X), whole.predict_proba(X))
+
+
 def test_wrapped_estimators_of_unknown_types_need_trust(path):
     pytest.importorskip("skops")
     ramify.save(Holder(LogisticRegression(C=Stranger(2.0))), path)
@@ -277,8 +320,13 @@ def test_the_file_is_a_zip_of_json_and_arrays(tree, path):
     np.testing.assert_array_equal(thresholds, tree.tree_.threshold)
 
 
-def test_what_shrinks_too_well_is_stored(path):
-    zeros = np.zeros(40_000_000)
+def test_what_shrinks_too_well_is_stored(path, monkeypatch):
+    zeros = np.zeros(100_000)
+    ramify.save(Holder(zeros), path)
+    assert path.stat().st_size < zeros.nbytes / 100
+    monkeypatch.setattr("ramify.saving.container._FREE_TOTAL", 1 << 16)
+    with pytest.raises(ModelFileError, match="its members claim 80"):
+        ramify.load(path)
     assert (round_trip(Holder(zeros), path).content == 0).all()
     assert path.stat().st_size > zeros.nbytes
 

@@ -15,13 +15,13 @@ from benchmarks.damage import FORGERIES, bomb, forge, unpack
 from benchmarks.fuzz_load import fuzz, models
 from ramify import ModelFileError
 from ramify.saving.container import VERSION
-from tests.golden.make_model import FOLDER, make, rows
+from tests.golden.make_model import FOLDER, NAMES, make, rows
 
 
 @pytest.fixture
 def sound(tmp_path):
     path = tmp_path / "model.ramify"
-    ramify.save(make(), path)
+    ramify.save(make("tree"), path)
     return path
 
 
@@ -36,9 +36,10 @@ def rewrite(path, document):
 
 
 @pytest.mark.parametrize("version", range(1, VERSION + 1))
-def test_files_of_every_version_load(version):
-    told = json.loads((FOLDER / f"model_v{version}.json").read_text(encoding="utf-8"))
-    model = ramify.load(FOLDER / f"model_v{version}.ramify")
+@pytest.mark.parametrize("name", NAMES)
+def test_files_of_every_version_load(name, version):
+    told = json.loads((FOLDER / f"{name}_v{version}.json").read_text(encoding="utf-8"))
+    model = ramify.load(FOLDER / f"{name}_v{version}.ramify")
     assert list(model.classes_) == told["labels"]
     np.testing.assert_array_equal(model.predict_proba(rows()), told["predict_proba"])
     assert [sorted(labels) for labels in model.predict(rows())] == told["predict"]
@@ -62,11 +63,11 @@ def test_files_of_a_later_version_ask_for_an_update(sound):
         ramify.load(sound)
 
 
-@pytest.mark.parametrize("number", [0, 1, 2], ids=["tree", "forest", "pipeline"])
+@pytest.mark.parametrize("number", range(4), ids=["tree", "forest", "local", "pipeline"])
 def test_damaged_files_are_refused(number):
     pytest.importorskip("skops")
     model, X = models()[number]
-    summary = fuzz(model, X, 150, seed=number + 1)
+    summary = fuzz(model, X, 100, seed=number + 1)
     assert not summary.failures, summary.write()
     assert summary.most_bytes < 300 << 20, summary.write()
 

@@ -1,4 +1,4 @@
-"""Write a model file of the current version, and what it predicts.
+"""Write model files of the current version, and what they predict.
 
 Run with ``python -m tests.golden.make_model``. A file stays as it is once its version has been
 released; a new version gets a new file.
@@ -9,9 +9,11 @@ import math
 from pathlib import Path
 
 import ramify
-from ramify import Hierarchy, PCTClassifier
+from ramify import Hierarchy, PCTClassifier, PCTForestClassifier, PerEdgeClassifier
+from ramify._base import HierarchicalClassifier
 from ramify.saving.container import VERSION
 
+NAMES = ("tree", "forest", "local")
 FOLDER = Path(__file__).parent
 HIERARCHY = Hierarchy.from_edges(
     [("animal", "mammal"), ("animal", "pet"), ("mammal", "cat"), ("pet", "cat"), ("pet", "fish")]
@@ -27,26 +29,35 @@ def rows() -> list[list[float]]:
     ]
 
 
-def make() -> PCTClassifier:
-    """Return the model that the golden file of this version holds."""
-    X = rows()
-    y = [SETS[int(abs(3 * row[0]) + row[2]) % len(SETS)] for row in X]
-    model = PCTClassifier(HIERARCHY, min_samples_leaf=3, categorical_features=[2])
-    return model.fit(X, y)
+def labels() -> list[list[str]]:
+    """Label sets that depend on the rows."""
+    return [SETS[int(abs(3 * row[0]) + row[2]) % len(SETS)] for row in rows()]
 
 
-def write() -> None:
-    """Write the model file and the predictions that it must give."""
-    model = make()
-    ramify.save(model, FOLDER / f"model_v{VERSION}.ramify")
+def make(name: str) -> HierarchicalClassifier:
+    """Return a model that a golden file of this version holds."""
+    settings = {"hierarchy": HIERARCHY, "categorical_features": [2]}
+    models = {
+        "tree": PCTClassifier(min_samples_leaf=3, **settings),
+        "forest": PCTForestClassifier(n_estimators=4, max_depth=4, random_state=0, **settings),
+        "local": PerEdgeClassifier(estimator=PCTClassifier(max_depth=2), **settings),
+    }
+    return models[name].fit(rows(), labels())
+
+
+def write(name: str) -> None:
+    """Write a model file and the predictions that it must give."""
+    model = make(name)
+    ramify.save(model, FOLDER / f"{name}_v{VERSION}.ramify")
     told = {
         "labels": list(model.classes_),
         "predict_proba": model.predict_proba(rows()).tolist(),
-        "predict": [sorted(labels) for labels in model.predict(rows())],
+        "predict": [sorted(found) for found in model.predict(rows())],
     }
-    text = json.dumps(told, indent=1)
-    (FOLDER / f"model_v{VERSION}.json").write_text(text + "\n", encoding="utf-8")
+    text = json.dumps(told)
+    (FOLDER / f"{name}_v{VERSION}.json").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write()
+    for name in NAMES:
+        write(name)
