@@ -5,19 +5,24 @@ import os
 import signal
 import threading
 import time
+from contextlib import contextmanager
 
 import joblib
 import numpy as np
 import pytest
+from joblib.parallel import get_active_backend
+from sklearn.base import clone
 from sklearn.model_selection import cross_validate
+from sklearn.tree import DecisionTreeClassifier
 
 from ramify import (
     HierarchicalStratifiedKFold,
     PCTClassifier,
     PCTForestClassifier,
+    PerEdgeClassifier,
     make_hierarchical_classification,
 )
-from ramify._cluster import count_threads
+from ramify._cluster import _kept_by_cluster, count_threads
 from ramify._members import TrainingSet
 from tests.estimators import make, public_classifiers
 
@@ -30,18 +35,31 @@ N_WORKERS = 3
 PARALLEL = [cls for cls in public_classifiers() if "n_jobs" in inspect.signature(cls).parameters]
 
 
-@pytest.fixture(scope="module")
-def client():
+@contextmanager
+def cluster():
     with (
         distributed.LocalCluster(
             n_workers=N_WORKERS,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address=":0",
             memory_limit=0,
-        ) as cluster,
-        distributed.Client(cluster) as client,
+        ) as processes,
+        distributed.Client(processes) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster() as client:
+        yield client
+
+
+@pytest.fixture
+def mortal_client():
+    """A cluster of its own for a test that ends workers."""
+    with cluster() as client:
         yield client
 
 
@@ -85,6 +103,20 @@ def test_the_data_travel_once_and_not_with_every_tree(client, data, monkeypatch)
     assert 1 <= len(written) <= N_WORKERS
 
 
+def test_data_whose_last_copy_is_lost_are_made_again(mortal_client, data):
+    """Keep the only copy on one worker, and end that one before any tree grows."""
+    with joblib.parallel_config("dask"):
+        backend, _ = get_active_backend()
+        with _kept_by_cluster(backend, [data.X]):
+            future = backend.data_futures[id(data.X)]
+            distributed.wait(future)
+            (holder,) = mortal_client.who_has(future)[future.key]
+            os.kill(mortal_client.run(os.getpid)[holder], signal.SIGKILL)
+            found = mortal_client.submit(np.sum, future).result(timeout=60)
+        assert id(data.X) not in backend.data_futures
+    assert found == data.X.sum()
+
+
 def test_a_cluster_has_not_more_threads_in_one_process(client):
     with joblib.parallel_config("dask"):
         assert joblib.effective_n_jobs(2) == N_WORKERS
@@ -93,36 +125,64 @@ def test_a_cluster_has_not_more_threads_in_one_process(client):
 
 
 class Killer(threading.Thread):
-    """Ends a worker's process as soon as it works on trees."""
+    """Ends a worker's process when some of the tasks are done and some are not."""
 
-    def __init__(self, client):
+    def __init__(self, client, task):
         super().__init__()
-        self.scheduler = client.cluster.scheduler
+        self.client = client
+        self.task = task
         self.processes = client.run(os.getpid)
         self.killed = None
-        self.fit_is_over = threading.Event()
+        self.is_over = threading.Event()
 
     def run(self):
-        while self.killed is None and not self.fit_is_over.is_set():
-            # Not the first trees: by then the fit is well under way.
-            done = sum("_grow_member" in str(key) for key in dict(self.scheduler.tasks))
-            for address, worker in list(self.scheduler.workers.items()):
-                if done > N_WORKERS and worker.processing and self.killed is None:
-                    os.kill(self.processes[address], signal.SIGKILL)
-                    self.killed = self.processes[address]
-            time.sleep(0.01)
+        while self.killed is None and not self.is_over.is_set():
+            time.sleep(0.005)
+            self.killed = self.client.run_on_scheduler(self._find, self.task, self.processes)
+        if self.killed is not None:
+            os.kill(self.killed, signal.SIGKILL)
+
+    @staticmethod
+    def _find(task, processes, dask_scheduler):
+        """Return the process of a worker that is at work on a task, not on the first ones."""
+        tasks = [state for key, state in dask_scheduler.tasks.items() if task in str(key)]
+        at_work = [state.processing_on for state in tasks if state.processing_on]
+        if len(tasks) <= N_WORKERS or not at_work:
+            return None
+        return processes[at_work[0].address]
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_over.set()
+        self.join()
 
 
-def test_a_worker_may_die_in_the_middle_of_a_fit(client):
-    data = make_hierarchical_classification(1500, n_features=20, n_labels=60, random_state=0)
-    forest = PCTForestClassifier(n_estimators=150, random_state=0)
-    expected = forest.fit(data.X, data.y).predict_proba(data.X)
-    killer = Killer(client)
-    killer.start()
-    with joblib.parallel_config("dask"):
-        there = forest.fit(data.X, data.y)
-    killer.fit_is_over.set()
-    killer.join()
-    assert killer.killed is not None, "the fit was over before a worker could be ended"
+def check_death(killer, client):
+    assert killer.killed is not None, "the work was done before a worker could be ended"
     assert killer.killed not in client.run(os.getpid).values()
-    np.testing.assert_array_equal(there.predict_proba(data.X), expected)
+
+
+@pytest.fixture(scope="module")
+def more_data():
+    return make_hierarchical_classification(1500, n_features=20, n_labels=60, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "task"),
+    [
+        (PCTForestClassifier(n_estimators=150, random_state=0), "_grow_member"),
+        (PerEdgeClassifier(estimator=DecisionTreeClassifier(random_state=0)), "_learn_bundle"),
+    ],
+    ids=["forest", "local"],
+)
+def test_a_worker_may_die_in_the_middle_of_a_fit(estimator, task, mortal_client, more_data):
+    X, y = more_data.X, more_data.y
+    estimator = clone(estimator).set_params(hierarchy=more_data.hierarchy)
+    expected = estimator.fit(X, y).predict_proba(X)
+    with joblib.parallel_config("dask"), Killer(mortal_client, task) as killer:
+        there = clone(estimator).fit(X, y)
+    check_death(killer, mortal_client)
+    np.testing.assert_array_equal(there.predict_proba(X), expected)

@@ -202,6 +202,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             or format_.hierarchy != self.hierarchy_
             or not isinstance(schema, FeatureSchema)
             or schema.n_categories.shape != (self.n_features_in_,)
+            or len(state.get("feature_names_in_", schema.n_categories)) != self.n_features_in_
         ):
             raise ValueError("the labels, their format and the features do not fit together")
         self.classes_ = format_.classes

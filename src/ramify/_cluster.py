@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from joblib import Parallel, cpu_count, effective_n_jobs
 from joblib.parallel import BACKENDS, get_active_backend
+
+from ramify._validation import import_extra
 
 __all__ = ["count_threads", "in_parallel"]
 
@@ -58,8 +62,8 @@ def in_parallel(
     prefer : {"threads", "processes"} or None
         The local backend.
     shared : sequence of object
-        Arguments of all tasks. A dask cluster gets them once per worker, not once per task, and
-        as every worker has them, any can take over the tasks of one that dies.
+        Arguments of all tasks. A dask cluster gets them once, not with every task; its workers
+        pass them on to each other, and get them again if the worker that had them dies.
 
     Yields
     ------
@@ -70,19 +74,26 @@ def in_parallel(
     # Ray's has no generators.
     streams = getattr(backend, "supports_return_generator", False)
     parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator" if streams else "list")
-    with _on_every_worker(backend, shared):
+    with _kept_by_cluster(backend, shared):
         yield from parallel(tasks)
 
 
 @contextmanager
-def _on_every_worker(backend: Any, objects: Sequence[Any]) -> Iterator[None]:
+def _kept_by_cluster(backend: Any, objects: Sequence[Any]) -> Iterator[None]:
     known = getattr(backend, "data_futures", None)  # only dask's backend has them
     if known is None or not objects:
         yield
         return
-    # Named by content, as the backend's own option `scatter` names them, two estimators that
-    # learn from the same rows at the same time would release each other's copies.
-    futures = backend.client.scatter(list(objects), broadcast=True, hash=False)
+    # Not with scatter: dask cannot make scattered data again if the last worker that has them
+    # dies, and soon drops the copies of a broadcast. The result of a task it can. As bytes,
+    # because the scheduler need not know our classes.
+    cloudpickle = import_extra("cloudpickle", "dask")  # takes classes of __main__ along
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+        futures = [
+            backend.client.submit(pickle.loads, cloudpickle.dumps(value), pure=False)
+            for value in objects
+        ]
     names = [id(value) for value in objects]
     known.update(zip(names, futures, strict=True))
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -161,6 +162,13 @@ class LocalClassifier(HierarchicalClassifier):
         for k, bundle in enumerate(found):
             answers[k::n_bundles] = bundle
         return np.ascontiguousarray(self._combine(answers).T)
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        super()._set_saved_state(state)
+        for model in state.get("local_models_", {}).values():
+            if not isinstance(model, LocalModel):
+                raise ValueError(f"{type(model).__name__} is no local model")
+            model.check(self.hierarchy_.n_labels)
 
 
 def _ask_bundle(queries: Queries, models: list[LocalModel]) -> list[NDArray[np.float64]]:

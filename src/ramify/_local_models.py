@@ -92,6 +92,17 @@ class LocalModel:
     shares: tuple[float, ...]
     answer: str = "columns"
 
+    def check(self, n_labels: int) -> None:
+        """Refuse a model, e.g. of a file, that cannot speak of a hierarchy's labels."""
+        if (
+            not all(type(label) is int and 0 <= label < n_labels for label in self.labels)
+            or not all(isinstance(share, float) for share in self.shares)
+            or len(self.shares) != len(self.labels)
+            or self.answer not in ("columns", "positive", "indicator", "classes")
+            or not isinstance(self.estimator, BaseEstimator)
+        ):
+            raise ValueError(f"a local model does not fit {n_labels} labels")
+
 
 def set_random_state(estimator: Any, seed: int) -> None:
     """Seed an estimator and the estimators within it, each with its own number."""
