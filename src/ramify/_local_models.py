@@ -99,7 +99,7 @@ class LocalModel:
             or not all(isinstance(share, float) for share in self.shares)
             or len(self.shares) != len(self.labels)
             or self.answer not in ("columns", "positive", "indicator", "classes")
-            or not isinstance(self.estimator, BaseEstimator)
+            or not isinstance(self.estimator, BaseEstimator | _core.Tree)
         ):
             raise ValueError(f"a local model does not fit {n_labels} labels")
 
