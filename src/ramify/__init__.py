@@ -1,5 +1,6 @@
 """ramify learns classifiers whose labels form a hierarchy."""
 
+from ramify.bagging import HierarchicalBaggingClassifier
 from ramify.calibration import CalibratedHierarchicalClassifier
 from ramify.datasets import (
     fetch,
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CalibratedHierarchicalClassifier",
     "FlatClassifier",
+    "HierarchicalBaggingClassifier",
     "HierarchicalStratifiedKFold",
     "Hierarchy",
     "HierarchyBinarizer",

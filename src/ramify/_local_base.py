@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -18,7 +18,7 @@ from ramify._base import HierarchicalClassifier
 from ramify._cluster import count_threads
 from ramify._features import read_features
 from ramify._local_features import SharedFeatures, given_features
-from ramify._local_learners import learn_all, make_learner
+from ramify._local_learners import learn_all, make_learner, takes_labels
 from ramify._local_models import LEARNT, LocalModel, Queries
 from ramify._local_problems import LabelRows, LocalProblem
 from ramify._local_trees import name_tree
@@ -39,12 +39,16 @@ class LocalClassifier(HierarchicalClassifier):
     verbose: bool
     local_models_: dict[Any, LocalModel]
 
+    _joint: ClassVar[bool] = False
+    """Whether one local model may have to predict several labels at once."""
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "__sklearn_tags__"):
-            inner = get_tags(self.estimator).input_tags
-            tags.input_tags.sparse = inner.sparse
-            tags.input_tags.allow_nan = inner.allow_nan
+            inner = get_tags(self.estimator)
+            tags.input_tags.sparse = inner.input_tags.sparse
+            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+            tags.classifier_tags.multi_label = not self._joint or takes_labels(self.estimator)
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LocalClassifier:

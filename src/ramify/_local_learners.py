@@ -20,7 +20,7 @@ from ramify._local_trees import label_columns, own_learner
 from ramify._progress import track
 from ramify.hierarchy import Hierarchy
 
-__all__ = ["learn_all", "make_learner"]
+__all__ = ["learn_all", "make_learner", "takes_labels", "takes_weights"]
 
 
 def make_learner(
@@ -64,7 +64,7 @@ def make_learner(
             f"estimator is {estimator!r}, but it must be a classifier with fit and predict_proba, "
             "of ramify or of scikit-learn's kind."
         )
-    if weighted and not _takes_weights(estimator):
+    if weighted and not takes_weights(estimator):
         raise TypeError(
             f"sample_weight is given, but {type(estimator).__name__}.fit takes none. Leave it "
             "out, or choose an estimator that weighs rows."
@@ -72,13 +72,20 @@ def make_learner(
     return OtherLearner(estimator, features, weights, hierarchy, weighted=weighted)
 
 
-def _takes_weights(estimator: Any) -> bool:
+def takes_weights(estimator: Any) -> bool:
+    """Tell whether an estimator's fit takes sample_weight, by its signature or by routing."""
     if has_fit_parameter(estimator, "sample_weight"):
         return True
     from sklearn.utils.metadata_routing import get_routing_for_object  # noqa: PLC0415
 
     routing = get_routing_for_object(estimator)
     return bool(routing.consumes("fit", ["sample_weight"]))
+
+
+def takes_labels(estimator: Any) -> bool:
+    """Tell whether an estimator may predict several labels per row."""
+    tags = get_tags(estimator)
+    return bool(tags.classifier_tags.multi_label or tags.target_tags.multi_output)
 
 
 def learn_all(
@@ -182,8 +189,7 @@ class OtherLearner(Learner):
             return self._classes(columns, problem), "classes"
         if columns.shape[1] == 1:
             return columns[:, 0], "positive"
-        tags = get_tags(self.estimator)
-        if not (tags.classifier_tags.multi_label or tags.target_tags.multi_output):
+        if not takes_labels(self.estimator):
             raise ValueError(
                 f"estimator {type(self.estimator).__name__} predicts one class per row, but rows "
                 f"may have several of the labels below {problem.key!r}. Use PerEdgeClassifier, "

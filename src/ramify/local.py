@@ -29,6 +29,7 @@ from ramify.hierarchy import Hierarchy
 __all__ = [
     "ConstantClassifier",
     "FlatClassifier",
+    "LocalClassifier",
     "PerEdgeClassifier",
     "PerLevelClassifier",
     "PerNodeClassifier",
@@ -280,10 +281,6 @@ class PerParentClassifier(LocalClassifier):
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
-    See Also
-    --------
-    PerEdgeClassifier : One model for each child.
-
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
@@ -296,6 +293,8 @@ class PerParentClassifier(LocalClassifier):
     >>> model.estimators_["animal"].classes_
     array(['animal/cat', 'animal/dog'], dtype='<U10')
     """
+
+    _joint = True
 
     def __init__(
         self,
@@ -381,6 +380,8 @@ class PerLevelClassifier(LocalClassifier):
     >>> model.estimators_[1].classes_
     array(['animal/cat', 'animal/dog'], dtype='<U10')
     """
+
+    _joint = True
 
     def __init__(
         self,
