@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.model_selection import GridSearchCV, KFold
@@ -115,6 +116,30 @@ def test_progress_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
     PerEdgeClassifier(data.hierarchy, verbose=True).fit(data.X, data.y)
     output = capfd.readouterr()
     assert "Fitting local models" in output.err
+
+
+def test_local_models_are_looked_up_by_name() -> None:
+    X, y = one_path_per_row()
+    models = PerEdgeClassifier().fit(X, y).estimators_
+    assert len(models) == 5
+    assert repr(models).startswith("<5 local models: (None, 'a'), ('a', 'a/x')")
+    assert models["a", "a/x"].classes_.tolist() == ["a/x"]
+    assert ("a", "b") not in models
+    with pytest.raises(KeyError, match="nowhere"):
+        models["nowhere"]
+
+
+def test_pipelines_get_weights_by_metadata_routing() -> None:
+    X, y = one_path_per_row()
+    weights = np.random.default_rng(0).random(len(y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(
+            StandardScaler(), GaussianNB().set_fit_request(sample_weight=True)
+        )
+        model = PerEdgeClassifier(estimator=pipeline).fit(X, y, sample_weight=weights)
+        alone = clone(pipeline).fit(X, np.char.startswith(y, "a"), sample_weight=weights)
+    scores = model.predict_proba(X)[:, 0]
+    np.testing.assert_allclose(scores, alone.predict_proba(X)[:, 1], rtol=0, atol=1e-12)
 
 
 ERRORS = [

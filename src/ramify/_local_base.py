@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from ramify._local_learners import learn_all, make_learner, takes_labels
 from ramify._local_models import LEARNT, LocalModel, Queries
 from ramify._local_problems import LabelRows, LocalProblem
 from ramify._local_trees import name_tree
+from ramify._validation import shorten
 from ramify.tree import PCTClassifier
 
 __all__ = ["LocalClassifier"]
@@ -112,10 +113,10 @@ class LocalClassifier(HierarchicalClassifier):
         """Return probabilities, (n_labels, n), from each model's answers, (its labels, n)."""
 
     @property
-    def estimators_(self) -> dict[Any, Any]:
+    def estimators_(self) -> LocalEstimators:
         """The fitted local models by what they speak of."""
         check_is_fitted(self)
-        return {key: self._as_estimator(model) for key, model in self.local_models_.items()}
+        return LocalEstimators(self)
 
     def _as_estimator(self, model: LocalModel) -> Any:
         if not isinstance(model.estimator, _core.Tree):
@@ -173,6 +174,33 @@ class LocalClassifier(HierarchicalClassifier):
             if not isinstance(model, LocalModel):
                 raise ValueError(f"{type(model).__name__} is no local model")
             model.check(self.hierarchy_.n_labels)
+
+
+class LocalEstimators(Mapping[Any, Any]):
+    """The local models of an architecture, as a read-only dict.
+
+    Trees are kept bare; what is looked up here is a fitted PCTClassifier made of one.
+
+    Parameters
+    ----------
+    architecture : LocalClassifier
+        Fitted.
+    """
+
+    def __init__(self, architecture: LocalClassifier) -> None:
+        self._architecture = architecture
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._architecture._as_estimator(self._architecture.local_models_[key])
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._architecture.local_models_)
+
+    def __len__(self) -> int:
+        return len(self._architecture.local_models_)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} local models: {shorten(self)}>"
 
 
 def _ask_bundle(queries: Queries, models: list[LocalModel]) -> list[NDArray[np.float64]]:
