@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import ExtraTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -133,9 +133,7 @@ def test_pipelines_get_weights_by_metadata_routing() -> None:
     X, y = one_path_per_row()
     weights = np.random.default_rng(0).random(len(y))
     with sklearn.config_context(enable_metadata_routing=True):
-        pipeline = make_pipeline(
-            StandardScaler(), GaussianNB().set_fit_request(sample_weight=True)
-        )
+        pipeline = make_pipeline(MinMaxScaler(), GaussianNB().set_fit_request(sample_weight=True))
         model = PerEdgeClassifier(estimator=pipeline).fit(X, y, sample_weight=weights)
         alone = clone(pipeline).fit(X, np.char.startswith(y, "a"), sample_weight=weights)
     scores = model.predict_proba(X)[:, 0]
