@@ -17,6 +17,27 @@ void ScanBase::subtract_others(std::size_t value, const std::vector<double>& kno
     }
 }
 
+std::size_t PrefixSums::weigh(std::span<const RankedEntry> items, std::span<const double> weights,
+                              double known_weight, const SweepLimits& limits) {
+    if (weight.size() < items.size()) {
+        for (auto* sums : {&weight, &rows, &square, &cross, &gain}) sums->resize(items.size());
+    }
+    double weight_sum = 0;
+    double row_sum = 0;
+    for (std::size_t k = 0; k < items.size(); ++k) {
+        weight_sum += weights[items[k].entry];
+        row_sum += limits.part[items[k].entry];
+        const double rest = known_weight - weight_sum;
+        if (limits.known_rows - row_sum < limits.least_rows || rest < limits.least_weight ||
+            rest <= 0) {
+            return k;
+        }
+        weight[k] = weight_sum;
+        rows[k] = row_sum;
+    }
+    return items.size();
+}
+
 // ---- variance ------------------------------------------------------------------------------
 
 double VarianceScan::impurity_of(std::span<const LabelSum> sums, double weight) {
@@ -28,52 +49,34 @@ double VarianceScan::impurity_of(std::span<const LabelSum> sums, double weight) 
 void VarianceScan::reset(const NodeLabels& labels, std::span<const double> weights) {
     reset_base(labels, weights);
     // One cell more than labels: the fillers' own, always zero.
-    const auto n_cells = std::max(labels.n_local() + 1, labels.gram_stride);
+    const auto n_cells = std::max(labels.n_local() + 1, labels.kernel.stride);
     left_.resize(n_cells);
     missing_.resize(n_cells);
+    known_cross_.resize(labels.kernel.stride);
 }
 
 void VarianceScan::begin(std::span<const std::uint32_t> missing) {
-    gram_ = !labels_->gram.empty();
-    left_weight_ = left_square_ = left_cross_ = 0;
-    known_weight_ = labels_->weight;
-    known_square_ = labels_->square;
-    known_mass_ = labels_->mass;
-    any_missing_ = !missing.empty();
-    if (any_missing_) {
-        double gone = 0;
-        for (const auto entry : missing) {
-            gone += weights_[entry];
-            known_mass_ -= weights_[entry] * labels_->own[entry];
-        }
-        known_weight_ -= gone;
-    }
-    if (gram_) {
-        begin_gram(missing);
+    begin_weights(missing);
+    by_kernel_ = !labels_->kernel.empty();
+    if (by_kernel_) {
+        begin_kernel(missing);
     } else {
         begin_labels(missing);
     }
     known_part_ = known_weight_ > 0 ? known_square_ / known_weight_ : 0;
 }
 
-void VarianceScan::move(std::uint32_t entry) {
-    const auto run = [&](auto mover) {
-        mover.sums = {left_square_, left_cross_, left_weight_};
-        mover.move(entry);
-        left_square_ = mover.sums.square;
-        left_cross_ = mover.sums.cross;
-        left_weight_ = mover.sums.weight;
-    };
-    if (gram_) {
-        run(ByGram{*this});
-    } else if (any_missing_) {
-        run(ByLabels<true>{*this});
-    } else {
-        run(ByLabels<false>{*this});
-    }
+void VarianceScan::begin_weights(std::span<const std::uint32_t> missing) {
+    left_weight_ = left_square_ = left_cross_ = 0;
+    any_missing_ = !missing.empty();
+    double gone = 0;
+    for (const auto entry : missing) gone += weights_[entry];
+    known_weight_ = labels_->weight - gone;
 }
 
 void VarianceScan::begin_labels(std::span<const std::uint32_t> missing) {
+    known_square_ = labels_->square;
+    known_mass_ = labels_->mass;
     std::fill_n(left_.begin(), labels_->n_local() + 1, 0.0);
     if (!any_missing_) return;
     std::fill_n(missing_.begin(), labels_->n_local() + 1, 0.0);
@@ -85,30 +88,94 @@ void VarianceScan::begin_labels(std::span<const std::uint32_t> missing) {
             sum += cell;
             cell += labels_->step[k];
         }
+        known_mass_ -= v * labels_->own[entry];
         // Q of what is known: Q - 2 sum w T M + sum w M^2, one missing entry after the other.
         known_square_ += v * (2 * sum + v * labels_->own[entry]) - 2 * v * labels_->cross[entry];
     }
 }
 
-void VarianceScan::begin_gram(std::span<const std::uint32_t> missing) {
-    std::fill_n(left_.begin(), labels_->gram_stride, 0.0);
+void VarianceScan::begin_kernel(std::span<const std::uint32_t> missing) {
+    const Kernel& kernel = labels_->kernel;
+    known_square_ = kernel.square;
+    known_mass_ = kernel.mass;
+    std::fill_n(left_.begin(), kernel.stride, 0.0);
     if (!any_missing_) return;
-    std::fill_n(missing_.begin(), labels_->gram_stride, 0.0);
+    std::fill_n(missing_.begin(), kernel.stride, 0.0);
     for (const auto entry : missing) {
-        known_square_ += 2 * missing_[entry] + gram_row(entry)[entry] -
-                         2 * weights_[entry] * labels_->cross[entry];
-        add_to(missing_.data(), gram_row(entry), labels_->gram_stride);
+        const double v = weights_[entry];
+        const double own = kernel.row(entry)[entry];
+        known_mass_ -= v * own;
+        known_square_ += v * (2 * missing_[entry] + v * own) - 2 * v * kernel.cross[entry];
+        add_scaled(missing_.data(), kernel.row(entry), v, kernel.stride);
+    }
+    for (std::size_t e = 0; e < kernel.stride; ++e) {
+        known_cross_[e] = kernel.cross[e] - missing_[e];
+    }
+}
+
+void VarianceScan::move(std::uint32_t entry) {
+    const RankedEntry item{entry, 0};
+    double square = 0;
+    double cross = 0;
+    move_all({&item, 1}, &square, &cross);
+    left_square_ += square;
+    left_cross_ += cross;
+    left_weight_ += weights_[entry];
+}
+
+void VarianceScan::move_all(std::span<const RankedEntry> items, double* square, double* cross) {
+    if (by_kernel_) {
+        const Kernel& kernel = labels_->kernel;
+        const auto& known_cross = any_missing_ ? known_cross_ : kernel.cross;
+        const KernelMoves moves{kernel.cells.data(), kernel.stride, known_cross.data(),
+                                weights_.data(), left_.data()};
+        move_by_kernel(moves, items.data(), items.size(), square, cross);
+    } else if (any_missing_) {
+        move_by_labels<true>(items, square, cross);
+    } else {
+        move_by_labels<false>(items, square, cross);
+    }
+}
+
+template <bool any_missing>
+void VarianceScan::move_by_labels(std::span<const RankedEntry> items, double* square,
+                                  double* cross) {
+    const std::uint32_t* indptr = labels_->indptr.data();
+    const double* own = labels_->own.data();
+    const double* node_cross = labels_->cross.data();
+    const double* missing = missing_.data();
+    double* __restrict left = left_.data();
+    double square_sum = 0;
+    double cross_sum = 0;
+    for (std::size_t k = 0; k < items.size(); ++k) {
+        const auto entry = items[k].entry;
+        const std::uint32_t* id = labels_->ids.data() + indptr[entry];
+        const std::uint32_t* end = labels_->ids.data() + indptr[entry + 1];
+        const double* step = labels_->step.data() + indptr[entry];
+        double sum[2] = {0, 0};
+        double out[2] = {0, 0};
+        for (; id != end; id += NodeLabels::block, step += NodeLabels::block) {
+            for (std::size_t t = 0; t < NodeLabels::block; ++t) {
+                const double before = left[id[t]];
+                sum[t % 2] += before;
+                if constexpr (any_missing) out[t % 2] += missing[id[t]];
+                left[id[t]] = before + step[t];
+            }
+        }
+        const double v = weights_[entry];
+        square_sum += v * (2 * (sum[0] + sum[1]) + v * own[entry]);
+        cross_sum += v * (node_cross[entry] - (out[0] + out[1]));
+        square[k] = square_sum;
+        cross[k] = cross_sum;
     }
 }
 
 void VarianceScan::begin_values(std::size_t n_values, std::span<const std::uint32_t> missing) {
-    begin(missing);
-    if (gram_) {
-        // Categories are summed by labels whatever serves the numeric features.
-        known_square_ = labels_->square;
-        begin_labels(missing);
-        gram_ = false;
-    }
+    // Categories are summed by labels whatever serves the numeric features.
+    begin_weights(missing);
+    by_kernel_ = false;
+    begin_labels(missing);
+    known_part_ = known_weight_ > 0 ? known_square_ / known_weight_ : 0;
     known_ = labels_->label_total;
     if (any_missing_) {
         for (std::size_t id = 0; id < known_.size(); ++id) {

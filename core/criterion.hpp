@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "dataset.hpp"
+#include "label_sums.hpp"
 #include "node_labels.hpp"
 #include "simd.hpp"
 
@@ -62,6 +63,19 @@ void sweep_items(std::span<const RankedEntry> items, std::uint32_t next_rank,
     }
 }
 
+/// Sums over the first entries of a sweep, for each number of entries.
+struct PrefixSums {
+    std::vector<double> weight;
+    std::vector<double> rows;
+    std::vector<double> square;
+    std::vector<double> cross;
+    std::vector<double> gain;
+
+    /// Sums up weights and rows until the rest grows too small; returns how many items that are.
+    std::size_t weigh(std::span<const RankedEntry> items, std::span<const double> weights,
+                      double known_weight, const SweepLimits& limits);
+};
+
 /// What every scan knows: weights of the known entries and of the left side.
 class ScanBase {
   public:
@@ -100,7 +114,7 @@ class ScanBase {
 class VarianceScan : public ScanBase {
   public:
     static constexpr Compression compression{true, true};
-    static constexpr bool uses_gram = true;
+    static constexpr bool uses_kernel = true;
     /// Weight times impurity of a set of rows.
     static double impurity_of(std::span<const LabelSum> sums, double weight);
 
@@ -128,18 +142,19 @@ class VarianceScan : public ScanBase {
     }
     double square_with(std::size_t value) const;
     void begin_labels(std::span<const std::uint32_t> missing);
-    void begin_gram(std::span<const std::uint32_t> missing);
+    void begin_kernel(std::span<const std::uint32_t> missing);
+    void begin_weights(std::span<const std::uint32_t> missing);
+    /// Moves the items in order and writes Q1 and X after each.
+    void move_all(std::span<const RankedEntry> items, double* square, double* cross);
     template <bool any_missing>
-    struct ByLabels;
-    struct ByGram;
-    const double* gram_row(std::uint32_t entry) const {
-        return labels_->gram.data() + entry * labels_->gram_stride;
-    }
+    void move_by_labels(std::span<const RankedEntry> items, double* square, double* cross);
 
-    bool gram_ = false;            // scan by the node's Gram matrix instead of by labels
-    std::vector<double> left_;     // w_c S_c per local label; by Gram: sum of left rows per entry
-    std::vector<double> missing_;  // the same for the entries with an unknown value
+    bool by_kernel_ = false;    // scan by the node's kernel instead of by labels
+    std::vector<double> left_;  // w_c S_c per local label; by kernel: sum of left rows per entry
+    std::vector<double> missing_;      // the same for the entries with an unknown value
+    std::vector<double> known_cross_;  // by kernel: its cross without those entries
     bool any_missing_ = false;
+    PrefixSums prefix_;
     double known_square_ = 0;
     double known_part_ = 0;  // known_square_ / known_weight_
     double known_mass_ = 0;
@@ -153,80 +168,23 @@ class VarianceScan : public ScanBase {
     std::vector<double> value_cross_;
 };
 
-/// The running sums of a sweep, apart from the scan so that the compiler keeps them in registers.
-struct VarianceSums {
-    double square = 0;
-    double cross = 0;
-    double weight = 0;
-};
-
-/// Moves entries by their labels.
-template <bool any_missing>
-struct VarianceScan::ByLabels {
-    VarianceScan& scan;
-    VarianceSums sums{};
-    const NodeLabels& labels = *scan.labels_;
-    const std::uint32_t* id = labels.ids.data();
-    const double* step = labels.step.data();
-    double* left = scan.left_.data();
-    const double* missing = scan.missing_.data();
-
-    double left_weight() const { return sums.weight; }
-    double known_weight() const { return scan.known_weight_; }
-    double gain() const { return scan.gain_of(sums.square, sums.cross, sums.weight); }
-    void move(std::uint32_t entry) {
-        const auto end = labels.indptr[entry + 1];
-        double sum = 0;
-        double out = 0;
-        for (auto k = labels.indptr[entry]; k < end; k += NodeLabels::block) {
-            const auto a = id[k], b = id[k + 1], c = id[k + 2], d = id[k + 3];
-            const double left_a = left[a], left_b = left[b], left_c = left[c], left_d = left[d];
-            sum += (left_a + left_b) + (left_c + left_d);
-            if constexpr (any_missing) {
-                out += (missing[a] + missing[b]) + (missing[c] + missing[d]);
-            }
-            // Fillers come last and add zero to their own cell, whoever writes it last.
-            left[a] = left_a + step[k];
-            left[b] = left_b + step[k + 1];
-            left[c] = left_c + step[k + 2];
-            left[d] = left_d + step[k + 3];
-        }
-        const double v = scan.weights_[entry];
-        sums.square += v * (2 * sum + v * labels.own[entry]);
-        sums.cross += v * (labels.cross[entry] - out);
-        sums.weight += v;
-    }
-};
-
-/// Moves entries by the node's Gram matrix.
-struct VarianceScan::ByGram {
-    VarianceScan& scan;
-    VarianceSums sums{};
-
-    double left_weight() const { return sums.weight; }
-    double known_weight() const { return scan.known_weight_; }
-    double gain() const { return scan.gain_of(sums.square, sums.cross, sums.weight); }
-    void move(std::uint32_t entry) {
-        const double* row = scan.gram_row(entry);
-        const double v = scan.weights_[entry];
-        sums.square += 2 * scan.left_[entry] + row[entry];
-        sums.cross += v * scan.labels_->cross[entry];
-        if (scan.any_missing_) sums.cross -= scan.missing_[entry];
-        sums.weight += v;
-        add_to(scan.left_.data(), row, scan.labels_->gram_stride);
-    }
-};
-
 template <typename Visit>
 void VarianceScan::sweep(std::span<const RankedEntry> items, std::uint32_t next_rank,
                          const SweepLimits& limits, Visit&& visit) {
-    const auto run = [&](auto mover) { sweep_items(items, next_rank, limits, mover, visit); };
-    if (gram_) {
-        run(ByGram{*this});
-    } else if (any_missing_) {
-        run(ByLabels<true>{*this});
-    } else {
-        run(ByLabels<false>{*this});
+    // Pass by pass, each a plain loop: weights, Q1 and X, gains, and last the candidates.
+    const std::size_t n = prefix_.weigh(items, weights_, known_weight_, limits);
+    if (n == 0) return;
+    move_all(items.first(n), prefix_.square.data(), prefix_.cross.data());
+    write_gains({known_square_, known_weight_, known_part_}, n, prefix_.square.data(),
+                prefix_.cross.data(), prefix_.weight.data(), prefix_.gain.data());
+    for (std::size_t k = 0; k < n; ++k) {
+        const std::uint32_t next = k + 1 < items.size() ? items[k + 1].rank : next_rank;
+        const double left = prefix_.weight[k];
+        if (next == items[k].rank || next == missing_rank || prefix_.rows[k] < limits.least_rows ||
+            left < limits.least_weight || left <= 0) {
+            continue;
+        }
+        visit(k, next, prefix_.gain[k], left);
     }
 }
 
@@ -253,7 +211,7 @@ template <bool exclusive>
 class EntropyScan : public ScanBase {
   public:
     static constexpr Compression compression{!exclusive, false};
-    static constexpr bool uses_gram = false;
+    static constexpr bool uses_kernel = false;
     /// Weight times impurity of a set of rows.
     static double impurity_of(std::span<const LabelSum> sums, double weight);
 

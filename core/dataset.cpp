@@ -81,6 +81,8 @@ class FeatureBuilder {
         assign_ranks(feature);
         if (sparse) {
             feature.missing_rows = missing_;
+            feature.stored_by_row = feature.stored;
+            std::ranges::sort(feature.stored_by_row, {}, &RankedRow::row);
         } else {
             spread_ranks(feature);
         }

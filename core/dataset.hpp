@@ -52,6 +52,7 @@ struct Feature {
     std::vector<double> values;               // numeric: distinct values, decreasing; values[rank]
     std::vector<std::uint32_t> ranks;         // dense: rank per row, or missing_rank
     std::vector<RankedRow> stored;            // sparse: by rank, then row; cells that are not zero
+    std::vector<RankedRow> stored_by_row;     // sparse: the same cells by row
     std::vector<std::uint32_t> missing_rows;  // sparse: rows whose value is unknown
     std::uint32_t zero_rank = 0;              // sparse: the rank of 0.0 in values
     std::vector<std::int32_t> codes;          // nominal: code per row, or -1 where unknown

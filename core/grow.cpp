@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "counting.hpp"
+#include "label_sums.hpp"
 #include "parallel.hpp"
 #include "prune.hpp"
 #include "tree_builder.hpp"
@@ -16,9 +17,12 @@ namespace {
 /// Below this many (entry, feature) pairs a node is not worth sharing among threads.
 constexpr std::size_t shared_work = 200'000;
 
-/// A node that waits to be grown.
+/// A node that waits to be grown. Its labels and orders are there if it may be split.
 struct Pending {
     NodeRows rows;
+    double weight = 0;
+    bool splittable = false;
+    NodeLabels labels;
     KeptOrders orders;
     std::int64_t depth = 0;
     std::uint64_t seed = 0;
@@ -67,19 +71,20 @@ struct Work {
     const GrowOptions& options;
     StopSignal& signal;
     bool keep_orders;
+    bool any_nominal;
 
-    bool splittable(const NodeRows& rows, double weight, std::int64_t depth) const {
+    /// Sets the node's weight, and whether it may be split.
+    void weigh(Pending& node) const {
+        const NodeRows& rows = node.rows;
+        node.weight = std::accumulate(rows.weight.begin(), rows.weight.end(), 0.0);
         const double n_rows = std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
-        return (options.max_depth < 0 || depth < options.max_depth) &&
-               n_rows >= std::max(options.min_samples_split, 2 * options.rules.min_samples_leaf) *
-                             (1 - 1e-9) &&
-               weight >= 2 * options.rules.min_weight * (options.rules.clus ? 1 : 1 - 1e-9);
+        node.splittable =
+            (options.max_depth < 0 || node.depth < options.max_depth) &&
+            n_rows >= std::max(options.min_samples_split, 2 * options.rules.min_samples_leaf) *
+                          (1 - 1e-9) &&
+            node.weight >= 2 * options.rules.min_weight * (options.rules.clus ? 1 : 1 - 1e-9);
     }
 };
-
-double total_weight(const NodeRows& rows) {
-    return std::accumulate(rows.weight.begin(), rows.weight.end(), 0.0);
-}
 
 /// Grows nodes depth first. One per thread.
 template <typename Scan>
@@ -88,11 +93,13 @@ class Grower {
     Grower(const Work& work, JavaRandom* java)
         : work_(work),
           labels_builder_(work.targets, Scan::compression),
+          label_sums_(work.targets),
           splitter_(work.dataset, work.options.rules),
           sorted_(work.dataset, work.options.rules.clus),
           sampler_(work.dataset.features.size()),
           java_(java) {}
 
+    Pending make_root(NodeRows rows);
     /// Grows the subtree below `root`. Nodes that `defer` accepts are moved to `deferred` and
     /// left as empty leaves.
     template <typename Defer>
@@ -108,10 +115,15 @@ class Grower {
     void search_further(const Pending& node, SplitMix& random);
     void split(Pending& node, std::int32_t id, std::vector<Pending>& stack);
     void assign_branches(const Pending& node);
+    void take_rows(const Pending& node, std::int32_t branch, Pending& child);
+    void hand_labels_down(const Pending& node, Pending& child);
+    void add_kernel(Pending& node);
+    Pending take_spare();
+    void put_back(Pending node);
 
     const Work& work_;
     NodeLabelsBuilder labels_builder_;
-    NodeLabels labels_;
+    LabelSums label_sums_;
     Splitter<Scan> splitter_;
     SortedOrders sorted_;
     FeatureSampler sampler_;
@@ -120,7 +132,9 @@ class Grower {
     Split best_;
     Split trial_;
     std::vector<std::int32_t> branch_;        // per entry; -1: unknown, goes everywhere
-    std::vector<std::uint32_t> child_entry_;  // per entry
+    std::vector<std::uint32_t> child_entry_;  // per entry: its number in the child, or no_entry
+    std::vector<std::uint32_t> above_;        // per entry of the child: its number here
+    std::vector<Pending> spare_;
 };
 
 template <typename Scan>
@@ -194,7 +208,7 @@ void Grower<Scan>::search_together(const Pending& node,
     const auto n_threads = static_cast<unsigned>(crew.size());
     for (auto& member : crew) {
         if (member.get() == this) continue;
-        member->splitter_.reset(node.rows, labels_);
+        member->splitter_.reset(node.rows, node.labels);
         if (!work_.keep_orders) member->sorted_.reset(node.rows);
     }
     parallel_for(n_threads, tasks_.size(), work_.signal, [&](unsigned thread, std::size_t i) {
@@ -223,11 +237,7 @@ bool Grower<Scan>::find_split(const Pending& node, std::vector<std::unique_ptr<G
     best_ = Split{};
     SplitMix random(node.seed);
     list_tasks(node, random);
-    labels_builder_.build(node.rows, labels_);
-    if constexpr (Scan::uses_gram) {
-        add_gram(node.rows, tasks_.size(), labels_);
-    }
-    splitter_.reset(node.rows, labels_);
+    splitter_.reset(node.rows, node.labels);
     if (!work_.keep_orders) sorted_.reset(node.rows);
     if (splitter_.node_impurity() > 0) {
         if (crew != nullptr && node.rows.size() * tasks_.size() >= shared_work) {
@@ -268,34 +278,107 @@ void Grower<Scan>::assign_branches(const Pending& node) {
     for (const auto& item : order.missing) branch_[item.entry] = -1;
 }
 
+template <typename Scan>
+Pending Grower<Scan>::make_root(NodeRows rows) {
+    Pending root;
+    root.rows = std::move(rows);
+    root.seed = mix(work_.options.seed);
+    work_.weigh(root);
+    if (!root.splittable) return root;
+    labels_builder_.build(root.rows, root.labels);
+    add_kernel(root);
+    if (work_.keep_orders) {
+        root.orders = KeptOrders::of_root(work_.dataset, root.rows, work_.options.rules.clus);
+    }
+    return root;
+}
+
 /// Hands the rows to the branches; the first branch ends up on top of the stack.
 template <typename Scan>
 void Grower<Scan>::split(Pending& node, std::int32_t id, std::vector<Pending>& stack) {
     assign_branches(node);
-    const std::size_t n = node.rows.size();
     const auto n_branches = static_cast<std::int32_t>(best_.share.size());
-    child_entry_.resize(n);
     for (std::int32_t b = n_branches; b-- > 0;) {
-        Pending child;
+        Pending child = take_spare();
         child.depth = node.depth + 1;
         child.seed = mix(node.seed + static_cast<std::uint64_t>(b) + 1);
         child.place = {id, b};
-        for (std::size_t e = 0; e < n; ++e) {
-            if (branch_[e] != b && branch_[e] >= 0) {
-                child_entry_[e] = KeptOrders::no_entry;
-                continue;
+        take_rows(node, b, child);
+        work_.weigh(child);
+        if (child.splittable) {
+            hand_labels_down(node, child);
+            if (work_.keep_orders) {
+                child.orders =
+                    node.orders.of_child(work_.dataset, child_entry_, child.rows.size());
             }
-            child_entry_[e] = static_cast<std::uint32_t>(child.rows.size());
-            const double share = branch_[e] < 0 ? best_.share[static_cast<std::size_t>(b)] : 1.0;
-            child.rows.push_back(node.rows.row[e], node.rows.weight[e] * share,
-                                 node.rows.part[e] * share);
-        }
-        if (work_.keep_orders &&
-            work_.splittable(child.rows, total_weight(child.rows), child.depth)) {
-            child.orders = node.orders.of_child(work_.dataset, child_entry_, child.rows.size());
         }
         stack.push_back(std::move(child));
     }
+}
+
+/// The rows that go down a branch, wholly or in part.
+template <typename Scan>
+void Grower<Scan>::take_rows(const Pending& node, std::int32_t branch, Pending& child) {
+    const std::size_t n = node.rows.size();
+    const double share = best_.share[static_cast<std::size_t>(branch)];
+    child_entry_.resize(n);
+    above_.resize(n);
+    child.rows.resize(n);
+    std::uint32_t k = 0;
+    for (std::uint32_t e = 0; e < n; ++e) {
+        // Every row is written, and stays if it belongs here: no branch to mispredict.
+        const bool in_part = branch_[e] < 0;
+        const bool here = in_part || branch_[e] == branch;
+        const double part = in_part ? share : 1.0;
+        child.rows.row[k] = node.rows.row[e];
+        child.rows.weight[k] = node.rows.weight[e] * part;
+        child.rows.part[k] = node.rows.part[e] * part;
+        above_[k] = e;
+        child_entry_[e] = here ? k : KeptOrders::no_entry;
+        k += here;
+    }
+    above_.resize(k);
+    child.rows.resize(k);
+}
+
+/// A child's labels are found among its parent's. Under CLUS's conventions sums over categories
+/// run in the order of the labels themselves.
+template <typename Scan>
+void Grower<Scan>::hand_labels_down(const Pending& node, Pending& child) {
+    const bool by_kernel = !node.labels.kernel.empty();
+    child.labels.kernel.clear();
+    child.labels.weight = child.weight;
+    if (by_kernel) child.labels.kernel.restrict_to(node.labels.kernel, above_, child.rows);
+    if (by_kernel && !work_.any_nominal) return;
+    if (work_.options.rules.clus && work_.any_nominal) {
+        labels_builder_.build(child.rows, child.labels);
+    } else {
+        labels_builder_.build_below(node.labels, above_, child.rows, child.labels);
+    }
+    if (!by_kernel) add_kernel(child);
+}
+
+template <typename Scan>
+void Grower<Scan>::add_kernel(Pending& node) {
+    if constexpr (Scan::uses_kernel) {
+        if (Kernel::pays(node.labels)) node.labels.kernel.compute(node.labels, node.rows);
+    }
+}
+
+template <typename Scan>
+Pending Grower<Scan>::take_spare() {
+    if (spare_.empty()) return {};
+    Pending node = std::move(spare_.back());
+    spare_.pop_back();
+    return node;
+}
+
+/// The arrays of small nodes are used again; those of large ones would pile up.
+template <typename Scan>
+void Grower<Scan>::put_back(Pending node) {
+    constexpr std::size_t small = 512;
+    node.orders = {};
+    if (node.rows.row.capacity() <= small) spare_.push_back(std::move(node));
 }
 
 template <typename Scan>
@@ -311,26 +394,25 @@ TreeBuilder Grower<Scan>::grow(Pending root, Defer defer, std::vector<Pending>& 
         work_.signal.check();
         Pending node = std::move(stack.back());
         stack.pop_back();
-        const double weight = total_weight(node.rows);
-        const auto id = tree.add_node(node.place, weight, node.rows.size());
+        const auto id = tree.add_node(node.place, node.weight, node.rows.size());
         if (defer(node)) {
             node.place = {};
             tree.mark_deferred(id, deferred.size());
             deferred.push_back(std::move(node));
             continue;
         }
-        const bool inner =
-            work_.splittable(node.rows, weight, node.depth) && find_split(node, crew);
+        const bool inner = node.splittable && find_split(node, crew);
         if (!inner || keep_values) {
-            const auto sums = labels_builder_.sums(node.rows);
-            tree.set_values(id, sums, weight);
-            tree.set_impurity(id, Scan::impurity_of(sums, weight) * factor, weight);
+            const auto sums = label_sums_.of(node.rows);
+            tree.set_values(id, sums, node.weight);
+            tree.set_impurity(id, Scan::impurity_of(sums, node.weight) * factor, node.weight);
         }
         if (inner) {
-            tree.set_impurity(id, splitter_.node_impurity(), weight);
+            tree.set_impurity(id, splitter_.node_impurity(), node.weight);
             tree.set_split(id, best_, factor);
             split(node, id, stack);
         }
+        put_back(std::move(node));
     }
     return tree;
 }
@@ -338,14 +420,7 @@ TreeBuilder Grower<Scan>::grow(Pending root, Defer defer, std::vector<Pending>& 
 template <typename Scan>
 Tree grow_with(const Work& work, NodeRows rows) {
     const GrowOptions& options = work.options;
-    Pending root;
-    root.rows = std::move(rows);
-    root.seed = mix(options.seed);
     auto java = JavaRandom::resumed(options.seed);
-    if (work.keep_orders) {
-        root.orders = KeptOrders::of_root(work.dataset, root.rows, options.rules.clus);
-    }
-
     std::vector<std::unique_ptr<Grower<Scan>>> crew;
     const bool in_order = options.rules.clus;  // CLUS's rules look back at earlier features
     const unsigned n_threads = in_order ? 1 : std::max(1u, options.n_threads);
@@ -353,6 +428,7 @@ Tree grow_with(const Work& work, NodeRows rows) {
         crew.push_back(
             std::make_unique<Grower<Scan>>(work, options.java_random ? &java : nullptr));
     }
+    Pending root = crew[0]->make_root(std::move(rows));
     // Large nodes first, their features shared among the threads; then the small ones, each with
     // all that grows below it on one thread.
     std::vector<Pending> small;
@@ -380,9 +456,11 @@ Tree grow(const Dataset& dataset, const Targets& targets, NodeRows root,
     if (can_count(dataset, targets, options)) {
         return grow_by_counting(dataset, targets, root, options, signal);
     }
-    Work work{dataset, targets, options, signal, true};
-    work.keep_orders =
-        options.max_features == 0 || options.max_features >= dataset.features.size();
+    const std::size_t n_features = dataset.features.size();
+    const bool keep_orders = options.max_features == 0 || options.max_features >= n_features;
+    const bool any_nominal = std::ranges::any_of(
+        dataset.features, [](const Feature& f) { return f.kind == FeatureKind::nominal; });
+    const Work work{dataset, targets, options, signal, keep_orders, any_nominal};
     Tree tree;
     switch (options.criterion) {
         case Criterion::variance:

@@ -19,46 +19,66 @@ bool is_turned(std::uint32_t local) {
     return (local & turned_bit) != 0 && local < folded;
 }
 
+/// The labels of rows as they are.
+struct RowLabels {
+    const Targets& targets;
+    const NodeRows& rows;
+
+    std::size_t n_labels() const { return targets.n_labels(); }
+    auto ids(std::size_t e) const { return targets.labels.row(rows.row[e]); }
+    double weight(std::size_t id) const { return targets.label_weight[id]; }
+    double single(std::size_t) const { return 0; }
+};
+
+/// The labels of some entries of a node as it numbers them; fillers have a number past the end.
+struct ParentLabels {
+    const NodeLabels& parent;
+    std::span<const std::uint32_t> above;
+
+    std::size_t n_labels() const { return parent.n_local(); }
+    std::span<const std::uint32_t> ids(std::size_t e) const {
+        const auto begin = parent.indptr[above[e]];
+        return {parent.ids.data() + begin, parent.indptr[above[e] + 1] - begin};
+    }
+    double weight(std::size_t id) const { return parent.label_weight[id]; }
+    double single(std::size_t e) const { return parent.single[above[e]]; }
+};
+
 }  // namespace
 
-NodeLabelsBuilder::NodeLabelsBuilder(const Targets& targets, Compression compression)
-    : targets_(targets), compression_(compression), counts_(targets.n_labels()) {}
-
 void NodeLabelsBuilder::build(const NodeRows& rows, NodeLabels& node) {
-    count(rows);
-    number(rows.size(), node);
-    fill(rows, node);
-    forget();
+    build_from(RowLabels{targets_, rows}, rows, node);
 }
 
-std::span<const LabelSum> NodeLabelsBuilder::sums(const NodeRows& rows) {
-    count(rows);
-    std::sort(touched_.begin(), touched_.end());
-    sums_.clear();
-    for (const auto label : touched_) {
-        const auto c = static_cast<std::size_t>(label);
-        sums_.push_back({label, counts_[c].total, targets_.label_weight[c]});
-    }
-    forget();
-    return sums_;
+void NodeLabelsBuilder::build_below(const NodeLabels& parent, std::span<const std::uint32_t> above,
+                                    const NodeRows& rows, NodeLabels& node) {
+    build_from(ParentLabels{parent, above}, rows, node);
 }
 
-void NodeLabelsBuilder::forget() {
-    for (const auto label : touched_) counts_[static_cast<std::size_t>(label)] = LabelCount{};
+template <typename Source>
+void NodeLabelsBuilder::build_from(const Source& source, const NodeRows& rows, NodeLabels& node) {
+    count(source, rows);
+    number(source, rows.size(), node);
+    make_room(rows.size(), node);
+    fill(source, rows, node);
 }
 
-void NodeLabelsBuilder::count(const NodeRows& rows) {
-    touched_.clear();
+template <typename Source>
+void NodeLabelsBuilder::count(const Source& source, const NodeRows& rows) {
+    // One more, in which fillers are counted.
+    counts_.assign(source.n_labels() + 1, LabelCount{});
     weight_ = 0;
     key_sum_ = 0;
+    n_listed_ = 0;
     for (std::size_t e = 0; e < rows.size(); ++e) {
         const std::uint64_t key = mix(rows.row[e]);
         const double weight = rows.weight[e];
         weight_ += weight;
         key_sum_ += key;
-        for (const auto label : targets_.labels.row(rows.row[e])) {
-            auto& seen = counts_[static_cast<std::size_t>(label)];
-            if (seen.n == 0) touched_.push_back(label);
+        const auto ids = source.ids(e);
+        n_listed_ += ids.size();
+        for (const auto id : ids) {
+            auto& seen = counts_[static_cast<std::size_t>(id)];
             seen.n += 1;
             seen.total += weight;
             seen.signature += key;
@@ -66,29 +86,32 @@ void NodeLabelsBuilder::count(const NodeRows& rows) {
     }
 }
 
-void NodeLabelsBuilder::number(std::size_t n_entries, NodeLabels& node) {
+template <typename Source>
+void NodeLabelsBuilder::number(const Source& source, std::size_t n_entries, NodeLabels& node) {
     node.label_weight.clear();
     node.label_total.clear();
-    node.square = 0;
     turned_.clear();
+    const std::size_t n_labels = source.n_labels();
+    std::size_t n_present = 0;
+    for (std::size_t id = 0; id < n_labels; ++id) n_present += counts_[id].n > 0;
     if (compression_.binary) {
-        slot_mask_ = std::bit_ceil(2 * touched_.size() + 1) - 1;
+        slot_mask_ = std::bit_ceil(2 * n_present + 1) - 1;
         slots_.assign(slot_mask_ + 1, Slot{0, 0, 0});
     }
-    for (const auto label : touched_) {
-        const auto c = static_cast<std::size_t>(label);
-        auto& seen = counts_[c];
-        const double w = targets_.label_weight[c];
+    if (fates_.size() <= n_labels) fates_.resize(n_labels + 1);
+    fates_[n_labels] = {0, constant};
+    for (std::size_t id = 0; id < n_labels; ++id) {
+        const LabelCount& seen = counts_[id];
+        if (seen.n == 0) continue;
         if (compression_.binary && seen.n == n_entries) {
-            seen.local = constant;
+            fates_[id] = {0, constant};
         } else if (compression_.binary && 2 * seen.n > n_entries) {
             const LabelCount lacking{weight_ - seen.total, key_sum_ - seen.signature,
-                                     static_cast<std::uint32_t>(n_entries) - seen.n, 0};
-            const auto local = number_label(lacking, w, node);
-            seen.local = turned_bit | static_cast<std::uint32_t>(turned_.size());
-            turned_.push_back({w, lacking.total, local, no_entry});
+                                     static_cast<std::uint32_t>(n_entries) - seen.n};
+            fates_[id] = {0, turned_bit | static_cast<std::uint32_t>(turned_.size())};
+            turned_.push_back({number_label(lacking, source.weight(id), node), no_entry});
         } else {
-            seen.local = number_label(seen, w, node);
+            fates_[id] = number_label(seen, source.weight(id), node);
         }
     }
 }
@@ -96,10 +119,9 @@ void NodeLabelsBuilder::number(std::size_t n_entries, NodeLabels& node) {
 /// A number for a set of rows, or why it gets none. Two labels count as copies when the sums of
 /// 64-bit row keys and the numbers of rows agree: a false match among a million labels has a
 /// chance of about 1e-8.
-std::uint32_t NodeLabelsBuilder::number_label(const LabelCount& seen, double weight,
-                                              NodeLabels& node) {
-    node.square += weight * seen.total * seen.total;
-    if (compression_.fold_single && seen.n == 1) return folded;
+NodeLabelsBuilder::LabelFate NodeLabelsBuilder::number_label(const LabelCount& seen, double weight,
+                                                             NodeLabels& node) {
+    if (compression_.fold_single && seen.n == 1) return {weight, folded};
     const auto local = static_cast<std::uint32_t>(node.label_weight.size());
     if (compression_.binary) {
         auto slot = seen.signature & slot_mask_;
@@ -107,122 +129,79 @@ std::uint32_t NodeLabelsBuilder::number_label(const LabelCount& seen, double wei
             if (slots_[slot].signature == seen.signature && slots_[slot].n == seen.n) {
                 // A row that has a copy has the original too: the copy needs no number.
                 node.label_weight[slots_[slot].local] += weight;
-                return copied;
+                return {0, copied};
             }
         }
         slots_[slot] = {seen.signature, seen.n, local};
     }
     node.label_weight.push_back(weight);
     node.label_total.push_back(seen.total);
-    return local;
+    return {0, local};
 }
 
-void NodeLabelsBuilder::fill(const NodeRows& rows, NodeLabels& node) {
-    const std::size_t n = rows.size();
-    node.indptr.resize(n + 1);
-    node.indptr[0] = 0;
-    node.ids.clear();
-    node.step.clear();
-    node.own.resize(n);
-    node.cross.resize(n);
-    node.single.resize(n);
+void NodeLabelsBuilder::make_room(std::size_t n_entries, NodeLabels& node) const {
+    node.indptr.resize(n_entries + 1);
+    node.own.resize(n_entries);
+    node.cross.resize(n_entries);
+    node.single.resize(n_entries);
+    const std::size_t most = n_listed_ + n_entries * (turned_.size() + NodeLabels::block) + 1;
+    if (node.ids.size() < most) {
+        node.ids.resize(most);
+        node.step.resize(most);
+    }
+}
+
+template <typename Source>
+void NodeLabelsBuilder::fill(const Source& source, const NodeRows& rows, NodeLabels& node) {
     node.weight = weight_;
-    node.mass = 0;
-    for (std::size_t e = 0; e < n; ++e) {
-        double own = 0;
-        double cross = 0;
-        double single = 0;
-        const auto add = [&](double weight, double total, std::uint32_t local) {
-            own += weight;
-            cross += weight * total;
-            if (local == folded) {
-                single += weight;
-            } else if (local != copied) {
-                node.ids.push_back(local);
-            }
+    node.mass = node.square = 0;
+    for (std::size_t l = 0; l < node.n_local(); ++l) {
+        node.square += node.label_weight[l] * node.label_total[l] * node.label_total[l];
+    }
+    std::uint32_t k = 0;
+    for (std::size_t e = 0; e < rows.size(); ++e) {
+        node.indptr[e] = k;
+        double single = source.single(e);
+        // Every number is written, and stays if it is one: no branch to mispredict.
+        const auto add = [&](const LabelFate& fate) {
+            node.ids[k] = fate.local;
+            k += fate.local < turned_bit;
+            single += fate.folded;
         };
-        for (const auto label : targets_.labels.row(rows.row[e])) {
-            const auto c = static_cast<std::size_t>(label);
-            const auto& seen = counts_[c];
-            if (seen.local == constant) continue;
-            if (is_turned(seen.local)) {
-                turned_[seen.local & ~turned_bit].had_by = static_cast<std::uint32_t>(e);
-                continue;
-            }
-            add(targets_.label_weight[c], seen.total, seen.local);
+        for (const auto id : source.ids(e)) {
+            const LabelFate& fate = fates_[static_cast<std::size_t>(id)];
+            add(fate);
+            if (is_turned(fate.local)) turned_[fate.local & ~turned_bit].had_by = e;
         }
         for (const auto& turned : turned_) {
-            if (turned.had_by != e) add(turned.weight, turned.total, turned.local);
+            if (turned.had_by != e) add(turned.fate);
         }
-        for (auto k = node.step.size(); k < node.ids.size(); ++k) {
-            node.step.push_back(node.label_weight[node.ids[k]] * rows.weight[e]);
-        }
-        while (node.ids.size() % NodeLabels::block != 0) {
-            node.ids.push_back(static_cast<std::uint32_t>(node.n_local()));
-            node.step.push_back(0.0);
-        }
-        node.indptr[e + 1] = static_cast<std::uint32_t>(node.ids.size());
-        node.own[e] = own;
-        node.cross[e] = cross;
-        node.single[e] = single;
-        node.mass += rows.weight[e] * own;
+        k = finish_entry(e, k, rows.weight[e], single, node);
     }
+    node.indptr[rows.size()] = k;
 }
 
-// ---- the Gram matrix of small nodes --------------------------------------------------------
-
-namespace {
-
-/// Rough costs in cycles, fitted on FunCat and Gene Ontology trees. A scan by labels pays for each
-/// entry's list and its unpredictable length, a scan by the matrix for a row of n additions.
-bool gram_pays(std::size_t n_entries, std::size_t n_ids, double pairs, std::size_t n_scans) {
-    constexpr std::size_t largest = 160;
-    if (n_entries > largest || n_scans == 0) return false;
-    const auto n = static_cast<double>(n_entries);
-    const double by_labels = 35 * n + 2.5 * static_cast<double>(n_ids);
-    const double by_matrix = n * (8 + 0.75 * n);
-    const double build = 3 * pairs + n * n + 6 * static_cast<double>(n_ids);
-    return build + static_cast<double>(n_scans) * by_matrix <
-           static_cast<double>(n_scans) * by_labels;
-}
-
-}  // namespace
-
-void add_gram(const NodeRows& rows, std::size_t n_scans, NodeLabels& node) {
-    node.gram.clear();
-    const std::size_t n = node.n_entries();
-    std::vector<std::uint32_t> n_rows(node.n_local() + 1, 0);
-    double pairs = 0;
-    for (const auto id : node.ids) pairs += n_rows[id]++;
-    // Fillers share one number; they pair with nothing.
-    const double fillers = n_rows.back();
-    pairs -= fillers * (fillers - 1) / 2;
-    if (!gram_pays(n, node.ids.size(), pairs, n_scans)) return;
-
-    node.gram_stride = (n + 3) / 4 * 4;
-    node.gram.assign(n * node.gram_stride, 0.0);
-    // Entries of a label as a chain through the ids: last_[label] -> earlier_[k] -> ...
-    constexpr std::uint32_t end = 0xFFFFFFFFu;
-    std::vector<std::uint32_t> last(node.n_local(), end);
-    std::vector<std::uint32_t> earlier(node.ids.size());
-    std::vector<std::uint32_t> owner(node.ids.size());
-    for (std::size_t e = 0; e < n; ++e) {
-        double* row = node.gram.data() + e * node.gram_stride;
-        for (auto k = node.indptr[e]; k < node.indptr[e + 1]; ++k) {
-            const auto id = node.ids[k];
-            if (id == node.n_local()) break;
-            for (auto other = last[id]; other != end; other = earlier[other]) {
-                row[owner[other]] += node.step[k] * rows.weight[owner[other]];
-            }
-            earlier[k] = last[id];
-            owner[k] = static_cast<std::uint32_t>(e);
-            last[id] = k;
-        }
-        row[e] = rows.weight[e] * rows.weight[e] * node.own[e];
-        for (std::size_t other = 0; other < e; ++other) {
-            node.gram[other * node.gram_stride + e] = row[other];
-        }
+/// Sums up what entry e's labels add to the node and fills up its list, which ends at k.
+std::uint32_t NodeLabelsBuilder::finish_entry(std::size_t e, std::uint32_t k, double weight,
+                                              double single, NodeLabels& node) {
+    double own = single;
+    double cross = single * weight;
+    for (auto j = node.indptr[e]; j < k; ++j) {
+        const double w = node.label_weight[node.ids[j]];
+        own += w;
+        cross += w * node.label_total[node.ids[j]];
+        node.step[j] = w * weight;
     }
+    for (; k % NodeLabels::block != 0; ++k) {
+        node.ids[k] = static_cast<std::uint32_t>(node.n_local());
+        node.step[k] = 0.0;
+    }
+    node.own[e] = own;
+    node.cross[e] = cross;
+    node.single[e] = single;
+    node.mass += weight * own;
+    node.square += single * weight * weight;
+    return k;
 }
 
 }  // namespace ramify

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernel.hpp"
 #include "targets.hpp"
 
 namespace ramify {
@@ -35,35 +36,26 @@ struct NodeLabels {
     double mass = 0;                   // sum_c w_c T_c
     double square = 0;                 // Q = sum_c w_c T_c^2
 
-    // Small nodes: gram[i, j] = v_i v_j sum of w_c over the labels both entries have, rows of
-    // gram_stride cells; empty in nodes where a scan by labels is cheaper.
-    std::vector<double> gram;
-    std::size_t gram_stride = 0;
+    Kernel kernel;  // small nodes: what scans of numeric features use instead of all this
 
     std::size_t n_entries() const { return own.size(); }
     std::size_t n_local() const { return label_weight.size(); }
+    /// Ids and steps in use: the arrays may be longer, left from a larger node.
+    std::size_t n_ids() const { return indptr.empty() ? 0 : indptr.back(); }
     /// Sum of squares around the mean vector: W times the HMC variance.
     double sum_of_squares() const { return weight > 0 ? mass - square / weight : 0; }
 };
 
-/// Fills node.gram if that pays for `n_scans` scans of numeric features.
-void add_gram(const NodeRows& rows, std::size_t n_scans, NodeLabels& node);
-
-/// A label of a node with the weight of the rows that have it.
-struct LabelSum {
-    std::int32_t label;
-    double sum;
-    double label_weight;
-};
-
-/// Builds NodeLabels at a cost of the node's positive labels; its arrays over all labels are never
-/// cleared as a whole.
+/// Builds NodeLabels in two passes over the labels of the node's rows.
 class NodeLabelsBuilder {
   public:
-    NodeLabelsBuilder(const Targets& targets, Compression compression);
+    NodeLabelsBuilder(const Targets& targets, Compression compression)
+        : targets_(targets), compression_(compression) {}
     void build(const NodeRows& rows, NodeLabels& node);
-    /// The labels that occur, increasing; each sum is taken in row order.
-    std::span<const LabelSum> sums(const NodeRows& rows);
+    /// The same from the labels of the node above, which are fewer: what was dropped, folded or
+    /// merged there stays so. above[e]: the number that entry e has there.
+    void build_below(const NodeLabels& parent, std::span<const std::uint32_t> above,
+                     const NodeRows& rows, NodeLabels& node);
 
   private:
     /// A label in the node at hand.
@@ -71,29 +63,39 @@ class NodeLabelsBuilder {
         double total = 0;
         std::uint64_t signature = 0;  // sum of pseudo-random keys of the rows that have the label
         std::uint32_t n = 0;
+    };
+    /// What becomes of a label: its new number, or why it has none.
+    struct LabelFate {
+        double folded = 0;  // its weight, if it counts in the sums of its one entry
         std::uint32_t local = 0;
     };
     /// A label that most rows have, kept by the rows that lack it.
     struct Turned {
-        double weight;
-        double total;  // weight of the rows that lack it
-        std::uint32_t local;
-        std::uint32_t had_by;  // the last entry seen to have it
+        LabelFate fate;
+        std::size_t had_by;  // the last entry seen to have it
     };
-    static constexpr std::uint32_t no_entry = 0xFFFFFFFFu;
+    static constexpr std::size_t no_entry = static_cast<std::size_t>(-1);
 
-    void count(const NodeRows& rows);
-    void number(std::size_t n_entries, NodeLabels& node);
-    std::uint32_t number_label(const LabelCount& seen, double weight, NodeLabels& node);
-    void fill(const NodeRows& rows, NodeLabels& node);
-    void forget();
+    template <typename Source>
+    void build_from(const Source& source, const NodeRows& rows, NodeLabels& node);
+    template <typename Source>
+    void count(const Source& source, const NodeRows& rows);
+    template <typename Source>
+    void number(const Source& source, std::size_t n_entries, NodeLabels& node);
+    LabelFate number_label(const LabelCount& seen, double weight, NodeLabels& node);
+    void make_room(std::size_t n_entries, NodeLabels& node) const;
+    template <typename Source>
+    void fill(const Source& source, const NodeRows& rows, NodeLabels& node);
+    static std::uint32_t finish_entry(std::size_t e, std::uint32_t k, double weight, double single,
+                                      NodeLabels& node);
 
     const Targets& targets_;
     Compression compression_;
-    std::vector<LabelCount> counts_;     // per label, zero outside a build
-    std::vector<std::int32_t> touched_;  // labels with a row in the node
-    double weight_ = 0;                  // of all rows of the node
-    std::uint64_t key_sum_ = 0;          // of all rows of the node
+    std::vector<LabelCount> counts_;  // per label of the source
+    std::vector<LabelFate> fates_;    // likewise
+    std::size_t n_listed_ = 0;        // labels of all rows of the node, as the source lists them
+    double weight_ = 0;               // of all rows of the node
+    std::uint64_t key_sum_ = 0;       // of all rows of the node
     std::vector<Turned> turned_;
     struct Slot {
         std::uint64_t signature;
@@ -102,7 +104,6 @@ class NodeLabelsBuilder {
     };
     std::vector<Slot> slots_;  // hash table: rows of a label -> its number
     std::uint64_t slot_mask_ = 0;
-    std::vector<LabelSum> sums_;
 };
 
 }  // namespace ramify

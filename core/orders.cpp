@@ -14,28 +14,6 @@ bool has_sparse(const Dataset& dataset) {
 
 }  // namespace
 
-void sort_by_rank(std::vector<RankedEntry>& items, std::vector<RankedEntry>& scratch) {
-    constexpr std::size_t small = 48;
-    constexpr std::size_t n_digits = 256;
-    const auto smaller = [](const RankedEntry& a, const RankedEntry& b) {
-        return a.rank != b.rank ? a.rank < b.rank : a.entry < b.entry;
-    };
-    if (items.size() < small) {
-        std::sort(items.begin(), items.end(), smaller);
-        return;
-    }
-    std::uint32_t largest = 0;
-    for (const auto& item : items) largest = std::max(largest, item.rank);
-    scratch.resize(items.size());
-    for (int shift = 0; shift < static_cast<int>(std::bit_width(largest)); shift += 8) {
-        std::uint32_t starts[n_digits + 1] = {};
-        for (const auto& item : items) ++starts[((item.rank >> shift) & 255u) + 1];
-        for (std::size_t d = 0; d < n_digits; ++d) starts[d + 1] += starts[d];
-        for (const auto& item : items) scratch[starts[(item.rank >> shift) & 255u]++] = item;
-        items.swap(scratch);
-    }
-}
-
 // ---- SortedOrders --------------------------------------------------------------------------
 
 SortedOrders::SortedOrders(const Dataset& dataset, bool store_all)
@@ -50,59 +28,104 @@ void SortedOrders::reset(const NodeRows& rows) {
             entry_of_row_[rows.row[e]] = {stamp_, static_cast<std::uint32_t>(e)};
         }
     }
+    if (stored_.size() < rows.size() + 1) {
+        stored_.resize(rows.size() + 1);
+        missing_.resize(rows.size() + 1);
+    }
     rows_ = &rows;
 }
 
 FeatureOrder SortedOrders::order_of(std::uint32_t feature_index) {
     const Feature& feature = dataset_.features[feature_index];
-    stored_.clear();
-    missing_.clear();
     switch (feature.kind) {
         case FeatureKind::dense:
-            gather_dense(feature);
-            break;
+            return gather_dense(feature);
         case FeatureKind::sparse:
-            gather_sparse(feature);
-            break;
+            return gather_sparse(feature);
         case FeatureKind::nominal:
-            gather_nominal(feature);
             break;
     }
-    return {stored_, missing_};
+    return gather_nominal(feature);
 }
 
-void SortedOrders::gather_dense(const Feature& feature) {
-    for (std::size_t e = 0; e < rows_->size(); ++e) {
-        const auto rank = feature.ranks[rows_->row[e]];
-        auto& list = rank == missing_rank ? missing_ : stored_;
-        list.push_back({static_cast<std::uint32_t>(e), rank});
+/// Entries with a known rank sorted by it, entries without in order. rank_of(e) may be
+/// missing_rank or, for the value that goes without saying, implied_rank.
+template <typename RankOf>
+FeatureOrder SortedOrders::sort_by(std::size_t n_ranks, RankOf rank_of) {
+    const auto n = static_cast<std::uint32_t>(rows_->size());
+    sorter_.reset(n, n_ranks);
+    std::size_t n_missing = 0;
+    if (!sorter_.fits()) {
+        std::size_t n_stored = 0;
+        for (std::uint32_t e = 0; e < n; ++e) {
+            const auto rank = rank_of(e);
+            stored_[n_stored] = {e, rank};
+            missing_[n_missing] = {e, rank};
+            n_stored += rank < implied_rank;
+            n_missing += rank == missing_rank;
+        }
+        const std::span<RankedEntry> stored(stored_.data(), n_stored);
+        std::ranges::stable_sort(stored, {}, &RankedEntry::rank);
+        return {stored, {missing_.data(), n_missing}};
     }
-    sort_by_rank(stored_, scratch_);
+    for (std::uint32_t e = 0; e < n; ++e) {
+        // Both lists are written and one of them moves on: no branch to mispredict.
+        const auto rank = rank_of(e);
+        sorter_.add_if(rank < implied_rank, e, rank);
+        missing_[n_missing] = {e, rank};
+        n_missing += rank == missing_rank;
+    }
+    return {sorter_.sort(), {missing_.data(), n_missing}};
 }
 
-void SortedOrders::gather_sparse(const Feature& feature) {
+FeatureOrder SortedOrders::gather_dense(const Feature& feature) {
+    const std::uint32_t* ranks = feature.ranks.data();
+    const std::uint32_t* row = rows_->row.data();
+    return sort_by(feature.values.size(), [&](std::uint32_t e) { return ranks[row[e]]; });
+}
+
+FeatureOrder SortedOrders::gather_nominal(const Feature& feature) {
+    const std::int32_t implied = store_all_ ? -2 : feature.common;
+    return sort_by(static_cast<std::size_t>(feature.n_categories), [&](std::uint32_t e) {
+        const auto code = feature.codes[rows_->row[e]];
+        if (code == implied) return implied_rank;
+        return code < 0 ? missing_rank : static_cast<std::uint32_t>(code);
+    });
+}
+
+FeatureOrder SortedOrders::gather_sparse(const Feature& feature) {
+    const std::size_t n_cells = feature.stored.size() + feature.missing_rows.size();
+    if (rows_->size() * static_cast<std::size_t>(std::bit_width(n_cells)) < n_cells) {
+        return look_up_sparse(feature);
+    }
+    std::size_t n_stored = 0;
+    std::size_t n_missing = 0;
     for (const auto& cell : feature.stored) {
         const Place place = entry_of_row_[cell.row];
-        if (place.stamp == stamp_) stored_.push_back({place.entry, cell.rank});
+        stored_[n_stored] = {place.entry, cell.rank};
+        n_stored += place.stamp == stamp_;
     }
     for (const auto row : feature.missing_rows) {
         const Place place = entry_of_row_[row];
-        if (place.stamp == stamp_) missing_.push_back({place.entry, missing_rank});
+        missing_[n_missing] = {place.entry, missing_rank};
+        n_missing += place.stamp == stamp_;
     }
+    return {{stored_.data(), n_stored}, {missing_.data(), n_missing}};
 }
 
-void SortedOrders::gather_nominal(const Feature& feature) {
-    const std::int32_t implied = store_all_ ? -2 : feature.common;
-    for (std::size_t e = 0; e < rows_->size(); ++e) {
-        const auto code = feature.codes[rows_->row[e]];
-        if (code == implied) continue;
-        if (code < 0) {
-            missing_.push_back({static_cast<std::uint32_t>(e), missing_rank});
-        } else {
-            stored_.push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(code)});
-        }
-    }
-    sort_by_rank(stored_, scratch_);
+/// For nodes with far fewer rows than the column has cells: each row is searched for.
+FeatureOrder SortedOrders::look_up_sparse(const Feature& feature) {
+    auto cell = feature.stored_by_row.begin();
+    auto missing = feature.missing_rows.begin();
+    return sort_by(feature.values.size(), [&](std::uint32_t e) {
+        const auto row = rows_->row[e];
+        cell = std::lower_bound(cell, feature.stored_by_row.end(), row,
+                                [](const RankedRow& a, std::uint32_t b) { return a.row < b; });
+        if (cell != feature.stored_by_row.end() && cell->row == row) return cell->rank;
+        missing = std::lower_bound(missing, feature.missing_rows.end(), row);
+        const bool is_missing = missing != feature.missing_rows.end() && *missing == row;
+        return is_missing ? missing_rank : implied_rank;
+    });
 }
 
 // ---- KeptOrders ----------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dataset.hpp"
+#include "rank_sort.hpp"
 #include "targets.hpp"
 
 namespace ramify {
@@ -67,9 +68,14 @@ class SortedOrders {
     FeatureOrder order_of(std::uint32_t feature);
 
   private:
-    void gather_dense(const Feature& feature);
-    void gather_sparse(const Feature& feature);
-    void gather_nominal(const Feature& feature);
+    FeatureOrder gather_dense(const Feature& feature);
+    FeatureOrder gather_sparse(const Feature& feature);
+    FeatureOrder look_up_sparse(const Feature& feature);
+    FeatureOrder gather_nominal(const Feature& feature);
+    template <typename RankOf>
+    FeatureOrder sort_by(std::size_t n_ranks, RankOf rank_of);
+
+    static constexpr std::uint32_t implied_rank = missing_rank - 1;
 
     const Dataset& dataset_;
     bool store_all_;
@@ -80,12 +86,9 @@ class SortedOrders {
     };
     std::vector<Place> entry_of_row_;  // only filled for data with sparse features
     std::uint32_t stamp_ = 0;
-    std::vector<RankedEntry> stored_;
-    std::vector<RankedEntry> missing_;
-    std::vector<RankedEntry> scratch_;
+    std::vector<RankedEntry> stored_;   // room for the node's entries
+    std::vector<RankedEntry> missing_;  // likewise
+    RankSorter sorter_;
 };
-
-/// Stable sort by rank.
-void sort_by_rank(std::vector<RankedEntry>& items, std::vector<RankedEntry>& scratch);
 
 }  // namespace ramify

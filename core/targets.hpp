@@ -23,6 +23,11 @@ struct NodeRows {
     std::vector<double> part;    // how much of the row is here, in (0, 1]
 
     std::size_t size() const { return row.size(); }
+    void resize(std::size_t n) {
+        row.resize(n);
+        weight.resize(n);
+        part.resize(n);
+    }
     void push_back(std::uint32_t r, double w, double p) {
         row.push_back(r);
         weight.push_back(w);

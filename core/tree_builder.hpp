@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "node_labels.hpp"
+#include "label_sums.hpp"
 #include "splitter.hpp"
 #include "tree.hpp"
 
