@@ -17,11 +17,28 @@ void ScanBase::subtract_others(std::size_t value, const std::vector<double>& kno
     }
 }
 
+void PrefixSums::make_room(std::size_t n) {
+    if (weight.size() >= n) return;
+    for (auto* sums : {&weight, &rows, &square, &cross, &gain}) sums->resize(n);
+    counted_ = 0;
+}
+
+/// The sums are whole numbers, the same for every feature: they are kept until something else is
+/// written in their place.
+std::size_t PrefixSums::count(std::size_t n, double known_weight, const SweepLimits& limits) {
+    make_room(n);
+    for (; counted_ < n; ++counted_) {
+        weight[counted_] = rows[counted_] = static_cast<double>(counted_ + 1);
+    }
+    const double rest = std::max({limits.least_rows, limits.least_weight, 1.0});
+    const double most = std::min(limits.known_rows, known_weight) - rest;
+    return most < 1 ? 0 : std::min(n, static_cast<std::size_t>(most));
+}
+
 std::size_t PrefixSums::weigh(std::span<const RankedEntry> items, std::span<const double> weights,
                               double known_weight, const SweepLimits& limits) {
-    if (weight.size() < items.size()) {
-        for (auto* sums : {&weight, &rows, &square, &cross, &gain}) sums->resize(items.size());
-    }
+    make_room(items.size());
+    counted_ = 0;
     double weight_sum = 0;
     double row_sum = 0;
     for (std::size_t k = 0; k < items.size(); ++k) {
@@ -53,6 +70,11 @@ void VarianceScan::reset(const NodeLabels& labels, std::span<const double> weigh
     left_.resize(n_cells);
     missing_.resize(n_cells);
     known_cross_.resize(labels.kernel.stride);
+    if (!labels.kernel.empty()) return;
+    moved_.resize(labels.n_local() + 1);
+    for (std::size_t id = 0; id < labels.n_local(); ++id)
+        moved_[id] = {0, labels.label_weight[id]};
+    moved_.back() = {0, 0};
 }
 
 void VarianceScan::begin(std::span<const std::uint32_t> missing) {
@@ -62,6 +84,7 @@ void VarianceScan::begin(std::span<const std::uint32_t> missing) {
         begin_kernel(missing);
     } else {
         begin_labels(missing);
+        for (auto& label : moved_) label.sum = 0;
     }
     known_part_ = known_weight_ > 0 ? known_square_ / known_weight_ : 0;
 }
@@ -77,16 +100,14 @@ void VarianceScan::begin_weights(std::span<const std::uint32_t> missing) {
 void VarianceScan::begin_labels(std::span<const std::uint32_t> missing) {
     known_square_ = labels_->square;
     known_mass_ = labels_->mass;
-    std::fill_n(left_.begin(), labels_->n_local() + 1, 0.0);
     if (!any_missing_) return;
     std::fill_n(missing_.begin(), labels_->n_local() + 1, 0.0);
     for (const auto entry : missing) {
         const double v = weights_[entry];
         double sum = 0;
-        for (auto k = labels_->indptr[entry]; k < labels_->indptr[entry + 1]; ++k) {
-            double& cell = missing_[labels_->ids[k]];
-            sum += cell;
-            cell += labels_->step[k];
+        for (const auto id : ids(entry)) {
+            sum += missing_[id];
+            missing_[id] += v * labels_->label_weight[id];
         }
         known_mass_ -= v * labels_->own[entry];
         // Q of what is known: Q - 2 sum w T M + sum w M^2, one missing entry after the other.
@@ -144,25 +165,27 @@ void VarianceScan::move_by_labels(std::span<const RankedEntry> items, double* sq
     const double* own = labels_->own.data();
     const double* node_cross = labels_->cross.data();
     const double* missing = missing_.data();
-    double* __restrict left = left_.data();
+    MovedLabel* __restrict moved = moved_.data();
     double square_sum = 0;
     double cross_sum = 0;
     for (std::size_t k = 0; k < items.size(); ++k) {
         const auto entry = items[k].entry;
+        const double v = weights_[entry];
+        // Entries come in the order of their values: their labels lie all over the memory.
+        const std::size_t ahead = std::min(k + prefetch_distance, items.size() - 1);
+        prefetch(labels_->ids.data() + indptr[items[ahead].entry]);
         const std::uint32_t* id = labels_->ids.data() + indptr[entry];
         const std::uint32_t* end = labels_->ids.data() + indptr[entry + 1];
-        const double* step = labels_->step.data() + indptr[entry];
         double sum[2] = {0, 0};
         double out[2] = {0, 0};
-        for (; id != end; id += NodeLabels::block, step += NodeLabels::block) {
+        for (; id != end; id += NodeLabels::block) {
             for (std::size_t t = 0; t < NodeLabels::block; ++t) {
-                const double before = left[id[t]];
-                sum[t % 2] += before;
+                MovedLabel& label = moved[id[t]];
+                sum[t % 2] += label.label_weight * label.sum;
                 if constexpr (any_missing) out[t % 2] += missing[id[t]];
-                left[id[t]] = before + step[t];
+                label.sum += v;
             }
         }
-        const double v = weights_[entry];
         square_sum += v * (2 * (sum[0] + sum[1]) + v * own[entry]);
         cross_sum += v * (node_cross[entry] - (out[0] + out[1]));
         square[k] = square_sum;
@@ -175,6 +198,7 @@ void VarianceScan::begin_values(std::size_t n_values, std::span<const std::uint3
     begin_weights(missing);
     by_kernel_ = false;
     begin_labels(missing);
+    std::fill_n(left_.begin(), labels_->n_local(), 0.0);
     known_part_ = known_weight_ > 0 ? known_square_ / known_weight_ : 0;
     known_ = labels_->label_total;
     if (any_missing_) {

@@ -32,6 +32,7 @@ namespace ramify {
 /// Which candidates of a sweep count: both sides must have enough rows and weight.
 struct SweepLimits {
     const double* part;  // per entry: how much of its row is here
+    bool unit;           // every entry is one whole row of weight 1
     double known_rows;
     double least_rows;
     double least_weight;
@@ -74,6 +75,13 @@ struct PrefixSums {
     /// Sums up weights and rows until the rest grows too small; returns how many items that are.
     std::size_t weigh(std::span<const RankedEntry> items, std::span<const double> weights,
                       double known_weight, const SweepLimits& limits);
+    /// The same for n entries of weight 1.
+    std::size_t count(std::size_t n, double known_weight, const SweepLimits& limits);
+
+  private:
+    void make_room(std::size_t n);
+
+    std::size_t counted_ = 0;  // the first weights and rows that are 1, 2, 3, ...
 };
 
 /// What every scan knows: weights of the known entries and of the left side.
@@ -122,9 +130,10 @@ class VarianceScan : public ScanBase {
     void begin(std::span<const std::uint32_t> missing);
     void move(std::uint32_t entry);
     double gain() const { return gain_of(left_square_, left_cross_, left_weight_); }
-    template <typename Visit>
+    /// `worth(gain)`: whether a candidate could count whose gain is not above this one.
+    template <typename Worth, typename Visit>
     void sweep(std::span<const RankedEntry> items, std::uint32_t next_rank,
-               const SweepLimits& limits, Visit&& visit);
+               const SweepLimits& limits, Worth&& worth, Visit&& visit);
     /// Weight times impurity of the known entries.
     double known_impurity() const { return known_mass_ - known_part_; }
 
@@ -149,9 +158,15 @@ class VarianceScan : public ScanBase {
     template <bool any_missing>
     void move_by_labels(std::span<const RankedEntry> items, double* square, double* cross);
 
-    bool by_kernel_ = false;    // scan by the node's kernel instead of by labels
-    std::vector<double> left_;  // w_c S_c per local label; by kernel: sum of left rows per entry
-    std::vector<double> missing_;      // the same for the entries with an unknown value
+    bool by_kernel_ = false;  // scan by the node's kernel instead of by labels
+    /// A label's S_c and w_c, side by side for the scan that needs both.
+    struct MovedLabel {
+        double sum;
+        double label_weight;
+    };
+    std::vector<MovedLabel> moved_;  // numeric features, by labels: one more for the fillers
+    std::vector<double> left_;       // categories: w_c S_c; by kernel: sum of left rows per entry
+    std::vector<double> missing_;    // w_c S_c or that sum over entries with an unknown value
     std::vector<double> known_cross_;  // by kernel: its cross without those entries
     bool any_missing_ = false;
     PrefixSums prefix_;
@@ -168,15 +183,17 @@ class VarianceScan : public ScanBase {
     std::vector<double> value_cross_;
 };
 
-template <typename Visit>
+template <typename Worth, typename Visit>
 void VarianceScan::sweep(std::span<const RankedEntry> items, std::uint32_t next_rank,
-                         const SweepLimits& limits, Visit&& visit) {
+                         const SweepLimits& limits, Worth&& worth, Visit&& visit) {
     // Pass by pass, each a plain loop: weights, Q1 and X, gains, and last the candidates.
-    const std::size_t n = prefix_.weigh(items, weights_, known_weight_, limits);
+    const std::size_t n = limits.unit ? prefix_.count(items.size(), known_weight_, limits)
+                                      : prefix_.weigh(items, weights_, known_weight_, limits);
     if (n == 0) return;
     move_all(items.first(n), prefix_.square.data(), prefix_.cross.data());
     write_gains({known_square_, known_weight_, known_part_}, n, prefix_.square.data(),
                 prefix_.cross.data(), prefix_.weight.data(), prefix_.gain.data());
+    if (!worth(largest(prefix_.gain.data(), n))) return;
     for (std::size_t k = 0; k < n; ++k) {
         const std::uint32_t next = k + 1 < items.size() ? items[k + 1].rank : next_rank;
         const double left = prefix_.weight[k];
@@ -219,9 +236,9 @@ class EntropyScan : public ScanBase {
     void begin(std::span<const std::uint32_t> missing);
     void move(std::uint32_t entry);
     double gain() const;
-    template <typename Visit>
+    template <typename Worth, typename Visit>
     void sweep(std::span<const RankedEntry> items, std::uint32_t next_rank,
-               const SweepLimits& limits, Visit&& visit) {
+               const SweepLimits& limits, Worth&&, Visit&& visit) {
         sweep_items(items, next_rank, limits, *this, visit);
     }
     double known_impurity() const { return known_impurity_; }

@@ -194,6 +194,7 @@ void Grower<Scan>::search_alone(const Pending& node) {
         }
         trial_.score = Split{}.score;
         trial_.feature = -1;
+        splitter_.set_bar(best_.score);
         search(node, task, random, trial_);
         if (trial_.feature >= 0 && splitter_.tolerance().better(trial_.score, best_.score)) {
             std::swap(best_, trial_);

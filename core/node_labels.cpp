@@ -145,10 +145,7 @@ void NodeLabelsBuilder::make_room(std::size_t n_entries, NodeLabels& node) const
     node.cross.resize(n_entries);
     node.single.resize(n_entries);
     const std::size_t most = n_listed_ + n_entries * (turned_.size() + NodeLabels::block) + 1;
-    if (node.ids.size() < most) {
-        node.ids.resize(most);
-        node.step.resize(most);
-    }
+    if (node.ids.size() < most) node.ids.resize(most);
 }
 
 template <typename Source>
@@ -190,11 +187,9 @@ std::uint32_t NodeLabelsBuilder::finish_entry(std::size_t e, std::uint32_t k, do
         const double w = node.label_weight[node.ids[j]];
         own += w;
         cross += w * node.label_total[node.ids[j]];
-        node.step[j] = w * weight;
     }
     for (; k % NodeLabels::block != 0; ++k) {
         node.ids[k] = static_cast<std::uint32_t>(node.n_local());
-        node.step[k] = 0.0;
     }
     node.own[e] = own;
     node.cross[e] = cross;

@@ -22,11 +22,10 @@ struct Compression {
 /// Labels are numbered anew from 0; an "entry" is a position in NodeRows.
 struct NodeLabels {
     // The entry's labels, renumbered, filled up to a multiple of `block` with the number n_local()
-    // whose steps are zero: loops over them are short, regular and seldom mispredicted.
+    // of a label of weight zero: loops over them are short, regular and seldom mispredicted.
     static constexpr std::size_t block = 4;
     std::vector<std::uint32_t> indptr;  // per entry + 1
     std::vector<std::uint32_t> ids;
-    std::vector<double> step;          // per id: label weight times the entry's weight
     std::vector<double> label_weight;  // per renumbered label
     std::vector<double> label_total;   // per renumbered label: weight of the entries that have it
     std::vector<double> own;           // per entry: sum of w_c over its labels, folded ones too
@@ -40,7 +39,7 @@ struct NodeLabels {
 
     std::size_t n_entries() const { return own.size(); }
     std::size_t n_local() const { return label_weight.size(); }
-    /// Ids and steps in use: the arrays may be longer, left from a larger node.
+    /// Ids in use: the array may be longer, left from a larger node.
     std::size_t n_ids() const { return indptr.empty() ? 0 : indptr.back(); }
     /// Sum of squares around the mean vector: W times the HMC variance.
     double sum_of_squares() const { return weight > 0 ? mass - square / weight : 0; }

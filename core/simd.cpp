@@ -1,5 +1,8 @@
 #include "simd.hpp"
 
+#include <algorithm>
+#include <limits>
+
 namespace ramify {
 
 RAMIFY_ANY_WIDTH
@@ -39,6 +42,20 @@ void write_gains(const VarianceKnown& known, std::size_t n, const double* __rest
         const double rest = known.square - 2 * cross[k] + square[k];
         gain[k] = square[k] / weight[k] + rest / (known.weight - weight[k]) - known.part;
     }
+}
+
+RAMIFY_ANY_WIDTH
+double largest(const double* values, std::size_t n) {
+    double most[simd_block];
+    std::fill_n(most, simd_block, -std::numeric_limits<double>::infinity());
+    std::size_t j = 0;
+    for (; j + simd_block <= n; j += simd_block) {
+        for (std::size_t t = 0; t < simd_block; ++t) {
+            most[t] = values[j + t] > most[t] ? values[j + t] : most[t];
+        }
+    }
+    for (; j < n; ++j) most[0] = values[j] > most[0] ? values[j] : most[0];
+    return *std::max_element(most, most + simd_block);
 }
 
 RAMIFY_ANY_WIDTH

@@ -19,8 +19,16 @@ namespace ramify {
 
 /// Rows of doubles that are added up are filled with zeros to a multiple of this.
 inline constexpr std::size_t simd_block = 8;
+/// How many list items ahead of its use a cache line is asked for.
+inline constexpr std::size_t prefetch_distance = 6;
 /// Keys that are compared all with all have this many cells more than keys.
 inline constexpr std::size_t place_block = 16;
+
+inline void prefetch([[maybe_unused]] const void* address) {
+#if defined(__GNUC__)
+    __builtin_prefetch(address);
+#endif
+}
 
 /// to += factor * row, cell by cell; n is a multiple of simd_block.
 void add_scaled(double* to, const double* row, double factor, std::size_t n);
@@ -48,6 +56,9 @@ struct VarianceKnown {
 /// The gain of every candidate from its Q1, X and W1; see VarianceScan for the formula.
 void write_gains(const VarianceKnown& known, std::size_t n, const double* square,
                  const double* cross, const double* weight, double* gain);
+
+/// The largest of n values; -infinity for none. NaN counts as nothing.
+double largest(const double* values, std::size_t n);
 
 /// to[j] = (from[index[j]] - row_shift) - shift[j].
 void gather_shifted(const double* from, const std::uint32_t* index, double row_shift,

@@ -28,6 +28,9 @@ template <typename Scan>
 void Splitter<Scan>::reset(const NodeRows& rows, const NodeLabels& labels) {
     rows_ = &rows;
     node_rows_ = std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
+    const auto is_one = [](double x) { return x == 1; };
+    unit_ = std::ranges::all_of(rows.weight, is_one) && std::ranges::all_of(rows.part, is_one);
+    bar_ = rejected;
     scan_.reset(labels, rows.weight);
     scan_.begin({});
     node_impurity_ = scan_.known_impurity() * rules_.score_factor;
@@ -126,18 +129,24 @@ void Splitter<Scan>::consider(double score, double gain, double left_weight, std
 template <typename Scan>
 void Splitter<Scan>::scan_down(std::span<const RankedEntry> stored, std::uint32_t next_rank,
                                Split& best) {
-    const SweepLimits limits{rows_->part.data(), known_rows_, least_rows_, least_weight_};
-    // A plain score is its gain but for a factor: most candidates are dismissed by one comparison.
+    const SweepLimits limits{rows_->part.data(), unit_, known_rows_, least_rows_, least_weight_};
+    // A plain score is its gain but for a factor: most candidates, and most features once a good
+    // one is known, are dismissed by one comparison.
     const bool plain = !rules_.gain_ratio && !rules_.mean_score;
-    scan_.sweep(stored, next_rank, limits,
+    const auto worth = [&](double gain) {
+        return !plain || tolerance_.better(gain * rules_.score_factor, std::max(best.score, bar_));
+    };
+    Candidate found{best.score, 0, 0, 0, 0};
+    scan_.sweep(stored, next_rank, limits, worth,
                 [&](std::size_t k, std::uint32_t next, double gain, double left) {
-                    if (plain && !tolerance_.better(gain * rules_.score_factor, best.score))
+                    if (plain && !tolerance_.better(gain * rules_.score_factor, found.score))
                         return;
                     const double score = score_of(gain, left);
-                    if (tolerance_.better(score, best.score)) {
-                        consider(score, gain, left, stored[k].rank, next, best);
+                    if (tolerance_.better(score, found.score)) {
+                        found = {score, gain, left, stored[k].rank, next};
                     }
                 });
+    consider(found.score, found.gain, found.left_weight, found.upper, found.lower, best);
 }
 
 /// Values below zero, from the smallest up: what moves is the "no" side, so that the zeros, most

@@ -73,6 +73,8 @@ class Splitter {
     void reset(const NodeRows& rows, const NodeLabels& labels);
     const Tolerance& tolerance() const { return tolerance_; }
     double node_impurity() const { return node_impurity_; }
+    /// Until the next reset, a feature whose scores are not better than this may be passed over.
+    void set_bar(double score) { bar_ = score; }
 
     /// Replaces `best` by the feature's best test if that one is better.
     void search_numeric(std::uint32_t feature, const FeatureOrder& order, SplitMix& random,
@@ -110,7 +112,9 @@ class Splitter {
     double node_impurity_ = 0;
     double gain_floor_ = 0;    // of the current feature: what the F-test asks for
     double gain_ceiling_ = 0;  // no gain exceeds the impurity it is taken from
+    double bar_ = rejected;
     double node_rows_ = 0;     // rows of the node, by parts
+    bool unit_ = false;        // all its rows are whole and have weight 1
     double known_rows_ = 0;    // those with a known value of the current feature
     std::size_t n_known_ = 0;  // the same in entries
     std::uint32_t feature_ = 0;

@@ -20,6 +20,7 @@ __all__ = ["FeatureSchema", "make_dataset", "read_features", "read_training_feat
 # Codes are written in a float matrix and counted in int32; more values than this are no nominal
 # feature but an identifier.
 _MAX_CATEGORIES = 2**16
+_COLUMNS_AT_ONCE = 64  # nominal columns that are checked together: few calls, little memory
 
 
 @savable
@@ -85,8 +86,10 @@ def read_training_features(
     X = _read_array(estimator, X, reset=True)
     chosen = _chosen_columns(categorical_features, None, X.shape[1])
     n_categories = np.zeros(X.shape[1], dtype=np.int32)
-    for j in sorted(chosen):
-        n_categories[j] = _count_codes(X, j)
+    nominal = np.array(sorted(chosen), dtype=np.intp)
+    for start in range(0, len(nominal), _COLUMNS_AT_ONCE):
+        some = nominal[start : start + _COLUMNS_AT_ONCE]
+        n_categories[some] = _count_codes(X, some)
     return X, FeatureSchema(n_categories, {})
 
 
@@ -295,15 +298,18 @@ def _chosen_columns(
     return {list(names).index(name) for name in given.tolist()}
 
 
-def _count_codes(X: Any, column: int) -> int:
-    """Return how many categories the codes of a column of an array make."""
-    part = cast("Any", X)[:, [column]].tocoo().data if sparse.issparse(X) else X[:, column]
-    codes = np.asarray(part, dtype=np.float64)
-    codes = codes[~np.isnan(codes)]
-    bad = codes[(codes < 0) | (codes != np.floor(codes)) | (codes >= _MAX_CATEGORIES)]
-    if bad.size:
+def _count_codes(X: Any, columns: NDArray[np.intp]) -> NDArray[np.int32]:
+    """Return how many categories the codes of some columns of an array make."""
+    part = cast("Any", X)[:, columns]
+    codes = np.asarray(part.toarray() if sparse.issparse(X) else part, dtype=np.float64)
+    unknown = np.isnan(codes)
+    known = np.where(unknown, 0.0, codes)
+    bad = np.argwhere((known < 0) | (known != np.floor(known)) | (known >= _MAX_CATEGORIES))
+    if len(bad):
+        row, k = bad[0]
         raise ValueError(
-            f"column {column} of X is nominal by categorical_features, but holds {bad[0]}. Codes "
-            f"are whole numbers from 0 to {_MAX_CATEGORIES - 1}; NaN is an unknown value."
+            f"column {columns[k]} of X is nominal by categorical_features, but holds "
+            f"{codes[row, k]}. Codes are whole numbers from 0 to {_MAX_CATEGORIES - 1}; NaN is an "
+            "unknown value."
         )
-    return int(codes.max()) + 1 if codes.size else 1
+    return (known.max(axis=0, initial=0.0) + 1).astype(np.int32)

@@ -175,8 +175,13 @@ class EncodedGraph(LabelGraph):
         indptr, indices = (rows.tolist() for rows in self.parent_rows)
         weights: list[float] = []
         for start, stop in pairwise(indptr):
-            above = [weights[p] for p in indices[start:stop]] or [1.0]
-            weights.append(w0 * _COMBINE[combine](above))
+            if stop - start == 1:
+                above = weights[indices[start]]
+            elif stop == start:
+                above = 1.0
+            else:
+                above = _COMBINE[combine]([weights[p] for p in indices[start:stop]])
+            weights.append(w0 * above)
         return np.array(weights, dtype=np.float64)
 
     def costs(self) -> NDArray[np.float64]:
