@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -43,6 +44,7 @@ class ClusRun:
     status: str
     wall_s: float
     induction_s: float = float("nan")
+    cpu_s: float = float("nan")  # of the whole process: start, reading and all its threads too
     nodes: int = 0
     leaves: int = 0
     measures: dict[str, float] = field(default_factory=dict)
@@ -204,6 +206,7 @@ def _memory_path(work: Path, switches: tuple[str, ...]) -> Path:
 def _run_java(work: Path, switches: tuple[str, ...], timeout_s: float) -> ClusRun:
     command = ["java", *OPENS, "-jar", str(find_jar()), *switches, "run.s"]
     start = time.perf_counter()
+    cpu_before = _children_cpu_s()
     try:
         done = subprocess.run(
             command, cwd=work, capture_output=True, text=True, timeout=timeout_s, check=False
@@ -215,10 +218,16 @@ def _run_java(work: Path, switches: tuple[str, ...], timeout_s: float) -> ClusRu
     if done.returncode or not out.exists():
         message = (done.stderr or done.stdout).strip()[-2000:]
         return ClusRun("failed", wall_s=wall_s, message=message)
-    return _read_out(out.read_text(), wall_s)
+    return _read_out(out.read_text(), wall_s, _children_cpu_s() - cpu_before)
 
 
-def _read_out(text: str, wall_s: float) -> ClusRun:
+def _children_cpu_s() -> float:
+    """Return the CPU seconds of all child processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _read_out(text: str, wall_s: float, cpu_s: float) -> ClusRun:
     def number(pattern: str, default: float = 0.0) -> float:
         match = re.search(pattern, text, flags=re.MULTILINE)
         return float(match[1]) if match else default
@@ -238,6 +247,7 @@ def _read_out(text: str, wall_s: float) -> ClusRun:
         "ok",
         wall_s=wall_s,
         induction_s=number(r"^Induction Time: (\S+) sec", default=float("nan")),
+        cpu_s=cpu_s,
         nodes=int(number(r"^ +(?:Original|Forest).*?[Nn]odes(?: =|:) (\d+)")),
         leaves=int(number(r"^ +(?:Original|Forest).*?[Ll]eaves(?: =|:) (\d+)")),
         measures=measures,

@@ -35,13 +35,26 @@ class Problem:
 
 def load(name: str) -> Problem:
     """Return a public data set's training rows: train and valid together, where it has both."""
+    return load_parts(name)[0]
+
+
+def load_parts(name: str) -> tuple[Problem, Problem | None]:
+    """Return a public data set's training rows and its test rows, if it has any."""
     data = fetch(name, as_frame=False)
-    # reuters is published in two equal parts.
-    parts = [part for part in ("train", "valid", "part1") if part in data.splits]
-    X, y = data.rows(*parts)
     names = list(data.feature_names)
     categories = {names.index(feature): values for feature, values in data.categories.items()}
-    return Problem(name, X, sp.csr_array(y), data.hierarchy, categories)
+
+    def take(*wanted: str) -> Problem | None:
+        parts = [part for part in wanted if part in data.splits]
+        if not parts:
+            return None
+        X, y = data.rows(*parts)
+        return Problem(name, X, sp.csr_array(y), data.hierarchy, categories)
+
+    # reuters is published in two equal parts.
+    train = take("train", "valid", "part1")
+    assert train is not None, f"{name} has no training part"
+    return train, take("test", "part2")
 
 
 def generate(

@@ -188,7 +188,28 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
         print("  ".join(padded).rstrip())
 
 
-def judge(work: Work, figures: Sequence[Figure]) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Check:
+    """A requirement and what was found."""
+
+    what: str
+    found: float
+    needed: float
+    at_most: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether the requirement is met."""
+        return self.found <= self.needed if self.at_most else self.found >= self.needed
+
+    def cells(self) -> list[str]:
+        """Return the check as a row of the printed table."""
+        sign = "≤" if self.at_most else "≥"
+        verdict = "pass" if self.passed else "FAIL"
+        return [self.what, f"{self.found:.2f}", f"{sign} {self.needed:g}", verdict]
+
+
+def judge(work: Work, figures: Sequence[Figure]) -> list[Check]:
     """Hold a work's figures against what is required of it."""
     checks = []
     for peer, needed, ratios in (
@@ -197,19 +218,13 @@ def judge(work: Work, figures: Sequence[Figure]) -> list[dict[str, Any]]:
     ):
         known = [ratio for ratio in ratios if not math.isnan(ratio)]
         if needed and known:
-            checks.append(_check(f"{work.title}: × {peer}, mean", geometric_mean(known), needed))
+            checks.append(Check(f"{work.title}: × {peer}, mean", geometric_mean(known), needed))
         if peer == "CLUS" and work.clus_least and known:
-            checks.append(_check(f"{work.title}: × CLUS, least", min(known), work.clus_least))
+            checks.append(Check(f"{work.title}: × CLUS, least", min(known), work.clus_least))
     return checks
 
 
-def _check(what: str, found: float, needed: float, at_most: bool = False) -> dict[str, Any]:
-    passed = found <= needed if at_most else found >= needed
-    sign = "≤" if at_most else "≥"
-    return {"what": what, "found": found, "needed": f"{sign} {needed:g}", "passed": passed}
-
-
-def measure_growth(quick: bool) -> list[dict[str, Any]]:
+def measure_growth(quick: bool) -> list[Check]:
     """Time how the cost grows with labels and with rows; pairs are timed in turns."""
     size = 2_000 if quick else 8_000
     base = generate(size, 50, 500, positives=9)
@@ -224,7 +239,7 @@ def measure_growth(quick: bool) -> list[dict[str, Any]]:
         for _ in range(3 if quick else 9):
             took = [once(lambda m=m, p=p: m.fit(p.X, p.Y)) for m, p in models]
             ratios.append(took[1] / took[0])
-        checks.append(_check(f"{title}: × the time", median(ratios), needed, at_most=True))
+        checks.append(Check(f"{title}: × the time", median(ratios), needed, at_most=True))
     return checks
 
 
@@ -269,7 +284,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse_options(arguments)
     print(f"one thread each; {describe_machine()}\n")
     figures: list[Figure] = []
-    checks: list[dict[str, Any]] = []
+    checks: list[Check] = []
     for work, names in plan(options):
         print(work.title)
         found = [measure(work, load(name), options) for name in names]
@@ -279,18 +294,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         checks += judge(work, found)
     if "growth" not in options.without:
         checks += measure_growth(options.quick)
-    print_table(
-        [["requirement", "found", "needed", ""]]
-        + [
-            [c["what"], f"{c['found']:.2f}", c["needed"], "pass" if c["passed"] else "FAIL"]
-            for c in checks
-        ]
-    )
+    print_table([["requirement", "found", "needed", ""], *(check.cells() for check in checks)])
     write_json(figures, checks)
-    return sum(not check["passed"] for check in checks)
+    return sum(not check.passed for check in checks)
 
 
-def write_json(figures: Sequence[Figure], checks: Sequence[dict[str, Any]]) -> None:
+def write_json(figures: Sequence[Figure], checks: Sequence[Check]) -> None:
     """Leave the figures where other programs can read them; null: not measured."""
     folder = BUILD / "benchmarks"
     folder.mkdir(parents=True, exist_ok=True)
@@ -298,7 +307,7 @@ def write_json(figures: Sequence[Figure], checks: Sequence[dict[str, Any]]) -> N
         "finished": time.strftime("%Y-%m-%d %H:%M:%S"),
         "machine": describe_machine(),
         "figures": [asdict(figure) for figure in figures],
-        "requirements": list(checks),
+        "requirements": [asdict(check) | {"passed": check.passed} for check in checks],
     }
     (folder / "trees.json").write_text(json.dumps(report, indent=1))
 
