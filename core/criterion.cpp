@@ -1,6 +1,7 @@
 #include "criterion.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace ramify {
 
@@ -65,6 +66,7 @@ double VarianceScan::impurity_of(std::span<const LabelSum> sums, double weight) 
 
 void VarianceScan::reset(const NodeLabels& labels, std::span<const double> weights) {
     reset_base(labels, weights);
+    node_single_ = std::numeric_limits<double>::quiet_NaN();
     // One cell more than labels: the fillers' own, always zero.
     const auto n_cells = std::max(labels.n_local() + 1, labels.kernel.stride);
     left_.resize(n_cells);
@@ -206,10 +208,13 @@ void VarianceScan::begin_values(std::size_t n_values, std::span<const std::uint3
             if (missing_[id] > 0) known_[id] -= missing_[id] / labels_->label_weight[id];
         }
     }
-    known_single_ = 0;
-    for (std::size_t e = 0; e < labels_->n_entries(); ++e) {
-        known_single_ += weights_[e] * weights_[e] * labels_->single[e];
+    if (std::isnan(node_single_)) {
+        node_single_ = 0;
+        for (std::size_t e = 0; e < labels_->n_entries(); ++e) {
+            node_single_ += weights_[e] * weights_[e] * labels_->single[e];
+        }
     }
+    known_single_ = node_single_;
     for (const auto entry : missing) {
         known_single_ -= weights_[entry] * weights_[entry] * labels_->single[entry];
     }

@@ -176,6 +176,7 @@ class VarianceScan : public ScanBase {
     double left_square_ = 0;
     double left_cross_ = 0;
     std::vector<double> known_;         // T_c per local label over the entries with a known value
+    double node_single_ = 0;            // what folded labels add to Q; NaN: not known yet
     double known_single_ = 0;           // what folded labels add to Q, over the same entries
     std::vector<double> value_sums_;    // S_vc, one row of local labels per category
     std::vector<double> value_single_;  // per category: what folded labels add to the next two

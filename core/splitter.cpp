@@ -42,9 +42,9 @@ void Splitter<Scan>::reset(const NodeRows& rows, const NodeLabels& labels) {
     }
 }
 
-/// Starts a feature; false when its known entries are too few or too alike to be worth a scan.
+/// Starts a feature; false when its known entries are too few.
 template <typename Scan>
-bool Splitter<Scan>::begin(std::span<const RankedEntry> missing) {
+bool Splitter<Scan>::count_known(std::span<const RankedEntry> missing) {
     missing_.clear();
     known_rows_ = node_rows_;
     for (const auto& item : missing) {
@@ -52,7 +52,12 @@ bool Splitter<Scan>::begin(std::span<const RankedEntry> missing) {
         known_rows_ -= rows_->part[item.entry];
     }
     n_known_ = rows_->size() - missing_.size();
-    if (known_rows_ < 2 * least_rows_) return false;
+    return known_rows_ >= 2 * least_rows_;
+}
+
+/// Starts the scan of a feature; false when its known entries are too alike to be worth it.
+template <typename Scan>
+bool Splitter<Scan>::begin_scan() {
     scan_.begin(missing_);
     set_gain_floor();
     return scan_.known_weight() > 0 && scan_.known_weight() >= 2 * least_weight_ &&
@@ -177,7 +182,7 @@ void Splitter<Scan>::search_numeric(std::uint32_t feature_index, const FeatureOr
     const Feature& feature = dataset_.features[feature_index];
     if (order.constant(feature.kind, rows_->size())) return;
     feature_ = feature_index;
-    if (!begin(order.missing)) return;
+    if (!count_known(order.missing) || !begin_scan()) return;
     const bool has_zeros = feature.kind == FeatureKind::sparse && order.stored.size() < n_known_;
     if (rules_.random_thresholds) {
         try_random(feature, order, feature.zero_rank, has_zeros, random, best);

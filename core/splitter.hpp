@@ -83,7 +83,9 @@ class Splitter {
                         Split& best);
 
   private:
-    bool begin(std::span<const RankedEntry> missing);
+    bool count_known(std::span<const RankedEntry> missing);
+    bool begin_scan();
+    bool categories_large_enough() const;
     void list_categories(const FeatureOrder& order);
     bool sum_categories(const FeatureOrder& order);
     void try_pair(const FeatureOrder& order, Split& best);

@@ -11,8 +11,9 @@ void Splitter<Scan>::search_nominal(std::uint32_t feature, const FeatureOrder& o
                                     SplitMix& random, Split& best) {
     if (order.constant(FeatureKind::nominal, rows_->size())) return;
     feature_ = feature;
-    if (!begin(order.missing)) return;
+    if (!count_known(order.missing)) return;
     list_categories(order);
+    if (!categories_large_enough() || !begin_scan()) return;
     const bool nary = rules_.nominal == NominalTests::nary;
     if (dataset_.features[feature].n_categories == 2 && !nary) {
         try_pair(order, best);
@@ -58,6 +59,16 @@ void Splitter<Scan>::list_categories(const FeatureOrder& order) {
     } else {
         common_ = categories_.size();
     }
+}
+
+/// Whether any test of the listed categories leaves enough rows on every side: seen before
+/// anything is summed up.
+template <typename Scan>
+bool Splitter<Scan>::categories_large_enough() const {
+    const auto [least, most] = std::ranges::minmax_element(categories_, {}, &Category::rows);
+    if (rules_.nominal == NominalTests::nary) return least->rows >= least_rows_;
+    // The largest category is on one side.
+    return known_rows_ - most->rows >= least_rows_;
 }
 
 template <typename Scan>
