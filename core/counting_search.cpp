@@ -170,8 +170,9 @@ void CountingSearch::try_values(const Known& known, const Profile& profile, std:
             parted(p, w, known.sums.positive - p, known.sums.weight - w) - known.part;
         // A value that does not occur repeats the test before it, and is no better.
         if (!(gain > bar(known, best_.score)) || gain > known.impurity * (1 + 1e-6)) continue;
+        // Beside huge weights tiny ones do not show in the sums: the last value ends the search.
         std::size_t next = k + 1;
-        while (profile.weight[next] <= w) ++next;
+        while (next + 1 < profile.size && profile.weight[next] <= w) ++next;
         best_ = {static_cast<std::int32_t>(feature_),
                  gain * scale_,
                  gain,

@@ -116,3 +116,12 @@ def test_rows_of_a_shared_data_set_are_counted_alone() -> None:
     alone = plan.grow(make_dataset(X[rows], schema), Y[rows], np.ones(1), np.ones(len(rows)))
     np.testing.assert_array_equal(shared.feature, alone.feature)
     np.testing.assert_array_equal(shared.weight, alone.weight)
+
+
+@pytest.mark.parametrize("weights", [[1e20, 1e20, 1.0, 1.0], [1.0, 1.0, 1e20, 1e20]])
+def test_tiny_weights_beside_huge_ones(weights: list[float]) -> None:
+    X = np.array([[4.0], [3.0], [2.0], [1.0]])
+    dataset = make_dataset(X, FeatureSchema(np.zeros(1, np.int32), {}))
+    one = sparse.csr_array(np.array([[1], [0], [1], [0]], dtype=np.int32))
+    tree = GrowthPlan().grow(dataset, one, np.ones(1), np.array(weights))
+    assert set(tree.threshold[tree.feature >= 0]) <= {1.5, 2.5, 3.5}
