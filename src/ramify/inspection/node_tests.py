@@ -1,0 +1,253 @@
+"""The tests of a tree as words: features by name, categories by name, thresholds in few digits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify import _core
+
+__all__ = ["FeatureNames", "NodeTest", "join_categories", "read_feature_names", "threshold_texts"]
+
+_FEW_DIGITS = 6  # thresholds that are this short are written whole
+_MIN_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class FeatureNames:
+    """What the features and their categories are called.
+
+    Attributes
+    ----------
+    names : tuple of str
+        One per feature.
+    categories : dict of int to tuple of str
+        The names of a nominal feature's codes, where they are known.
+    """
+
+    names: tuple[str, ...]
+    categories: Mapping[int, tuple[str, ...]]
+
+    def value_text(self, feature: int, value: float) -> str:
+        """Return a value of a feature: a number, the name of a category, or unknown."""
+        if math.isnan(value):
+            return "unknown"
+        if feature in self.categories:
+            return self.category(feature, int(value))
+        return f"{value:.6g}"
+
+    def category(self, feature: int, code: int) -> str:
+        """Return the name of a category, or its code where names are not known."""
+        known = self.categories.get(feature, ())
+        return known[code] if code < len(known) else str(code)
+
+
+def read_feature_names(
+    model: Any,
+    feature_names: Sequence[Any] | None = None,
+    categories: Mapping[Any, Sequence[Any]] | None = None,
+) -> FeatureNames:
+    """Return the names that the caller gives, or those that the model saw in `fit`.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    feature_names : sequence of str, optional
+        One per feature. None: the columns of `fit`'s data frame, or x0, x1, ….
+    categories : mapping of feature name to sequence, optional
+        What the codes of nominal features stand for; a data frame has told the model.
+
+    Returns
+    -------
+    FeatureNames
+        The names.
+    """
+    n_features = int(model.n_features_in_)
+    if feature_names is None:
+        feature_names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_features)])
+    names = tuple(str(name) for name in feature_names)
+    if len(names) != n_features:
+        raise ValueError(
+            f"feature_names has {len(names)} names, but the model has {n_features} features. "
+            "Give one name per column of X."
+        )
+    known: dict[int, tuple[str, ...]] = {
+        j: tuple(map(str, values)) for j, values in model.schema_.categories.items()
+    }
+    for name, values in (categories or {}).items():
+        if str(name) not in names:
+            raise ValueError(
+                f"categories names the feature {name!r}, but feature_names has no such name. "
+                "Give the categories by the names of the features."
+            )
+        known[names.index(str(name))] = tuple(map(str, values))
+    return FeatureNames(names, known)
+
+
+@dataclass(frozen=True)
+class NodeTest:
+    """The test of an inner node.
+
+    Attributes
+    ----------
+    feature : int
+        The column that is tested.
+    name : str
+        Its name.
+    threshold : float or None
+        A numeric test sends values above it down branch 0; None for a nominal test.
+    threshold_text : str
+        The threshold in as many digits as it takes.
+    branch_of : tuple of int
+        Nominal tests: the branch of each code, -1 for codes that the node has not seen.
+    categories : tuple of str
+        Nominal tests: the names of the codes.
+    n_branches : int
+        How many branches there are.
+    """
+
+    feature: int
+    name: str
+    threshold: float | None
+    threshold_text: str
+    branch_of: tuple[int, ...]
+    categories: tuple[str, ...]
+    n_branches: int
+
+    @property
+    def question(self) -> str:
+        """The test in words; two-way tests are answered by yes (branch 0) and no."""
+        if self.threshold is None and self.n_branches != 2:
+            return self.name
+        return self.condition(0)
+
+    def answer(self, branch: int) -> str:
+        """Return what leads down a branch: yes, no, or the categories of a many-way test."""
+        if self.threshold is None and self.n_branches != 2:
+            return ", ".join(self._members(branch))
+        return ("yes", "no")[branch]
+
+    def condition(self, branch: int) -> str:
+        """Return what holds for the values that go down a branch."""
+        if self.threshold is not None:
+            return f"{self.name} {'>≤'[branch]} {self.threshold_text}"
+        members = self._members(branch)
+        return f"{self.name} {join_categories(members, self.categories)}"
+
+    def branch(self, value: float) -> int:
+        """Return the branch that a value goes down, -1 if it is unknown to the test."""
+        if math.isnan(value):
+            return -1
+        if self.threshold is not None:
+            return 0 if value > self.threshold else 1
+        return self.branch_of[int(value)] if 0 <= value < len(self.branch_of) else -1
+
+    def _members(self, branch: int) -> list[str]:
+        pairs = zip(self.categories, self.branch_of, strict=True)
+        return [name for name, found in pairs if found == branch]
+
+
+def join_categories(members: Sequence[str], all_categories: Sequence[str]) -> str:
+    """Say that a value is among some categories, in the shorter of two ways.
+
+    Examples
+    --------
+    >>> join_categories(["red"], ["blue", "green", "red"])
+    'is red'
+    >>> join_categories(["blue", "red"], ["blue", "green", "red"])
+    'is not green'
+    >>> join_categories(["a", "b"], list("abcdef"))
+    'in {a, b}'
+    """
+    others = [name for name in all_categories if name not in members]
+    if len(members) == 1:
+        return f"is {members[0]}"
+    if len(others) == 1:
+        return f"is not {others[0]}"
+    if len(others) < len(members) and others:
+        return f"not in {{{', '.join(others)}}}"
+    return f"in {{{', '.join(members)}}}"
+
+
+def threshold_texts(feature: NDArray[np.int32], threshold: NDArray[np.float64]) -> list[str]:
+    """Write each threshold in as many digits as it takes.
+
+    Up to six digits are written whole, once the noise of floating-point arithmetic is off. Of
+    longer ones as many digits are kept, four at least, as tell the thresholds of one feature
+    apart.
+
+    Parameters
+    ----------
+    feature : ndarray of int
+        The feature of each threshold.
+    threshold : ndarray of float
+        The thresholds.
+
+    Returns
+    -------
+    list of str
+        The texts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> threshold_texts(np.array([0, 0, 0]), np.array([0.1 + 0.2, 12345.5, 1 / 3]))
+    ['0.3', '12345.5', '0.3333']
+    >>> threshold_texts(np.array([0, 0]), np.array([0.123456781, 0.123456789]))
+    ['0.12345678', '0.12345679']
+    """
+    texts = [""] * len(threshold)
+    for j in np.unique(feature).tolist():
+        nodes = np.flatnonzero(feature == j)
+        distinct = np.unique(threshold[nodes])
+        written = dict(zip(distinct.tolist(), _distinct_texts(distinct), strict=True))
+        for node in nodes.tolist():
+            texts[node] = written[float(threshold[node])]
+    return texts
+
+
+def _distinct_texts(values: NDArray[np.float64]) -> list[str]:
+    for digits in range(_MIN_DIGITS, 18):
+        texts = [_rounded(value, digits) for value in values.tolist()]
+        if len(set(texts)) == len(texts):
+            return texts
+    return [repr(value) for value in values.tolist()]
+
+
+def _rounded(value: float, digits: int) -> str:
+    whole = f"{value:.12g}"
+    n_digits = len(whole.lstrip("-0.").replace(".", "").partition("e")[0])
+    return whole if n_digits <= max(_FEW_DIGITS, digits) else f"{value:.{digits}g}"
+
+
+def read_tests(tree: _core.Tree, features: FeatureNames) -> list[NodeTest | None]:
+    """Return the test of each node, None for leaves."""
+    inner = tree.feature >= 0
+    texts = threshold_texts(tree.feature[inner], tree.threshold[inner])
+    written = iter(texts)
+    tests: list[NodeTest | None] = []
+    for node, feature in enumerate(tree.feature.tolist()):
+        if feature < 0:
+            tests.append(None)
+            continue
+        codes = tree.category_branch[tree.category_indptr[node] : tree.category_indptr[node + 1]]
+        nominal = len(codes) > 0
+        text = next(written)
+        tests.append(
+            NodeTest(
+                feature=feature,
+                name=features.names[feature],
+                threshold=None if nominal else float(tree.threshold[node]),
+                threshold_text="" if nominal else text,
+                branch_of=tuple(codes.tolist()),
+                categories=tuple(features.category(feature, c) for c in range(len(codes))),
+                n_branches=int(tree.child_indptr[node + 1] - tree.child_indptr[node]),
+            )
+        )
+    return tests

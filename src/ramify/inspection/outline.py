@@ -1,0 +1,216 @@
+"""The labels that a node speaks of, as a small indented piece of the hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify._hierarchy_graph import row_of
+from ramify._validation import check_number
+from ramify.hierarchy import Hierarchy
+
+__all__ = ["LabelChoice", "Outline", "OutlineLine", "make_outline", "outline_parents"]
+
+_SAME = 0.005  # probabilities that look the same in two digits
+
+
+@dataclass(frozen=True)
+class LabelChoice:
+    """Which labels of a node are worth showing.
+
+    Attributes
+    ----------
+    threshold : float
+        Labels from this probability on are shown.
+    min_change : float or None
+        So are those that differ this much from the root of the tree; None: none of them.
+    max_labels : int or None
+        At most so many, those that differ most from the root; None: all.
+    """
+
+    threshold: float = 0.5
+    min_change: float | None = 0.35
+    max_labels: int | None = None
+
+    def check(self) -> None:
+        """Refuse numbers that make no sense."""
+        check_number("threshold", self.threshold, 0, 1)
+        if self.min_change is not None:
+            check_number("min_change", self.min_change, 0, 1)
+        if self.max_labels is not None:
+            check_number("max_labels", self.max_labels, 1, whole=True)
+
+    def choose(
+        self, probability: NDArray[np.float64], reference: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Return the positions of the labels worth showing."""
+        # Ten digits: the mean of leaves of probability 1 may be a hair below 1.
+        chosen = (probability >= self.threshold - 1e-10) & (probability > 0)
+        if self.min_change is not None:
+            moved = np.abs(probability - reference)
+            chosen |= (moved >= self.min_change - 1e-10) & (moved > 1e-10)
+        return np.flatnonzero(chosen)
+
+
+@dataclass(frozen=True)
+class OutlineLine:
+    """A label of an outline.
+
+    Attributes
+    ----------
+    label : int
+        Its position in the hierarchy.
+    level : int
+        How far it is indented.
+    name : str
+        Its name below the line above, several names joined where those between tell nothing.
+    probability : float
+        Its probability in the node.
+    change : float
+        By how much this differs from the root's.
+    """
+
+    label: int
+    level: int
+    name: str
+    probability: float
+    change: float
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Some labels of a node, and how many more there would be."""
+
+    lines: tuple[OutlineLine, ...]
+    n_hidden: int
+
+
+def make_outline(
+    hierarchy: Hierarchy,
+    probability: NDArray[np.float64],
+    reference: NDArray[np.float64],
+    choice: LabelChoice,
+) -> Outline:
+    """Choose labels and nest them; a label with the probability of its only child is folded.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The labels.
+    probability : ndarray of shape (n_labels,)
+        Their probabilities in a node.
+    reference : ndarray of shape (n_labels,)
+        Their probabilities at the root of the tree.
+    choice : LabelChoice
+        Which to show.
+
+    Returns
+    -------
+    Outline
+        Lines in the order of the hierarchy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify import Hierarchy
+    >>> pets = Hierarchy.from_paths(["pet/cat", "pet/dog", "wild/wolf"])
+    >>> shares = np.array([1.0, 0.6, 0.4, 0.0, 0.0])
+    >>> found = make_outline(pets, shares, np.full(5, 0.2), LabelChoice(threshold=0.3))
+    >>> [(line.level, line.name, line.probability) for line in found.lines]
+    [(0, 'pet', 1.0), (1, 'cat', 0.6), (1, 'dog', 0.4)]
+    """
+    chosen = choice.choose(probability, reference)
+    kept = chosen
+    if choice.max_labels is not None and len(chosen) > choice.max_labels:
+        telling = np.abs(probability - reference)[chosen] + 1e-3 * probability[chosen]
+        best = np.argsort(-telling, kind="stable")[: choice.max_labels]
+        kept = np.sort(chosen[best])
+    folded = _folded(hierarchy, kept, probability)
+    shown = [int(label) for label in kept if label not in folded]
+    lines = tuple(_nest(hierarchy, shown, probability, reference))
+    return Outline(lines, len(chosen) - len(kept))
+
+
+@lru_cache(maxsize=32)
+def outline_parents(hierarchy: Hierarchy) -> NDArray[np.int64]:
+    """Return the parent under which each label stands in outlines: the deepest one, -1 for none.
+
+    A label with several parents has to stand somewhere; below the deepest, the outline shows
+    the longest way to it.
+    """
+    levels = hierarchy.label_levels
+    parents = np.full(hierarchy.n_labels, -1, dtype=np.int64)
+    for label in range(hierarchy.n_labels):
+        above = row_of(hierarchy.parent_rows, label)
+        if above:
+            parents[label] = max(above, key=lambda p: (levels[p], -p))
+    return parents
+
+
+def short_name(hierarchy: Hierarchy, label: int) -> str:
+    """Return a label's name without its parent's path."""
+    parent = int(outline_parents(hierarchy)[label])
+    name = str(hierarchy.labels[label])
+    if parent < 0:
+        return name
+    return name.removeprefix(f"{hierarchy.labels[parent]}{hierarchy.separator}")
+
+
+def _folded(
+    hierarchy: Hierarchy, kept: NDArray[np.int64], probability: NDArray[np.float64]
+) -> set[int]:
+    """Return the labels that say no more than the only label shown below them."""
+    parents = outline_parents(hierarchy)
+    below: dict[int, list[int]] = {}
+    shown = set(kept.tolist())
+    for label in kept.tolist():
+        if int(parents[label]) in shown:
+            below.setdefault(int(parents[label]), []).append(label)
+    return {
+        label
+        for label, children in below.items()
+        if len(children) == 1 and abs(probability[label] - probability[children[0]]) < _SAME
+    }
+
+
+def _nest(
+    hierarchy: Hierarchy,
+    shown: list[int],
+    probability: NDArray[np.float64],
+    reference: NDArray[np.float64],
+) -> Iterator[OutlineLine]:
+    parents = outline_parents(hierarchy)
+    level_of: dict[int, int] = {}
+    for label in _depth_first(hierarchy, shown):
+        names = [short_name(hierarchy, label)]
+        above = int(parents[label])
+        while above >= 0 and above not in level_of:
+            names.append(short_name(hierarchy, above))
+            above = int(parents[above])
+        level_of[label] = level_of[above] + 1 if above >= 0 else 0
+        yield OutlineLine(
+            label=label,
+            level=level_of[label],
+            name=hierarchy.separator.join(reversed(names)),
+            probability=float(probability[label]),
+            change=float(probability[label] - reference[label]),
+        )
+
+
+def _depth_first(hierarchy: Hierarchy, shown: list[int]) -> list[int]:
+    """Order labels so that each follows the outline parent it stands under."""
+    if hierarchy.is_tree:
+        return shown
+    parents = outline_parents(hierarchy)
+
+    def way(label: int) -> tuple[int, ...]:
+        found = [label]
+        while parents[found[-1]] >= 0:
+            found.append(int(parents[found[-1]]))
+        return tuple(found[::-1])
+
+    return sorted(shown, key=way)

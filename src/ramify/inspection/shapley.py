@@ -1,0 +1,125 @@
+"""Shapley values of predictions, by the package shap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify import _core
+from ramify._features import read_features
+from ramify._validation import check_number, import_extra
+from ramify.inspection.summary import ModelSummary, TreeSummary, summarise
+
+__all__ = ["shap_values"]
+
+
+def shap_values(
+    model: Any, X: Any, background: Any = None, *, random_state: int | None = 0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return Shapley values of the features of each row, by the package shap.
+
+    Without a background, trees whose tests are all numeric are handed to shap's TreeExplainer,
+    which weighs the branches of features left out by their training rows. With a background, any
+    model is asked with values taken from its rows (shap's PermutationExplainer); this is the way
+    for nominal features, for unknown values and for local architectures.
+
+    Parameters
+    ----------
+    model : estimator of ramify
+        Fitted.
+    X : array-like, sparse matrix or data frame of shape (n, n_features)
+        Rows to explain.
+    background : like X, optional
+        Rows to take values from where a feature is left out; a hundred are enough.
+    random_state : int, optional
+        Decides in which order features are left out, with a background.
+
+    Returns
+    -------
+    values : ndarray of shape (n, n_features, n_labels)
+        By how much each feature moves each label's probability.
+    baseline : ndarray of shape (n_labels,)
+        The mean prediction that they move it from: with the values it sums to `predict_proba`.
+
+    See Also
+    --------
+    explain : Contributions along the path, without shap.
+
+    Examples
+    --------
+    >>> from ramify import PCTClassifier
+    >>> X = [[1.0, 5.0], [2.0, 5.0], [3.0, 7.0], [4.0, 8.0]]
+    >>> tree = PCTClassifier().fit(X, ["cat", "cat", "dog", "wolf"])
+    >>> values, baseline = shap_values(tree, X[:1])  # doctest: +SKIP
+    >>> values.round(2)  # doctest: +SKIP
+    array([[[ 0.5 , -0.25, -0.25],
+            [ 0.  ,  0.  ,  0.  ]]])
+    """
+    shap = import_extra("shap", "shap")
+    rows = _dense(read_features(model, X, model.schema_))
+    if background is not None:
+        others = _dense(read_features(model, background, model.schema_))
+        return _by_permutation(shap, model, rows, others, random_state)
+    summary = summarise(model)
+    _check_numeric(summary, rows)
+    scale = 1 / len(summary.trees)
+    trees = [_as_shap(tree, scale) for tree in summary.trees]
+    explainer = shap.TreeExplainer({"trees": trees}, feature_perturbation="tree_path_dependent")
+    values = np.asarray(explainer.shap_values(rows, check_additivity=False), dtype=np.float64)
+    if values.ndim == 2:  # shap drops the axis of a single label
+        values = values[:, :, np.newaxis]
+    baseline = np.mean([tree.value(0) for tree in summary.trees], axis=0)
+    return values, baseline
+
+
+def _dense(X: Any) -> NDArray[np.float64]:
+    matrix = X if isinstance(X, np.ndarray) else X.toarray()
+    return np.asarray(matrix, dtype=np.float64)
+
+
+def _check_numeric(summary: ModelSummary, rows: NDArray[np.float64]) -> None:
+    nominal = any(len(tree.tree.category_branch) for tree in summary.trees)
+    if summary.combination != "mean" or nominal or np.isnan(rows).any():
+        raise ValueError(
+            "background is None, but shap's TreeExplainer knows only the mean of trees with "
+            "numeric tests and rows without unknown values. Give background=X_train[:100], which "
+            "works for any model."
+        )
+
+
+def _as_shap(summary: TreeSummary, scale: float) -> dict[str, NDArray[Any]]:
+    """Return a tree as shap takes it: values up to the threshold go left."""
+    tree: _core.Tree = summary.tree
+    inner = tree.feature >= 0
+    left, right = (np.full(len(inner), -1, dtype=np.int32) for _ in range(2))
+    begin = tree.child_indptr[:-1][inner]
+    right[inner], left[inner] = tree.child[begin], tree.child[begin + 1]
+    return {
+        "children_left": left,
+        "children_right": right,
+        "children_default": left.copy(),
+        "features": np.where(inner, tree.feature, -2).astype(np.int32),
+        "thresholds": tree.threshold.copy(),
+        "values": summary.values.toarray() * scale,
+        "node_sample_weight": tree.weight.copy(),
+    }
+
+
+def _by_permutation(
+    shap: Any,
+    model: Any,
+    rows: NDArray[np.float64],
+    others: NDArray[np.float64],
+    random_state: int | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if random_state is not None:
+        check_number("random_state", random_state, 0, whole=True)
+    masker = shap.maskers.Independent(others, max_samples=len(others))
+    explainer = shap.PermutationExplainer(model._predict_scores, masker, seed=random_state)
+    found = explainer(rows, max_evals=max(500, 2 * rows.shape[1] + 1), silent=True)
+    values = np.asarray(found.values, dtype=np.float64)
+    baseline = np.asarray(found.base_values, dtype=np.float64)
+    n_labels = model.hierarchy_.n_labels
+    return values.reshape(*rows.shape, n_labels), baseline.reshape(len(rows), n_labels)[0]

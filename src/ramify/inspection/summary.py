@@ -1,0 +1,316 @@
+"""A model as plain data: small trees with names and labels, which everything else renders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify._ensemble import PCTEnsemble
+from ramify._local_base import LocalClassifier
+from ramify._local_models import LEARNT
+from ramify.hierarchy import Hierarchy
+from ramify.inspection.node_tests import FeatureNames, NodeTest, read_feature_names, read_tests
+from ramify.tree import PCTClassifier
+
+__all__ = ["ModelSummary", "NodeSummary", "TreeSummary", "summarise"]
+
+
+@dataclass(frozen=True)
+class NodeSummary:
+    """One node of a tree.
+
+    Attributes
+    ----------
+    number : int
+        Its number; the root is 0, children have larger numbers than their parent.
+    parent, branch : int
+        Where it hangs, -1 for the root.
+    depth : int
+        The number of tests above it.
+    n_samples : int
+        How many training rows reached it, whole or in part.
+    weight : float
+        Their weight.
+    n_unknown : int
+        How many of them did not have a value for its test, and went down every branch in parts.
+    impurity, gain : float
+        What its labels' impurity is, and how much of it the test removes.
+    test : NodeTest or None
+        None for a leaf.
+    children : tuple of int
+        The nodes that its branches lead to.
+    shares : tuple of float
+        The part of the weight that goes down each branch; a row with an unknown value is split
+        in these parts.
+    """
+
+    number: int
+    parent: int
+    branch: int
+    depth: int
+    n_samples: int
+    weight: float
+    n_unknown: int
+    impurity: float
+    gain: float
+    test: NodeTest | None
+    children: tuple[int, ...]
+    shares: tuple[float, ...]
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it predicts instead of testing."""
+        return self.test is None
+
+
+@dataclass(frozen=True)
+class TreeSummary:
+    """One tree with the names of all that it speaks of.
+
+    Attributes
+    ----------
+    name : str
+        What the tree is called among others; empty for the only one.
+    tree : ramify._core.Tree
+        The flat arrays.
+    labels : ndarray of int
+        Positions in the hierarchy of the labels that the tree predicts.
+    hierarchy : Hierarchy
+        All labels of the model.
+    features : FeatureNames
+        Names of features and categories.
+    """
+
+    name: str
+    tree: _core.Tree
+    labels: NDArray[np.int64]
+    hierarchy: Hierarchy
+    features: FeatureNames
+
+    @cached_property
+    def nodes(self) -> tuple[NodeSummary, ...]:
+        """The nodes by number."""
+        return tuple(_read_nodes(self.tree, self.features))
+
+    @property
+    def leaves(self) -> Iterator[NodeSummary]:
+        """The leaves from left to right."""
+        stack = [0]
+        while stack:
+            node = self.nodes[stack.pop()]
+            if node.is_leaf:
+                yield node
+            stack.extend(reversed(node.children))
+
+    @cached_property
+    def values(self) -> sparse.csr_array[np.float64]:
+        """The probability of every label in every node, (n_nodes, n_labels of the hierarchy).
+
+        That of an inner node is what the tree predicts for a row that gets so far and whose
+        other values are unknown: the mean of the branches by their shares.
+        """
+        tree = self.tree
+        n_nodes = len(tree.feature)
+        columns = self.labels[tree.value_label]
+        shape = (n_nodes, self.hierarchy.n_labels)
+        leaves = sparse.csr_array((tree.value, columns, tree.value_indptr), shape=shape)
+        shares: Any = _leaf_shares(tree)
+        values: sparse.csr_array[np.float64] = (shares @ leaves).tocsr()
+        values.sort_indices()
+        return values
+
+    def value(self, node: int) -> NDArray[np.float64]:
+        """Return the probabilities of all labels of the hierarchy in a node."""
+        found = np.zeros(self.hierarchy.n_labels)
+        begin, end = self.values.indptr[node], self.values.indptr[node + 1]
+        found[self.values.indices[begin:end]] = self.values.data[begin:end]
+        return found
+
+    def path(self, node: int) -> list[NodeSummary]:
+        """Return the nodes from the root down to a node, itself last."""
+        found = [self.nodes[node]]
+        while found[-1].parent >= 0:
+            found.append(self.nodes[found[-1].parent])
+        return found[::-1]
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """A model as trees.
+
+    Attributes
+    ----------
+    kind : str
+        The name of the model's class.
+    trees : tuple of TreeSummary
+        Its trees.
+    hierarchy : Hierarchy
+        Its labels.
+    features : FeatureNames
+        Names of features and categories.
+    combination : {"mean", "union", None}
+        How the trees make the model's prediction: their mean; each for labels of its own; or in
+        another way, which only the model knows.
+    """
+
+    kind: str
+    trees: tuple[TreeSummary, ...]
+    hierarchy: Hierarchy
+    features: FeatureNames
+    combination: str | None
+
+
+def summarise(
+    model: Any,
+    *,
+    feature_names: Sequence[Any] | None = None,
+    categories: Mapping[Any, Sequence[Any]] | None = None,
+) -> ModelSummary:
+    """Read a fitted model as trees with names.
+
+    Parameters
+    ----------
+    model : PCTClassifier, ensemble, local architecture, or other set of trees
+        Fitted. Any estimator joins that has `hierarchy_`, `schema_`, `n_features_in_`, and a list
+        `label_trees_` of (name, positions of labels, ramify._core.Tree) in which each label
+        belongs to one tree.
+    feature_names : sequence of str, optional
+        One per feature. None: the columns of `fit`'s data frame, or x0, x1, ….
+    categories : mapping of feature name to sequence, optional
+        What the codes of nominal features stand for; a data frame has told the model.
+
+    Returns
+    -------
+    ModelSummary
+        Its trees.
+
+    Examples
+    --------
+    >>> from ramify import PCTClassifier
+    >>> tree = PCTClassifier().fit([[1.0], [2.0], [3.0]], ["a/x", "a/y", "b"])
+    >>> summary = summarise(tree, feature_names=["size"])
+    >>> [node.test.question for node in summary.trees[0].nodes if node.test]
+    ['size > 2.5', 'size > 1.5']
+    """
+    if isinstance(model, type) or not hasattr(model, "fit"):
+        raise TypeError(
+            f"model is {model!r}, but only a fitted estimator can be read. Fit one first."
+        )
+    check_is_fitted(model)
+    named = list(_named_trees(model))
+    features = read_feature_names(model, feature_names, categories)
+    hierarchy = model.hierarchy_
+    trees = tuple(
+        TreeSummary(name, tree, np.asarray(labels, dtype=np.int64), hierarchy, features)
+        for name, labels, tree in named
+    )
+    return ModelSummary(type(model).__name__, trees, hierarchy, features, _combination(model))
+
+
+def _combination(model: Any) -> str | None:
+    if isinstance(model, LocalClassifier):
+        return None
+    clus_votes = getattr(model, "clus_compat", False) and hasattr(model, "trees_")
+    if clus_votes and model.criterion != "variance":
+        return None  # CLUS's multi-label forests count votes
+    return "union" if hasattr(model, "label_trees_") else "mean"
+
+
+def _named_trees(model: Any) -> Iterator[tuple[str, Sequence[int], _core.Tree]]:
+    """Yield name, labels and arrays of each tree of a model."""
+    if isinstance(model, PCTClassifier):
+        yield "", range(model.hierarchy_.n_labels), model.tree_
+    elif isinstance(model, PCTEnsemble):
+        for k, tree in enumerate(model.trees_, start=1):
+            yield f"tree {k}", range(model.hierarchy_.n_labels), tree
+    elif isinstance(model, LocalClassifier):
+        yield from _local_trees(model)
+    elif hasattr(model, "label_trees_"):
+        yield from model.label_trees_
+    else:
+        inside = next((n for n in ("estimator_", "estimators_") if hasattr(model, n)), None)
+        remedy = f" Give its {inside}, if that is one." if inside else ""
+        raise TypeError(
+            f"model is a {type(model).__name__}, which is no tree and no set of trees of "
+            f"ramify.{remedy}"
+        )
+
+
+def _local_trees(model: LocalClassifier) -> Iterator[tuple[str, Sequence[int], _core.Tree]]:
+    found = False
+    for key, local in model.local_models_.items():
+        pairs = zip(local.labels, local.shares, strict=True)
+        labels = [c for c, share in pairs if share == LEARNT]
+        parts = key if isinstance(key, tuple) else (key,)
+        name = " → ".join(str(part) for part in parts if part is not None) or "root"
+        if isinstance(local.estimator, _core.Tree):
+            found = True
+            yield name, labels, local.estimator
+        elif isinstance(local.estimator, PCTEnsemble):
+            found = True
+            for k, tree in enumerate(local.estimator.trees_, start=1):
+                yield f"{name}, tree {k}", labels, tree
+    if not found:
+        raise TypeError(
+            f"model is a {type(model).__name__} of other libraries' estimators, but only trees "
+            "and forests of ramify can be read. Look at its estimators_ with their own tools."
+        )
+
+
+def _leaf_shares(tree: _core.Tree) -> sparse.csr_array[np.float64]:
+    """Return which part of a row that stops in a node ends in each leaf, nodes × nodes."""
+    n_nodes = len(tree.feature)
+    rows: list[int] = []
+    columns: list[int] = []
+    parts: list[float] = []
+    parent = np.full(n_nodes, -1, dtype=np.int64)
+    share = np.ones(n_nodes)
+    parent[tree.child] = np.repeat(np.arange(n_nodes), np.diff(tree.child_indptr))
+    share[tree.child] = tree.share
+    for leaf in np.flatnonzero(tree.feature < 0).tolist():
+        node, part = leaf, 1.0
+        while node >= 0:
+            rows.append(node)
+            columns.append(leaf)
+            parts.append(part)
+            part *= float(share[node])
+            node = int(parent[node])
+    return sparse.csr_array((parts, (rows, columns)), shape=(n_nodes, n_nodes))
+
+
+def _read_nodes(tree: _core.Tree, features: FeatureNames) -> Iterator[NodeSummary]:
+    tests = read_tests(tree, features)
+    parent, branch, depth = ([-1] * len(tests), [-1] * len(tests), [0] * len(tests))
+    n_samples = tree.n_samples.tolist()
+    indptr = tree.child_indptr.tolist()
+    for number, test in enumerate(tests):
+        children = tuple(tree.child[indptr[number] : indptr[number + 1]].tolist())
+        for b, child in enumerate(children):
+            parent[child], branch[child], depth[child] = number, b, depth[number] + 1
+        n_unknown = 0
+        if len(children) > 1:
+            # A row without a value is counted in every branch.
+            surplus = sum(n_samples[child] for child in children) - n_samples[number]
+            n_unknown = max(0, surplus // (len(children) - 1))
+        yield NodeSummary(
+            number=number,
+            parent=parent[number],
+            branch=branch[number],
+            depth=depth[number],
+            n_samples=n_samples[number],
+            weight=float(tree.weight[number]),
+            n_unknown=n_unknown,
+            impurity=float(tree.impurity[number]),
+            gain=float(tree.gain[number]),
+            test=test,
+            children=children,
+            shares=tuple(tree.share[indptr[number] : indptr[number + 1]].tolist()),
+        )

@@ -1,0 +1,60 @@
+"""Models to read: random data of all kinds, and the animals."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from ramify import Hierarchy, PCTClassifier, PCTForestClassifier, load_animals
+
+DAG = Hierarchy.from_edges([("a", "c"), ("b", "c"), ("a", "d"), ("c", "e"), ("b", "f")])
+TREE = Hierarchy.from_paths(["a/x/p", "a/x/q", "a/y", "b/z"])
+
+
+@lru_cache(maxsize=1)
+def animals() -> Any:
+    return load_animals()
+
+
+def animal_tree() -> PCTClassifier:
+    data = animals()
+    return PCTClassifier(data.hierarchy, min_samples_leaf=10).fit(data.X, data.y)
+
+
+def animal_forest() -> PCTForestClassifier:
+    data = animals()
+    model = PCTForestClassifier(
+        data.hierarchy, n_estimators=10, min_samples_leaf=3, random_state=0
+    )
+    return model.fit(data.X, data.y)
+
+
+def rows(rng: np.random.Generator, n: int, unknown: float) -> np.ndarray:
+    """Two numeric columns, one of few values, and a nominal one of four codes."""
+    X = np.column_stack(
+        [rng.normal(size=n), rng.integers(0, 3, n), rng.random(n), rng.integers(0, 4, n)]
+    ).astype(float)
+    X[rng.random(X.shape) < unknown] = np.nan
+    return X
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[Any, np.ndarray, Any, float]:
+    """Return parameters of a model, X, Y and the share of unknown cells."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    unknown = draw(st.sampled_from([0.0, 0.0, 0.2]))
+    hierarchy = draw(st.sampled_from([DAG, TREE]))
+    n = draw(st.integers(5, 60))
+    X = rows(rng, n, unknown)
+    Y = hierarchy.close((rng.random((n, hierarchy.n_labels)) < 0.3).astype(int))
+    params = {
+        "hierarchy": hierarchy,
+        "categorical_features": [3],
+        "nominal_tests": draw(st.sampled_from(["subset", "single", "nary"])),
+        "min_samples_leaf": draw(st.integers(1, 5)),
+        "random_state": 0,
+    }
+    return params, X, Y, unknown
