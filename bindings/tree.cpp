@@ -50,6 +50,7 @@ Criterion criterion_of(const std::string& name) {
     if (name == "variance") return Criterion::variance;
     if (name == "entropy") return Criterion::entropy;
     if (name == "class_entropy") return Criterion::class_entropy;
+    if (name == "distance") return Criterion::distance;
     throw std::invalid_argument("unknown criterion " + name);
 }
 
@@ -67,6 +68,12 @@ LeafMerging merging_of(const std::string& name) {
     throw std::invalid_argument("unknown merging " + name);
 }
 
+Prototype prototype_of(const std::string& name) {
+    if (name == "mean") return Prototype::mean;
+    if (name == "medoid") return Prototype::medoid;
+    throw std::invalid_argument("unknown prototype " + name);
+}
+
 GrowOptions options_of(const nb::dict& given) {
     GrowOptions options;
     SplitRules& rules = options.rules;
@@ -76,6 +83,8 @@ GrowOptions options_of(const nb::dict& given) {
     options.min_gain = nb::cast<double>(given["min_gain"]);
     options.max_features = nb::cast<std::size_t>(given["max_features"]);
     options.merging = merging_of(nb::cast<std::string>(given["merging"]));
+    options.prototype = prototype_of(nb::cast<std::string>(given["prototype"]));
+    options.inner_values = nb::cast<bool>(given["inner_values"]);
     options.seed = nb::cast<std::uint64_t>(given["seed"]);
     options.java_random = nb::cast<bool>(given["java_random"]);
     options.n_threads = nb::cast<unsigned>(given["n_threads"]);
@@ -113,15 +122,41 @@ NodeRows root_rows(std::span<const std::int64_t> rows, std::span<const double> w
     return root;
 }
 
+/// Numbers of label sets per row and their squared distances, as far as the options need them.
+LabelSets label_sets_of(const Vector<std::uint32_t>& of_row, const Matrix<double>& squared,
+                        const GrowOptions& options, std::size_t n_rows) {
+    const bool by_distance = options.criterion == Criterion::distance;
+    if (!by_distance && options.prototype == Prototype::mean) return {};
+    require(of_row.size() == n_rows, "set_of_row must have one number per row");
+    const auto numbers = view(of_row);
+    LabelSets sets{numbers, {}, 0};
+    for (const auto number : numbers) {
+        sets.n_sets = std::max<std::size_t>(sets.n_sets, std::size_t{number} + 1);
+    }
+    require(sets.n_sets <= n_rows, "set_of_row must not skip numbers");
+    require(!by_distance || squared.size() > 0, "distances need a matrix");
+    if (squared.size() == 0) return sets;
+    require(squared.shape(0) >= sets.n_sets && squared.shape(0) == squared.shape(1) &&
+                squared.stride(1) == 1 &&
+                squared.stride(0) == static_cast<std::int64_t>(squared.shape(1)),
+            "squared must be a square matrix, row by row, with a row per label set");
+    sets.n_sets = squared.shape(0);
+    sets.squared = {squared.data(), squared.size()};
+    return sets;
+}
+
 Tree grow_tree(const Dataset& dataset, const Vector<std::int64_t>& label_indptr,
                const Vector<std::int32_t>& label_indices, const Vector<double>& label_weight,
                const Vector<std::int64_t>& rows, const Vector<double>& weights,
+               const Vector<std::uint32_t>& set_of_row, const Matrix<double>& squared,
                const nb::typed<nb::dict, nb::str, nb::object>& given, const StopFlag* stop) {
     GrowOptions options = options_of(given);
     options.interrupted = interrupted_by(stop);
     check_compressed(view(label_indptr), view(label_indices), label_weight.size());
     require(label_indptr.size() == dataset.n_rows + 1, "labels and X differ in their rows");
-    const Targets targets{{view(label_indptr), view(label_indices)}, view(label_weight)};
+    const Targets targets{{view(label_indptr), view(label_indices)},
+                          view(label_weight),
+                          label_sets_of(set_of_row, squared, options, dataset.n_rows)};
     NodeRows root = root_rows(view(rows), view(weights), dataset.n_rows);
     return stoppable([&] { return grow(dataset, targets, std::move(root), options); });
 }
@@ -327,7 +362,8 @@ void init_tree(nb::module_& m) {
         .def("set", [](StopFlag& flag) { flag.set = true; });
     m.def("grow", &grow_tree, nb::arg("dataset"), nb::arg("label_indptr"),
           nb::arg("label_indices"), nb::arg("label_weight"), nb::arg("rows"), nb::arg("weights"),
-          nb::arg("options"), nb::arg("stop").none() = nb::none(),
+          nb::arg("set_of_row"), nb::arg("squared"), nb::arg("options"),
+          nb::arg("stop").none() = nb::none(),
           "Grow a tree; options are those of core/grow.hpp by name.");
 }
 

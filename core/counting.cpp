@@ -207,7 +207,8 @@ bool can_count(const Dataset& dataset, const Targets& targets, const GrowOptions
                       });
     return targets.n_labels() == 1 && options.criterion == Criterion::variance && !rules.clus &&
            !rules.random_thresholds && !rules.gain_ratio && !rules.mean_score && all_features &&
-           !nary && options.merging == LeafMerging::none && !dataset.codes->of(dataset).empty();
+           !nary && options.merging == LeafMerging::none && options.prototype == Prototype::mean &&
+           !options.inner_values && !dataset.codes->of(dataset).empty();
 }
 
 Tree grow_by_counting(const Dataset& dataset, const Targets& targets, const NodeRows& root,

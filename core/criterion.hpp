@@ -78,6 +78,21 @@ struct PrefixSums {
     /// The same for n entries of weight 1.
     std::size_t count(std::size_t n, double known_weight, const SweepLimits& limits);
 
+    /// Shows the visitor the candidates among the first n places, once the gains are there.
+    template <typename Visit>
+    void show(std::span<const RankedEntry> items, std::size_t n, std::uint32_t next_rank,
+              const SweepLimits& limits, Visit&& visit) const {
+        for (std::size_t k = 0; k < n; ++k) {
+            const std::uint32_t next = k + 1 < items.size() ? items[k + 1].rank : next_rank;
+            const double left = weight[k];
+            if (next == items[k].rank || next == missing_rank || rows[k] < limits.least_rows ||
+                left < limits.least_weight || left <= 0) {
+                continue;
+            }
+            visit(k, next, gain[k], left);
+        }
+    }
+
   private:
     void make_room(std::size_t n);
 
@@ -123,6 +138,7 @@ class VarianceScan : public ScanBase {
   public:
     static constexpr Compression compression{true, true};
     static constexpr bool uses_kernel = true;
+    static constexpr bool by_sets = false;
     /// Weight times impurity of a set of rows.
     static double impurity_of(std::span<const LabelSum> sums, double weight);
 
@@ -195,15 +211,7 @@ void VarianceScan::sweep(std::span<const RankedEntry> items, std::uint32_t next_
     write_gains({known_square_, known_weight_, known_part_}, n, prefix_.square.data(),
                 prefix_.cross.data(), prefix_.weight.data(), prefix_.gain.data());
     if (!worth(largest(prefix_.gain.data(), n))) return;
-    for (std::size_t k = 0; k < n; ++k) {
-        const std::uint32_t next = k + 1 < items.size() ? items[k + 1].rank : next_rank;
-        const double left = prefix_.weight[k];
-        if (next == items[k].rank || next == missing_rank || prefix_.rows[k] < limits.least_rows ||
-            left < limits.least_weight || left <= 0) {
-            continue;
-        }
-        visit(k, next, prefix_.gain[k], left);
-    }
+    prefix_.show(items, n, next_rank, limits, visit);
 }
 
 /// x log2 x, from a table for the small whole numbers that unit weights give.
@@ -230,6 +238,7 @@ class EntropyScan : public ScanBase {
   public:
     static constexpr Compression compression{!exclusive, false};
     static constexpr bool uses_kernel = false;
+    static constexpr bool by_sets = false;
     /// Weight times impurity of a set of rows.
     static double impurity_of(std::span<const LabelSum> sums, double weight);
 

@@ -5,7 +5,9 @@
 #include <numeric>
 
 #include "counting.hpp"
+#include "feature_sampler.hpp"
 #include "label_sums.hpp"
+#include "medoid.hpp"
 #include "parallel.hpp"
 #include "prune.hpp"
 #include "tree_builder.hpp"
@@ -37,33 +39,6 @@ struct Task {
 
 constexpr std::size_t not_kept = static_cast<std::size_t>(-1);
 
-/// Draws features without replacement at a cost of the number drawn.
-class FeatureSampler {
-  public:
-    explicit FeatureSampler(std::size_t n_features) : order_(n_features) {
-        std::iota(order_.begin(), order_.end(), 0u);
-    }
-    /// The k-th feature of this node's random order; call with k = 0, 1, 2, ...
-    std::uint32_t draw(std::size_t k, SplitMix& random) {
-        const auto left = static_cast<std::uint32_t>(order_.size() - k);
-        const auto other = k + random.below(left);
-        std::swap(order_[k], order_[other]);
-        swaps_.push_back({k, other});
-        return order_[k];
-    }
-    /// Back to the first order, so that the next node's draw depends on its own seed alone.
-    void undo() {
-        for (; !swaps_.empty(); swaps_.pop_back()) {
-            std::swap(order_[swaps_.back().first], order_[swaps_.back().second]);
-        }
-    }
-    std::size_t size() const { return order_.size(); }
-
-  private:
-    std::vector<std::uint32_t> order_;
-    std::vector<std::pair<std::size_t, std::size_t>> swaps_;
-};
-
 /// What all growers of one fit share.
 struct Work {
     const Dataset& dataset;
@@ -94,7 +69,8 @@ class Grower {
         : work_(work),
           labels_builder_(work.targets, Scan::compression),
           label_sums_(work.targets),
-          splitter_(work.dataset, work.options.rules),
+          medoid_(work.targets),
+          splitter_(work.dataset, work.targets, work.options.rules),
           sorted_(work.dataset, work.options.rules.clus),
           sampler_(work.dataset.features.size()),
           java_(java) {}
@@ -118,12 +94,14 @@ class Grower {
     void take_rows(const Pending& node, std::int32_t branch, Pending& child);
     void hand_labels_down(const Pending& node, Pending& child);
     void add_kernel(Pending& node);
+    void set_prototype(const Pending& node, std::int32_t id, TreeBuilder& tree);
     Pending take_spare();
     void put_back(Pending node);
 
     const Work& work_;
     NodeLabelsBuilder labels_builder_;
     LabelSums label_sums_;
+    Medoid medoid_;
     Splitter<Scan> splitter_;
     SortedOrders sorted_;
     FeatureSampler sampler_;
@@ -286,8 +264,10 @@ Pending Grower<Scan>::make_root(NodeRows rows) {
     root.seed = mix(work_.options.seed);
     work_.weigh(root);
     if (!root.splittable) return root;
-    labels_builder_.build(root.rows, root.labels);
-    add_kernel(root);
+    if constexpr (!Scan::by_sets) {
+        labels_builder_.build(root.rows, root.labels);
+        add_kernel(root);
+    }
     if (work_.keep_orders) {
         root.orders = KeptOrders::of_root(work_.dataset, root.rows, work_.options.rules.clus);
     }
@@ -307,7 +287,7 @@ void Grower<Scan>::split(Pending& node, std::int32_t id, std::vector<Pending>& s
         take_rows(node, b, child);
         work_.weigh(child);
         if (child.splittable) {
-            hand_labels_down(node, child);
+            if constexpr (!Scan::by_sets) hand_labels_down(node, child);
             if (work_.keep_orders) {
                 child.orders =
                     node.orders.of_child(work_.dataset, child_entry_, child.rows.size());
@@ -383,12 +363,30 @@ void Grower<Scan>::put_back(Pending node) {
 }
 
 template <typename Scan>
+void Grower<Scan>::set_prototype(const Pending& node, std::int32_t id, TreeBuilder& tree) {
+    const auto sums = label_sums_.of(node.rows);
+    if (work_.options.prototype == Prototype::medoid) {
+        tree.set_labels(id, medoid_.of(node.rows, sums));
+    } else {
+        tree.set_values(id, sums, node.weight);
+    }
+    if constexpr (Scan::by_sets) {
+        splitter_.reset(node.rows, node.labels);
+        tree.set_impurity(id, splitter_.node_impurity(), node.weight);
+    } else {
+        const double factor = work_.options.rules.score_factor;
+        tree.set_impurity(id, Scan::impurity_of(sums, node.weight) * factor, node.weight);
+    }
+}
+
+template <typename Scan>
 template <typename Defer>
 TreeBuilder Grower<Scan>::grow(Pending root, Defer defer, std::vector<Pending>& deferred,
                                std::vector<std::unique_ptr<Grower>>* crew) {
     TreeBuilder tree;
     const double factor = work_.options.rules.score_factor;
-    const bool keep_values = work_.options.merging != LeafMerging::none;
+    const bool keep_values =
+        work_.options.merging != LeafMerging::none || work_.options.inner_values;
     std::vector<Pending> stack;
     stack.push_back(std::move(root));
     while (!stack.empty()) {
@@ -403,11 +401,7 @@ TreeBuilder Grower<Scan>::grow(Pending root, Defer defer, std::vector<Pending>& 
             continue;
         }
         const bool inner = node.splittable && find_split(node, crew);
-        if (!inner || keep_values) {
-            const auto sums = label_sums_.of(node.rows);
-            tree.set_values(id, sums, node.weight);
-            tree.set_impurity(id, Scan::impurity_of(sums, node.weight) * factor, node.weight);
-        }
+        if (!inner || keep_values) set_prototype(node, id, tree);
         if (inner) {
             tree.set_impurity(id, splitter_.node_impurity(), node.weight);
             tree.set_split(id, best_, factor);
@@ -472,6 +466,9 @@ Tree grow(const Dataset& dataset, const Targets& targets, NodeRows root,
             break;
         case Criterion::class_entropy:
             tree = grow_with<EntropyScan<true>>(work, std::move(root));
+            break;
+        case Criterion::distance:
+            tree = grow_with<DistanceScan>(work, std::move(root));
             break;
     }
     return options.merging == LeafMerging::none ? tree : merge_leaves(tree, options.merging);

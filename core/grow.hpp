@@ -11,7 +11,13 @@
 
 namespace ramify {
 
-enum class Criterion : std::uint8_t { variance, entropy, class_entropy };
+enum class Criterion : std::uint8_t { variance, entropy, class_entropy, distance };
+
+/// What a leaf predicts.
+enum class Prototype : std::uint8_t {
+    mean,    // for each label the share of the rows that have it
+    medoid,  // the label set of one of its rows
+};
 
 /// When an inner node whose branches are all leaves becomes a leaf itself (CLUS).
 enum class LeafMerging : std::uint8_t {
@@ -28,6 +34,8 @@ struct GrowOptions {
     double min_gain = 0;           // smallest gain (a mass) of a test
     std::size_t max_features = 0;  // features tried per node; 0: all
     LeafMerging merging = LeafMerging::none;
+    Prototype prototype = Prototype::mean;
+    bool inner_values = false;  // inner nodes carry values too, for later pruning
     std::uint64_t seed = 0;
     bool java_random = false;  // features drawn as CLUS does, the seed being the generator's state
     unsigned n_threads = 1;

@@ -31,7 +31,11 @@ void Splitter<Scan>::reset(const NodeRows& rows, const NodeLabels& labels) {
     const auto is_one = [](double x) { return x == 1; };
     unit_ = std::ranges::all_of(rows.weight, is_one) && std::ranges::all_of(rows.part, is_one);
     bar_ = rejected;
-    scan_.reset(labels, rows.weight);
+    if constexpr (Scan::by_sets) {
+        scan_.reset(rows);
+    } else {
+        scan_.reset(labels, rows.weight);
+    }
     scan_.begin({});
     node_impurity_ = scan_.known_impurity() * rules_.score_factor;
     if (rules_.clus) {
@@ -252,5 +256,6 @@ void Splitter<Scan>::try_random(const Feature& feature, const FeatureOrder& orde
 template class Splitter<VarianceScan>;
 template class Splitter<EntropyScan<false>>;
 template class Splitter<EntropyScan<true>>;
+template class Splitter<DistanceScan>;
 
 }  // namespace ramify

@@ -8,6 +8,7 @@
 
 #include "criterion.hpp"
 #include "dataset.hpp"
+#include "distance_scan.hpp"
 #include "orders.hpp"
 #include "random.hpp"
 
@@ -59,13 +60,24 @@ struct Tolerance {
     bool better(double score, double best) const { return score > best + step; }
 };
 
+/// Scans of label sets must know these; the others learn all they need node by node.
+template <typename Scan>
+Scan make_scan(const Targets& targets) {
+    if constexpr (Scan::by_sets) {
+        return Scan(targets);
+    } else {
+        return Scan();
+    }
+}
+
 /// Searches one feature after the other in one node. Not shared between threads.
 template <typename Scan>
 class Splitter {
   public:
-    Splitter(const Dataset& dataset, const SplitRules& rules)
+    Splitter(const Dataset& dataset, const Targets& targets, const SplitRules& rules)
         : dataset_(dataset),
           rules_(rules),
+          scan_(make_scan<Scan>(targets)),
           // Parts of rows add up with rounding: 5 x 0.2 is one row. CLUS does not care.
           least_rows_(rules.min_samples_leaf * (1 - 1e-9)),
           least_weight_(rules.clus ? rules.min_weight : rules.min_weight * (1 - 1e-9)) {}

@@ -215,5 +215,6 @@ void Splitter<Scan>::branch_on_all(Split& best) {
 template class Splitter<VarianceScan>;
 template class Splitter<EntropyScan<false>>;
 template class Splitter<EntropyScan<true>>;
+template class Splitter<DistanceScan>;
 
 }  // namespace ramify

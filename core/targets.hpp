@@ -4,12 +4,14 @@
 #include <span>
 
 #include "closure.hpp"
+#include "label_sets.hpp"
 
 namespace ramify {
 
 struct Targets {
     SparseRowsView labels;                 // one row of labels per example, closed upwards
     std::span<const double> label_weight;  // per label, not negative
+    LabelSets sets = {};                   // for distances and medoids; otherwise empty
 
     std::size_t n_labels() const { return label_weight.size(); }
 };

@@ -86,6 +86,11 @@ void TreeBuilder::set_values(std::int32_t, std::span<const LabelSum> sums, doubl
     }
 }
 
+void TreeBuilder::set_labels(std::int32_t, std::span<const std::int32_t> labels) {
+    tree_.value_label.insert(tree_.value_label.end(), labels.begin(), labels.end());
+    tree_.value.insert(tree_.value.end(), labels.size(), 1.0);
+}
+
 void TreeBuilder::mark_deferred(std::int32_t node, std::size_t subtree) {
     deferred_.push_back({node, subtree});
 }

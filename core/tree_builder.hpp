@@ -29,6 +29,8 @@ class TreeBuilder {
     void set_impurity(std::int32_t node, double impurity, double weight);
     /// Stores shares of the weight per label. Must be called before another node is added.
     void set_values(std::int32_t node, std::span<const LabelSum> sums, double weight);
+    /// Stores a label set, each label with share 1. Likewise.
+    void set_labels(std::int32_t node, std::span<const std::int32_t> labels);
     /// The node is a stand-in for the root of subtree number `subtree`.
     void mark_deferred(std::int32_t node, std::size_t subtree);
     /// Puts the subtrees in place of their stand-ins.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -123,11 +123,13 @@ def grow(
     sample_weight: np.ndarray | None = None,
     label_weights: np.ndarray | None = None,
     targets: Sequence[Sequence[int]] | None = None,
+    squared: np.ndarray | None = None,
 ) -> Node:
     """Grow a tree on rows `Y` (n × n_labels, 0/1) described by `columns`.
 
     `targets` names the columns of `Y` that are values of one nominal target (see `Criterion`);
-    the default is a yes/no label a column.
+    the default is a yes/no label a column. With `squared` the columns stand for distinct label
+    sets, one of which each row has, and their squared distances are what the tree reduces.
     """
     settings = settings or Settings()
     Y = np.asarray(Y, dtype=float)
@@ -141,6 +143,7 @@ def grow(
     training = Training(columns, Y, weights, counts, criterion, 0.0)
     root = training.part(rows, weights[rows])
     criterion = weighted_criterion(settings, groups, root, label_weights)
+    criterion = replace(criterion, squared=squared)
     training = Training(columns, Y, weights, counts, criterion, root.weight)
     tree = grow_node(training, rows, weights[rows], depth=0)
     if settings.clus:

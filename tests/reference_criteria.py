@@ -64,6 +64,7 @@ class Criterion:
     label_weights: np.ndarray
     targets: tuple[tuple[int, ...], ...]
     divisor: float = 1.0  # CLUS divides by the number of labels
+    squared: np.ndarray | None = None  # between values of the one target; then pairs count
     factors: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -79,6 +80,8 @@ class Criterion:
 
     def mass(self, part: Part) -> float:
         """Weight times impurity of `part`."""
+        if self.squared is not None:  # half the mean squared distance of two entries
+            return float(part.sums @ self.squared @ part.sums) / (2 * part.weight)
         if self.is_information:
             return part.weight * self._entropy(part)
         # Added up in label order, one after another: CLUS's last bits depend on it.

@@ -16,6 +16,7 @@ NATIVE = [
     "tests/test_metrics_oracle.py",
     "tests/test_tree.py",
     "tests/test_tree_clus.py",
+    "tests/test_tree_distances.py",
     "tests/test_tree_one_label.py",
     "tests/test_tree_reference.py",
 ]

@@ -1,5 +1,6 @@
 """ramify learns classifiers whose labels form a hierarchy."""
 
+from ramify._distances import distinct_label_sets
 from ramify.bagging import HierarchicalBaggingClassifier
 from ramify.calibration import CalibratedHierarchicalClassifier
 from ramify.datasets import (
@@ -45,6 +46,7 @@ __all__ = [
     "PerNodeClassifier",
     "PerParentClassifier",
     "TunedThresholdClassifier",
+    "distinct_label_sets",
     "fetch",
     "list_datasets",
     "load",

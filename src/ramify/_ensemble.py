@@ -147,6 +147,7 @@ class PCTEnsemble(HierarchicalClassifier):
         member = self._with_attributes(self._make_tree())
         plan = member._plan(X.shape[1], 0)
         label_weights = member._label_weights(encoded.Y, weights, plan)
+        plan = plan.with_sets(encoded.Y, label_weights)
         sampling = self._sampling(np.diff(encoded.Y.indptr) > 0)
         if not kept:
             self._seed = self._read_seed()

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ramify import _core
 from ramify._cluster import count_threads
+from ramify._distances import Distance, LabelSets
 from ramify._features import csr_parts
 from ramify._ftest import clus_critical_values, critical_values
 from ramify._validation import check_choice, check_number
@@ -70,6 +71,8 @@ class GrowthPlan:
 
     The fields are those of core/grow.hpp; `f_test` is a level, None for no test. With `clus` set
     to "hierarchical" or "multilabel" the tree obeys CLUS's conventions for such targets.
+    Criterion "distance" reduces pairwise distances: those of `distance`, between the `sets` of
+    one label matrix, which are found anew for each tree unless `with_sets` has found them.
     """
 
     criterion: str = "variance"
@@ -87,6 +90,16 @@ class GrowthPlan:
     seed: int = 0
     n_jobs: int | None = None
     clus: str | None = None
+    distance: Distance | None = None
+    prototype: str = "mean"
+    inner_values: bool = False
+    sets: LabelSets | None = None
+
+    def with_sets(
+        self, Y: sparse.csr_array[np.int32], label_weights: NDArray[np.float64]
+    ) -> GrowthPlan:
+        """Return the same plan with the label sets of Y, if trees need to know them."""
+        return replace(self, sets=self._find_sets(Y, label_weights))
 
     def grow(
         self,
@@ -133,6 +146,7 @@ class GrowthPlan:
         else:
             rows = rows[sample_weight[rows] > 0]
         total = float(sample_weight[rows].sum())
+        sets = self.sets or self._find_sets(Y, label_weights)
         return _core.grow(
             dataset,
             Y.indptr.astype(np.int64),
@@ -140,6 +154,8 @@ class GrowthPlan:
             np.ascontiguousarray(label_weights),
             rows,
             np.ascontiguousarray(sample_weight[rows]),
+            sets.of_row,
+            sets.squared,
             self._options(Y.shape[1], total),
             stop,
         )
@@ -155,9 +171,16 @@ class GrowthPlan:
         """Return the same plan with another level of the F-test."""
         return replace(self, f_test=level)
 
+    def _find_sets(
+        self, Y: sparse.csr_array[np.int32], label_weights: NDArray[np.float64]
+    ) -> LabelSets:
+        if self.criterion != "distance" and self.prototype == "mean":
+            return LabelSets.none()
+        return LabelSets.of(Y, label_weights, self.distance)
+
     def _options(self, n_labels: int, total: float) -> dict[str, Any]:
         by_entropy = self.criterion in ("entropy", "gain_ratio")
-        kernel = "variance"
+        kernel = "distance" if self.criterion == "distance" else "variance"
         if by_entropy:
             kernel = "class_entropy" if self.exclusive else "entropy"
         level = 1.0 if self.f_test is None else self.f_test
@@ -170,6 +193,8 @@ class GrowthPlan:
             "min_gain": self.min_impurity_decrease * total,
             "max_features": self.max_features,
             "merging": "none",
+            "prototype": self.prototype,
+            "inner_values": self.inner_values,
             "seed": self.seed,
             "java_random": False,
             "n_threads": count_threads(self.n_jobs),

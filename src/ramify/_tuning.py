@@ -40,8 +40,9 @@ class FTestChoice:
 
 @dataclass(frozen=True)
 class FTestFound:
-    """The chosen level, every level's score, and the rows for the final tree."""
+    """The chosen level, every level's score, and the plan and the rows for the final tree."""
 
+    plan: GrowthPlan
     level: float
     scores: dict[float, float]
     X: Any
@@ -86,6 +87,7 @@ def choose_f_test(
         weights = np.concatenate([weights, np.ones(Y_valid.shape[0])])
     else:
         held_out = _folds(X.shape[0], choice.n_folds, plan, random)
+    plan = plan.with_sets(Y, label_weights)
     dataset = make_dataset(X, schema, clus=plan.clus is not None)
     rows_of_X = _by_rows(X)
     order = np.concatenate(held_out)
@@ -103,7 +105,7 @@ def choose_f_test(
         scores[level] = float(pooled_auprc(Y[order], predicted))
         if scores[level] > scores[best] + 1e-16:
             best = level
-    return FTestFound(best, scores, X, Y, weights)
+    return FTestFound(plan.with_f_test(best), best, scores, X, Y, weights)
 
 
 def _folds(

@@ -24,8 +24,8 @@ class PCTForestClassifier(PCTEnsemble):
         The labels. None infers a tree from path labels, and takes other labels as flat.
     n_estimators : int
         The number of trees.
-    criterion : {"variance", "gini", "entropy", "gain_ratio"}
-        What a test reduces; see `PCTClassifier`.
+    criterion : str, callable or array-like
+        What a test reduces: "variance" or any other criterion of `PCTClassifier`.
     w0 : float
         Weight of a label relative to its parent: a label at depth d counts w0 ** d.
     weighting : {"avg", "sum", "min", "max"}
@@ -122,7 +122,7 @@ class PCTForestClassifier(PCTEnsemble):
         hierarchy: Hierarchy | None = None,
         *,
         n_estimators: int = 100,
-        criterion: str = "variance",
+        criterion: Any = "variance",
         w0: float = 0.75,
         weighting: str = "avg",
         max_depth: int | None = None,
@@ -220,7 +220,7 @@ class PCTBaggingClassifier(PCTEnsemble):
         hierarchy: Hierarchy | None = None,
         *,
         n_estimators: int = 100,
-        criterion: str = "variance",
+        criterion: Any = "variance",
         w0: float = 0.75,
         weighting: str = "avg",
         max_depth: int | None = None,
@@ -311,7 +311,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         hierarchy: Hierarchy | None = None,
         *,
         n_estimators: int = 100,
-        criterion: str = "variance",
+        criterion: Any = "variance",
         w0: float = 0.75,
         weighting: str = "avg",
         max_depth: int | None = None,

@@ -13,6 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base import HierarchicalClassifier
+from ramify._criteria import (
+    check_criterion,
+    clus_multilabel_weights,
+    find_label_weights,
+    name_criterion,
+    read_distance,
+)
 from ramify._features import csr_parts, make_dataset, read_features
 from ramify._growing import (
     GrowthPlan,
@@ -41,16 +48,29 @@ class PCTClassifier(HierarchicalClassifier):
     ----------
     hierarchy : Hierarchy, optional
         The labels. None infers a tree from path labels, and takes other labels as flat.
-    criterion : {"variance", "gini", "entropy", "gain_ratio"}
+    criterion : {"variance", "gini", "entropy", "gain_ratio", "hamming", "jaccard", "matching", \
+"euclidean"}, callable or array-like of shape (n_sets, n_sets)
         What a test reduces, summed over the labels with their weights: the variance p(1 - p)
         (the criterion of Clus-HMC), the Gini index (twice that), or the entropy; "gain_ratio"
         divides the gain in entropy by that of the split itself. For y with one class per row and
         no hierarchy, the entropies are those of the one class variable.
+        Or half the mean squared distance between two rows' label sets A and B, |A| being the sum
+        of their labels' weights: Hamming |A∪B| - |A∩B|, Jaccard that over |A∪B|, matching
+        max(|A|, |B|) - |A∩B|; with "euclidean", the root of Hamming, this is the variance again.
+        A callable is a distance of your own: it takes two sets of labels, ancestors included,
+        and is called once for each two distinct sets. A matrix has the squared distances between
+        the distinct label sets in the order of `ramify.distinct_label_sets`.
     w0 : float
         Weight of a label relative to its parent: a label at depth d counts w0 ** d. 1 gives all
         labels the same weight.
     weighting : {"avg", "sum", "min", "max"}
         How the weights of several parents are combined, in a DAG.
+    prototype : {"mean", "medoid"}
+        What a leaf predicts: for each label the share of the leaf's rows that have it, or the
+        label set of one of its rows: the one with the least sum of squared distances to all of
+        them, the most frequent and then the first of several. Distances are those of
+        `criterion`, and Euclidean where it is none. `predict_proba` is then 0 or 1, except
+        where an unknown value leads to several leaves.
     splitter : {"best", "random"}
         Whether a node tries every threshold and category set, or one at random per feature.
     max_depth : int, optional
@@ -70,7 +90,7 @@ class PCTClassifier(HierarchicalClassifier):
     f_test : float or list of float, optional
         Significance level of an F-test that every test must pass: smaller levels give smaller
         trees. A list lets `fit` choose the level with the best pooled AU(PRC) by internal
-        cross-validation, or on validation data. Only for "variance" and "gini".
+        cross-validation, or on validation data. Not for "entropy" and "gain_ratio".
     f_test_folds : int
         The number of folds of that internal cross-validation.
     threshold_at : {"midpoint", "observed"}, optional
@@ -135,9 +155,10 @@ class PCTClassifier(HierarchicalClassifier):
         self,
         hierarchy: Hierarchy | None = None,
         *,
-        criterion: str = "variance",
+        criterion: Any = "variance",
         w0: float = 0.75,
         weighting: str = "avg",
+        prototype: str = "mean",
         splitter: str = "best",
         max_depth: int | None = None,
         min_samples_split: float = 2,
@@ -159,6 +180,7 @@ class PCTClassifier(HierarchicalClassifier):
         self.criterion = criterion
         self.w0 = w0
         self.weighting = weighting
+        self.prototype = prototype
         self.splitter = splitter
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
@@ -228,8 +250,7 @@ class PCTClassifier(HierarchicalClassifier):
                 weights=weights,
             )
             self.f_test_, self.f_test_scores_ = found.level, found.scores
-            X, Y, weights = found.X, found.Y, found.weights
-            plan = plan.with_f_test(found.level)
+            X, Y, weights, plan = found.X, found.Y, found.weights, found.plan
         else:
             self.f_test_ = plan.f_test
         dataset = make_dataset(X, self.schema_, clus=self.clus_compat)
@@ -253,7 +274,13 @@ class PCTClassifier(HierarchicalClassifier):
         return FTestChoice(tuple(map(float, self.f_test)), self.f_test_folds, checked)
 
     def _check_parameters(self) -> None:
-        check_choice("criterion", self.criterion, ("variance", "gini", "entropy", "gain_ratio"))
+        check_criterion(self.criterion, self.f_test, clus=self.clus_compat)
+        check_choice("prototype", self.prototype, ("mean", "medoid"))
+        if self.clus_compat and self.prototype == "medoid":
+            raise ValueError(
+                "prototype is 'medoid', but CLUS's trees predict means. Use prototype='mean', or "
+                "clus_compat=False."
+            )
         check_choice("weighting", self.weighting, ("avg", "sum", "min", "max"))
         check_choice("splitter", self.splitter, ("best", "random"))
         check_choice("threshold_at", self.threshold_at, (None, "midpoint", "observed"))
@@ -272,11 +299,6 @@ class PCTClassifier(HierarchicalClassifier):
         for level in levels:
             if level is not None:
                 check_number("f_test", level, 1e-12, 1)
-        if self.f_test is not None and self.criterion in ("entropy", "gain_ratio"):
-            raise ValueError(
-                f"f_test is {self.f_test!r}, but the F-test compares variances and criterion is "
-                f"{self.criterion!r}. Use criterion='variance' or 'gini', or f_test=None."
-            )
 
     def _plan(self, n_features: int, seed: int) -> GrowthPlan:
         flat = self.hierarchy_.depth <= 1
@@ -285,7 +307,7 @@ class PCTClassifier(HierarchicalClassifier):
             clus = "hierarchical" if self.criterion == "variance" else "multilabel"
         wanted = count_features(self.max_features, n_features, clus=self.clus_compat)
         return GrowthPlan(
-            criterion=self.criterion,
+            criterion=name_criterion(self.criterion),
             exclusive=flat and self.format_.single_label,
             max_depth=self.max_depth,
             min_samples_split=self.min_samples_split,
@@ -300,6 +322,8 @@ class PCTClassifier(HierarchicalClassifier):
             seed=seed,
             n_jobs=self.n_jobs,
             clus=clus,
+            distance=read_distance(self.criterion, self.hierarchy_),
+            prototype=self.prototype,
         )
 
     def _midpoint(self) -> bool:
@@ -314,27 +338,7 @@ class PCTClassifier(HierarchicalClassifier):
         if plan.clus == "multilabel":
             by_gini = self.criterion == "gini"
             return clus_multilabel_weights(Y, weights) if by_gini else np.ones(Y.shape[1])
-        # A top-level label counts 1: a common factor changes no tree, but the figures in it.
-        label_weights = np.asarray(self.hierarchy_.weights(self.w0, self.weighting))
-        if self.w0 > 0:
-            label_weights = label_weights / self.w0
-        if self.label_weight is None:
-            return label_weights
-        if isinstance(self.label_weight, dict):
-            factors = np.ones(self.hierarchy_.n_labels)
-            for label, factor in self.label_weight.items():
-                factors[self.hierarchy_.index(label)] = factor
-        else:
-            factors = np.asarray(self.label_weight, dtype=np.float64)
-        if factors.shape != label_weights.shape or not (
-            np.isfinite(factors).all() and (factors >= 0).all()
-        ):
-            raise ValueError(
-                f"label_weight has shape {factors.shape} or a value that is negative or not "
-                f"finite. Give {len(label_weights)} numbers of 0 or more, one per "
-                "label, or a dict."
-            )
-        return label_weights * factors
+        return find_label_weights(self.hierarchy_, self.w0, self.weighting, self.label_weight)
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         scores = np.zeros((X.shape[0], self.hierarchy_.n_labels))
@@ -423,15 +427,6 @@ class PCTClassifier(HierarchicalClassifier):
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple | np.ndarray)
-
-
-def clus_multilabel_weights(
-    Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return CLUS's weights of flat labels: a label's Gini reduction over its Gini at the root."""
-    positive = np.asarray(Y.T @ weights).ravel() / weights.sum()
-    gini = 2 * positive * (1 - positive)
-    return 2 / np.where(gini > 0, gini, 1.0)
 
 
 def _parents(tree: _core.Tree) -> NDArray[np.int64]:
