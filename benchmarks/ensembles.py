@@ -178,7 +178,7 @@ def measure_threads(name: str) -> Figure:
 
 def measure_large() -> list[str]:
     """Grow the large forest and say how long it took and how much memory it needed."""
-    problem = generate(100_000, 1_000, 10_000, positives=30)
+    problem = generate(100_000, 1_000, 10_000, positives=30, shifted=True)
     problem = replace(problem, X=problem.X.astype(np.float32))
     model = make_forest(problem, n_estimators=100, n_jobs=2, verbose=True)
     cpu_before = time.process_time()

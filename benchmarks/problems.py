@@ -58,16 +58,19 @@ def load_parts(name: str) -> tuple[Problem, Problem | None]:
 
 
 def generate(
-    n_rows: int, n_features: int, n_labels: int, positives: int, seed: int = 0
+    n_rows: int, n_features: int, n_labels: int, positives: int, *, shifted: bool = False
 ) -> Problem:
     """Make rows with a given number of labels each, so that sizes can be varied one at a time.
 
     Six features split the rows into 64 groups; a group's rows draw their labels from the same
-    eighth of all labels, one row in ten from another group's.
+    eighth of all labels, one row in ten from another group's. The other features are noise or,
+    if `shifted`, have a mean of their own in every group.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, n_features))
     group = (X[:, :6] > 0) @ (2 ** np.arange(6))
+    if shifted:
+        X[:, 6:] += rng.normal(size=(64, n_features - 6))[group]
     group = np.where(rng.random(n_rows) < 0.1, rng.integers(0, 64, n_rows), group)
     pools = np.stack([rng.permutation(n_labels)[: n_labels // 8] for _ in range(64)])
     chosen = np.stack([rng.choice(pools[g], positives, replace=False) for g in group])
