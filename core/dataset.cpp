@@ -29,18 +29,19 @@ double value_of_key(std::uint64_t key) {
     return std::bit_cast<double>(bits);
 }
 
-/// Stable sort by key: 11 bits at a time, digits that all keys share are skipped.
-void sort_by_key(std::vector<KeyedRow>& items, std::vector<KeyedRow>& scratch) {
-    constexpr std::size_t small = 256;
-    constexpr int digit_bits = 11;
+bool smaller_key(const KeyedRow& a, const KeyedRow& b) {
+    return a.key < b.key;
+}
+
+constexpr int digit_bits = 11;
+constexpr int low_bits = 64 - 3 * digit_bits;
+
+/// Stable sort by the upper bits of the keys, a digit at a time; digits that all keys share are
+/// skipped.
+void sort_by_upper_bits(std::vector<KeyedRow>& items, std::vector<KeyedRow>& scratch) {
     constexpr std::size_t n_digits = std::size_t{1} << digit_bits;
-    if (items.size() < small) {
-        std::stable_sort(items.begin(), items.end(),
-                         [](const KeyedRow& a, const KeyedRow& b) { return a.key < b.key; });
-        return;
-    }
     scratch.resize(items.size());
-    for (int shift = 0; shift < 64; shift += digit_bits) {
+    for (int shift = low_bits; shift < 64; shift += digit_bits) {
         std::uint32_t starts[n_digits + 1] = {};
         for (const auto& item : items) ++starts[((item.key >> shift) & (n_digits - 1)) + 1];
         const auto first_digit = (items.front().key >> shift) & (n_digits - 1);
@@ -50,6 +51,26 @@ void sort_by_key(std::vector<KeyedRow>& items, std::vector<KeyedRow>& scratch) {
             scratch[starts[(item.key >> shift) & (n_digits - 1)]++] = item;
         }
         items.swap(scratch);
+    }
+}
+
+/// Stable sort by key. Values that differ do so in their upper bits, as a rule: the few that do
+/// not are put in order at the end.
+void sort_by_key(std::vector<KeyedRow>& items, std::vector<KeyedRow>& scratch) {
+    constexpr std::size_t small = 256;
+    if (items.size() < small) {
+        std::ranges::stable_sort(items, smaller_key);
+        return;
+    }
+    sort_by_upper_bits(items, scratch);
+    for (auto run = items.begin(); run != items.end();) {
+        auto end = run + 1;
+        bool sorted = true;
+        for (; end != items.end() && end->key >> low_bits == run->key >> low_bits; ++end) {
+            sorted &= (end - 1)->key <= end->key;
+        }
+        if (!sorted) std::stable_sort(run, end, smaller_key);
+        run = end;
     }
 }
 

@@ -119,6 +119,16 @@ def test_sparse_input_stays_sparse_and_predicts_the_same():
     np.testing.assert_array_equal(by_rows.apply(X), by_columns.apply(X.toarray()))
 
 
+def test_values_that_differ_in_their_last_bits_are_told_apart():
+    rng = np.random.default_rng(0)
+    place = rng.permutation(600)
+    X = (1 + place * np.finfo(float).eps)[:, None]
+    y = np.where(place < 250, "low", np.where(place < 400, "middle", "high"))
+    tree = PCTClassifier().fit(X, y)
+    assert tree.get_n_leaves() == 3
+    np.testing.assert_array_equal(tree.predict(X), y)
+
+
 def test_paths_and_leaves_agree():
     data = generated(missing_share=0.1)
     model = PCTClassifier(data.hierarchy, max_depth=4).fit(data.X, data.y)
