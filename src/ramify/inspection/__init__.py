@@ -1,13 +1,18 @@
 """Reading a model: trees as text and pictures, rules, explanations, importances, a page."""
 
 from ramify.inspection.explain import Explanation, Step, TreePath, explain
+from ramify.inspection.importances import Importances, importances
+from ramify.inspection.permutation import permutation_importances
+from ramify.inspection.plots import plot_tree
 from ramify.inspection.rules import LabelRule, Rule, RuleSet, rules
 from ramify.inspection.shapley import shap_values
 from ramify.inspection.summary import ModelSummary, NodeSummary, TreeSummary, summarise
+from ramify.inspection.svg import export_graphviz, export_svg
 from ramify.inspection.text import export_text
 
 __all__ = [
     "Explanation",
+    "Importances",
     "LabelRule",
     "ModelSummary",
     "NodeSummary",
@@ -17,7 +22,12 @@ __all__ = [
     "TreePath",
     "TreeSummary",
     "explain",
+    "export_graphviz",
+    "export_svg",
     "export_text",
+    "importances",
+    "permutation_importances",
+    "plot_tree",
     "rules",
     "shap_values",
     "summarise",

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ramify._hierarchy_graph import row_of
-from ramify._validation import check_number
+from ramify._validation import Label, check_number
 from ramify.hierarchy import Hierarchy
 
-__all__ = ["LabelChoice", "Outline", "OutlineLine", "make_outline", "outline_parents"]
+__all__ = [
+    "LabelChoice",
+    "Outline",
+    "OutlineLine",
+    "make_outline",
+    "outline_parents",
+    "read_choice",
+]
 
+_FEW_LABELS = 3
 _SAME = 0.005  # probabilities that look the same in two digits
 
 
@@ -30,11 +38,20 @@ class LabelChoice:
         So are those that differ this much from the root of the tree; None: none of them.
     max_labels : int or None
         At most so many, those that differ most from the root; None: all.
+    labels : tuple of int, optional
+        Exactly these instead, by position.
     """
 
     threshold: float = 0.5
     min_change: float | None = 0.35
     max_labels: int | None = None
+    labels: tuple[int, ...] | None = None
+
+    def for_tree(self, labels: NDArray[np.int64]) -> LabelChoice:
+        """Return what suits a tree: one that predicts very few labels shows all of them."""
+        if self.labels is not None or len(labels) > _FEW_LABELS:
+            return self
+        return replace(self, labels=tuple(sorted(labels.tolist())))
 
     def check(self) -> None:
         """Refuse numbers that make no sense."""
@@ -48,12 +65,28 @@ class LabelChoice:
         self, probability: NDArray[np.float64], reference: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """Return the positions of the labels worth showing."""
+        if self.labels is not None:
+            return np.array(sorted(self.labels), dtype=np.int64)
         # Ten digits: the mean of leaves of probability 1 may be a hair below 1.
         chosen = (probability >= self.threshold - 1e-10) & (probability > 0)
         if self.min_change is not None:
             moved = np.abs(probability - reference)
             chosen |= (moved >= self.min_change - 1e-10) & (moved > 1e-10)
         return np.flatnonzero(chosen)
+
+
+def read_choice(
+    hierarchy: Hierarchy,
+    threshold: float,
+    min_change: float | None,
+    max_labels: int | None,
+    labels: Sequence[Label] | None,
+) -> LabelChoice:
+    """Return a checked choice of labels from what a caller gave."""
+    positions = None if labels is None else tuple(hierarchy.indices(labels).tolist())
+    choice = LabelChoice(threshold, min_change, max_labels, positions)
+    choice.check()
+    return choice
 
 
 @dataclass(frozen=True)
@@ -125,11 +158,12 @@ def make_outline(
     """
     chosen = choice.choose(probability, reference)
     kept = chosen
-    if choice.max_labels is not None and len(chosen) > choice.max_labels:
+    fixed = choice.labels is not None
+    if not fixed and choice.max_labels is not None and len(chosen) > choice.max_labels:
         telling = np.abs(probability - reference)[chosen] + 1e-3 * probability[chosen]
         best = np.argsort(-telling, kind="stable")[: choice.max_labels]
         kept = np.sort(chosen[best])
-    folded = _folded(hierarchy, kept, probability)
+    folded = set() if fixed else _folded(hierarchy, kept, probability)
     shown = [int(label) for label in kept if label not in folded]
     lines = tuple(_nest(hierarchy, shown, probability, reference))
     return Outline(lines, len(chosen) - len(kept))
@@ -152,12 +186,23 @@ def outline_parents(hierarchy: Hierarchy) -> NDArray[np.int64]:
 
 
 def short_name(hierarchy: Hierarchy, label: int) -> str:
-    """Return a label's name without its parent's path."""
+    """Return a label's name without what its parent's name says already.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> rivers = Hierarchy.from_paths(["diptera/diptera_chironomus"])
+    >>> short_name(rivers, 1)
+    'chironomus'
+    """
     parent = int(outline_parents(hierarchy)[label])
     name = str(hierarchy.labels[label])
     if parent < 0:
         return name
-    return name.removeprefix(f"{hierarchy.labels[parent]}{hierarchy.separator}")
+    above = str(hierarchy.labels[parent])
+    name = name.removeprefix(f"{above}{hierarchy.separator}")
+    own = above.rpartition(hierarchy.separator)[2]
+    return name.removeprefix(f"{own}_") or name
 
 
 def _folded(

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify._validation import check_number
-from ramify.inspection.outline import LabelChoice, make_outline
+from ramify.inspection.outline import LabelChoice, make_outline, read_choice
 from ramify.inspection.summary import NodeSummary, TreeSummary, summarise
 
-__all__ = ["count_rows", "export_text"]
+__all__ = ["count_rows", "count_tests", "export_text"]
 
 _MIN_GAP = 2
 _DOTS = " ·"
@@ -27,6 +27,7 @@ def export_text(
     threshold: float = 0.5,
     min_change: float | None = 0.35,
     max_labels: int | None = None,
+    labels: Sequence[Any] | None = None,
     max_depth: int | None = None,
     max_trees: int | None = 10,
 ) -> str:
@@ -50,6 +51,8 @@ def export_text(
         So are labels that differ this much from the root of the tree; None: none of them.
     max_labels : int, optional
         At most so many labels a leaf, those that differ most from the root.
+    labels : sequence of labels, optional
+        Show exactly these in every leaf instead.
     max_depth : int, optional
         Below so many tests, the tree is cut and shown as if it ended there.
     max_trees : int, optional
@@ -78,12 +81,11 @@ def export_text(
     │  └─ no: 51 rows
     ...
     """
-    choice = LabelChoice(threshold, min_change, max_labels)
-    choice.check()
     for name, value in (("max_depth", max_depth), ("max_trees", max_trees)):
         if value is not None:
             check_number(name, value, 0 if name == "max_depth" else 1, whole=True)
     summary = summarise(model, feature_names=feature_names, categories=categories)
+    choice = read_choice(summary.hierarchy, threshold, min_change, max_labels, labels)
     shown = summary.trees[:max_trees]
     parts = [_write_tree(tree, choice, max_depth) for tree in shown]
     hidden = len(summary.trees) - len(shown)
@@ -112,7 +114,7 @@ class _Line:
 
 
 def _write_tree(tree: TreeSummary, choice: LabelChoice, max_depth: int | None) -> str:
-    lines = list(_Writer(tree, choice, max_depth).write(0, "", ""))
+    lines = list(_Writer(tree, choice.for_tree(tree.labels), max_depth).write(0, "", ""))
     title = [f"# {tree.name}"] if tree.name else []
     return "\n".join([*title, *_align(lines)]) + "\n"
 
@@ -128,7 +130,7 @@ class _Writer:
         node = self.tree.nodes[number]
         cut = self.max_depth is not None and node.depth >= self.max_depth
         if node.test is None or cut:
-            more = "" if node.test is None else f", {_count_tests(self.tree, node)}"
+            more = "" if node.test is None else f", {count_tests(self.tree, node)}"
             yield _Line(f"{lead}{count_rows(node.n_samples)}{more}")
             yield from _leaf_lines(self.tree, node, below, self.choice)
             return
@@ -144,7 +146,8 @@ class _Writer:
             )
 
 
-def _count_tests(tree: TreeSummary, node: NodeSummary) -> str:
+def count_tests(tree: TreeSummary, node: NodeSummary) -> str:
+    """Return how many tests a node and those below it have, in words."""
     stack, n_tests = [node.number], 0
     while stack:
         inner = tree.nodes[stack.pop()]

@@ -1,0 +1,222 @@
+"""What a drawn tree consists of: boxes with lines of text, and edges between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from textwrap import wrap
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify.inspection.outline import LabelChoice, make_outline
+from ramify.inspection.summary import NodeSummary, TreeSummary
+from ramify.inspection.text import count_rows, count_tests
+
+__all__ = ["Box", "BoxLine", "Edge", "Picture", "draw_boxes"]
+
+FONT_SIZE = 10.0
+LINE_HEIGHT = 14.0
+CHAR_WIDTH = 6.0  # of an average letter at that size
+PADDING = 7.0
+_WRAP = 26
+_MAX_NAME = 34
+
+
+@dataclass(frozen=True)
+class BoxLine:
+    """A line of text in a box.
+
+    Attributes
+    ----------
+    text : str
+        What stands at the left.
+    kind : {"question", "note", "label"}
+        The test; a remark in small grey letters; a label of the hierarchy.
+    probability : float or None
+        Of a label: stands at the right, and as a bar behind the text.
+    """
+
+    text: str
+    kind: str
+    probability: float | None = None
+
+
+@dataclass(frozen=True)
+class Box:
+    """A node of the picture, its middle at (x, y); y grows downwards.
+
+    Attributes
+    ----------
+    node : int
+        The number of the node.
+    lines : tuple of BoxLine
+        Its text.
+    purity : float
+        From 0, as mixed as the root, to 1, all rows alike.
+    is_leaf : bool
+        Whether it predicts.
+    is_cut : bool
+        Whether there are tests below that are not drawn.
+    hint : str
+        All that leads there, for those who point at it.
+    x, y, width, height : float
+        Where it is and how large, in points.
+    """
+
+    node: int
+    lines: tuple[BoxLine, ...]
+    purity: float
+    is_leaf: bool
+    is_cut: bool
+    hint: str
+    width: float
+    height: float
+    x: float = 0.0
+    y: float = 0.0
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A branch: the boxes it joins (by position in the list), the answer, its share."""
+
+    above: int
+    below: int
+    answer: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One tree as boxes and edges.
+
+    Attributes
+    ----------
+    titles : tuple of (str, float, float)
+        Names of trees, and where their lines of text begin.
+    boxes : tuple of Box
+        Parents before their children.
+    edges : tuple of Edge
+        The branches.
+    width, height : float
+        The size of the whole, in points.
+    sideways : bool
+        Whether the root is at the left instead of the top.
+    """
+
+    titles: tuple[tuple[str, float, float], ...]
+    boxes: tuple[Box, ...]
+    edges: tuple[Edge, ...]
+    width: float = 0.0
+    height: float = 0.0
+    sideways: bool = False
+
+
+def draw_boxes(tree: TreeSummary, choice: LabelChoice, max_depth: int | None) -> Picture:
+    """Return the boxes of a tree, without places yet.
+
+    Parameters
+    ----------
+    tree : TreeSummary
+        The tree.
+    choice : LabelChoice
+        Which labels its leaves show.
+    max_depth : int or None
+        Below so many tests the tree is cut.
+
+    Returns
+    -------
+    Picture
+        Boxes and edges.
+    """
+    choice = choice.for_tree(tree.labels)
+    spread = _spread(tree.value(0))
+    boxes: list[Box] = []
+    edges: list[Edge] = []
+    stack = [(0, -1)]
+    while stack:
+        number, above = stack.pop()
+        node = tree.nodes[number]
+        cut = not node.is_leaf and max_depth is not None and node.depth >= max_depth
+        if above >= 0:
+            parent = tree.nodes[node.parent]
+            answer = parent.test.answer(node.branch) if parent.test else ""
+            edges.append(Edge(above, len(boxes), _shorten(answer), parent.shares[node.branch]))
+        if not node.is_leaf and not cut:
+            stack.extend((child, len(boxes)) for child in reversed(node.children))
+        boxes.append(_box(tree, node, choice, cut, spread))
+    titles = ((tree.name, 0.0, 0.0),) if tree.name else ()
+    return Picture(titles, tuple(boxes), tuple(edges))
+
+
+def _spread(value: NDArray[np.float64]) -> float:
+    """Return how mixed the labels are: the sum of their variances."""
+    return float((value * (1 - value)).sum())
+
+
+def _box(
+    tree: TreeSummary, node: NodeSummary, choice: LabelChoice, cut: bool, spread: float
+) -> Box:
+    ends = node.is_leaf or cut
+    lines = tuple(_leaf_lines(tree, node, choice, cut) if ends else _test_lines(node))
+    value = tree.value(node.number)
+    purity = 1 - _spread(value) / spread if spread > 0 else 1.0
+    return Box(
+        node=node.number,
+        lines=lines,
+        purity=float(np.clip(purity, 0, 1)),
+        is_leaf=node.is_leaf,
+        is_cut=cut,
+        hint=_hint(tree, node),
+        width=max(_line_width(line) for line in lines) + 2 * PADDING,
+        height=len(lines) * LINE_HEIGHT + 2 * PADDING - 4,
+    )
+
+
+def _hint(tree: TreeSummary, node: NodeSummary) -> str:
+    conditions = [
+        above.test.condition(below.branch)
+        for above, below in pairwise(tree.path(node.number))
+        if above.test
+    ]
+    return f"node {node.number}: " + (" and ".join(conditions) or "all rows")
+
+
+def _line_width(line: BoxLine) -> float:
+    figures = 5 if line.probability is not None else 0
+    scale = 0.9 if line.kind == "note" else 1.0
+    return (len(line.text) + figures) * CHAR_WIDTH * scale
+
+
+def _test_lines(node: NodeSummary) -> Iterator[BoxLine]:
+    if node.test is None:
+        return
+    for part in wrap(node.test.question, _WRAP) or [""]:
+        yield BoxLine(part, "question")
+    yield BoxLine(count_rows(node.n_samples), "note")
+    if node.n_unknown:
+        ways = ""
+        if len(node.children) == 2:
+            ways = f": {node.shares[0]:.0%} yes, {node.shares[1]:.0%} no"
+        yield BoxLine(f"{node.n_unknown} unknown{ways}".replace("%", " %"), "note")
+
+
+def _leaf_lines(
+    tree: TreeSummary, node: NodeSummary, choice: LabelChoice, cut: bool
+) -> Iterator[BoxLine]:
+    outline = make_outline(tree.hierarchy, tree.value(node.number), tree.value(0), choice)
+    for line in outline.lines:
+        name = _shorten(line.name)
+        yield BoxLine(f"{'  ' * line.level}{name}", "label", line.probability)
+    if not outline.lines:
+        yield BoxLine(f"no label from {choice.threshold:g} on", "note")
+    more = f", {outline.n_hidden} more labels" if outline.n_hidden else ""
+    yield BoxLine(f"{count_rows(node.n_samples)}{more}", "note")
+    if cut:
+        yield BoxLine(f"… {count_tests(tree, node)}", "note")
+
+
+def _shorten(name: str) -> str:
+    """Keep the end of a long name, where it differs from its neighbours."""
+    return name if len(name) <= _MAX_NAME else f"…{name[1 - _MAX_NAME :]}"
