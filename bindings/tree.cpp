@@ -14,6 +14,7 @@
 #include "init.hpp"
 #include "matrices.hpp"
 #include "predict.hpp"
+#include "prune.hpp"
 #include "stopping.hpp"
 
 namespace ramify::bindings {
@@ -84,7 +85,11 @@ GrowOptions options_of(const nb::dict& given) {
     options.max_features = nb::cast<std::size_t>(given["max_features"]);
     options.merging = merging_of(nb::cast<std::string>(given["merging"]));
     options.prototype = prototype_of(nb::cast<std::string>(given["prototype"]));
-    options.inner_values = nb::cast<bool>(given["inner_values"]);
+    options.average_gain = nb::cast<bool>(given["average_gain"]);
+    options.pessimism.confidence = nb::cast<double>(given["confidence"]);
+    options.pessimism.z = nb::cast<double>(given["normal_quantile"]);
+    options.inner_values =
+        nb::cast<bool>(given["inner_values"]) || options.pessimism.confidence > 0;
     options.seed = nb::cast<std::uint64_t>(given["seed"]);
     options.java_random = nb::cast<bool>(given["java_random"]);
     options.n_threads = nb::cast<unsigned>(given["n_threads"]);
@@ -296,6 +301,15 @@ nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>> apply_csr(const Tree& tree,
     return to_numpy(std::move(leaf));
 }
 
+Tree cut_below(const Tree& tree, const Vector<bool>& is_leaf) {
+    require(is_leaf.size() == tree.n_nodes(), "is_leaf must have one flag per node");
+    std::vector<char> leaves(tree.n_nodes());
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+        leaves[i] = tree.feature[i] < 0 || is_leaf.data()[i];
+    }
+    return cut_tree(tree, leaves);
+}
+
 void bind_tree(nb::module_& m) {
     nb::class_<Tree> tree(
         m, "Tree",
@@ -337,6 +351,8 @@ void bind_tree(nb::module_& m) {
     tree.def("predict_csr", &predict_csr, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),
              nb::arg("n_columns"), nb::arg("out"), nb::arg("divisor"), nb::arg("by_node"),
              "The same for the rows of a sparse matrix.");
+    tree.def("cut", &cut_below, nb::arg("is_leaf"),
+             "The tree cut off below the marked nodes, which must have values.");
     tree.def("apply", &apply_dense<double>, nb::arg("X"), "The leaf of each row.");
     tree.def("apply", &apply_dense<float>, nb::arg("X"));
     tree.def("apply_csr", &apply_csr, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),

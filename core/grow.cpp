@@ -6,10 +6,13 @@
 
 #include "counting.hpp"
 #include "feature_sampler.hpp"
+#include "gain_ratio.hpp"
 #include "label_sums.hpp"
 #include "medoid.hpp"
 #include "parallel.hpp"
+#include "pending.hpp"
 #include "prune.hpp"
+#include "prune_pessimistic.hpp"
 #include "tree_builder.hpp"
 
 namespace ramify {
@@ -19,18 +22,6 @@ namespace {
 /// Below this many (entry, feature) pairs a node is not worth sharing among threads.
 constexpr std::size_t shared_work = 200'000;
 
-/// A node that waits to be grown. Its labels and orders are there if it may be split.
-struct Pending {
-    NodeRows rows;
-    double weight = 0;
-    bool splittable = false;
-    NodeLabels labels;
-    KeptOrders orders;
-    std::int64_t depth = 0;
-    std::uint64_t seed = 0;
-    Place place;
-};
-
 /// One feature to search in a node; kept: its place among the node's kept orders.
 struct Task {
     std::uint32_t feature;
@@ -38,28 +29,6 @@ struct Task {
 };
 
 constexpr std::size_t not_kept = static_cast<std::size_t>(-1);
-
-/// What all growers of one fit share.
-struct Work {
-    const Dataset& dataset;
-    const Targets& targets;
-    const GrowOptions& options;
-    StopSignal& signal;
-    bool keep_orders;
-    bool any_nominal;
-
-    /// Sets the node's weight, and whether it may be split.
-    void weigh(Pending& node) const {
-        const NodeRows& rows = node.rows;
-        node.weight = std::accumulate(rows.weight.begin(), rows.weight.end(), 0.0);
-        const double n_rows = std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
-        node.splittable =
-            (options.max_depth < 0 || node.depth < options.max_depth) &&
-            n_rows >= std::max(options.min_samples_split, 2 * options.rules.min_samples_leaf) *
-                          (1 - 1e-9) &&
-            node.weight >= 2 * options.rules.min_weight * (options.rules.clus ? 1 : 1 - 1e-9);
-    }
-};
 
 /// Grows nodes depth first. One per thread.
 template <typename Scan>
@@ -89,6 +58,7 @@ class Grower {
     void search_alone(const Pending& node);
     void search_together(const Pending& node, std::vector<std::unique_ptr<Grower>>& crew);
     void search_further(const Pending& node, SplitMix& random);
+    void choose(const Pending& node, std::span<Split> found);
     void split(Pending& node, std::int32_t id, std::vector<Pending>& stack);
     void assign_branches(const Pending& node);
     void take_rows(const Pending& node, std::int32_t branch, Pending& child);
@@ -109,6 +79,7 @@ class Grower {
     std::vector<Task> tasks_;
     Split best_;
     Split trial_;
+    std::vector<Split> found_;                // per task, where features compete at the end
     std::vector<std::int32_t> branch_;        // per entry; -1: unknown, goes everywhere
     std::vector<std::uint32_t> child_entry_;  // per entry: its number in the child, or no_entry
     std::vector<std::uint32_t> above_;        // per entry of the child: its number here
@@ -164,6 +135,16 @@ SplitMix feature_random(std::uint64_t node_seed, std::uint32_t feature) {
 
 template <typename Scan>
 void Grower<Scan>::search_alone(const Pending& node) {
+    if (work_.options.average_gain) {
+        found_.resize(tasks_.size());
+        for (std::size_t i = 0; i < tasks_.size(); ++i) {
+            found_[i].feature = -1;
+            found_[i].score = Split{}.score;
+            search(node, tasks_[i], feature_random(node.seed, tasks_[i].feature), found_[i]);
+        }
+        choose(node, found_);
+        return;
+    }
     for (const Task& task : tasks_) {
         const auto random = feature_random(node.seed, task.feature);
         if (work_.options.rules.clus) {
@@ -194,7 +175,17 @@ void Grower<Scan>::search_together(const Pending& node,
         crew[thread]->search(node, tasks_[i], feature_random(node.seed, tasks_[i].feature),
                              found[i]);
     });
-    // In feature order, as if one thread had done it all.
+    choose(node, found);
+}
+
+/// Among the best tests of all features; in feature order, as if one thread had found them.
+template <typename Scan>
+void Grower<Scan>::choose(const Pending& node, std::span<Split> found) {
+    if (work_.options.average_gain) {
+        const auto k = choose_by_ratio(found, {work_.dataset, node.rows, node.weight});
+        if (k < found.size()) std::swap(best_, found[k]);
+        return;
+    }
     for (auto& split : found) {
         if (split.feature >= 0 && splitter_.tolerance().better(split.score, best_.score)) {
             best_ = std::move(split);
@@ -455,6 +446,8 @@ Tree grow(const Dataset& dataset, const Targets& targets, NodeRows root,
     const bool keep_orders = options.max_features == 0 || options.max_features >= n_features;
     const bool any_nominal = std::ranges::any_of(
         dataset.features, [](const Feature& f) { return f.kind == FeatureKind::nominal; });
+    const bool pessimistic = options.pessimism.confidence > 0;
+    const NodeRows all = pessimistic ? root : NodeRows{};
     const Work work{dataset, targets, options, signal, keep_orders, any_nominal};
     Tree tree;
     switch (options.criterion) {
@@ -471,6 +464,7 @@ Tree grow(const Dataset& dataset, const Targets& targets, NodeRows root,
             tree = grow_with<DistanceScan>(work, std::move(root));
             break;
     }
+    if (pessimistic) return prune_pessimistic(tree, dataset, targets, all, options, signal);
     return options.merging == LeafMerging::none ? tree : merge_leaves(tree, options.merging);
 }
 

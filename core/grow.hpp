@@ -26,6 +26,12 @@ enum class LeafMerging : std::uint8_t {
     same_labels,  // all leaves have the same labels at 0.5 or more
 };
 
+/// How pessimistic pruning judges leaves.
+struct Pessimism {
+    double confidence = 0;  // of the limit for errors; 0: no pruning
+    double z = 0;           // the normal quantile of 1 - confidence
+};
+
 struct GrowOptions {
     Criterion criterion = Criterion::variance;
     SplitRules rules;
@@ -36,6 +42,8 @@ struct GrowOptions {
     LeafMerging merging = LeafMerging::none;
     Prototype prototype = Prototype::mean;
     bool inner_values = false;  // inner nodes carry values too, for later pruning
+    bool average_gain = false;  // features compete by gain ratio, if their gain is not below mean
+    Pessimism pessimism;        // pruning that needs inner values
     std::uint64_t seed = 0;
     bool java_random = false;  // features drawn as CLUS does, the seed being the generator's state
     unsigned n_threads = 1;

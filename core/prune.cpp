@@ -36,8 +36,9 @@ bool same_prediction(const Tree& tree, std::size_t a, std::size_t b, LeafMerging
                               slice(tree.value_indptr, tree.value, b));
 }
 
-/// The tree cut off below the nodes marked as leaves.
-Tree cut(Tree tree, const std::vector<char>& is_leaf) {
+}  // namespace
+
+Tree cut_tree(const Tree& tree, const std::vector<char>& is_leaf) {
     std::vector<std::int32_t> new_id(tree.n_nodes(), -1);
     std::int32_t n_kept = 0;
     new_id[0] = 0;
@@ -73,8 +74,6 @@ Tree cut(Tree tree, const std::vector<char>& is_leaf) {
     return result;
 }
 
-}  // namespace
-
 Tree merge_leaves(const Tree& tree, LeafMerging merging) {
     std::vector<char> is_leaf(tree.n_nodes());
     for (std::size_t i = tree.n_nodes(); i-- > 0;) {
@@ -85,7 +84,7 @@ Tree merge_leaves(const Tree& tree, LeafMerging merging) {
                                    static_cast<std::size_t>(child), merging);
         });
     }
-    return cut(tree, is_leaf);
+    return cut_tree(tree, is_leaf);
 }
 
 }  // namespace ramify

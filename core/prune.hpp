@@ -10,4 +10,7 @@ namespace ramify {
 /// the bottom up. `tree` must carry values in its inner nodes; the result has them in leaves only.
 Tree merge_leaves(const Tree& tree, LeafMerging merging);
 
+/// The tree cut off below the nodes marked as leaves; the same of its values.
+Tree cut_tree(const Tree& tree, const std::vector<char>& is_leaf);
+
 }  // namespace ramify

@@ -269,7 +269,7 @@ def best_split(
     training: Training, rows: np.ndarray, weights: np.ndarray, total: Part
 ) -> Split | None:
     """Take the best test of each column, then the best column; on a tie the earlier one."""
-    best = None
+    best, found = None, []
     for j, column in enumerate(training.columns):
         missing = np.isnan(column.values[rows])
         known = total
@@ -280,8 +280,22 @@ def best_split(
         # CLUS compares each numeric test with the best of earlier columns, not of its own.
         rival = best if training.settings.clus else None
         split = best_of_column(search, rival)
+        found.append(split)
         if better(split, best, search.margin):
             best = split
+    if training.settings.criterion == "gain_ratio" and not training.settings.clus:
+        return best_ratio(training.criterion, total, [split for split in found if split])
+    return best
+
+
+def best_ratio(criterion: Criterion, node: Part, found: list[Split]) -> Split | None:
+    """C4.5: the best gain ratio among the columns whose gain is not below the mean."""
+    mean = sum(split.score for split in found) / max(1, len(found))
+    best, best_score = None, REJECTED
+    for split in found:
+        score = criterion.ratio(node, split.known, split.branches)
+        if split.score >= mean * (1 - TOLERANCE) and score > best_score + TOLERANCE:
+            best, best_score = split, score
     return best
 
 

@@ -102,8 +102,6 @@ class Criterion:
 
     def scale(self, node: Part) -> float:
         """The size against which default mode judges whether two scores differ."""
-        if self.settings.criterion == "gain_ratio":
-            return 1.0
         # What is left of a pure node is rounding: nothing there may count as an improvement.
         mass = self.mass(node)
         return mass if mass > 1e-12 * node.weight else math.inf
@@ -137,16 +135,25 @@ class Criterion:
     def _information_score(self, known: Part, branches: list[Part], scale: float) -> float:
         settings = self.settings
         removed = self.mass(known) - sum(map(self.mass, branches))
-        score = removed / known.weight if settings.clus else removed
+        if not settings.clus:  # ratios are for the choice among columns
+            return REJECTED if removed <= max(0.0, TOLERANCE * scale) else removed
+        score = removed / known.weight
         if settings.criterion == "gain_ratio":
             shares = np.array([branch.weight / known.weight for branch in branches])
             split_information = float(information(shares).sum())
             if split_information < 1e-6:
                 return REJECTED
-            score = removed / known.weight / split_information
-        if settings.clus:
-            return REJECTED if score < 1e-6 else score
-        return REJECTED if score <= max(0.0, TOLERANCE * scale) else score
+            score /= split_information
+        return REJECTED if score < 1e-6 else score
+
+    def ratio(self, node: Part, known: Part, branches: list[Part]) -> float:
+        """C4.5's gain ratio: the entries with an unknown value are a part of the split."""
+        parts = [part.weight / node.weight for part in branches]
+        split_information = float(information(np.array([*parts, 1 - sum(parts)])).sum())
+        if split_information < 1e-6:
+            return REJECTED
+        removed = self.mass(known) - sum(map(self.mass, branches))
+        return removed / node.weight / split_information
 
     def _is_significant(self, weight: float, before: float, after: float) -> bool:
         settings = self.settings

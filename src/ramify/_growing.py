@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import sparse, special
 
 from ramify import _core
 from ramify._cluster import count_threads
@@ -73,6 +73,7 @@ class GrowthPlan:
     to "hierarchical" or "multilabel" the tree obeys CLUS's conventions for such targets.
     Criterion "distance" reduces pairwise distances: those of `distance`, between the `sets` of
     one label matrix, which are found anew for each tree unless `with_sets` has found them.
+    `confidence` is that of pessimistic pruning, None for no pruning.
     """
 
     criterion: str = "variance"
@@ -93,6 +94,7 @@ class GrowthPlan:
     distance: Distance | None = None
     prototype: str = "mean"
     inner_values: bool = False
+    confidence: float | None = None
     sets: LabelSets | None = None
 
     def with_sets(
@@ -137,6 +139,12 @@ class GrowthPlan:
         Tree
             The grown tree.
         """
+        if self.confidence is not None and not self.exclusive and Y.shape[1] > 1:
+            raise ValueError(
+                f"pruning is 'pessimistic', which counts errors of one class per row, but there "
+                f"are {Y.shape[1]} labels that may go together. Use pruning='reduced_error', or "
+                "an f_test."
+            )
         if rows is None:
             rows = np.arange(Y.shape[0], dtype=np.int64)
         if self.clus == "hierarchical" and not unlabelled_count:
@@ -201,7 +209,10 @@ class GrowthPlan:
             "midpoint": self.midpoint,
             "random_thresholds": self.random_thresholds,
             "nominal_tests": self.nominal_tests,
-            "gain_ratio": self.criterion == "gain_ratio",
+            "gain_ratio": self.criterion == "gain_ratio" and self.clus is not None,
+            "average_gain": self.criterion == "gain_ratio" and self.clus is None,
+            "confidence": self.confidence or 0.0,
+            "normal_quantile": float(special.ndtri(1 - (self.confidence or 0.5))),
             "mean_score": False,
             # A label's Gini index is twice its variance; that of a class variable is the sum of
             # its classes' variances.

@@ -88,6 +88,11 @@ class SharingLearner(Learner):
         """Compute the ranks here, once, rather than in every worker."""
         _ = self.features.dataset
         self.estimator._check_parameters()
+        if getattr(self.estimator, "pruning", None) == "reduced_error":
+            raise ValueError(
+                "estimator has pruning='reduced_error', but local models have no validation rows. "
+                "Use pruning='pessimistic', an f_test, or None."
+            )
 
     def _make_growth(self, tree: PCTClassifier, plan: GrowthPlan, problem: LocalProblem) -> Growth:
         Y = label_columns(problem.positives, self.features.X.shape[0])

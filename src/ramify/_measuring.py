@@ -17,8 +17,11 @@ __all__ = ["measure_scores", "read_measure"]
 
 Measure = Callable[..., Any]
 
+# Parameters that may also be switched on and off.
+_FLAGS = {"oob_score": "True, False, "}
 
-def read_measure(measure: Any) -> Measure:
+
+def read_measure(measure: Any, argument: str = "oob_score") -> Measure:
     """Return a measure given as a function, by name, or as a flag for the usual one.
 
     Parameters
@@ -26,6 +29,8 @@ def read_measure(measure: Any) -> Measure:
     measure : callable, str or bool
         A function of (truth, scores), the name of one in `ramify.metrics`, or a flag for
         `pooled_auprc`.
+    argument : str
+        The parameter it was given as, for the message.
 
     Returns
     -------
@@ -44,8 +49,8 @@ def read_measure(measure: Any) -> Measure:
     if callable(measure):
         return cast("Measure", measure)
     raise ValueError(
-        f"oob_score is {measure!r}, but it must be True, False, a function of (truth, scores) or "
-        "the name of a measure in ramify.metrics, such as 'mean_auprc'."
+        f"{argument} is {measure!r}, but it must be {_FLAGS.get(argument, '')}a function of "
+        "(truth, scores) or the name of a measure in ramify.metrics, such as 'mean_auprc'."
     )
 
 

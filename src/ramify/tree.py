@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from ramify._growing import (
     count_features,
     predict_tree,
 )
+from ramify._reduced_error import check_measure, make_loss, prune_by_error
 from ramify._tuning import FTestChoice, choose_f_test
 from ramify._validation import check_same_length
 from ramify.hierarchy import Hierarchy
@@ -52,8 +54,9 @@ class PCTClassifier(HierarchicalClassifier):
 "euclidean"}, callable or array-like of shape (n_sets, n_sets)
         What a test reduces, summed over the labels with their weights: the variance p(1 - p)
         (the criterion of Clus-HMC), the Gini index (twice that), or the entropy; "gain_ratio"
-        divides the gain in entropy by that of the split itself. For y with one class per row and
-        no hierarchy, the entropies are those of the one class variable.
+        divides the gain in entropy by that of the split itself, as C4.5 does: a feature's test is
+        the one with the largest gain, and features whose gain is not below the mean compete. For
+        y with one class per row and no hierarchy, the entropies are those of the class variable.
         Or half the mean squared distance between two rows' label sets A and B, |A| being the sum
         of their labels' weights: Hamming |A∪B| - |A∩B|, Jaccard that over |A∪B|, matching
         max(|A|, |B|) - |A∩B|; with "euclidean", the root of Hamming, this is the variance again.
@@ -93,6 +96,19 @@ class PCTClassifier(HierarchicalClassifier):
         cross-validation, or on validation data. Not for "entropy" and "gain_ratio".
     f_test_folds : int
         The number of folds of that internal cross-validation.
+    pruning : {"pessimistic", "reduced_error"}, optional
+        How the grown tree is made smaller. "pessimistic": C4.5's way, for one label or one class
+        per row; a node becomes a leaf, or its largest branch takes its place, where no more
+        errors are to be expected from the upper limits of their rates. Settings for a C4.5 tree
+        are in the examples. "reduced_error": a node becomes a leaf where this does not make
+        `pruning_measure` worse on the validation rows of `fit`.
+    pruning_confidence : float
+        The probability that a rate of errors lies above its limit, of pessimistic pruning;
+        smaller ones prune more.
+    pruning_measure : str or callable
+        What reduced-error pruning minimises: a loss in `ramify.metrics` by name, another measure
+        there, which it maximises, or a loss of your own, a function of (truth, scores). One
+        with an argument `y_pred` is given label sets instead of scores.
     threshold_at : {"midpoint", "observed"}, optional
         Whether thresholds lie halfway between two neighbouring values, or at the lower one. None
         is "midpoint", and "observed" with `clus_compat`.
@@ -145,6 +161,14 @@ class PCTClassifier(HierarchicalClassifier):
     array(['animal', 'animal/cat', 'animal/dog', 'plant'], dtype='<U10')
     >>> tree.get_depth(), tree.get_n_leaves()
     (2, 3)
+
+    A tree like those of C4.5:
+
+    >>> tree = PCTClassifier(
+    ...     criterion="gain_ratio", min_samples_leaf=2, nominal_tests="nary", pruning="pessimistic"
+    ... )
+    >>> tree.fit([[1], [2], [3], [4]], ["cat", "cat", "dog", "dog"]).predict([[2], [3]])
+    array(['cat', 'dog'], dtype='<U3')
     """
 
     tree_: _core.Tree
@@ -168,6 +192,9 @@ class PCTClassifier(HierarchicalClassifier):
         max_features: Any = None,
         f_test: Any = None,
         f_test_folds: int = 3,
+        pruning: str | None = None,
+        pruning_confidence: float = 0.25,
+        pruning_measure: Any = "hamming_loss",
         threshold_at: str | None = None,
         nominal_tests: str = "subset",
         categorical_features: Any = None,
@@ -190,6 +217,9 @@ class PCTClassifier(HierarchicalClassifier):
         self.max_features = max_features
         self.f_test = f_test
         self.f_test_folds = f_test_folds
+        self.pruning = pruning
+        self.pruning_confidence = pruning_confidence
+        self.pruning_measure = pruning_measure
         self.threshold_at = threshold_at
         self.nominal_tests = nominal_tests
         self.categorical_features = categorical_features
@@ -212,8 +242,8 @@ class PCTClassifier(HierarchicalClassifier):
         sample_weight : array-like of shape (n,), optional
             The weights of the rows.
         validation : tuple (X, y), optional
-            With a list of levels in `f_test`: rows to choose the level on. The final tree is
-            grown on both.
+            With `pruning="reduced_error"`: the rows to prune on. Otherwise, with a list of levels
+            in `f_test`: rows to choose the level on; the final tree is grown on both.
 
         Returns
         -------
@@ -221,24 +251,26 @@ class PCTClassifier(HierarchicalClassifier):
             Itself.
         """
         X, encoded, weights = self._read_training(X, y, sample_weight, clus_order=self.clus_compat)
-        choice = self._f_test_choice(validation)
-        self._grow(X, encoded.Y, weights, choice)
+        self._grow(X, encoded.Y, weights, self._read_validation(validation))
         return self
 
     def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
-        self._grow(X, Y, weights, self._f_test_choice(None))
+        self._grow(X, Y, weights, self._read_validation(None))
 
     def _grow(
         self,
         X: Any,
         Y: sparse.csr_array[np.int32],
         weights: NDArray[np.float64],
-        choice: FTestChoice,
+        validation: tuple[Any, sparse.csr_array[np.int32]] | None,
     ) -> None:
         random = check_random_state(self.random_state)
         plan = self._plan(X.shape[1], int(random.randint(np.iinfo(np.int32).max)))
         label_weights = self._label_weights(Y, weights, plan)
-        if choice.levels:
+        by_error = self.pruning == "reduced_error"
+        if _is_list(self.f_test):
+            levels = tuple(map(float, self.f_test))
+            choice = FTestChoice(levels, self.f_test_folds, None if by_error else validation)
             found = choose_f_test(
                 plan,
                 choice,
@@ -255,23 +287,34 @@ class PCTClassifier(HierarchicalClassifier):
             self.f_test_ = plan.f_test
         dataset = make_dataset(X, self.schema_, clus=self.clus_compat)
         self.tree_ = plan.grow(dataset, Y, label_weights, weights)
+        if by_error and validation is not None:
+            loss = make_loss(
+                self.pruning_measure,
+                validation[1],
+                self.hierarchy_,
+                partial(self._decide, threshold=None),
+            )
+            self.tree_ = prune_by_error(self.tree_, validation[0], Y.shape[1], loss)
 
-    def _f_test_choice(self, validation: Any) -> FTestChoice:
-        """Return the levels to choose from, and the rows to choose them on."""
-        if not _is_list(self.f_test):
-            if validation is not None:
+    def _read_validation(self, validation: Any) -> tuple[Any, sparse.csr_array[np.int32]] | None:
+        """Return the validation rows as the training rows are kept, or None if there are none."""
+        by_error = self.pruning == "reduced_error"
+        if validation is None:
+            if by_error:
                 raise ValueError(
-                    f"validation is given, but f_test is {self.f_test!r}: there is nothing to "
-                    "choose. Give f_test a list of levels, or leave validation out."
+                    "pruning is 'reduced_error', but fit was given no validation rows to prune "
+                    "on. Give validation=(X, y), or use another pruning."
                 )
-            return FTestChoice((), self.f_test_folds, None)
-        checked = None
-        if validation is not None:
-            X = read_features(self, validation[0], self.schema_)
-            Y = read_labels(validation[1], self.hierarchy_).Y
-            check_same_length(X.shape[0], Y.shape[0])
-            checked = (X, Y)
-        return FTestChoice(tuple(map(float, self.f_test)), self.f_test_folds, checked)
+            return None
+        if not by_error and not _is_list(self.f_test):
+            raise ValueError(
+                f"validation is given, but f_test is {self.f_test!r}: there is nothing to "
+                "choose. Give f_test a list of levels, or leave validation out."
+            )
+        X = read_features(self, validation[0], self.schema_)
+        Y = read_labels(validation[1], self.hierarchy_).Y
+        check_same_length(X.shape[0], Y.shape[0])
+        return X, Y
 
     def _check_parameters(self) -> None:
         check_criterion(self.criterion, self.f_test, clus=self.clus_compat)
@@ -281,6 +324,7 @@ class PCTClassifier(HierarchicalClassifier):
                 "prototype is 'medoid', but CLUS's trees predict means. Use prototype='mean', or "
                 "clus_compat=False."
             )
+        self._check_pruning()
         check_choice("weighting", self.weighting, ("avg", "sum", "min", "max"))
         check_choice("splitter", self.splitter, ("best", "random"))
         check_choice("threshold_at", self.threshold_at, (None, "midpoint", "observed"))
@@ -299,6 +343,16 @@ class PCTClassifier(HierarchicalClassifier):
         for level in levels:
             if level is not None:
                 check_number("f_test", level, 1e-12, 1)
+
+    def _check_pruning(self) -> None:
+        check_choice("pruning", self.pruning, (None, "pessimistic", "reduced_error"))
+        check_number("pruning_confidence", self.pruning_confidence, 1e-6, 0.5)
+        check_measure(self.pruning_measure)
+        if self.clus_compat and self.pruning is not None:
+            raise ValueError(
+                f"pruning is {self.pruning!r}, but CLUS prunes in other ways. Use pruning=None, "
+                "or clus_compat=False."
+            )
 
     def _plan(self, n_features: int, seed: int) -> GrowthPlan:
         flat = self.hierarchy_.depth <= 1
@@ -324,6 +378,8 @@ class PCTClassifier(HierarchicalClassifier):
             clus=clus,
             distance=read_distance(self.criterion, self.hierarchy_),
             prototype=self.prototype,
+            inner_values=self.pruning == "reduced_error",
+            confidence=self.pruning_confidence if self.pruning == "pessimistic" else None,
         )
 
     def _midpoint(self) -> bool:

@@ -1,0 +1,50 @@
+// Nodes that wait to be grown, and what all growers of one fit share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "grow.hpp"
+#include "node_labels.hpp"
+#include "orders.hpp"
+#include "parallel.hpp"
+#include "tree_builder.hpp"
+
+namespace ramify {
+
+/// A node that waits to be grown. Its labels and orders are there if it may be split.
+struct Pending {
+    NodeRows rows;
+    double weight = 0;
+    bool splittable = false;
+    NodeLabels labels;
+    KeptOrders orders;
+    std::int64_t depth = 0;
+    std::uint64_t seed = 0;
+    Place place;
+};
+
+/// What all growers of one fit share.
+struct Work {
+    const Dataset& dataset;
+    const Targets& targets;
+    const GrowOptions& options;
+    StopSignal& signal;
+    bool keep_orders;
+    bool any_nominal;
+
+    /// Sets the node's weight, and whether it may be split.
+    void weigh(Pending& node) const {
+        const NodeRows& rows = node.rows;
+        node.weight = std::accumulate(rows.weight.begin(), rows.weight.end(), 0.0);
+        const double n_rows = std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
+        node.splittable =
+            (options.max_depth < 0 || node.depth < options.max_depth) &&
+            n_rows >= std::max(options.min_samples_split, 2 * options.rules.min_samples_leaf) *
+                          (1 - 1e-9) &&
+            node.weight >= 2 * options.rules.min_weight * (options.rules.clus ? 1 : 1 - 1e-9);
+    }
+};
+
+}  // namespace ramify
