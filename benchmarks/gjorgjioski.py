@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from benchmarks.trees import print_table
 from ramify import PCTClassifier, fetch, metrics
@@ -178,6 +179,45 @@ def print_summary(ours: Table, paper: Table, names: Sequence[str]) -> None:
     )
 
 
+def mean_ranks(table: Table, names: Sequence[str], measures: Sequence[str]) -> dict[str, float]:
+    """Return each distance's rank, 1 for the best, as a mean over data sets and measures."""
+    ranks = []
+    for name in names:
+        for measure in measures:
+            figures = np.array([round(table[name, measure][d], 3) for d in DISTANCES])
+            ranks.append(rankdata(figures if measure == "hamming_loss" else -figures))
+    return dict(zip(DISTANCES, np.mean(ranks, axis=0).tolist(), strict=True))
+
+
+def conclusions(table: Table, names: Sequence[str]) -> dict[str, str]:
+    """Return what the paper concludes, judged by mean ranks over the data sets of a table."""
+    by_measure = {measure: mean_ranks(table, names, [measure]) for measure in MEASURES}
+    overall = mean_ranks(table, names, list(MEASURES))
+
+    def is_best(distance: str, ranks: dict[str, float]) -> bool:
+        return ranks[distance] == min(ranks.values())
+
+    def is_worst(distance: str, ranks: dict[str, float]) -> bool:
+        return ranks[distance] == max(ranks.values())
+
+    loss, precision, recall, subset = (
+        by_measure[m] for m in ("hamming_loss", "precision", "recall", "subset_accuracy")
+    )
+    best_two = sorted(overall, key=lambda name: overall[name])[:2]
+    said = {
+        "Hamming loss: Hamming is best": is_best("hamming", loss),
+        "Hamming loss: Jaccard is worst": is_worst("jaccard", loss),
+        "precision: Jaccard is best": is_best("jaccard", precision),
+        "recall: Jaccard is worst": is_worst("jaccard", recall),
+        "subset accuracy: matching is best": is_best("matching", subset),
+        "all measures: Euclidean and Hamming are the best two": set(best_two)
+        == {"euclidean", "hamming"},
+    }
+    answers = {what: "yes" if holds else "no" for what, holds in said.items()}
+    listed = ", ".join(f"{name} {rank:.2f}" for name, rank in overall.items())
+    return {**answers, "mean rank over all measures": listed}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the study."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gjorgjioski", description=__doc__)
@@ -195,6 +235,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"ours / paper; leaves predict the {options.prototype}\n")
     print_figures(ours, paper, options.sets)
     print_summary(ours, paper, options.sets)
+    print("\nwhat the paper concludes, by mean ranks over these data sets")
+    judged = conclusions(ours, options.sets), conclusions(paper, options.sets)
+    print_table(
+        [["", "ours", "paper's figures"]]
+        + [[what, judged[0][what], judged[1][what]] for what in judged[0]]
+    )
     print("\nleaves of our trees")
     print_table([["", *DISTANCES]] + [[name, *sizes] for name, sizes in leaves.items()])
     return 0
