@@ -312,4 +312,4 @@ def _count_codes(X: Any, columns: NDArray[np.intp]) -> NDArray[np.int32]:
             f"{codes[row, k]}. Codes are whole numbers from 0 to {_MAX_CATEGORIES - 1}; NaN is an "
             "unknown value."
         )
-    return (known.max(axis=0, initial=0.0) + 1).astype(np.int32)
+    return np.asarray(known.max(axis=0, initial=0.0) + 1, dtype=np.int32)

@@ -1,0 +1,286 @@
+"""The command ``ramify``: argument parsing only; `ramify.jobs` does the work."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+try:
+    import typer
+    from rich.console import Console
+except ImportError:  # pragma: no cover - the base installation has no command line
+    raise SystemExit("The command line needs: pip install 'ramify[cli]'") from None
+
+from ramify import __version__, load, save
+from ramify.datasets import fetch, list_datasets
+from ramify.jobs.describing import (
+    evaluation_facts,
+    print_evaluation,
+    print_training,
+    training_facts,
+)
+from ramify.jobs.evaluating import evaluate_model, keep_known_labels, write_evaluation
+from ramify.jobs.models import MODELS, make_model
+from ramify.jobs.predicting import features_for, label_cells, write_predictions
+from ramify.jobs.reading import DataOptions, read_data, split_identifiers
+from ramify.jobs.training import train as train_model
+from ramify.metrics._reports import aligned
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    help="Learn from labels that form a hierarchy. Start with: ramify demo",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+
+DATASET_COLUMNS = ("name", "domain", "rows", "features", "labels", "hierarchy", "depth")
+MISTAKE = 2  # exit status of a user's mistake, as for a wrong option
+
+DataFile = Annotated[
+    Path, typer.Argument(help="ARFF, CSV or parquet, plain or .gz.", metavar="DATA")
+]
+ModelFile = Annotated[Path, typer.Argument(help="What `ramify train` wrote.", metavar="MODEL")]
+HierarchyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--hierarchy",
+        "-H",
+        help="The labels, where the data do not say: .obo, edges (.csv: parent,child), paths or "
+        "an outline (.txt), .json, or Mulan's .xml.",
+    ),
+]
+Target = Annotated[
+    list[str] | None,
+    typer.Option("--target", "-t", help='Column of labels such as "A/B;C" (default: labels).'),
+]
+Separator = Annotated[str, typer.Option(help="Joins the segments of a path.")]
+LabelSeparator = Annotated[str, typer.Option(help="Separates the labels of a row.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show where an error came from.")]
+Threshold = Annotated[
+    float, typer.Option(min=0.0, max=1.0, help="Labels from this probability on are predicted.")
+]
+
+
+@contextmanager
+def plain_errors(verbose: bool) -> Iterator[None]:
+    """Turn a user's mistake into one message and an exit status; no traceback unless asked."""
+    try:
+        yield
+    except (ValueError, OSError, ImportError, KeyError) as error:
+        if verbose:
+            traceback.print_exc()
+        else:
+            text = error.args[0] if isinstance(error, KeyError) and error.args else error
+            Console(stderr=True).print(
+                f"[bold red]ramify:[/bold red] {text}", highlight=False, soft_wrap=True
+            )
+        raise typer.Exit(MISTAKE) from None
+    except KeyboardInterrupt:
+        Console(stderr=True).print("[bold]stopped[/bold]")
+        raise typer.Exit(130) from None
+
+
+def _options(
+    target: list[str] | None, separator: str, label_separator: str, weight: str | None = None
+) -> DataOptions:
+    return DataOptions(tuple(target or ["labels"]), separator, label_separator, weight)
+
+
+@app.command()
+def train(
+    data: DataFile,
+    hierarchy: HierarchyFile = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model.")] = Path("model.ramify"),
+    model: Annotated[
+        str, typer.Option("--model", "-m", help=f"One of: {', '.join(MODELS)}.")
+    ] = "forest",
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", help="A parameter, e.g. n_estimators=50; repeatable."),
+    ] = None,
+    target: Target = None,
+    separator: Separator = "/",
+    label_separator: LabelSeparator = ";",
+    weight: Annotated[str | None, typer.Option(help="Column of row weights.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
+    folds: Annotated[int, typer.Option(min=0, help="Folds of the validation; 0: none.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="One seed, one result.")] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1: all cores.")] = -1,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Learn a model from a file, say how good it is, and save it.
+
+    ``ramify train species.csv --target taxon -o species.ramify``
+    """
+    with plain_errors(verbose):
+        _check_folder(out)
+        options = _options(target, separator, label_separator, weight)
+        table, dropped = split_identifiers(read_data(data, hierarchy, options), drop or ())
+        estimator = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
+        progress = sys.stderr.isatty() and not as_json
+        summary = train_model(table, estimator, folds=folds, seed=seed, progress=progress)
+        save(summary.model, out)
+        if as_json:
+            _print_json(training_facts(summary, out, dropped))
+        else:
+            print_training(Console(), summary, out, dropped)
+
+
+@app.command()
+def predict(
+    model: ModelFile,
+    data: DataFile,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help=".csv, .tsv, .parquet or .arff; none: print."),
+    ] = None,
+    threshold: Threshold = 0.5,
+    probabilities: Annotated[
+        float | None,
+        typer.Option(help="Write probabilities from this one on instead of label sets."),
+    ] = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Predict the labels of rows in a file.
+
+    ``ramify predict species.ramify new.csv -o predicted.csv``
+    """
+    with plain_errors(verbose):
+        if out is not None:
+            _check_folder(out)
+        fitted = load(model)
+        table = read_data(data, None, labelled=False)
+        if out is not None:
+            n_lines = write_predictions(
+                out, fitted, table, threshold=threshold, least=probabilities
+            )
+            if as_json:
+                _print_json({"file": str(out), "rows": int(table.X.shape[0]), "lines": n_lines})
+            else:
+                Console().print(f"{n_lines:,} lines in [bold]{out}[/bold]", highlight=False)
+            return
+        scores = fitted.predict_proba(features_for(fitted, table))
+        cells = label_cells(fitted, (scores >= threshold).astype(int))
+        if as_json:
+            _print_json([cell.split(";") if cell else [] for cell in cells])
+        else:
+            typer.echo("\n".join(cells))
+
+
+@app.command()
+def evaluate(
+    model: ModelFile,
+    data: DataFile,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A folder for measures and curves.")
+    ] = None,
+    target: Target = None,
+    separator: Separator = "/",
+    label_separator: LabelSeparator = ";",
+    threshold: Threshold = 0.5,
+    ignore_unknown: Annotated[
+        bool, typer.Option(help="Leave out labels that the model has never seen.")
+    ] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Measure a model on rows whose labels are known.
+
+    ``ramify evaluate species.ramify test.csv --target taxon -o results``
+    """
+    with plain_errors(verbose):
+        fitted = load(model)
+        options = _options(target, separator, label_separator)
+        if ignore_unknown:
+            table, unknown = keep_known_labels(read_data(data, None, options), fitted.hierarchy_)
+            _say(f"{len(unknown):,} labels that the model has never seen are left out")
+        else:
+            table = read_data(data, fitted.hierarchy_, options)
+        summary = evaluate_model(fitted, table, threshold=threshold)
+        files = [] if out is None else write_evaluation(out, fitted, summary)
+        if as_json:
+            _print_json(evaluation_facts(summary, files))
+        else:
+            print_evaluation(Console(), summary, files)
+
+
+@app.command()
+def datasets(
+    name: Annotated[str | None, typer.Argument(help="One of them, for its description.")] = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """List the public data sets, or describe one."""
+    with plain_errors(verbose):
+        if name is not None:
+            typer.echo(fetch(name).description)
+            return
+        found = [entry._asdict() for entry in list_datasets()]
+        if as_json:
+            _print_json(found)
+            return
+        shown = [[entry[name] for name in DATASET_COLUMNS] for entry in found]
+        typer.echo("\n".join(aligned([list(DATASET_COLUMNS), *shown])))
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The report.")] = Path(
+        "results/demo.md"
+    ),
+) -> None:
+    """Learn from the bundled animals and show a report."""
+    from ramify.demo import main as run_demo  # noqa: PLC0415 (prints when run)
+
+    run_demo(["--out", str(out)])
+
+
+def _check_folder(path: Path) -> None:
+    """Find out before the work, not after it, that its result cannot be written."""
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise ValueError(f"--out is {path}, but there is no folder {folder}. Make it first.")
+    if path.is_dir():
+        raise ValueError(f"--out is {path}, a folder. Give the name of a file.")
+
+
+def _say(text: str) -> None:
+    Console(stderr=True).print(text, highlight=False)
+
+
+def _print_json(facts: Any) -> None:
+    typer.echo(json.dumps(facts, indent=1, ensure_ascii=False, default=str))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ramify {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _callback(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print and exit.")
+    ] = False,
+) -> None:
+    """Learn from labels that form a hierarchy."""
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

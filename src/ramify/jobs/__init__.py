@@ -1,0 +1,1 @@
+"""What the command line does, as functions: read, train, predict, evaluate, then describe."""

@@ -1,0 +1,114 @@
+"""Estimators by the names and parameters that people type."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ramify._validation import did_you_mean
+from ramify.forest import PCTBaggingClassifier, PCTExtraTreesClassifier, PCTForestClassifier
+from ramify.hierarchy import Hierarchy
+from ramify.local import (
+    FlatClassifier,
+    PerEdgeClassifier,
+    PerLevelClassifier,
+    PerNodeClassifier,
+    PerParentClassifier,
+)
+from ramify.tree import PCTClassifier
+
+__all__ = ["MODELS", "make_model", "parse_settings"]
+
+MODELS: dict[str, Callable[..., Any]] = {
+    "forest": PCTForestClassifier,
+    "tree": PCTClassifier,
+    "bagging": PCTBaggingClassifier,
+    "extra-trees": PCTExtraTreesClassifier,
+    "per-edge": PerEdgeClassifier,
+    "per-node": PerNodeClassifier,
+    "per-parent": PerParentClassifier,
+    "per-level": PerLevelClassifier,
+    "flat": FlatClassifier,
+}
+"""Estimators by the name that ``ramify train --model`` takes; the first is the default."""
+
+
+def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
+    """Read parameters written as ``name=value``.
+
+    Parameters
+    ----------
+    settings : sequence of str
+        Values are Python literals, or else text.
+
+    Returns
+    -------
+    dict of str to object
+        The parameters.
+
+    Examples
+    --------
+    >>> parse_settings(["n_estimators=50", "max_features=log2", "max_depth=None"])
+    {'n_estimators': 50, 'max_features': 'log2', 'max_depth': None}
+    """
+    parameters = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip():
+            raise ValueError(f"{setting!r} sets nothing. Write name=value, e.g. n_estimators=50.")
+        try:
+            parameters[name.strip()] = ast.literal_eval(value)
+        except (SyntaxError, ValueError):
+            parameters[name.strip()] = value
+    return parameters
+
+
+def make_model(
+    name: str,
+    hierarchy: Hierarchy | None,
+    settings: Sequence[str] = (),
+    *,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> Any:
+    """Return an estimator by name.
+
+    Parameters
+    ----------
+    name : str
+        A key of `MODELS`.
+    hierarchy : Hierarchy, optional
+        The labels.
+    settings : sequence of str
+        Parameters as ``name=value``. ``estimator=NAME`` puts another model inside a local one.
+    seed : int
+        Its random_state, where it has one.
+    n_jobs : int, optional
+        Its threads, where it has any.
+
+    Returns
+    -------
+    estimator
+        Not fitted.
+    """
+    if name not in MODELS:
+        raise ValueError(
+            f"there is no model {name!r}.{did_you_mean(name, MODELS)} Choose one of "
+            f"{', '.join(MODELS)}."
+        )
+    make = MODELS[name]
+    known = inspect.signature(make).parameters
+    parameters = parse_settings(settings)
+    for parameter in parameters:
+        if parameter not in known or parameter == "hierarchy":
+            raise ValueError(
+                f"{name} has no parameter {parameter!r}.{did_you_mean(parameter, known)} It has "
+                f"{', '.join(other for other in known if other != 'hierarchy')}."
+            )
+    if isinstance(parameters.get("estimator"), str):
+        parameters["estimator"] = make_model(parameters["estimator"], None, seed=seed)
+    defaults = {"random_state": seed, "n_jobs": n_jobs}
+    shared = {key: value for key, value in defaults.items() if key in known}
+    return make(hierarchy, **{**shared, **parameters})

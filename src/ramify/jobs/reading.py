@@ -1,0 +1,218 @@
+"""Data and hierarchies from whatever file somebody has."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ramify._validation import did_you_mean, shorten
+from ramify.hierarchy import Hierarchy
+from ramify.io import read_arff, read_mulan, read_obo, read_table
+from ramify.io.files import read_chunks, read_utf8
+from ramify.io.table import Table
+
+__all__ = ["DataOptions", "read_data", "read_hierarchy", "split_identifiers"]
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """How a file of data is to be read; what does not apply to its kind is ignored.
+
+    Attributes
+    ----------
+    target : tuple of str
+        The columns of labels of a CSV or parquet file.
+    separator : str
+        What joins the segments of a path.
+    label_separator : str
+        What separates the labels of a row.
+    sample_weight : str or None
+        The column of weights.
+    """
+
+    target: tuple[str, ...] = ("labels",)
+    separator: str = "/"
+    label_separator: str = ";"
+    sample_weight: str | None = None
+
+
+def read_data(
+    path: Path,
+    hierarchy: Path | Hierarchy | None = None,
+    options: DataOptions | None = None,
+    *,
+    labelled: bool = True,
+) -> Table:
+    """Read an ARFF, CSV or parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        The data; a name with ".arff" in it is ARFF, everything else CSV or parquet.
+    hierarchy : Path or Hierarchy, optional
+        The labels, or a file of them (see `read_hierarchy`). The XML file of a Mulan data set
+        belongs here too.
+    options : DataOptions, optional
+        How CSV and parquet files are to be read.
+    labelled : bool
+        Whether the file must have labels. If not, columns of labels are skipped if they exist.
+
+    Returns
+    -------
+    Table
+        Features (a data frame, unless the file is sparse), labels and hierarchy.
+    """
+    options = options or DataOptions()
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist.{_nearby(path)}")
+    if ".arff" in path.suffixes:
+        if isinstance(hierarchy, Path) and hierarchy.suffix == ".xml":
+            return read_mulan(path, hierarchy, duplicate_names="rename")
+        known = read_hierarchy(hierarchy) if isinstance(hierarchy, Path) else hierarchy
+        return read_arff(path, hierarchy=known, duplicate_names="rename")
+    known = read_hierarchy(hierarchy) if isinstance(hierarchy, Path) else hierarchy
+    target: Any = list(options.target) if len(options.target) > 1 else options.target[0]
+    columns = _column_names(path)
+    missing = [name for name in options.target if name not in columns]
+    if missing and labelled:
+        raise ValueError(
+            f"{path} has no column {missing[0]!r}.{did_you_mean(missing[0], columns)} Name the "
+            f"column of labels by --target; the columns are {shorten(columns)}."
+        )
+    if missing:
+        target = None
+    return read_table(
+        path,
+        target=target,
+        hierarchy=known,
+        separator=options.separator,
+        label_separator=options.label_separator,
+        sample_weight=options.sample_weight,
+        as_frame=True,
+    )
+
+
+def _nearby(path: Path) -> str:
+    names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+    return did_you_mean(path.name, names)
+
+
+def _column_names(path: Path) -> list[str]:
+    """Read the header alone."""
+    if path.suffix in (".parquet", ".pq"):
+        from pyarrow import parquet  # noqa: PLC0415 (optional)
+
+        return list(parquet.read_schema(path).names)
+    start = b""
+    for chunk in read_chunks(path):
+        start += chunk
+        if b"\n" in start:
+            break
+    first = start.split(b"\n", 1)[0].decode("utf-8-sig").rstrip("\r")
+    delimiter = "\t" if ".tsv" in path.suffixes else ","
+    return next(csv.reader([first], delimiter=delimiter), [])
+
+
+def read_hierarchy(path: Path) -> Hierarchy:
+    """Read a hierarchy by the kind of its file.
+
+    Parameters
+    ----------
+    path : Path
+        ``.obo`` an ontology; ``.json`` what `Hierarchy.to_json` wrote; ``.csv`` and ``.tsv``
+        edges, parent and child in each line, where the parent of a top-level label is "root" or
+        empty; ``.txt`` an indented outline, or a path in each line.
+
+    Returns
+    -------
+    Hierarchy
+        The labels.
+    """
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist.{_nearby(path)}")
+    readers: dict[str, Callable[[Path], Hierarchy]] = {
+        ".obo": read_obo,
+        ".json": lambda file: Hierarchy.from_json(_text(file)),
+        ".csv": lambda file: _read_edges(file, ","),
+        ".tsv": lambda file: _read_edges(file, "\t"),
+        ".txt": _read_lines,
+    }
+    suffixes = [suffix for suffix in path.suffixes if suffix in readers]
+    if not suffixes:
+        raise ValueError(
+            f"the hierarchy {path} ends in none of {', '.join(readers)}. Give an ontology (.obo), "
+            "edges (.csv, .tsv: parent,child), an outline or paths (.txt)."
+        )
+    return readers[suffixes[-1]](path)
+
+
+def _text(path: Path) -> str:
+    return read_utf8(path).decode("utf-8")
+
+
+def _read_edges(path: Path, delimiter: str) -> Hierarchy:
+    edges = []
+    for number, row in enumerate(csv.reader(_text(path).splitlines(), delimiter=delimiter), 1):
+        cells = [cell.strip() for cell in row]
+        if not any(cells) or (number == 1 and [c.lower() for c in cells] == ["parent", "child"]):
+            continue
+        if len(cells) != 2 or not cells[1]:
+            raise ValueError(
+                f"{path}, line {number}: {len(cells)} cells, but an edge is a parent and a child."
+            )
+        edges.append((cells[0] or "root", cells[1]))
+    return Hierarchy.from_edges(edges, root="root")
+
+
+def _read_lines(path: Path) -> Hierarchy:
+    text = _text(path)
+    if any(line[:1].isspace() and line.strip() for line in text.splitlines()):
+        return Hierarchy.from_text(text)
+    return Hierarchy.from_paths([line.strip() for line in text.splitlines() if line.strip()])
+
+
+def split_identifiers(table: Table, drop: Sequence[str] = ()) -> tuple[Table, list[str]]:
+    """Leave out columns that name rows rather than describe them.
+
+    Parameters
+    ----------
+    table : Table
+        What `read_data` returned.
+    drop : sequence of str
+        Columns to leave out whatever they hold.
+
+    Returns
+    -------
+    table : Table
+        Without these columns, and without text columns of which more than half the known
+        cells differ.
+    dropped : list of str
+        Their names.
+    """
+    unknown = [name for name in drop if name not in table.feature_names]
+    if unknown:
+        raise ValueError(
+            f"--drop names {shorten(unknown)}, but the columns are {shorten(table.feature_names)}."
+        )
+    if not hasattr(table.X, "columns"):
+        return table, []
+    dropped = [name for name in table.feature_names if name in drop or _names_rows(table.X[name])]
+    kept = [name for name in table.feature_names if name not in dropped]
+    categories = {name: values for name, values in table.categories.items() if name in kept}
+    return (
+        replace(table, X=table.X[kept], feature_names=tuple(kept), categories=categories),
+        dropped,
+    )
+
+
+def _names_rows(column: Any) -> bool:
+    if not hasattr(column, "cat"):
+        return False
+    codes = np.asarray(column.cat.codes)
+    known = codes[codes >= 0]
+    return len(known) > 20 and 2 * len(np.unique(known)) > len(known)

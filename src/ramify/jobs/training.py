@@ -1,0 +1,174 @@
+"""Train a model on a table: cross-validate, fit on everything, summarise."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from ramify._progress import track
+from ramify.io.table import Table
+from ramify.metrics import hierarchical_f1, mean_auprc, pooled_auprc
+
+__all__ = ["MEASURES", "TrainingSummary", "cross_validate", "labels_of", "train"]
+
+MEASURES = ("pooled_auprc", "mean_auprc", "hierarchical_f1")
+
+
+@dataclass(frozen=True)
+class TrainingSummary:
+    """What there is to say about a trained model.
+
+    Attributes
+    ----------
+    data : Table
+        What it was trained on.
+    model : estimator
+        Fitted on all rows.
+    scores : dict of str to list of float
+        Every measure in every fold; empty without cross-validation.
+    baseline : dict of str to float
+        The mean of the same measures for the labels' shares in the training rows.
+    importances : list of (str, float)
+        The features the model looks at most, the most important first; empty if it cannot say.
+    seconds : float
+        How long the fit on all rows took.
+    """
+
+    data: Table
+    model: Any
+    scores: dict[str, list[float]]
+    baseline: dict[str, float]
+    importances: list[tuple[str, float]]
+    seconds: float
+
+
+def train(
+    data: Table, model: Any, *, folds: int = 5, seed: int = 0, progress: bool = False
+) -> TrainingSummary:
+    """Cross-validate a model and fit it on all rows.
+
+    Parameters
+    ----------
+    data : Table
+        With labels.
+    model : estimator
+        It is fitted in place.
+    folds : int
+        The number of folds; below 2 there is no cross-validation.
+    seed : int
+        Decides the folds.
+    progress : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    TrainingSummary
+        The fitted model and what was found.
+    """
+    n_rows = labels_of(data).shape[0]
+    if folds > n_rows:
+        raise ValueError(
+            f"--folds is {folds}, but there are {n_rows} rows. Give at most {n_rows}."
+        )
+    scores: dict[str, list[float]] = {}
+    baseline: dict[str, float] = {}
+    if folds >= 2:
+        scores, baseline = cross_validate(data, model, folds, seed, progress=progress)
+    started = time.perf_counter()
+    model.fit(data.X, data.y, **_weights(data))
+    seconds = time.perf_counter() - started
+    return TrainingSummary(data, model, scores, baseline, _importances(data, model), seconds)
+
+
+def labels_of(data: Table) -> Any:
+    """Return the labels of a table that must have some.
+
+    Parameters
+    ----------
+    data : Table
+        What was read.
+
+    Returns
+    -------
+    csr_array
+        Its label matrix.
+    """
+    if data.y is None:
+        raise ValueError(
+            f"{data.name} has no labels. Name the column that holds them by --target."
+        )
+    return data.y
+
+
+def cross_validate(
+    data: Table, model: Any, folds: int, seed: int, *, progress: bool = False
+) -> tuple[dict[str, list[float]], dict[str, float]]:
+    """Score clones of a model on rows they have not seen.
+
+    Parameters
+    ----------
+    data : Table
+        With labels.
+    model : estimator
+        Cloned for every fold.
+    folds : int
+        At least 2.
+    seed : int
+        Shuffles the rows.
+    progress : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    scores : dict of str to list of float
+        Each of `MEASURES` in every fold.
+    baseline : dict of str to float
+        The means for predicting the share of each label among the training rows.
+    """
+    Y = labels_of(data)
+    splits = list(KFold(folds, shuffle=True, random_state=seed).split(np.zeros(Y.shape[0])))
+    found: list[dict[str, float]] = []
+    plain: list[dict[str, float]] = []
+    for fit_rows, test_rows in track(splits, folds, "Cross-validating", shown=progress):
+        part = clone(model).fit(_rows(data.X, fit_rows), Y[fit_rows], **_weights(data, fit_rows))
+        truth = Y[test_rows]
+        found.append(_measure(truth, part.predict_proba(_rows(data.X, test_rows)), data))
+        shares = np.asarray(Y[fit_rows].mean(axis=0)).ravel()
+        plain.append(_measure(truth, np.tile(shares, (len(test_rows), 1)), data))
+    scores = {name: [fold[name] for fold in found] for name in MEASURES}
+    return scores, {name: float(np.nanmean([fold[name] for fold in plain])) for name in MEASURES}
+
+
+def _measure(truth: Any, scores: NDArray[np.float64], data: Table) -> dict[str, float]:
+    chosen = sparse.csr_array((scores >= 0.5).astype(np.int32))
+    return {
+        "pooled_auprc": float(pooled_auprc(truth, scores)),
+        "mean_auprc": float(mean_auprc(truth, scores)),
+        "hierarchical_f1": float(hierarchical_f1(truth, chosen, hierarchy=data.hierarchy)),
+    }
+
+
+def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def _weights(data: Table, rows: NDArray[np.intp] | None = None) -> dict[str, Any]:
+    if data.sample_weight is None:
+        return {}
+    return {"sample_weight": data.sample_weight if rows is None else data.sample_weight[rows]}
+
+
+def _importances(data: Table, model: Any) -> list[tuple[str, float]]:
+    importances = getattr(model, "feature_importances_", None)
+    if importances is None:
+        return []
+    order = np.argsort(-np.asarray(importances), kind="stable")
+    pairs = [(data.feature_names[k], float(importances[k])) for k in order]
+    return [(name, share) for name, share in pairs if share > 0]

@@ -1,0 +1,228 @@
+"""The command line, as somebody with a spreadsheet uses it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner, Result
+
+from ramify import PCTForestClassifier, fetch, load, load_animals
+from ramify.cli import app
+from ramify.io import read_arff
+from ramify.jobs.models import MODELS
+from tests.clus_data import requires_data
+
+QUICK = ("--set", "n_estimators=5", "--folds", "2")
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def animals(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a CSV with names, text columns, missing cells and a label column "A/B;C"."""
+    data = load_animals(as_frame=True)
+    frame = data.X.copy()
+    frame.insert(0, "animal", data.names)
+    frame["taxon"] = [";".join(labels) for labels in data.hierarchy.decode(data.y)]
+    folder = tmp_path_factory.mktemp("animals")
+    frame.iloc[::2].to_csv(folder / "train.csv", index=False)
+    frame.iloc[1::2].to_csv(folder / "test.csv", index=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(animals: Path) -> Path:
+    result = run("train", animals / "train.csv", "-t", "taxon", "-o", animals / "m.ramify", *QUICK)
+    assert result.exit_code == 0, result.output
+    assert "left out: animal" in result.output
+    assert "pooled AU(PRC)" in result.output
+    assert "PCTForestClassifier" in result.output
+    return animals / "m.ramify"
+
+
+def test_train_saves_the_model_it_describes(model: Path) -> None:
+    fitted = load(model)
+    assert isinstance(fitted, PCTForestClassifier)
+    assert len(fitted.trees_) == 5
+    assert "animal" not in fitted.feature_names_in_
+
+
+def test_predict_prints_and_writes_the_same_labels(model: Path, animals: Path) -> None:
+    printed = run("predict", model, animals / "test.csv")
+    assert printed.exit_code == 0
+    out = animals / "p.csv"
+    assert run("predict", model, animals / "test.csv", "-o", out).exit_code == 0
+    written = pd.read_csv(out, keep_default_na=False)
+    assert printed.output.splitlines() == written["labels"].tolist()
+    fitted = load(model)
+    X = pd.read_csv(animals / "test.csv")[list(fitted.feature_names_in_)]
+    expected = fitted.hierarchy_.decode((fitted.predict_proba(X) >= 0.5).astype(int))
+    assert [tuple(cell.split(";")) for cell in written["labels"]] == expected
+
+
+@pytest.mark.parametrize("name", ["p.csv.gz", "p.tsv", "p.parquet"])
+def test_probabilities_are_written_sparsely(model: Path, animals: Path, name: str) -> None:
+    out = animals / name
+    result = run("predict", model, animals / "test.csv", "-o", out, "--probabilities", 0.3)
+    assert result.exit_code == 0, result.output
+    if name.endswith("parquet"):
+        frame = pd.read_parquet(out)
+    else:
+        frame = pd.read_csv(out, sep="\t" if "tsv" in name else ",")
+    assert frame.columns.tolist() == ["row", "label", "probability"]
+    assert frame["probability"].min() >= 0.3
+    scores = load(model).predict_proba(
+        pd.read_csv(animals / "test.csv")[list(load(model).feature_names_in_)]
+    )
+    assert len(frame) == int((scores >= 0.3).sum())
+
+
+def test_predictions_as_arff(model: Path, animals: Path) -> None:
+    out = animals / "p.arff"
+    assert run("predict", model, animals / "test.csv", "-o", out).exit_code == 0
+    assert read_arff(out).X.shape[0] == len(pd.read_csv(animals / "test.csv"))
+
+
+def test_evaluate_writes_measures_labels_and_a_curve(model: Path, animals: Path) -> None:
+    folder = animals / "results"
+    result = run(
+        "evaluate", model, animals / "test.csv", "-t", "taxon", "-o", folder, "--ignore-unknown"
+    )
+    assert result.exit_code == 0, result.output
+    measures = json.loads((folder / "measures.json").read_text())
+    (pooled,) = (
+        row["value"]
+        for row in measures
+        if (row["measure"], row["labels"]) == ("pooled_auprc", "all")
+    )
+    assert 0.5 < pooled < 1
+    assert f"{pooled:.4f}" in result.output
+    labels = pd.read_csv(folder / "labels.csv")
+    assert set(labels["label"]) == set(load(model).hierarchy_.labels)
+    assert (folder / "precision-recall.png").read_bytes()[1:4] == b"PNG"
+
+
+def test_json_for_machines(animals: Path, tmp_path: Path) -> None:
+    result = run(
+        *("train", animals / "train.csv", "-t", "taxon", "-o", tmp_path / "m", "-m", "tree"),
+        *("--folds", 2, "--json"),
+    )
+    facts = json.loads(result.output)
+    assert facts["model"] == "PCTClassifier"
+    assert facts["left_out"] == ["animal"]
+    assert len(facts["scores"]["pooled_auprc"]) == 2
+    assert facts["data"]["labels_per_row"] > 4
+
+
+def test_one_seed_one_result(animals: Path, tmp_path: Path) -> None:
+    scores = [
+        json.loads(
+            run(
+                *("train", animals / "train.csv", "-t", "taxon", "-o", tmp_path / "m"),
+                *(*QUICK, "--jobs", jobs, "--json"),
+            ).output
+        )["scores"]
+        for jobs in (1, 2)
+    ]
+    assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_trains_and_predicts(animals: Path, tmp_path: Path, name: str) -> None:
+    out = tmp_path / "m"
+    settings = ("--set", "n_estimators=3") if name in ("forest", "bagging", "extra-trees") else ()
+    trained = run(
+        *("train", animals / "train.csv", "-t", "taxon", "-o", out, "-m", name),
+        *("--folds", 0, *settings),
+    )
+    assert trained.exit_code == 0, trained.output
+    assert run("predict", out, animals / "test.csv").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("edges.csv", "parent,child\nroot,mammal\n,bird\nmammal,dog\n"),
+        ("edges.tsv", "root\tmammal\nroot\tbird\nmammal\tdog\n"),
+        ("outline.txt", "mammal\n  dog\nbird\n"),
+    ],
+)
+def test_hierarchies_of_every_kind(tmp_path: Path, file: str, text: str) -> None:
+    (tmp_path / file).write_text(text)
+    sizes = np.linspace(1, 2, 12)
+    pets = pd.DataFrame({"size": sizes, "labels": ["dog", "bird", "mammal"] * 4})
+    pets.to_csv(tmp_path / "pets.csv", index=False)
+    out = tmp_path / "m"
+    result = run(
+        "train", tmp_path / "pets.csv", "-H", tmp_path / file, "-o", out, "-m", "tree",
+        "--folds", 0,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    hierarchy = load(out).hierarchy_
+    assert hierarchy.n_labels == 3
+    (leaf,) = (label for label in hierarchy.labels if str(label).endswith("dog"))
+    assert [str(label) for label in hierarchy.ancestors(leaf)] == ["mammal"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "nothing.csv"], "nothing.csv does not exist"),
+        (["train", "{train}"], "Name the column of labels by --target"),
+        (["train", "{train}", "-t", "taxon", "-m", "foret"], "Did you mean 'forest'"),
+        (
+            ["train", "{train}", "-t", "taxon", "-s", "max_dept=5"],
+            "Did you mean 'max_depth'",
+        ),
+        (["train", "{train}", "-t", "taxon", "-s", "5"], "Write name=value"),
+        (["train", "{train}", "-t", "taxon", "-o", "nowhere/m"], "Make it first"),
+        (["train", "{train}", "-t", "taxon", "--folds", "1000"], "Give at most"),
+        (["train", "{train}", "-t", "taxon", "--drop", "nam"], "--drop names 'nam'"),
+        (["train", "{train}", "-t", "taxon", "-H", "{train}"], "line 1: 15 cells"),
+        (["predict", "{train}", "{train}"], "train.csv"),
+    ],
+)
+def test_mistakes_are_told_without_a_traceback(
+    animals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str],
+    message: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    result = run(*(word.format(train=animals / "train.csv") for word in arguments))
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+    assert "Traceback" not in result.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_missing_columns_are_named(model: Path, animals: Path, tmp_path: Path) -> None:
+    pd.read_csv(animals / "test.csv").drop(columns="mass_kg").to_csv(tmp_path / "t.csv")
+    result = run("predict", model, tmp_path / "t.csv")
+    assert result.exit_code == 2
+    assert "lacks 1 of the 13 columns" in " ".join(result.output.split())
+
+
+def test_data_sets_are_listed() -> None:
+    found = json.loads(run("datasets", "--json").output)
+    assert "cellcycle_FUN" in {entry["name"] for entry in found}
+    assert "cellcycle_FUN" in run("datasets").output
+
+
+@requires_data
+def test_an_arff_file_of_clus(tmp_path: Path) -> None:
+    from tests.clus_data import DATA
+
+    path = DATA / "pheno_FUN" / "pheno_FUN.train.arff.gz"
+    out = tmp_path / "m"
+    trained = run("train", path, "-o", out, "-m", "tree", "--folds", 2)
+    assert trained.exit_code == 0, trained.output
+    test = DATA / "pheno_FUN" / "pheno_FUN.test.arff.gz"
+    evaluated = run("evaluate", out, test, "--json")
+    assert evaluated.exit_code == 0, evaluated.output
+    facts = json.loads(evaluated.output)
+    assert facts["data"]["rows"] == len(fetch("pheno_FUN").splits["test"])
