@@ -54,7 +54,7 @@ def one_class(problem: Problem, single: bool) -> Problem:
     return replace(problem, Y=Y, label_weights=np.ones(n_classes))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=120)
 @given(
     problem=problems(),
     wanted=c45,
