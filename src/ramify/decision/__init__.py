@@ -2,15 +2,21 @@
 
 from ramify.decision._choice import choose_thresholds
 from ramify.decision._coherence import make_coherent
+from ramify.decision._leaves import leaf_weights, mandatory_leaves
+from ramify.decision._nested import NestedApproximation, nested_approximation
 from ramify.decision._paths import confident_path, most_probable_path, top_k_labels
 from ramify.decision._thresholds import apply_threshold, check_threshold
 
 __all__ = [
+    "NestedApproximation",
     "apply_threshold",
     "check_threshold",
     "choose_thresholds",
     "confident_path",
+    "leaf_weights",
     "make_coherent",
+    "mandatory_leaves",
     "most_probable_path",
+    "nested_approximation",
     "top_k_labels",
 ]

@@ -16,7 +16,7 @@ from ramify.decision._ordered import Order, best_thresholds
 from ramify.decision._steps import Steps, pool
 from ramify.hierarchy import Hierarchy
 
-__all__ = ["GOALS", "Counts", "Goal", "make_goal"]
+__all__ = ["GOALS", "Counts", "Goal", "label_costs", "make_goal"]
 
 GOALS = ("micro_f1", "macro_f1", "hierarchical_f1", "precision", "cost")
 """The names of the goals."""
@@ -249,12 +249,13 @@ def make_goal(
     if name == "cost":
         check_number("alpha", alpha, 0)
         check_number("beta", beta, 0)
-        each = _label_costs(costs, hierarchy)
+        each = label_costs(costs, hierarchy)
         return Cost(alpha * each, beta * each)
     return MacroF1() if name == "macro_f1" else MicroF1()
 
 
-def _label_costs(costs: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
+def label_costs(costs: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
+    """Return one cost of 0 or more per label: the hierarchy's, 1 for all, or those given."""
     if isinstance(costs, str):
         check_choice("costs", costs, ("shared", "uniform"))
         shared = costs == "shared"

@@ -1,0 +1,50 @@
+// Eight numbers at a time: what is done to one label is done to eight rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace ramify {
+
+// Compilers without vector types work on one row at a time, by the same code.
+#if defined(__GNUC__) || defined(__clang__)
+typedef double Lanes __attribute__((vector_size(64)));
+typedef std::uint64_t LaneBits __attribute__((vector_size(64)));
+#define RAMIFY_INSIDE inline __attribute__((always_inline))
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"  // no function that takes or returns lanes is ever called
+#endif
+#else
+typedef double Lanes;
+typedef std::uint64_t LaneBits;
+#define RAMIFY_INSIDE inline
+#endif
+
+/// Rows that are worked on together. A table of them is stored by columns.
+inline constexpr std::size_t abreast = sizeof(Lanes) / sizeof(double);
+
+/// The numbers of one column; they need not be aligned.
+RAMIFY_INSIDE Lanes load(const double* from, std::size_t column) {
+    Lanes lanes;
+    std::memcpy(&lanes, from + column * abreast, sizeof(lanes));
+    return lanes;
+}
+
+RAMIFY_INSIDE void store(double* to, std::size_t column, const Lanes& lanes) {
+    std::memcpy(to + column * abreast, &lanes, sizeof(lanes));
+}
+
+RAMIFY_INSIDE Lanes all(double value) {
+    return Lanes{} + value;
+}
+
+RAMIFY_INSIDE Lanes larger(const Lanes& a, const Lanes& b) {
+    return a > b ? a : b;
+}
+
+RAMIFY_INSIDE Lanes smaller(const Lanes& a, const Lanes& b) {
+    return a < b ? a : b;
+}
+
+}  // namespace ramify

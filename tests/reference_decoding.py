@@ -1,0 +1,90 @@
+"""Slow, readable twins of the mandatory-leaf decoders: every set is tried, every sum made anew."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+
+def closed(leaves, hierarchy):
+    """Return the positions of leaves and of all their ancestors."""
+    chosen = set(leaves)
+    for leaf in leaves:
+        chosen |= set(hierarchy.indices(hierarchy.ancestors(hierarchy.labels[leaf])).tolist())
+    return chosen
+
+
+def value(labels, weights):
+    return float(sum(weights[label] for label in labels))
+
+
+def all_sets(hierarchy, k=None):
+    """Yield every label set that is closed upwards and whose paths all end in leaves."""
+    leaves = hierarchy.indices(hierarchy.leaves).tolist()
+    for size in range(1, len(leaves) + 1) if k is None else [k]:
+        for chosen in combinations(leaves, size):
+            yield closed(chosen, hierarchy)
+
+
+def brute_force(weights, hierarchy, k=None):
+    """Return the largest value of such a set."""
+    return max(value(labels, weights) for labels in all_sets(hierarchy, k))
+
+
+def greedy_sets(weights, hierarchy):
+    """Return what Algorithm 1 of Bi and Kwok (2012) has chosen after each step."""
+    left = hierarchy.indices(hierarchy.leaves).tolist()
+    chosen: set[int] = set()
+    found = []
+    while left:
+        values = [value(closed([leaf], hierarchy) | chosen, weights) for leaf in left]
+        best = left.pop(int(np.argmax(values)))
+        chosen = chosen | closed([best], hierarchy)
+        found.append(chosen)
+    return found
+
+
+def greedy(weights, hierarchy, k=None):
+    """Return the greedy set of k leaves, or the best of those of all sizes."""
+    sets = greedy_sets(weights, hierarchy)
+    if k is not None:
+        return sets[k - 1]
+    return sets[int(np.argmax([value(labels, weights) for labels in sets]))]
+
+
+def edges(hierarchy):
+    """Return (child, parent) of all edges, parent None for the root, labels in order."""
+    listed = []
+    for child, label in enumerate(hierarchy.labels):
+        parents = hierarchy.indices(hierarchy.parents(label)).tolist()
+        listed += [(child, parent) for parent in parents or [None]]
+    return listed
+
+
+def conditionals(row, hierarchy):
+    """Return P(child | parent) of all edges from the probabilities of the labels."""
+    above = [1.0 if parent is None else row[parent] for _, parent in edges(hierarchy)]
+    below = [row[child] for child, _ in edges(hierarchy)]
+    pairs = zip(below, above, strict=True)
+    return np.array([b / a if a > 0 else float(b > 0) for b, a in pairs])
+
+
+def log_posterior(labels, conditional, hierarchy):
+    """Return the logarithm of the (composite) probability that just these labels are true."""
+    total = 0.0
+    for p, (child, parent) in zip(
+        np.clip(conditional, 1e-9, 1 - 1e-9), edges(hierarchy), strict=True
+    ):
+        if parent is None or parent in labels:
+            total += np.log(p) if child in labels else np.log1p(-p)
+    return total
+
+
+def expected_loss(labels, row, costs, alpha):
+    """Return the expected symmetric loss of a label set."""
+    wrong = sum(costs[c] * 2 / (1 + alpha) * (1 - row[c]) for c in labels)
+    missed = sum(
+        costs[c] * 2 * alpha / (1 + alpha) * row[c] for c in range(len(row)) if c not in labels
+    )
+    return wrong + missed
