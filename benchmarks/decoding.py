@@ -15,6 +15,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -141,13 +142,13 @@ def measure(name: str, hierarchy: Hierarchy, n_rows: int) -> Iterator[Figure]:
             for solver in ("greedy", "exact"):
                 exact_dag = solver == "exact" and not hierarchy.is_tree
                 rows = scores[: 3 if exact_dag else n_rows]
-                decode = lambda s=rows, v=solver, k=k: mandatory_leaves(s, hierarchy, solver=v, k=k)  # noqa: E731
+                decode = partial(mandatory_leaves, rows, hierarchy, solver=solver, k=k)
                 chosen = decode()[:, hierarchy.indices(hierarchy.leaves)].sum() / len(rows)
                 speed = rows_per_second(decode, len(rows), 1 if exact_dag else 3)
+                peer = slow if solver == "greedy" else None
                 yield Figure(
-                    name, len(hierarchy.leaves), kind, solver, k, chosen, speed,
-                    slow if solver == "greedy" else None,
-                )  # fmt: skip
+                    name, len(hierarchy.leaves), kind, solver, k, float(chosen), speed, peer
+                )
 
 
 def line(figure: Figure) -> list[str]:

@@ -1,12 +1,14 @@
 // Python's view of core/decode.hpp.
 #include "decode.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "arrays.hpp"
 #include "init.hpp"
@@ -60,10 +62,10 @@ void check_rows(const Rows& rows, const LeafGraph& graph, Values values,
             "slope and offset must have a number per label");
 }
 
-nb::tuple decoded(const Rows& rows, const Indptr& indptr, const Indices& indices,
-                  const std::string& values, const Vector<double>& slope,
-                  const Vector<double>& offset, const Vector<std::int32_t>& k, bool exact,
-                  unsigned n_threads) {
+std::pair<Owned<std::int64_t>, Owned<std::int32_t>> decoded(
+    const Rows& rows, const Indptr& indptr, const Indices& indices, const std::string& values,
+    const Vector<double>& slope, const Vector<double>& offset, const Vector<std::int32_t>& k,
+    bool exact, unsigned n_threads) {
     const LeafGraph graph(checked_parents(indptr, indices));
     const DecodingPlan plan{{rows.data(), rows.size()},
                             values_of(values),
@@ -80,7 +82,7 @@ nb::tuple decoded(const Rows& rows, const Indptr& indptr, const Indices& indices
     }
     auto sets = stoppable(
         [&] { return decode(graph, plan, std::max(1u, n_threads), interrupted_by(nullptr)); });
-    return nb::make_tuple(to_numpy(std::move(sets.indptr)), to_numpy(std::move(sets.indices)));
+    return {to_numpy(std::move(sets.indptr)), to_numpy(std::move(sets.indices))};
 }
 
 void write_weights(const Rows& rows, const Indptr& indptr, const Indices& indices,

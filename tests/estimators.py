@@ -15,6 +15,7 @@ QUICK = {"n_estimators": 5, "random_state": 0}
 # Parameters without which a class cannot be built or learns nothing.
 REQUIRED: dict[str, dict[str, Any]] = {
     "CalibratedHierarchicalClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
+    "MandatoryLeafClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
     "TunedThresholdClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
 }
 
@@ -34,6 +35,7 @@ _SAMPLED = {
 # What fails of scikit-learn's checks, and why.
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "PCTClassifier": _PURE_LEAVES,
+    "MandatoryLeafClassifier": _PURE_LEAVES,
     "TunedThresholdClassifier": _PURE_LEAVES,
     "PCTForestClassifier": _PURE_LEAVES | _SAMPLED,
     "PCTBaggingClassifier": _PURE_LEAVES | _SAMPLED,

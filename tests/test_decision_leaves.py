@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -36,7 +38,7 @@ def decode(weights, hierarchy, k=None, *, exact=False, n_threads=1):
 
 
 def _pairs(indptr):
-    return list(zip(indptr[:-1], indptr[1:], strict=True))
+    return list(pairwise(indptr))
 
 
 def assert_ends_in_leaves(labels, hierarchy, k=None):
@@ -132,7 +134,7 @@ def test_greedy_never_above_exact_and_equal_where_best_sets_are_nested(case):
         if len(sets) > 1 and sum(weights[list(sets[0])]) == sum(weights[list(sets[1])]):
             return
         best.append(sets[0])
-    if all(small < large for small, large in zip(best, best[1:], strict=False)):
+    if all(small < large for small, large in pairwise(best)):
         assert difference == 0
 
 
@@ -280,7 +282,7 @@ def test_nested_approximation_is_drawn():
 def test_exact_on_real_trees_is_an_integer_program():
     data = fetch("church_FUN")
     model = PCTClassifier(data.hierarchy, min_samples_leaf=20, random_state=0)
-    scores = model.fit(data.X_train, data.y_train).predict_proba(data.X_test)[:25]
+    scores = model.fit(data.X_train, data.y_train).predict_proba(data.X_test)[:6]
     weights = leaf_weights(scores, data.hierarchy)
     for k in (None, 3):
         ours = row_sets(mandatory_leaves(scores, data.hierarchy, solver="exact", k=k))

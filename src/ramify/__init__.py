@@ -23,6 +23,7 @@ from ramify.local import (
     PerNodeClassifier,
     PerParentClassifier,
 )
+from ramify.mandatory_leaf import MandatoryLeafClassifier
 from ramify.model_selection import HierarchicalStratifiedKFold
 from ramify.saving import ModelFileError, load, save
 from ramify.thresholds import TunedThresholdClassifier
@@ -36,6 +37,7 @@ __all__ = [
     "HierarchicalStratifiedKFold",
     "Hierarchy",
     "HierarchyBinarizer",
+    "MandatoryLeafClassifier",
     "ModelFileError",
     "PCTBaggingClassifier",
     "PCTClassifier",

@@ -70,7 +70,6 @@ class MandatoryLeafClassifier(WrappingClassifier):
     See Also
     --------
     ramify.decision.mandatory_leaves : The decision itself, for scores that are there already.
-    MetaLabeler : Predicts the number of leaves, and takes the most probable ones.
 
     Notes
     -----
@@ -81,10 +80,11 @@ class MandatoryLeafClassifier(WrappingClassifier):
     >>> from ramify import MandatoryLeafClassifier, PCTClassifier, load_animals
     >>> data = load_animals()
     >>> X, y, X_test, y_test = data.X[::2], data.y[::2], data.X[1::2], data.y[1::2]
-    >>> tree = PCTClassifier(data.hierarchy, min_samples_leaf=10, random_state=0)
-    >>> model = MandatoryLeafClassifier(tree).fit(X, y)
+    >>> tree = PCTClassifier(data.hierarchy, random_state=0)
+    >>> model = MandatoryLeafClassifier(tree, k=2).fit(X, y)
     >>> data.hierarchy.decode(model.predict(X_test[:2]))
-    [("x",)]
+    [('habitat/land/forest', 'taxonomy/amphibian/caudata/salamandridae'),
+     ('habitat/land/rainforest', 'taxonomy/amphibian/anura/dendrobatidae')]
     """
 
     alpha_: float

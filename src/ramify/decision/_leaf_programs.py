@@ -88,10 +88,12 @@ class LeafProgram:
         below: Any = sparse.csr_array((ones, (parents, children)), shape=(n_labels, n_labels))
         above_children = (sparse.eye_array(n_labels, format="csr") - below)[inner]
         self.leaves = np.flatnonzero(np.diff(hierarchy.child_rows[0]) == 0)
-        is_leaf = np.zeros(n_labels)
+        is_leaf = np.zeros(n_labels, dtype=np.int32)
         is_leaf[self.leaves] = 1
         self._is_leaf = is_leaf
-        self._matrix = sparse.vstack([above_parent, above_children, is_leaf[None]], format="csc")
+        self._matrix = sparse.csc_array(
+            sparse.vstack([above_parent, above_children, sparse.csr_array(is_leaf[None])])
+        )
 
     def solve(self, weights: NDArray[np.float64], k: int) -> NDArray[np.bool_]:
         """Return which leaves the best set has: k of them, or for k = 0 any number but none."""

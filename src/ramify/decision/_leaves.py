@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,6 @@ OBJECTIVES = ("map", "risk")
 
 SOLVERS = ("greedy", "exact")
 """The solvers of `mandatory_leaves`."""
-
-_NONE = np.empty(0)
 
 
 def mandatory_leaves(
@@ -109,7 +107,14 @@ def mandatory_leaves(
         weights = _weigh(rows, hierarchy, values)
         return solve_programs(weights, hierarchy, counts, n_jobs)
     indptr, indices = _core.decode_leaves(
-        rows, *hierarchy.parent_rows, *values, counts, solver == "exact", count_threads(n_jobs)
+        rows,
+        *hierarchy.parent_rows,
+        values=values.kind,
+        slope=values.slope,
+        offset=values.offset,
+        k=counts,
+        exact=solver == "exact",
+        n_threads=count_threads(n_jobs),
     )
     ones = np.ones(len(indices), dtype=np.int32)
     return sparse.csr_array((ones, indices, indptr), shape=(len(rows), hierarchy.n_labels))
@@ -151,8 +156,12 @@ def leaf_weights(
     return _weigh(rows, hierarchy, _values(objective, hierarchy, alpha, costs, conditional))
 
 
-_Values = tuple[str, NDArray[np.float64], NDArray[np.float64]]
-"""What the rows are for the core, and the slope and offset of the weights of "risk"."""
+class _Values(NamedTuple):
+    """What the rows are for the core, and the slope and offset of the weights of "risk"."""
+
+    kind: str
+    slope: NDArray[np.float64] = np.empty(0)
+    offset: NDArray[np.float64] = np.empty(0)
 
 
 def _values(
@@ -160,7 +169,7 @@ def _values(
 ) -> _Values:
     check_choice("objective", objective, OBJECTIVES)
     if objective == "map":
-        return ("conditionals" if conditional else "marginals"), _NONE, _NONE
+        return _Values("conditionals" if conditional else "marginals")
     if conditional:
         raise ValueError(
             "conditional is True, but the objective 'risk' needs the probability of every label. "
@@ -168,14 +177,21 @@ def _values(
         )
     check_number("alpha", alpha, 0, 1e9)
     each = label_costs(costs, hierarchy)
-    return "risk", 2 * each, -2 * each / (1 + alpha)
+    return _Values("risk", 2 * each, -2 * each / (1 + alpha))
 
 
 def _weigh(
     rows: NDArray[np.float64], hierarchy: Hierarchy, values: _Values
 ) -> NDArray[np.float64]:
     weights = np.empty((len(rows), hierarchy.n_labels))
-    _core.decoding_weights(rows, *hierarchy.parent_rows, *values, weights)
+    _core.decoding_weights(
+        rows,
+        *hierarchy.parent_rows,
+        values=values.kind,
+        slope=values.slope,
+        offset=values.offset,
+        out=weights,
+    )
     return weights
 
 

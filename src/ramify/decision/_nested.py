@@ -65,7 +65,7 @@ class NestedApproximation:
 def nested_approximation(
     scores: Any, hierarchy: Hierarchy, ks: Iterable[int] = range(2, 11), **options: Any
 ) -> NestedApproximation:
-    """Check the nested approximation property: does the best set of k leaves hold that of k - 1?
+    """Count how often the best set of k leaves holds that of k - 1 (nested approximation).
 
     Where it holds for all k, the greedy solver of `mandatory_leaves` finds the best sets.
 
