@@ -6,6 +6,7 @@
 namespace ramify::bindings {
 
 void init_arff(nanobind::module_& m);
+void init_boosting(nanobind::module_& m);
 void init_closure(nanobind::module_& m);
 void init_coherence(nanobind::module_& m);
 void init_curves(nanobind::module_& m);

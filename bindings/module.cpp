@@ -5,6 +5,7 @@ NB_MODULE(_core, m) {
     m.doc() =
         "Native kernels of ramify. Arrays in, arrays out; the Python layer checks and explains.";
     ramify::bindings::init_arff(m);
+    ramify::bindings::init_boosting(m);
     ramify::bindings::init_closure(m);
     ramify::bindings::init_coherence(m);
     ramify::bindings::init_curves(m);

@@ -9,6 +9,8 @@ import pytest
 
 # Files whose tests reach native code without minutes of pure Python around it.
 NATIVE = [
+    "tests/test_boosting.py",
+    "tests/test_boosting_reference.py",
     "tests/test_decision_leaves.py",
     "tests/test_hierarchy.py",
     "tests/test_io_arff.py",

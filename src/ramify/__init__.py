@@ -2,6 +2,7 @@
 
 from ramify._distances import distinct_label_sets
 from ramify.bagging import HierarchicalBaggingClassifier
+from ramify.boosting import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
 from ramify.calibration import CalibratedHierarchicalClassifier
 from ramify.datasets import (
     fetch,
@@ -31,8 +32,10 @@ from ramify.tree import PCTClassifier
 
 __version__ = "0.1.0"
 __all__ = [
+    "AdaBoostMHClassifier",
     "CalibratedHierarchicalClassifier",
     "FlatClassifier",
+    "HierarchicalAdaBoostMHClassifier",
     "HierarchicalBaggingClassifier",
     "HierarchicalStratifiedKFold",
     "Hierarchy",

@@ -269,6 +269,8 @@ def _chosen_columns(
     if categorical_features is None:
         return set()
     given = np.atleast_1d(np.asarray(categorical_features))
+    if given.size == 0:
+        return set()
     if given.dtype == bool:
         if given.shape != (n_features,):
             raise ValueError(
