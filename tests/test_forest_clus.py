@@ -49,11 +49,8 @@ SUBSPACES = {"LOG": "log2", "SQRT": "sqrt", "0": "sqrt"}
 @cache
 def fitted(case: Case) -> PCTForestClassifier | PCTBaggingClassifier:
     tree = classifier(case)
-    shared = {
-        name: value
-        for name, value in tree.get_params(deep=False).items()
-        if name not in ("splitter", "f_test_folds", "max_features", "random_state")
-    }
+    known = PCTBaggingClassifier().get_params(deep=False)
+    shared = {name: value for name, value in tree.get_params(deep=False).items() if name in known}
     shared |= {
         "n_estimators": int(case.option("Ensemble", "Iterations")),
         "random_state": int(case.option("General", "RandomSeed")),
