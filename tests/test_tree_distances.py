@@ -17,6 +17,7 @@ from ramify import PCTClassifier, PCTForestClassifier, distinct_label_sets
 from ramify._distances import Distance, LabelSets
 from ramify._growing import predict_tree
 from tests import reference
+from tests.clus_data import requires_data
 from tests.engine_trees import value
 from tests.reference import Node, Settings
 from tests.test_tree_reference import Problem, assert_equal_trees, assert_same, plan_of, problems
@@ -311,3 +312,25 @@ def test_a_matrix_of_distances_is_saved(tmp_path):
 def test_errors_name_the_argument_and_the_remedy(settings, message):
     with pytest.raises(ValueError, match=message):
         PCTClassifier(**settings).fit(X, Y)
+
+
+@requires_data
+@pytest.mark.parametrize("name", ["emotions", "enron_mulan", "church_FUN"])
+def test_euclidean_and_variance_agree_on_real_data(name):
+    data = ramify.fetch(name, as_frame=False)
+    features = list(data.feature_names)
+    X, y = data.rows("train")
+    trees = [
+        PCTClassifier(
+            data.hierarchy,
+            criterion=criterion,
+            min_samples_leaf=5,
+            categorical_features=[features.index(f) for f in data.categories] or None,
+        )
+        .fit(X, y)
+        .tree_
+        for criterion in ("variance", "euclidean")
+    ]
+    np.testing.assert_array_equal(trees[0].feature, trees[1].feature)
+    np.testing.assert_array_equal(trees[0].threshold, trees[1].threshold)
+    np.testing.assert_allclose(trees[0].value, trees[1].value, atol=1e-12)
