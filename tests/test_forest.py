@@ -208,9 +208,9 @@ def test_a_forest_grown_in_steps_is_the_forest_grown_at_once(ensemble) -> None:
 
 def test_warm_start_keeps_a_random_seed_and_out_of_bag_rows() -> None:
     data = make()
-    forest = PCTForestClassifier(data.hierarchy, n_estimators=20, warm_start=True, oob_score=True)
+    forest = PCTForestClassifier(data.hierarchy, n_estimators=40, warm_start=True, oob_score=True)
     forest.fit(data.X, data.y)
-    forest.set_params(n_estimators=25).fit(data.X, data.y)
+    forest.set_params(n_estimators=45).fit(data.X, data.y)
     np.testing.assert_allclose(
         forest.oob_decision_function_, out_of_bag(forest, data.X), atol=1e-14
     )
