@@ -1,6 +1,7 @@
 """Reading a model: trees as text and pictures, rules, explanations, importances, a page."""
 
 from ramify.inspection.explain import Explanation, Step, TreePath, explain
+from ramify.inspection.explorer import explore
 from ramify.inspection.importances import Importances, importances
 from ramify.inspection.permutation import permutation_importances
 from ramify.inspection.plots import plot_tree
@@ -22,6 +23,7 @@ __all__ = [
     "TreePath",
     "TreeSummary",
     "explain",
+    "explore",
     "export_graphviz",
     "export_svg",
     "export_text",

@@ -201,29 +201,33 @@ def threshold_texts(feature: NDArray[np.int32], threshold: NDArray[np.float64]) 
     ['0.3', '12345.5', '0.3333']
     >>> threshold_texts(np.array([0, 0]), np.array([0.123456781, 0.123456789]))
     ['0.12345678', '0.12345679']
+    >>> threshold_texts(np.array([0, 0]), np.array([0.105, 0.10500000000000001]))
+    ['0.105', '0.105']
     """
     texts = [""] * len(threshold)
     for j in np.unique(feature).tolist():
         nodes = np.flatnonzero(feature == j)
-        distinct = np.unique(threshold[nodes])
-        written = dict(zip(distinct.tolist(), _distinct_texts(distinct), strict=True))
-        for node in nodes.tolist():
-            texts[node] = written[float(threshold[node])]
+        # Thresholds that differ by the noise of arithmetic alone are the same to a reader.
+        plain = {node: f"{threshold[node]:.12g}" for node in nodes.tolist()}
+        distinct = sorted(set(plain.values()), key=float)
+        written = dict(zip(distinct, _distinct_texts(distinct), strict=True))
+        for node, text in plain.items():
+            texts[node] = written[text]
     return texts
 
 
-def _distinct_texts(values: NDArray[np.float64]) -> list[str]:
-    for digits in range(_MIN_DIGITS, 18):
-        texts = [_rounded(value, digits) for value in values.tolist()]
+def _distinct_texts(wholes: list[str]) -> list[str]:
+    """Shorten numbers of up to twelve digits as far as they stay apart."""
+    for digits in range(_MIN_DIGITS, 12):
+        texts = [_rounded(whole, digits) for whole in wholes]
         if len(set(texts)) == len(texts):
             return texts
-    return [repr(value) for value in values.tolist()]
+    return wholes
 
 
-def _rounded(value: float, digits: int) -> str:
-    whole = f"{value:.12g}"
+def _rounded(whole: str, digits: int) -> str:
     n_digits = len(whole.lstrip("-0.").replace(".", "").partition("e")[0])
-    return whole if n_digits <= max(_FEW_DIGITS, digits) else f"{value:.{digits}g}"
+    return whole if n_digits <= max(_FEW_DIGITS, digits) else f"{float(whole):.{digits}g}"
 
 
 def read_tests(tree: _core.Tree, features: FeatureNames) -> list[NodeTest | None]:

@@ -1,0 +1,167 @@
+"use strict";
+/* The model as data: trees of flat arrays, labels, rows, and the few sums that the page needs. */
+
+class Tree {
+  constructor(raw, nLabels) {
+    Object.assign(this, raw);
+    this.nLabels = nLabels;
+    this.size = this.feature.length;
+    this.kids = this.feature.map((_, i) => this.child.slice(this.childStart[i], this.childStart[i + 1]));
+    this.parent = new Int32Array(this.size).fill(-1);
+    this.branch = new Int32Array(this.size).fill(-1);
+    this.depth = new Int32Array(this.size);
+    for (let i = 0; i < this.size; i++) {
+      this.children(i).forEach((child, b) => {
+        this.parent[child] = i;
+        this.branch[child] = b;
+        this.depth[child] = this.depth[i] + 1;
+      });
+    }
+    this.kept = new Map();
+  }
+
+  isLeaf(i) { return this.feature[i] < 0; }
+
+  children(i) { return this.kids[i]; }
+
+  share(i, b) { return this.shares[this.childStart[i] + b]; }
+
+  path(i) {
+    const found = [];
+    for (let node = i; node >= 0; node = this.parent[node]) found.unshift(node);
+    return found;
+  }
+
+  /* Adds the leaves below a node, each by its share, to an array of one number per label. */
+  addValues(i, part, out) {
+    const stack = [[i, part]];
+    while (stack.length) {
+      const [node, share] = stack.pop();
+      if (this.isLeaf(node)) {
+        for (let k = this.valueStart[node]; k < this.valueStart[node + 1]; k++) {
+          out[this.valueLabel[k]] += share * this.value[k];
+        }
+      } else {
+        this.children(node).forEach((child, b) => stack.push([child, share * this.share(node, b)]));
+      }
+    }
+    return out;
+  }
+
+  values(i) {
+    if (!this.kept.has(i)) {
+      if (this.kept.size > 80) this.kept.delete(this.kept.keys().next().value);
+      this.kept.set(i, this.addValues(i, 1, new Float64Array(this.nLabels)));
+    }
+    return this.kept.get(i);
+  }
+
+  /* The probability of one label in every node. */
+  column(label) {
+    const found = new Float64Array(this.size);
+    for (let i = this.size - 1; i >= 0; i--) {
+      if (this.isLeaf(i)) found[i] = this.leafValue(i, label);
+      else this.children(i).forEach((child, b) => { found[i] += this.share(i, b) * found[child]; });
+    }
+    return found;
+  }
+
+  leafValue(i, label) {
+    let low = this.valueStart[i];
+    let high = this.valueStart[i + 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.valueLabel[middle] < label) low = middle + 1; else high = middle;
+    }
+    return low < this.valueStart[i + 1] && this.valueLabel[low] === label ? this.value[low] : 0;
+  }
+
+  branchOf(i, value) {
+    if (value === null || value === undefined || Number.isNaN(value)) return -1;
+    const codes = this.codes[i];
+    if (!codes) return value > this.threshold[i] ? 0 : 1;
+    return value >= 0 && value < codes.length ? codes[Math.floor(value)] : -1;
+  }
+
+  /* Which part of a row passes each node: all of it, or parts where a value is unknown. */
+  drop(row) {
+    const parts = new Map();
+    const stack = [[0, 1]];
+    while (stack.length) {
+      const [node, part] = stack.pop();
+      parts.set(node, part);
+      if (this.isLeaf(node)) continue;
+      const b = this.branchOf(node, row[this.feature[node]]);
+      const below = this.children(node);
+      if (b >= 0) stack.push([below[b], part]);
+      else for (let k = below.length - 1; k >= 0; k--) stack.push([below[k], part * this.share(node, k)]);
+    }
+    return parts;
+  }
+
+  /* The variance of a label that the tests of each feature explain. */
+  explained(label, nFeatures) {
+    const p = this.column(label);
+    const found = new Float64Array(nFeatures);
+    for (let i = 0; i < this.size; i++) {
+      if (this.isLeaf(i)) continue;
+      let left = p[i] * (1 - p[i]);
+      this.children(i).forEach((child, b) => { left -= this.share(i, b) * p[child] * (1 - p[child]); });
+      found[this.feature[i]] += (this.weight[i] / this.weight[0]) * left;
+    }
+    const all = p[0] * (1 - p[0]);
+    return found.map((part) => (all > 0 ? part / all : 0));
+  }
+}
+
+class Model {
+  constructor(raw) {
+    Object.assign(this, raw);
+    this.trees = raw.trees.map((tree) => new Tree(tree, raw.labels.length));
+    this.below = raw.labels.map(() => []);
+    this.top = [];
+    raw.parent.forEach((parent, label) => (parent < 0 ? this.top : this.below[parent]).push(label));
+    this.level = new Int32Array(raw.labels.length);
+    raw.parent.forEach((parent, label) => {
+      for (let p = parent; p >= 0; p = raw.parent[p]) this.level[label] += 1;
+    });
+  }
+
+  featureValue(j, value) {
+    if (value === null || value === undefined || Number.isNaN(value)) return "unknown";
+    const names = this.features[j].categories;
+    if (names) return value < names.length ? names[Math.floor(value)] : String(value);
+    return String(Number(value.toPrecision(6)));
+  }
+
+  /* Sentences about tests. */
+  condition(tree, i, b) {
+    const name = this.features[tree.feature[i]].name;
+    const codes = tree.codes[i];
+    if (!codes) return `${name} ${b === 0 ? ">" : "≤"} ${tree.text[i]}`;
+    const names = this.categoryNames(tree, i);
+    const inside = names.filter((_, code) => codes[code] === b);
+    const outside = names.filter((_, code) => codes[code] !== b);
+    if (inside.length === 1) return `${name} is ${inside[0]}`;
+    if (outside.length === 1) return `${name} is not ${outside[0]}`;
+    if (outside.length && outside.length < inside.length) return `${name} not in {${outside.join(", ")}}`;
+    return `${name} in {${inside.join(", ")}}`;
+  }
+
+  categoryNames(tree, i) {
+    const names = this.features[tree.feature[i]].categories;
+    return tree.codes[i].map((_, code) => (names && code < names.length ? names[code] : String(code)));
+  }
+
+  isTwoWay(tree, i) { return !tree.codes[i] || tree.children(i).length === 2; }
+
+  question(tree, i) {
+    return this.isTwoWay(tree, i) ? this.condition(tree, i, 0) : this.features[tree.feature[i]].name;
+  }
+
+  answer(tree, i, b) {
+    if (this.isTwoWay(tree, i)) return b === 0 ? "yes" : "no";
+    const names = this.categoryNames(tree, i);
+    return names.filter((_, code) => tree.codes[i][code] === b).join(", ");
+  }
+}

@@ -1,0 +1,204 @@
+/* The panes at the side: a node, the labels, an example, the features. */
+
+class NodePane {
+  constructor(app, element) {
+    this.app = app;
+    this.element = element;
+    this.against = "parent";
+    this.outline = new Outline(app.model, { name: "Labels of the node", pick: (label) => app.chooseLabel(label) });
+  }
+
+  show(node) {
+    this.node = node;
+    const { model, tree } = this.app;
+    const leaf = tree.isLeaf(node);
+    const kind = node === 0 ? "Root" : leaf ? "Leaf" : "Node";
+    const share = tree.weight[node] / tree.weight[0];
+    const conditions = tree.path(node).slice(1).map((i) => h("li", {},
+      h("button", { class: "link", type: "button", text: model.condition(tree, tree.parent[i], tree.branch[i]), onclick: () => this.app.view.choose(tree.parent[i]) })));
+    const parts = [
+      h("h2", { text: `${kind} ${node}: ${rowsText(tree.n[node])}, ${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %` }),
+      leaf ? null : h("p", {}, "asks: ", h("strong", { text: model.question(tree, node) }),
+        tree.unknown[node] ? h("span", { class: "muted", text: ` (${tree.unknown[node]} unknown go down every branch in parts)` }) : null),
+    ];
+    if (conditions.length) parts.push(h("h3", { text: "What leads here" }), h("ol", { class: "path" }, ...conditions));
+    parts.push(...this.examples(node), ...this.heading(node));
+    this.element.replaceChildren(...parts.filter(Boolean), this.outline.element);
+    this.fill();
+  }
+
+  examples(node) {
+    const { app } = this;
+    if (!app.model.rows) return [];
+    const found = app.examplesOf(node);
+    if (!found.length) return [h("h3", { text: "No examples of the data get here" })];
+    const shown = found.slice(0, 60);
+    const more = found.length > shown.length ? `, ${shown.length} of them` : "";
+    return [h("h3", { text: `Examples of the data: ${found.length}${more}` }), h("div", { class: "chips" }, ...shown.map((row) => h("button",
+      { type: "button", text: app.model.rows.names[row], onclick: () => app.chooseExample(row) })))];
+  }
+
+  heading(node) {
+    const pick = h("select", { "aria-label": "Compare the labels with", onchange: (event) => { this.against = event.target.value; this.fill(); } },
+      h("option", { value: "parent", text: "the node above" }), h("option", { value: "root", text: "all rows" }));
+    pick.value = this.against;
+    const title = h("h3", { text: "Labels, and change against" });
+    return node === 0 ? [h("h3", { text: "Labels of all rows" })] : [h("div", { class: "row" }, title, pick)];
+  }
+
+  fill() {
+    const { tree } = this.app;
+    const other = this.node === 0 ? 0 : this.against === "root" ? 0 : tree.parent[this.node];
+    this.outline.show(tree.values(this.node), tree.values(other), null);
+  }
+}
+
+class LabelPane {
+  constructor(app, element) {
+    this.app = app;
+    this.element = element;
+    this.outline = new Outline(app.model, { name: "All labels", pick: (label) => this.choose(label) });
+    this.count = h("span", { class: "muted", role: "status" });
+    this.input = h("input", { type: "search", placeholder: "Search a label", "aria-label": "Search a label",
+      oninput: () => this.search(), onkeydown: (event) => this.enter(event) });
+    this.details = h("div", { id: "label-details" });
+    element.append(h("div", { class: "row" }, this.input, this.count), this.details, this.outline.element);
+  }
+
+  setTree() {
+    this.outline.show(this.app.tree.values(0), null, null);
+    if (this.label !== undefined) this.choose(this.label);
+  }
+
+  search() {
+    const found = this.outline.search(this.input.value);
+    this.count.textContent = this.outline.text ? `${found} found` : "";
+  }
+
+  enter(event) {
+    if (event.key !== "Enter" && event.key !== "ArrowDown") return;
+    const label = this.best();
+    if (label === undefined) return;
+    event.preventDefault();
+    this.outline.at = this.outline.shown.indexOf(label);
+    if (event.key === "Enter") {
+      this.outline.chosen = label;
+      this.choose(label);
+    }
+    this.outline.scrollTo();
+    this.outline.draw();
+    this.outline.focus();
+  }
+
+  /* The label nearest to what was typed: the same name, then one that begins so, then any. */
+  best() {
+    const { text, shown } = this.outline;
+    const { labels, short } = this.app.model;
+    if (!text) return shown[0];
+    const ways = [(l) => labels[l].toLowerCase() === text, (l) => short[l].toLowerCase() === text,
+      (l) => short[l].toLowerCase().startsWith(text), (l) => this.outline.matches(l)];
+    for (const way of ways) {
+      const found = shown.find(way);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  choose(label) {
+    this.label = label;
+    const { app } = this;
+    const { model, tree } = app;
+    app.colourBy(label);
+    const above = [model.parent[label], ...(model.also[label] || [])].filter((p) => p >= 0);
+    const up = above.map((p) => h("button", { class: "link", type: "button", text: model.labels[p], onclick: () => this.go(p) }));
+    const close = h("button", { type: "button", text: "×", "aria-label": "Close the label", onclick: () => this.close() });
+    this.details.replaceChildren(
+      h("div", { class: "row" }, h("h2", { style: "flex:1", text: model.labels[label] }), close),
+      h("p", { class: "muted" }, `${fine(tree.values(0)[label])} of all rows`, above.length ? "; below " : "", ...up.flatMap((b) => [b, " "])),
+      ...this.leaves(label), ...this.curve(label));
+  }
+
+  close() {
+    this.label = undefined;
+    this.outline.chosen = -1;
+    this.outline.draw();
+    this.details.replaceChildren();
+    this.app.colourBy(undefined);
+  }
+
+  go(label) {
+    this.input.value = "";
+    this.search();
+    this.choose(label);
+    this.outline.reveal(label);
+  }
+
+  leaves(label) {
+    const { model, tree, view } = this.app;
+    const p = tree.column(label);
+    const found = [];
+    for (let i = 0; i < tree.size; i++) if (tree.isLeaf(i) && p[i] > 0) found.push(i);
+    found.sort((a, b) => p[b] - p[a] || tree.n[b] - tree.n[a]);
+    const sure = found.filter((i) => p[i] >= 0.5).length;
+    const rows = found.slice(0, 6).map((i) => h("tr", {},
+      h("td", {}, h("button", { class: "link", type: "button", text: `leaf ${i}`, onclick: () => view.choose(i) }),
+        h("span", { class: "muted", text: i ? ` ${cut(model.condition(tree, tree.parent[i], tree.branch[i]), 24)}` : "" })),
+      h("td", { text: two(p[i]) }), h("td", { text: rowsText(tree.n[i]) })));
+    const title = `${found.length} of the tree's leaves give it a chance, ${sure} of 0.5 or more`;
+    return [h("h3", { text: title }), h("table", { class: "figures" }, h("tbody", {}, ...rows))];
+  }
+
+  curve(label) {
+    const found = this.app.model.curves && this.app.model.curves[label];
+    if (!found) return this.app.model.curves ? [h("p", { class: "muted", text: "No row of the data has this label: it has no curve." })] : [];
+    const x = (r) => (34 + 220 * r).toFixed(1);
+    const y = (p) => (136 - 128 * p).toFixed(1);
+    const points = found.recall.map((r, k) => `${x(r)},${y(found.precision[k])}`);
+    const about = `Precision-recall curve, area ${fine(found.area)}; a random order has ${fine(found.prevalence)}`;
+    return [h("h3", { text: `${about} (${this.app.model.dataName})` }), s("svg", { class: "curve", viewBox: "0 0 270 160", role: "img", "aria-label": about },
+      s("path", { class: "axis", d: `M${x(0)} ${y(1)}V${y(0)}H${x(1)}` }),
+      s("path", { class: "axis", d: `M${x(0)} ${y(0.5)}H${x(1)}`, "stroke-dasharray": "2 4" }),
+      s("polygon", { class: "area", points: `${x(found.recall[0])},${y(0)} ${points.join(" ")} ${x(1)},${y(0)}` }),
+      s("path", { class: "base", d: `M${x(0)} ${y(found.prevalence)}H${x(1)}` }),
+      s("polyline", { class: "line-of", points: points.join(" ") }),
+      s("text", { x: x(0.5), y: 156, "text-anchor": "middle", text: "recall" }),
+      s("text", { x: x(1), y: 150, "text-anchor": "end", text: "1" }),
+      s("text", { x: 28, y: 14, "text-anchor": "end", text: "1" }),
+      s("text", { x: 28, y: 140, "text-anchor": "end", text: "0" }),
+      s("text", { x: 12, y: 76, "text-anchor": "middle", transform: "rotate(-90 12 76)", text: "precision" }))];
+  }
+}
+
+class FeaturePane {
+  constructor(app, element) {
+    this.app = app;
+    this.element = element;
+  }
+
+  show() {
+    const { model, tree, label } = this.app;
+    const parts = [h("p", { class: "muted", text: "The share of the labels' variance that tests of a feature explain, on the training rows." })];
+    if (label !== undefined) {
+      const found = tree.explained(label, model.features.length);
+      parts.push(h("h3", { text: `For ${model.labels[label]}, in this tree` }), this.bars(found, null));
+    } else parts.push(h("p", { class: "muted", text: "Choose a label to see what matters for it." }));
+    const whole = model.nTrees > 1 ? `For all labels: mean of ${model.nTrees} trees, and spread` : "For all labels";
+    parts.push(h("h3", { text: whole }), this.bars(model.importances, model.nTrees > 1 ? model.importanceSpread : null));
+    this.element.replaceChildren(...parts);
+  }
+
+  bars(values, spread) {
+    const { features } = this.app.model;
+    const order = [...values.keys()].filter((j) => values[j] > 0).sort((a, b) => values[b] - values[a]).slice(0, 25);
+    const largest = Math.max(...order.map((j) => values[j] + (spread ? spread[j] : 0)), 1e-9);
+    const cells = order.flatMap((j) => {
+      const bar = h("div", { class: "bar", style: `width:${(100 * values[j]) / largest}%` });
+      if (spread && values[j] > 0) {
+        const half = (100 * spread[j]) / values[j];
+        bar.append(h("i", { style: `left:${100 - half}%;width:${2 * half}%` }));
+      }
+      return [h("span", { text: features[j].name }), bar, h("span", { text: values[j].toFixed(3) })];
+    });
+    return order.length ? h("div", { class: "bars" }, ...cells) : h("p", { class: "muted", text: "no test matters for it" });
+  }
+}
