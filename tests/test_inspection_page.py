@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +14,7 @@ from ramify import PCTClassifier, PerEdgeClassifier
 from ramify.inspection import explore, summarise
 from ramify.inspection.page import main
 from ramify.io import write_arff
+from tests.browser import browser, show  # noqa: F401  (fixtures)
 from tests.inspection_cases import TREE, animal_forest, animal_tree, animals
 
 
@@ -115,52 +114,10 @@ def test_command_writes_the_page(tmp_path, capsys):
     assert "rows" not in data_of(out)
 
 
-# In the browser. Nothing is ever downloaded: without Chromium these tests are skipped.
+# In the browser.
 
 
-def chromium():
-    named = os.environ.get("RAMIFY_CHROMIUM")
-    found = (
-        [named] if named else map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
-    )
-    return next((path for path in found if path), None)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = chromium()
-    if path is None:
-        pytest.skip("no Chromium: install it, or name it in RAMIFY_CHROMIUM")
-    with sync_api.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def show(browser):
-    """Open a page, and find at the end that nothing was complained about or asked for."""
-    complaints, asked, opened = [], [], []
-
-    def show_(path, **settings):
-        page = browser.new_page(**{"viewport": {"width": 1200, "height": 800}, **settings})
-        page.on("console", lambda m: complaints.append(m.text) if m.type != "log" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(path.resolve().as_uri())
-        page.wait_for_function("window.app")
-        opened.append(page)
-        return page
-
-    yield show_
-    for page in opened:
-        page.close()
-    assert complaints == []
-    assert all(url.startswith(("file:", "data:")) for url in asked)
-
-
-def test_nodes_open_close_and_tell_of_their_labels(pages, show):
+def test_nodes_open_close_and_tell_of_their_labels(pages, show):  # noqa: F811
     page = show(pages["tree"])
     shown = page.locator("#tree .node").count()
     page.click("text=Collapse")
@@ -183,7 +140,7 @@ def test_nodes_open_close_and_tell_of_their_labels(pages, show):
     assert page.evaluate(f"app.view.open.has({child})") is False
 
 
-def test_a_label_is_found_and_colours_the_tree(pages, show):
+def test_a_label_is_found_and_colours_the_tree(pages, show):  # noqa: F811
     page = show(pages["tree"])
     page.click("#tab-label")
     page.fill("input[type=search]", "bird")
@@ -204,7 +161,7 @@ def test_a_label_is_found_and_colours_the_tree(pages, show):
     assert "how alike" in page.inner_text("#colour")
 
 
-def test_an_example_goes_down_the_tree(pages, show):
+def test_an_example_goes_down_the_tree(pages, show):  # noqa: F811
     page = show(pages["tree"])
     model, X = animal_tree(), animals().X
     page.click("#tab-example")
@@ -223,7 +180,7 @@ def test_an_example_goes_down_the_tree(pages, show):
     np.testing.assert_allclose(values, model.predict_proba(changed)[0], atol=1e-3)
 
 
-def test_every_animal_reaches_its_leaf(pages, show):
+def test_every_animal_reaches_its_leaf(pages, show):  # noqa: F811
     """The page's own walk is the engine's, unknown values included."""
     page = show(pages["tree"])
     found = page.evaluate(
@@ -235,7 +192,7 @@ def test_every_animal_reaches_its_leaf(pages, show):
     np.testing.assert_allclose(found, animal_tree().predict_proba(animals().X), atol=1e-3)
 
 
-def test_forest_one_tree_at_a_time_with_importances(pages, show):
+def test_forest_one_tree_at_a_time_with_importances(pages, show):  # noqa: F811
     page = show(pages["forest"])
     page.select_option("#tree-select", "1")
     assert page.evaluate("app.tree.name") == "tree 2"
@@ -247,7 +204,7 @@ def test_forest_one_tree_at_a_time_with_importances(pages, show):
     assert "by all 10 trees" in page.inner_text("#pane-example")
 
 
-def test_dark_and_narrow(pages, show):
+def test_dark_and_narrow(pages, show):  # noqa: F811
     page = show(pages["tree"], color_scheme="dark", viewport={"width": 400, "height": 800})
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
@@ -257,7 +214,7 @@ def test_dark_and_narrow(pages, show):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(243, 246, 247)"
 
 
-def test_keyboard_reaches_everything(pages, show):
+def test_keyboard_reaches_everything(pages, show):  # noqa: F811
     page = show(pages["tree"])
     reached = set()
     for _ in range(40):
