@@ -26,6 +26,7 @@ from ramify.local import (
 )
 from ramify.mandatory_leaf import MandatoryLeafClassifier
 from ramify.model_selection import HierarchicalStratifiedKFold
+from ramify.naive_bayes import GlobalNaiveBayes
 from ramify.saving import ModelFileError, load, save
 from ramify.thresholds import TunedThresholdClassifier
 from ramify.tree import PCTClassifier
@@ -35,6 +36,7 @@ __all__ = [
     "AdaBoostMHClassifier",
     "CalibratedHierarchicalClassifier",
     "FlatClassifier",
+    "GlobalNaiveBayes",
     "HierarchicalAdaBoostMHClassifier",
     "HierarchicalBaggingClassifier",
     "HierarchicalStratifiedKFold",
