@@ -39,13 +39,15 @@ class _Course:
     learnt: list[Any] = field(default_factory=list)
     alphas: list[float] = field(default_factory=list)
     edges: list[float] = field(default_factory=list)
+    relaxed: list[bool] = field(default_factory=list)
     top_down: list[bool] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
     reason: str = "rounds"
 
-    def add(self, learnt: Any, edge: float, top_down: bool) -> None:
+    def add(self, learnt: Any, edge: float, top_down: bool, relaxed: bool) -> None:
         """Note a round."""
-        self.top_down.append(top_down)
+        self.relaxed.append(relaxed)
+        self.top_down.append(top_down and not relaxed)
         self.edges.append(edge)
         self.learnt.append(learnt)
         self.alphas.append(0.5 * math.log((1 + edge) / (1 - edge)))
@@ -53,7 +55,7 @@ class _Course:
     def drop_halves(self) -> None:
         """Forget what an interruption left of a round that was being noted."""
         n = len(self.alphas)
-        del self.learnt[n:], self.edges[n:], self.top_down[n:], self.losses[n:]
+        del self.learnt[n:], self.edges[n:], self.relaxed[n:], self.top_down[n:], self.losses[n:]
 
     def best_round(self) -> int:
         """Return how many rounds had the least validation loss."""
@@ -89,6 +91,7 @@ class BoostedClassifier(HierarchicalClassifier):
     at_chance: str
     rounds_: Rounds
     edges_: NDArray[np.float64]
+    relaxed_: NDArray[np.bool_]
     validation_losses_: NDArray[np.float64]
     stop_reason_: str
 
@@ -122,6 +125,7 @@ class BoostedClassifier(HierarchicalClassifier):
         n_kept = course.best_round()
         self.rounds_ = rounds.first(n_kept) if n_kept < rounds.n_rounds else rounds
         self.edges_ = np.array(course.edges[:n_kept])
+        self.relaxed_ = np.array(course.relaxed[:n_kept], dtype=bool)
         self.validation_losses_ = np.array(course.losses)
         self.stop_reason_ = course.reason
 
@@ -203,7 +207,7 @@ class BoostedClassifier(HierarchicalClassifier):
             return False
         is_perfect = edge >= 1 - _ROUNDING
         edge = min(edge, 1 - _ROUNDING)
-        course.add(learnt, edge, bool(self.top_down) and booster.corrected())
+        course.add(learnt, edge, bool(self.top_down), not booster.corrected())
         if is_perfect:
             course.reason = "perfect"
             return False

@@ -62,6 +62,8 @@ class AdaBoostMHClassifier(BoostedClassifier):
         Their weights.
     edges_ : ndarray of shape (n_rounds_,)
         The r of each round.
+    relaxed_ : ndarray of bool, shape (n_rounds_,)
+        Rounds that count without corrections; see `HierarchicalAdaBoostMHClassifier`.
     validation_losses_ : ndarray
         With `early_stopping` the Hamming loss on the rows kept apart, after each round.
     stop_reason_ : {"rounds", "chance", "perfect", "validation", "interrupted"}
@@ -174,8 +176,8 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
 
     Attributes
     ----------
-    rounds_, n_rounds_, alphas_, edges_, validation_losses_, stop_reason_, hierarchy_, classes_, \
-    n_features_in_, feature_names_in_
+    rounds_, n_rounds_, alphas_, edges_, relaxed_, validation_losses_, stop_reason_, hierarchy_, \
+    classes_, n_features_in_, feature_names_in_
         As in `AdaBoostMHClassifier`.
 
     Notes

@@ -1,6 +1,11 @@
 """Measures of hierarchical and multi-label predictions, on one matrix form."""
 
 from ramify.metrics._clus import clus_multilabel_measures
+from ramify.metrics._comparisons import (
+    plot_level_accuracy,
+    plot_prediction,
+    plot_staged_loss,
+)
 from ramify.metrics._curves import (
     PrecisionRecallCurve,
     RocCurve,
@@ -98,6 +103,9 @@ __all__ = [
     "model_complexity",
     "overfit_score",
     "per_label_report",
+    "plot_level_accuracy",
+    "plot_prediction",
+    "plot_staged_loss",
     "pooled_auprc",
     "pooled_auroc",
     "precision_at_recall",
