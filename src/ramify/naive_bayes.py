@@ -67,6 +67,9 @@ class GlobalNaiveBayes(HierarchicalClassifier):
 
     Notes
     -----
+    The model is made for rows with one path. Where rows have several, each of them counts in
+    `fit`, but the probabilities of their ends still sum to 1, so that lower thresholds are needed.
+
     Unknown values say nothing: they are left out of the sums in `fit` and of the product in
     `predict_proba`. So are categories that `fit` did not see. On flat labels with one label per
     row this is scikit-learn's GaussianNB and CategoricalNB in one.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _RIGHT, _MISSED, _WRONG, _NEITHER = "#2a7f62", "#3b6fb6", "#c8553d", "#d9d9d9"
-_MOST_NAMES = 60
+_MOST_NAMES = 15  # with more labels only those that are true or predicted are named
 
 
 def plot_staged_loss(
@@ -169,8 +169,9 @@ def plot_prediction(
         colour = (_RIGHT if gets[k] else _MISSED) if has[k] else (_WRONG if gets[k] else _NEITHER)
         size = 90 if has[k] or gets[k] else 25
         ax.scatter(*place, s=size, color=colour, zorder=2)
-        if has[k] or gets[k] or len(places) <= _MOST_NAMES // 4:
-            ax.annotate(str(label), place, (0, 9), textcoords="offset points", ha="center", size=8)
+        if has[k] or gets[k] or len(places) <= _MOST_NAMES:
+            name = str(label).rpartition("/")[2]  # the path stands above it
+            ax.annotate(name, place, (3, 6), textcoords="offset points", rotation=30, size=8)
     _finish(ax)
     return ax
 
