@@ -10,12 +10,14 @@ from ramify.datasets import (
     load_animals,
     make_hierarchical_classification,
 )
+from ramify.flattening import flatten_level
 from ramify.forest import (
     PCTBaggingClassifier,
     PCTExtraTreesClassifier,
     PCTForestClassifier,
 )
 from ramify.hierarchy import Hierarchy
+from ramify.label_powerset import LabelPowerset, RAkEL
 from ramify.labels import HierarchyBinarizer
 from ramify.local import (
     FlatClassifier,
@@ -25,15 +27,19 @@ from ramify.local import (
     PerParentClassifier,
 )
 from ramify.mandatory_leaf import MandatoryLeafClassifier
+from ramify.ml_knn import MLkNN
 from ramify.model_selection import HierarchicalStratifiedKFold
 from ramify.naive_bayes import GlobalNaiveBayes
 from ramify.saving import ModelFileError, load, save
 from ramify.thresholds import TunedThresholdClassifier
+from ramify.transformation import BinaryRelevance, BinaryRelevancePlus
 from ramify.tree import PCTClassifier
 
 __version__ = "0.1.0"
 __all__ = [
     "AdaBoostMHClassifier",
+    "BinaryRelevance",
+    "BinaryRelevancePlus",
     "CalibratedHierarchicalClassifier",
     "FlatClassifier",
     "GlobalNaiveBayes",
@@ -42,6 +48,8 @@ __all__ = [
     "HierarchicalStratifiedKFold",
     "Hierarchy",
     "HierarchyBinarizer",
+    "LabelPowerset",
+    "MLkNN",
     "MandatoryLeafClassifier",
     "ModelFileError",
     "PCTBaggingClassifier",
@@ -52,9 +60,11 @@ __all__ = [
     "PerLevelClassifier",
     "PerNodeClassifier",
     "PerParentClassifier",
+    "RAkEL",
     "TunedThresholdClassifier",
     "distinct_label_sets",
     "fetch",
+    "flatten_level",
     "list_datasets",
     "load",
     "load_animals",

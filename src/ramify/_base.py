@@ -146,8 +146,11 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                 f"threshold is {threshold!r}, but y had one label per row in fit, and so has the "
                 "prediction. Leave threshold out, or fit with label sets."
             )
-        scores = self.predict_proba(X)
-        return self.format_.write(self._decide(scores, threshold))
+        return self.format_.write(self._predict_sets(X, threshold))
+
+    def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
+        """Return label sets, closed upwards, by default from the probabilities alone."""
+        return self._decide(self.predict_proba(X), threshold)
 
     def _decide(self, scores: NDArray[np.float64], threshold: Any) -> sparse.csr_array[np.int32]:
         if self.format_.single_label:
@@ -174,11 +177,11 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         float
             Between 0 and 1.
         """
-        scores = self.predict_proba(X)
+        predicted = self._predict_sets(X)
         truth = read_labels(y, self.hierarchy_).Y
-        check_same_length(scores.shape[0], truth.shape[0])
-        weights = check_sample_weight(sample_weight, scores.shape[0])
-        differences = abs(self._decide(scores, None) - truth).sum(axis=1)
+        check_same_length(predicted.shape[0], truth.shape[0])
+        weights = check_sample_weight(sample_weight, predicted.shape[0])
+        differences = abs(predicted - truth).sum(axis=1)
         return float(np.average(np.asarray(differences).ravel() == 0, weights=weights))
 
     def _get_saved_state(self) -> dict[str, Any]:

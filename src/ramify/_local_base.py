@@ -19,10 +19,11 @@ from ramify._cluster import count_threads
 from ramify._features import read_features
 from ramify._local_features import SharedFeatures, given_features
 from ramify._local_learners import learn_all, make_learner, takes_labels
-from ramify._local_models import LEARNT, LocalModel, Queries
+from ramify._local_models import LEARNT, Learner, LocalModel, Queries
 from ramify._local_problems import LabelRows, LocalProblem
 from ramify._local_trees import name_tree
 from ramify._validation import shorten
+from ramify.hierarchy import Hierarchy
 from ramify.tree import PCTClassifier
 
 __all__ = ["LocalClassifier"]
@@ -89,10 +90,8 @@ class LocalClassifier(HierarchicalClassifier):
     ) -> None:
         names = getattr(self, "feature_names_in_", None)
         features = SharedFeatures(X, given_features(given, X), self.schema_, names)
-        learner = make_learner(
-            self._local_estimator(), features, weights, self.hierarchy_, weighted=weighted
-        )
         problems = self._problems(LabelRows(Y, self.hierarchy_, weights))
+        learner = self._make_learner(features, Y, weights, weighted=weighted)
         models = learn_all(
             learner,
             problems,
@@ -103,6 +102,19 @@ class LocalClassifier(HierarchicalClassifier):
         self.local_models_ = {
             problem.key: model for problem, model in zip(problems, models, strict=True)
         }
+
+    def _make_learner(
+        self,
+        features: SharedFeatures,
+        Y: sparse.csr_array[np.int32],
+        weights: NDArray[np.float64],
+        *,
+        weighted: bool,
+    ) -> Learner:
+        """Return what learns the problems."""
+        return make_learner(
+            self._local_estimator(), features, weights, self._targets(), weighted=weighted
+        )
 
     @abstractmethod
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
@@ -121,7 +133,7 @@ class LocalClassifier(HierarchicalClassifier):
     def _as_estimator(self, model: LocalModel) -> Any:
         if not isinstance(model.estimator, _core.Tree):
             return model.estimator
-        labels = self.hierarchy_.labels
+        labels = self._targets().labels
         pairs = zip(model.labels, model.shares, strict=True)
         learnt = [labels[c] for c, share in pairs if share == LEARNT]
         fitted = name_tree(self._local_estimator(), model.estimator, learnt)
@@ -129,6 +141,10 @@ class LocalClassifier(HierarchicalClassifier):
         if hasattr(self, "feature_names_in_"):
             fitted.feature_names_in_ = self.feature_names_in_
         return fitted
+
+    def _targets(self) -> Hierarchy:
+        """Return what the local models predict: the labels, unless they learn something else."""
+        return self.hierarchy_
 
     def _local_estimator(self) -> Any:
         return PCTClassifier() if self.estimator is None else self.estimator
@@ -155,8 +171,12 @@ class LocalClassifier(HierarchicalClassifier):
         return self._score(X, X)
 
     def _score(self, X: Any, given: Any) -> NDArray[np.float64]:
+        return np.ascontiguousarray(self._combine(self._ask(X, given)).T)
+
+    def _ask(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
+        """Return each model's answers, (its labels, n)."""
         clus = bool(getattr(self.estimator, "clus_compat", False))
-        queries = Queries(X, given, self.hierarchy_, clus=clus)
+        queries = Queries(X, given, self._targets(), clus=clus)
         models = list(self.local_models_.values())
         n_bundles = min(len(models), count_threads(self.n_jobs))
         # Here: rows and models would take longer to travel to a cluster.
@@ -166,14 +186,14 @@ class LocalClassifier(HierarchicalClassifier):
         answers: list[Any] = [None] * len(models)
         for k, bundle in enumerate(found):
             answers[k::n_bundles] = bundle
-        return np.ascontiguousarray(self._combine(answers).T)
+        return answers
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
         for model in state.get("local_models_", {}).values():
             if not isinstance(model, LocalModel):
                 raise ValueError(f"{type(model).__name__} is no local model")
-            model.check(self.hierarchy_.n_labels)
+            model.check(self._targets().n_labels)
 
 
 class LocalEstimators(Mapping[Any, Any]):

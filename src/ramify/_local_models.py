@@ -179,6 +179,7 @@ class Learner(ABC):
                 p for p, share in zip(problem.positives, shares, strict=True) if share == LEARNT
             ),
             problem.exclusive,
+            problem.complete,
         )
         model, answer = self._fit(learnt, seed)
         return LocalModel(model, problem.labels, shares, answer)

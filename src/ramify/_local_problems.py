@@ -50,6 +50,8 @@ class LocalProblem:
         For each label, those of `rows` that have it, increasing.
     exclusive : bool
         Whether no row has two of the labels: a problem of classes instead of labels.
+    complete : bool
+        Whether, besides, every row has one of them, so that they are one class variable.
     """
 
     key: Any
@@ -57,6 +59,7 @@ class LocalProblem:
     rows: Rows
     positives: tuple[Rows, ...]
     exclusive: bool = False
+    complete: bool = False
 
 
 class LabelRows:

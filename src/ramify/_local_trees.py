@@ -112,7 +112,7 @@ class TreeLearner(SharingLearner):
     def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
         if seed is None:
             seed = int(_copied_random(self.estimator.random_state).randint(_MAX_SEED))
-        plan = replace(self._plan, seed=seed)
+        plan = replace(self._plan, seed=seed, exclusive=problem.complete)
         tree = self._tree
         if self.estimator.label_weight is not None or len(problem.labels) > 1:
             tree = name_labels(copy(tree), _names(self.hierarchy, problem))
@@ -126,7 +126,7 @@ class ForestLearner(SharingLearner):
         estimator = name_labels(self._make(seed), _names(self.hierarchy, problem))
         self.features.describe(estimator)
         tree = estimator._with_attributes(estimator._make_tree())
-        plan = tree._plan(self.features.X.shape[1], 0)
+        plan = replace(tree._plan(self.features.X.shape[1], 0), exclusive=problem.complete)
         growth = self._make_growth(tree, plan, problem)
         n_rows = len(problem.rows)
         sampling = estimator._sampling(np.ones(n_rows, dtype=bool))

@@ -1,0 +1,98 @@
+"""Labels as features: models of a label that see the other labels of a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._base import HierarchicalClassifier
+from ramify._features import FeatureSchema
+from ramify._local_features import SharedFeatures, given_features
+from ramify._local_learners import make_learner
+from ramify._local_models import Learner, LocalModel
+from ramify._local_problems import LocalProblem
+from ramify.hierarchy import Hierarchy
+
+__all__ = ["LabelledLearner", "join_labels", "without_column"]
+
+
+def without_column(Y: sparse.csr_array[np.int32], column: int | None) -> Any:
+    """Return a label matrix with zeros in one column, so that nothing can be learnt from it.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> without_column(sparse.csr_array([[1, 1], [0, 1]]), 1).toarray().tolist()
+    [[1, 0], [0, 0]]
+    """
+    if column is None:
+        return Y
+    kept = Y.indices != column
+    counts = np.concatenate([[0], np.cumsum(kept)])
+    parts = (Y.data[kept], Y.indices[kept], counts[Y.indptr])
+    return sparse.csr_array(parts, shape=Y.shape)
+
+
+def join_labels(X: Any, Y: sparse.csr_array[np.int32], hidden: int | None) -> Any:
+    """Return X with a column for every label, zeros for a hidden one; sparse if X is."""
+    labels = without_column(Y, hidden)
+    if sparse.issparse(X):
+        parts: list[Any] = [X, labels.astype(np.float64)]
+        return sparse.csr_array(sparse.hstack(parts, format="csr"))
+    return np.hstack([X, labels.toarray().astype(X.dtype)])
+
+
+class LabelledLearner(Learner):
+    """Learns the problem of each label from X and the other labels.
+
+    Parameters
+    ----------
+    estimator, features, weights, hierarchy
+        As for `Learner`.
+    Y : csr_array of shape (n, n_labels)
+        The labels of the rows.
+    weighted : bool
+        Whether the weights were given.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        features: SharedFeatures,
+        weights: NDArray[np.float64],
+        hierarchy: Hierarchy,
+        Y: sparse.csr_array[np.int32],
+        *,
+        weighted: bool,
+    ) -> None:
+        super().__init__(estimator, features, weights, hierarchy)
+        self.Y = Y
+        self.weighted = weighted
+        self.prefer = "threads" if isinstance(estimator, HierarchicalClassifier) else None
+        self._make_inner(None)  # refuses what cannot learn, before any work
+
+    def learn(self, problem: LocalProblem, seed: int | None) -> LocalModel:
+        """Learn one label; see `Learner`."""
+        inner = self._make_inner(problem.labels[0])
+        inner.prepare()
+        return inner.learn(problem, seed)
+
+    def _make_inner(self, hidden: int | None) -> Learner:
+        X = join_labels(self.features.X, self.Y, hidden)
+        schema = self.features.schema
+        n_categories = np.append(schema.n_categories, np.zeros(self.Y.shape[1], dtype=np.int32))
+        joined = SharedFeatures(
+            X,
+            given_features(X, X),
+            FeatureSchema(n_categories, schema.categories),
+            stop=self.features.stop,
+        )
+        return make_learner(
+            self.estimator, joined, self.weights, self.hierarchy, weighted=self.weighted
+        )
+
+    def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
+        raise NotImplementedError("learn does it all")  # pragma: no cover

@@ -1,0 +1,279 @@
+"""ML-kNN: nearest neighbours for many labels, by the counts of labels among them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+
+from ramify._base import HierarchicalClassifier
+from ramify._features import FeatureSchema
+from ramify._local_combining import cut_to_parents
+from ramify._validation import check_number
+from ramify.hierarchy import Hierarchy
+
+__all__ = ["MLkNN"]
+
+
+class MLkNN(HierarchicalClassifier):
+    """Nearest neighbours for many labels (ML-kNN).
+
+    For every label, the number of the k nearest training rows that have it is evidence for the
+    label: how often rows with it, and rows without it, have so many neighbours with it is counted
+    in training, and Bayes' rule makes a probability of that.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
+    n_neighbors : int
+        How many neighbours are asked, k; all others if there are fewer.
+    smoothing : float
+        What is added to every count, s.
+    metric : str or callable
+        The distance, as for scikit-learn's NearestNeighbors. Where X has unknown values,
+        "euclidean" compares what both rows have, scaled up ("nan_euclidean").
+    categorical_features : array-like of bool, int or str, optional
+        Nominal columns as a mask, positions or names; as for `PCTClassifier`.
+    n_jobs : int, optional
+        How many rows' neighbours are sought at the same time, -1 for as many as there are cores.
+        Nothing depends on it but the time.
+
+    Attributes
+    ----------
+    posterior_ : ndarray of shape (n_labels, n_neighbors_ + 1)
+        The probability of each label for each number of neighbours that have it.
+    n_neighbors_ : int
+        How many neighbours are asked.
+    X_ : ndarray or csr_array
+        The training rows as distances see them.
+    Y_ : csr_array of shape (n, n_labels)
+        Their labels.
+    hierarchy_ : Hierarchy
+        The hierarchy given or inferred.
+    classes_ : ndarray of shape (n_labels,)
+        The labels, in the order of the columns of `predict_proba`.
+
+    Notes
+    -----
+    In training a row is not its own neighbour. Columns count as they are, so scale them first;
+    two different categories of a nominal column are at distance 1. Which of several rows at the
+    same distance is the last of k neighbours is scikit-learn's choice. In a hierarchy a label's
+    probability is cut, from the top, to those of its parents.
+
+    Examples
+    --------
+    >>> from ramify import MLkNN
+    >>> X = [[1.0], [1.1], [1.2], [4.0], [4.1], [4.2]]
+    >>> y = [["cat", "pet"]] * 3 + [["dog", "pet"]] * 3
+    >>> model = MLkNN(n_neighbors=2).fit(X, y)
+    >>> model.predict([[1.05], [3.9]])
+    [['cat', 'pet'], ['dog', 'pet']]
+    >>> model.predict_proba([[1.05]]).round(2)
+    array([[0.8 , 0.2 , 0.94]])
+    """
+
+    posterior_: NDArray[np.float64]
+    n_neighbors_: int
+    X_: Any
+    Y_: sparse.csr_array[np.int32]
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy | None = None,
+        *,
+        n_neighbors: int = 10,
+        smoothing: float = 1.0,
+        metric: Any = "euclidean",
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.n_neighbors = n_neighbors
+        self.smoothing = smoothing
+        self.metric = metric
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> MLkNN:  # type: ignore[override] # neighbours have no weights
+        """Count labels among the neighbours of the training rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Numbers, NaN where unknown; categorical and text columns of a data frame are nominal.
+        y : array-like
+            n label sets in any format of `ramify.labels.read_labels`.
+
+        Returns
+        -------
+        MLkNN
+            Itself.
+        """
+        super().fit(X, y)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_number("n_neighbors", self.n_neighbors, 1, whole=True)
+        check_number("smoothing", self.smoothing, np.finfo(float).tiny)
+
+    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
+        self.X_, self.Y_ = spread_nominal(X, self.schema_), Y
+        self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)
+        counts = self._count_labels(None)
+        table = count_evidence(counts, Y, self.n_neighbors_)
+        self.posterior_ = find_posterior(table, float(self.smoothing))
+
+    def _count_labels(self, X: Any) -> NDArray[np.int64]:
+        """Return how many neighbours have each label, n × n_labels; of training rows for None."""
+        n_rows = self.X_.shape[0] if X is None else X.shape[0]
+        if self.n_neighbors_ == 0:
+            return np.zeros((n_rows, self.Y_.shape[1]), dtype=np.int64)
+        search = NearestNeighbors(
+            n_neighbors=self.n_neighbors_, metric=self._metric(X), n_jobs=self.n_jobs
+        )
+        found = search.fit(self.X_).kneighbors(X, return_distance=False)
+        indptr = np.arange(0, found.size + 1, self.n_neighbors_)
+        ones = np.ones(found.size, dtype=np.int64)
+        shape = (n_rows, self.X_.shape[0])
+        near = sparse.csr_array((ones, found.ravel(), indptr), shape=shape)
+        counts: Any = near @ self.Y_
+        return np.asarray(counts.toarray(), dtype=np.int64)
+
+    def _metric(self, X: Any) -> Any:
+        """Return the distance, one that passes over unknown values if there are any."""
+        unknown = any(part is not None and _has_unknown(part) for part in (self.X_, X))
+        if not unknown:
+            return self.metric
+        if sparse.issparse(self.X_) or self.metric != "euclidean":
+            raise ValueError(
+                f"Input X contains NaN, for which neighbours by metric={self.metric!r} in a "
+                f"{'sparse' if sparse.issparse(self.X_) else 'dense'} X are not known. Fill "
+                "unknown values first, or give dense rows and metric='euclidean'."
+            )
+        return "nan_euclidean"
+
+    def _predict_scores(self, X: Any) -> NDArray[np.float64]:
+        counts = self._count_labels(spread_nominal(X, self.schema_))
+        scores = self.posterior_[np.arange(counts.shape[1])[:, None], counts.T]
+        return np.ascontiguousarray(cut_to_parents(scores, self.hierarchy_).T)
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        super()._set_saved_state(state)
+        if "posterior_" not in state:
+            return
+        n_labels = self.hierarchy_.n_labels
+        if (
+            self.posterior_.shape != (n_labels, self.n_neighbors_ + 1)
+            or self.Y_.shape != (self.X_.shape[0], n_labels)
+            or not 0 <= self.n_neighbors_ < self.X_.shape[0]
+            or self.X_.shape[1] != _count_columns(self.schema_)
+        ):
+            raise ValueError("the neighbours, their labels and the probabilities do not fit")
+
+
+def count_evidence(
+    counts: NDArray[np.int64], Y: sparse.csr_array[np.int32], k: int
+) -> NDArray[np.int64]:
+    """Return how many rows without and with each label have j neighbours with it.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n, n_labels)
+        How many neighbours have each label.
+    Y : csr_array of shape (n, n_labels)
+        The labels.
+    k : int
+        The number of neighbours.
+
+    Returns
+    -------
+    ndarray of shape (2, n_labels, k + 1)
+        Numbers of rows: without the label, and with it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> count_evidence(np.array([[1], [0], [1]]), sparse.csr_array([[1], [0], [1]]), 1).tolist()
+    [[[1, 0]], [[0, 2]]]
+    """
+    n_labels = counts.shape[1]
+    cells = counts + np.arange(n_labels) * (k + 1)
+    size = n_labels * (k + 1)
+    rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
+    having = np.bincount(cells[rows, Y.indices], minlength=size)
+    everyone = np.bincount(cells.ravel(), minlength=size)
+    return np.stack([everyone - having, having]).reshape(2, n_labels, k + 1)
+
+
+def find_posterior(table: NDArray[np.int64], smoothing: float) -> NDArray[np.float64]:
+    """Return P(label | j neighbours have it) by Bayes' rule, all counts smoothed.
+
+    Parameters
+    ----------
+    table : ndarray of shape (2, n_labels, k + 1)
+        What `count_evidence` returned.
+    smoothing : float
+        Added to every count.
+
+    Returns
+    -------
+    ndarray of shape (n_labels, k + 1)
+        Probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> find_posterior(np.array([[[1, 0]], [[0, 2]]]), 1.0).round(2).tolist()
+    [[0.36, 0.77]]
+    """
+    n_with = table.sum(axis=2)
+    prior = (smoothing + n_with) / (2 * smoothing + n_with.sum(axis=0))
+    likelihood = (smoothing + table) / (smoothing * table.shape[2] + n_with)[:, :, None]
+    joint = prior[:, :, None] * likelihood
+    posterior: NDArray[np.float64] = joint[1] / joint.sum(axis=0)
+    return posterior
+
+
+def spread_nominal(X: Any, schema: FeatureSchema) -> Any:
+    """Return X with a column for every category, such that two categories are at distance 1.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix
+        Numbers and codes, as `read_features` returns them.
+    schema : FeatureSchema
+        Which columns are nominal.
+
+    Returns
+    -------
+    ndarray or csr_array
+        Numeric columns first; all columns of an unknown category are NaN.
+    """
+    numeric = np.flatnonzero(schema.n_categories == 0)
+    is_sparse = sparse.issparse(X)
+    rows: Any = cast("Any", X).tocsr() if is_sparse else X
+    if len(numeric) == len(schema.n_categories):
+        return rows
+    parts = [rows[:, numeric]]
+    for column in np.flatnonzero(schema.n_categories).tolist():
+        cell = rows[:, [column]].toarray().ravel() if is_sparse else rows[:, column]
+        codes = np.arange(schema.n_categories[column])
+        spread = (cell[:, None] == codes) * np.sqrt(0.5)
+        spread[np.isnan(cell)] = np.nan
+        parts.append(sparse.csr_array(spread) if is_sparse else spread)
+    return sparse.hstack(parts, format="csr") if is_sparse else np.hstack(parts)
+
+
+def _count_columns(schema: FeatureSchema) -> int:
+    return int((schema.n_categories == 0).sum() + schema.n_categories.sum())
+
+
+def _has_unknown(X: Any) -> bool:
+    cells = cast("Any", X).data if sparse.issparse(X) else X
+    return bool(np.isnan(cells).any())

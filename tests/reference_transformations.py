@@ -1,0 +1,93 @@
+"""Slow, readable twins of the multi-label transformations, by loops over rows and labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+
+def positive(model: Any, X: np.ndarray) -> np.ndarray:
+    """Return the probability of class 1."""
+    return model.predict_proba(X)[:, list(model.classes_).index(1)]
+
+
+def fit_label(estimator: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    """Return a function from rows to the probability of a label."""
+    if y.min() == y.max():
+        return lambda rows: np.full(len(rows), float(y[0]))
+    model = clone(estimator).fit(X, y)
+    return lambda rows: positive(model, rows)
+
+
+def binary_relevance(estimator: Any, X: np.ndarray, Y: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the probabilities of BR."""
+    return np.stack([fit_label(estimator, X, y)(rows) for y in Y.T], axis=1)
+
+
+def binary_relevance_plus(
+    estimator: Any, X: np.ndarray, Y: np.ndarray, rows: np.ndarray
+) -> np.ndarray:
+    """Return the probabilities of BR+: the second stage sees what the first predicts."""
+    first = (binary_relevance(estimator, X, Y, rows) >= 0.5).astype(float)
+    columns = []
+    for label in range(Y.shape[1]):
+        seen, told = Y.astype(float), first.copy()
+        seen[:, label] = told[:, label] = 0
+        model = fit_label(estimator, np.hstack([X, seen]), Y[:, label])
+        columns.append(model(np.hstack([rows, told])))
+    return np.stack(columns, axis=1)
+
+
+def label_powerset(
+    estimator: Any, X: np.ndarray, Y: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probabilities of labels, and the most probable set of every row."""
+    sets = sorted({tuple(row) for row in Y.tolist()}, key=lambda s: s[::-1])
+    classes = np.array([sets.index(tuple(row)) for row in Y.tolist()])
+    if len(sets) == 1:
+        shares = np.ones((len(rows), 1))
+    else:
+        shares = clone(estimator).fit(X, classes).predict_proba(rows)
+    scores = np.zeros((len(rows), Y.shape[1]))
+    for number, labels in enumerate(sets):
+        for label, has in enumerate(labels):
+            scores[:, label] += has * shares[:, number]
+    return scores, np.array(sets)[shares.argmax(axis=1)]
+
+
+def rakel(
+    estimator: Any, X: np.ndarray, Y: np.ndarray, rows: np.ndarray, *, groups: Any, voting: str
+) -> np.ndarray:
+    """Return the mean votes of powersets of groups of labels."""
+    votes, n_voters = np.zeros((len(rows), Y.shape[1])), np.zeros(Y.shape[1])
+    for group in groups:
+        columns = list(group)
+        scores, sets = label_powerset(estimator, X, Y[:, columns], rows)
+        votes[:, columns] += sets if voting == "hard" else scores
+        n_voters[columns] += 1
+    return np.where(n_voters > 0, votes / np.maximum(n_voters, 1), Y.mean(axis=0))
+
+
+def nearest(X: np.ndarray, row: np.ndarray, k: int, but: int | None = None) -> list[int]:
+    """Return the k rows nearest to a row, without one of them."""
+    order = np.argsort(((X - row) ** 2).sum(axis=1), kind="stable").tolist()
+    return [i for i in order if i != but][:k]
+
+
+def ml_knn(X: np.ndarray, Y: np.ndarray, rows: np.ndarray, k: int, s: float) -> np.ndarray:
+    """Return the probabilities of ML-kNN as Zhang and Zhou write them."""
+    scores = np.zeros((len(rows), Y.shape[1]))
+    for label in range(Y.shape[1]):
+        y = Y[:, label]
+        prior = (s + y.sum()) / (2 * s + len(y))
+        table = np.zeros((2, k + 1))
+        for i in range(len(X)):
+            table[y[i], y[nearest(X, X[i], k, but=i)].sum()] += 1
+        for i, row in enumerate(rows):
+            j = y[nearest(X, row, k)].sum()
+            likely = [(s + table[v, j]) / (s * (k + 1) + table[v].sum()) for v in (0, 1)]
+            yes, no = prior * likely[1], (1 - prior) * likely[0]
+            scores[i, label] = yes / (yes + no)
+    return scores
