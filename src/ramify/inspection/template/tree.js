@@ -195,7 +195,7 @@ class TreeView {
     if (colour > 0.01) group.append(s("rect", { class: "tint", ...shape, "fill-opacity": (0.45 * colour).toFixed(3) }));
     if (this.coarse()) return group;
     group.append(s("title", { text: this.spoken(node) }));
-    const first = leaf ? cutLeft(model.labels[tree.top[node]] ?? "no label", 23) : cut(model.question(tree, node), 27);
+    const first = leaf ? cutLeft(model.labels[tree.top[node]] ?? "no label", 20) : cut(model.question(tree, node), 27);
     group.append(s("text", { x: 10, y: 19, text: first }));
     if (leaf && tree.topValue[node] > 0) {
       group.append(s("text", { x: CARD.width - 8, y: 19, "text-anchor": "end", text: two(tree.topValue[node]) }));
@@ -209,8 +209,8 @@ class TreeView {
     const unknown = this.tree.unknown[node] ? `, ${this.tree.unknown[node]} unknown` : "";
     const label = this.column === null ? "" : ` · ${fine(this.column[node])}`;
     const part = this.passed.get(node);
-    const some = part !== undefined && part < 0.9995 ? ` · ${Math.round(100 * part)} % of the example` : "";
-    return rowsText(this.tree.n[node]) + unknown + label + some;
+    if (part !== undefined && part < 0.9995) return `${rowsText(this.tree.n[node])} · ${Math.round(100 * part)} % of it${label}`;
+    return rowsText(this.tree.n[node]) + unknown + label;
   }
 
   turn(node, open) {
@@ -270,7 +270,8 @@ class TreeView {
     const scale = Math.max(this.view.scale, 0.45);
     const outside = place.x < seen.left || place.x + CARD.width > seen.right || place.y < seen.top || place.y + CARD.height > seen.bottom;
     if (!outside && scale === this.view.scale) return;
-    this.view = { x: width / 2 - scale * (place.x + CARD.width / 2), y: height / 2 - scale * (place.y + CARD.height / 2), scale };
+    // Right of the middle: what leads there is to its left.
+    this.view = { x: 0.66 * width - scale * (place.x + CARD.width / 2), y: height / 2 - scale * (place.y + CARD.height / 2), scale };
   }
 
   /* Brings a way down into sight: all of it, or its end where it is long. */
@@ -280,7 +281,7 @@ class TreeView {
     const ys = way.map((place) => place.y);
     const top = Math.min(...ys), tall = Math.max(...ys) - top + CARD.height;
     const wide = way[way.length - 1].x + CARD.width;
-    const scale = Math.min(1, Math.max(0.5, Math.min((width - 70) / wide, (height - 130) / tall)));
+    const scale = Math.min(1, Math.max(0.62, Math.min((width - 70) / wide, (height - 130) / tall)));
     const whole = scale * wide < width - 60 && scale * tall < height - 120;
     const x = whole ? (width - scale * wide) / 2 : width - 30 - scale * wide;
     const end = way[way.length - 1].y + CARD.height / 2;
