@@ -2,7 +2,9 @@
 
 from ramify._distances import distinct_label_sets
 from ramify.bagging import HierarchicalBaggingClassifier
+from ramify.balancing import balance_score, balance_weights
 from ramify.boosting import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
+from ramify.brdt import BRDTClassifier
 from ramify.calibration import CalibratedHierarchicalClassifier
 from ramify.datasets import (
     fetch,
@@ -38,6 +40,7 @@ from ramify.tree import PCTClassifier
 __version__ = "0.1.0"
 __all__ = [
     "AdaBoostMHClassifier",
+    "BRDTClassifier",
     "BinaryRelevance",
     "BinaryRelevancePlus",
     "CalibratedHierarchicalClassifier",
@@ -62,6 +65,8 @@ __all__ = [
     "PerParentClassifier",
     "RAkEL",
     "TunedThresholdClassifier",
+    "balance_score",
+    "balance_weights",
     "distinct_label_sets",
     "fetch",
     "flatten_level",

@@ -180,6 +180,7 @@ class Learner(ABC):
             ),
             problem.exclusive,
             problem.complete,
+            problem.counts,
         )
         model, answer = self._fit(learnt, seed)
         return LocalModel(model, problem.labels, shares, answer)

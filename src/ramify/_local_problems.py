@@ -52,6 +52,8 @@ class LocalProblem:
         Whether no row has two of the labels: a problem of classes instead of labels.
     complete : bool
         Whether, besides, every row has one of them, so that they are one class variable.
+    counts : ndarray of int32, optional
+        How often each of `rows` counts, once by default; trees of ours heed it.
     """
 
     key: Any
@@ -60,6 +62,7 @@ class LocalProblem:
     positives: tuple[Rows, ...]
     exclusive: bool = False
     complete: bool = False
+    counts: NDArray[np.int32] | None = None
 
 
 class LabelRows:

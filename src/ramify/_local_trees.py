@@ -116,7 +116,7 @@ class TreeLearner(SharingLearner):
         tree = self._tree
         if self.estimator.label_weight is not None or len(problem.labels) > 1:
             tree = name_labels(copy(tree), _names(self.hierarchy, problem))
-        return self._make_growth(tree, plan, problem).grow(plan, None), "columns"
+        return self._make_growth(tree, plan, problem).grow(plan, problem.counts), "columns"
 
 
 class ForestLearner(SharingLearner):

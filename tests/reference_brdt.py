@@ -1,0 +1,66 @@
+"""A slow, readable twin of BR-DT's extension of leaves, by loops over rows and rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ramify import PCTClassifier
+
+
+def read_rules(tree: PCTClassifier) -> list[tuple[dict[int, int], int]]:
+    """Return premise and conclusion of every leaf of a tree over labels."""
+    arrays, found = tree.tree_, []
+
+    def walk(node: int, premise: dict[int, int]) -> None:
+        if arrays.feature[node] < 0:
+            span = slice(arrays.value_indptr[node], arrays.value_indptr[node + 1])
+            found.append((premise, int(sum(arrays.value[span]) >= 0.5)))
+            return
+        first = arrays.child_indptr[node]
+        for branch, value in ((0, 1), (1, 0)):
+            literal = {int(arrays.feature[node]): value}
+            walk(int(arrays.child[first + branch]), premise | literal)
+
+    walk(0, {})
+    return found
+
+
+def holds(row: Any, literals: dict[int, int]) -> bool:
+    """Tell whether a row has these values of labels."""
+    return all(row[label] == value for label, value in literals.items())
+
+
+def accuracy(rules: Any, Y: np.ndarray, label: int) -> float:
+    """Return the share of rows for which a tree over labels is right."""
+    right = [
+        row[label] == next(value for premise, value in rules if holds(row, premise)) for row in Y
+    ]
+    return float(np.mean(right))
+
+
+def extend(
+    Y: np.ndarray, rules: dict[int, Any], leaf_rows: Any, label: int, *, value: int, group: Any
+) -> dict[int, int]:
+    """Return the labels of a leaf whose tree predicts one of a group."""
+    given, used, source = {label: value}, set(), label
+    accuracies = {c: accuracy(rules[c], Y, c) for c in group}
+    while source is not None and len(given) < len(group):
+        used.add(source)
+        best, best_score = None, None
+        for premise, conclusion in rules[source]:
+            if conclusion == given[source]:
+                n = sum(holds(Y[r], given) and holds(Y[r], premise) for r in leaf_rows)
+                anywhere = sum(holds(row, premise) and row[source] == conclusion for row in Y)
+                score = ((n + 1) / (len(leaf_rows) + 2), anywhere)
+                if best is None or score > best_score:
+                    best, best_score = premise, score
+        for other, literal in (best or {}).items():
+            given.setdefault(other, literal)
+        left = sorted(c for c in given if c not in used)
+        source = max(left, key=lambda c: accuracies[c]) if left else None
+    for other in group:
+        rows = leaf_rows if len(leaf_rows) else range(len(Y))
+        given.setdefault(other, int(np.mean([Y[r, other] for r in rows]) >= 0.5))
+    return given

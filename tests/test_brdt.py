@@ -1,0 +1,225 @@
+"""BR-DT: cases with known answers, a readable twin, and what the fitted model shows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import ramify
+from ramify import BinaryRelevance, BRDTClassifier, Hierarchy, PCTClassifier
+from ramify._brdt_extension import Extender, LabelTree, laplace
+from ramify.inspection import export_text
+from tests import reference_brdt as twin
+from tests.local_cases import is_coherent, make_data
+
+C45 = PCTClassifier(
+    criterion="gain_ratio", min_samples_leaf=2, nominal_tests="nary", pruning="pessimistic"
+)
+
+
+def to_rows(*columns: str) -> np.ndarray:
+    """Return a matrix from strings of 0 and 1, a column each."""
+    return np.array([[int(cell) for cell in column] for column in columns]).T
+
+
+# ---- known answers -------------------------------------------------------------------------
+
+X = np.arange(12.0)[:, None]
+
+
+def test_labels_that_are_all_related_have_one_tree():
+    Y = to_rows("111111000000", "111111000000", "000000111111")
+    model = BRDTClassifier().fit(X, Y)
+    assert model.components_ == [(0, 1, 2)]
+    assert list(model.estimators_) == [0]
+    np.testing.assert_array_equal(model.predict(X), Y)
+    (tree,) = model.estimators_.values()
+    assert tree.get_n_leaves() == 2
+    assert list(tree.classes_) == [0, 1, 2]
+
+
+def test_labels_that_are_not_related_give_binary_relevance():
+    # Every combination equally often: no label tells of another.
+    grid = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 4)
+    rows = np.random.default_rng(0).permutation(grid)
+    noisy = rows + np.random.default_rng(1).normal(scale=0.3, size=rows.shape)
+    model = BRDTClassifier().fit(noisy, rows)
+    assert model.label_graph_.nnz == 0
+    assert model.components_ == [(0,), (1,), (2,)]
+    alone = BinaryRelevance(estimator=C45).fit(noisy, rows)
+    np.testing.assert_array_equal(model.predict(noisy), alone.predict(noisy))
+    for label, tree in model.estimators_.items():
+        np.testing.assert_array_equal(tree.tree_.feature, alone.estimators_[label].tree_.feature)
+
+
+def test_two_groups_have_two_trees():
+    a, b = "110011001100", "111111000000"
+    Y = to_rows(a, b, a, b)
+    two = np.column_stack([Y[:, 0], Y[:, 1]]) + X / 100
+    model = BRDTClassifier(Hierarchy.from_labels(["p", "q", "r", "s"])).fit(two, Y)
+    assert model.components_ == [("p", "r"), ("q", "s")]
+    assert list(model.estimators_) == ["p", "q"]
+    np.testing.assert_array_equal(model.predict(two), Y)
+    graph = model.to_networkx()
+    assert sorted(map(sorted, graph.edges)) == [["p", "r"], ["q", "s"]]
+
+
+def test_the_laplace_choice_worked_out_by_hand():
+    # The leaf has rows 0-9, all with label 0. The tree for label 0 has two rules that conclude 1:
+    # "label 1" (rows 0-6 of the leaf) and "not label 1, label 2" (rows 7-9). By Laplace
+    # (7 + 1) / (10 + 2) = 2/3 against (3 + 1) / (10 + 2) = 1/3, so the leaf gets label 1, and
+    # nothing of label 2 from this rule.
+    Y = to_rows("11111111110000", "11111110000000", "00000001110000")
+    rules = [({1: 1}, 1), ({1: 0, 2: 1}, 1), ({1: 0, 2: 0}, 0)]
+    tree = make_label_tree(rules, Y, 0)
+    assert laplace(7, 10) == pytest.approx(2 / 3)
+    assert laplace(3, 10) == pytest.approx(1 / 3)
+    nothing = LabelTree(None, sparse.csr_array(Y), 1, np.ones(14))
+    extender = Extender(Y.astype(np.int8), [tree, nothing, nothing], np.ones(14))
+    leaf = np.arange(10)
+    # Label 2 is reached by no rule: 3 of the leaf's 10 rows have it, so it is 0.
+    assert extender.extend(leaf, 0, 1, frozenset({0, 1, 2})) == {0: 1, 1: 1, 2: 0}
+    # A leaf of rows 7-9 prefers the other rule: (0 + 1) / (3 + 2) against (3 + 1) / (3 + 2).
+    few = np.arange(7, 10)
+    assert extender.extend(few, 0, 1, frozenset({0, 1, 2})) == {0: 1, 1: 0, 2: 1}
+    # The other conclusion has one rule.
+    rest = np.arange(10, 14)
+    assert extender.extend(rest, 0, 0, frozenset({0, 1, 2})) == {0: 0, 1: 0, 2: 0}
+
+
+def make_label_tree(rules, Y, label):
+    """Return the label tree of given rules, tests of label 1 before those of label 2."""
+    tree = LabelTree(None, sparse.csr_array(Y), label, np.ones(len(Y)))
+    from ramify._brdt_extension import Rule
+
+    tree.rules = [Rule(*rule) for rule in rules]
+    tree.rule_of_row = np.array(
+        [next(k for k, rule in enumerate(rules) if twin.holds(row, rule[0])) for row in Y]
+    )
+    tree.preferred = np.arange(len(rules))
+    return tree
+
+
+def test_the_tree_with_the_lowest_loss_stays():
+    # Label 0 is a copy of label 1 but for noise; x tells label 1 exactly.
+    y = to_rows("111101000000", "111111000000")
+    model = BRDTClassifier(prune_relations=False).fit(X, y)
+    assert model.components_ == [(0, 1)]
+    assert list(model.estimators_) == [int(model.losses_.argmin())]
+    predicted = model.predict(X)
+    assert model.losses_.min() == pytest.approx((predicted != y).mean())
+
+
+# ---- the twin ------------------------------------------------------------------------------
+
+
+def make_related(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    rows = random.normal(size=(60, 3))
+    Y = (rows @ random.normal(size=(3, 5)) + random.normal(scale=0.4, size=(60, 5)) > 0.3) * 1
+    Y[:, 4] = Y[:, 0] & Y[:, 1]
+    return rows, Y
+
+
+@given(st.integers(0, 1000), st.booleans())
+@settings(max_examples=12, deadline=None)
+def test_leaves_are_extended_as_by_the_twin(seed, pruned):
+    rows, Y = make_related(seed)
+    model = BRDTClassifier(prune_relations=pruned).fit(rows, Y)
+    rules = {
+        label: twin.read_rules(model.relation_tree(label))
+        for label in range(5)
+        if isinstance(model.relation_models_[label].estimator, ramify._core.Tree)
+    }
+    groups = {label: part for part in model.components_ for label in part}
+    for label, tree in model.estimators_.items():
+        if label not in rules:
+            continue
+        alone = PCTClassifier(**C45.get_params()).fit(rows, sparse.csr_array(Y[:, [label]]))
+        leaves, group = alone.apply(rows), groups[label]
+        for leaf in np.unique(leaves):
+            members = np.flatnonzero(leaves == leaf)
+            value = int(alone.predict_proba(rows[members[:1]])[0, 0] >= 0.5)
+            expected = twin.extend(Y, rules, members, label, value=value, group=group)
+            found = tree.predict(rows[members[:1]])[0]
+            assert dict(zip(group, found.tolist(), strict=True)) == expected
+
+
+# ---- variants and options ------------------------------------------------------------------
+
+
+def test_the_balanced_variant_is_its_parts():
+    rows, Y = make_related(1)
+    one = BRDTClassifier(variant="balanced", random_state=3).fit(rows, Y)
+    parts = BRDTClassifier(balancing=True, prune_relations=False, random_state=3).fit(rows, Y)
+    np.testing.assert_array_equal(one.predict_proba(rows), parts.predict_proba(rows))
+    again = BRDTClassifier(variant="balanced", random_state=3, n_jobs=2).fit(rows, Y)
+    np.testing.assert_array_equal(one.predict_proba(rows), again.predict_proba(rows))
+    pruned = BRDTClassifier(random_state=3).fit(rows, Y)
+    assert (pruned.label_graph_ != one.label_graph_).nnz or (pruned.losses_ != one.losses_).any()
+
+
+def test_held_out_rows_choose():
+    rows, Y = make_related(2)
+    model = BRDTClassifier(held_out=0.3, random_state=0).fit(rows, Y)
+    assert all(tree.tree_.weight[0] == 42 for tree in model.estimators_.values())
+    assert ((model.losses_ >= 0) & (model.losses_ <= 1)).all()
+
+
+def test_a_hierarchy_and_nominal_and_sparse_features():
+    data = make_data()
+    model = BRDTClassifier(data.hierarchy).fit(data.X, data.y)
+    assert is_coherent(model.predict_proba(data.X), data.hierarchy)
+    thin = BRDTClassifier(data.hierarchy).fit(sparse.csr_array(data.X), data.y)
+    np.testing.assert_array_equal(
+        thin.predict_proba(sparse.csr_array(data.X)), model.predict_proba(data.X)
+    )
+    codes = np.repeat([[0], [1], [2]], 4, axis=0)
+    Y = to_rows("111100001111", "000011110000")
+    nominal = BRDTClassifier(categorical_features=[0]).fit(codes, Y)
+    (tree,) = nominal.estimators_.values()
+    assert tree.get_n_leaves() == 3
+    np.testing.assert_array_equal(nominal.predict(codes), Y)
+
+
+def test_trees_can_be_read():
+    names = Hierarchy.from_labels(["cat", "purrs", "barks"])
+    Y = to_rows("111111000000", "111111000000", "000000111111")
+    model = BRDTClassifier(names).fit(X, Y)
+    text = export_text(model)
+    assert "cat" in text
+    assert "purrs" in text
+    assert "barks" in text
+    assert "cat" in export_text(model.relation_tree("purrs"))
+    constant = BRDTClassifier(names).fit(X, to_rows("1" * 12, "111111000000", "000000111111"))
+    assert constant.components_ == [("cat",), ("purrs", "barks")]
+    assert constant.predict_proba(X)[:, 0].tolist() == [1.0] * 12
+    with pytest.raises(ValueError, match="label is 'cat', on which all training rows agree"):
+        constant.relation_tree("cat")
+
+
+def test_saved_relations_are_kept(tmp_path):
+    rows, Y = make_related(3)
+    model = BRDTClassifier().fit(rows, Y)
+    ramify.save(model, tmp_path / "model")
+    loaded = ramify.load(tmp_path / "model")
+    assert loaded.components_ == model.components_
+    tested = [m.relation_tree(0).tree_.feature.tolist() for m in (model, loaded)]
+    assert tested[0] == tested[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"variant": "best"}, "variant is 'best', but it must be one of 'pruned', 'balanced'"),
+        ({"held_out": 1.5}, "held_out is 1.5, but it must be a number from 0.01 to 0.9"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf is 0"),
+        ({"pruning_confidence": 0.9}, "pruning_confidence is 0.9"),
+    ],
+)
+def test_brdt_refuses_what_makes_no_sense(settings, message):
+    with pytest.raises(ValueError, match=message):
+        BRDTClassifier(**settings).fit(X, to_rows("111111000000", "111111000000"))
