@@ -15,7 +15,13 @@ QUICK = {"n_estimators": 5, "random_state": 0}
 # Parameters without which a class cannot be built or learns nothing.
 REQUIRED: dict[str, dict[str, Any]] = {
     "CalibratedHierarchicalClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
+    "LevelPowerset": {"estimator": ramify.PCTClassifier(random_state=0)},
     "MandatoryLeafClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
+    "MetaLabeler": {
+        "estimator": ramify.PCTClassifier(random_state=0),
+        "counter": ramify.PCTClassifier(random_state=0),
+    },
+    "SiblingLassoClassifier": {"penalty": 0.05},
     "TunedThresholdClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
 }
 
@@ -36,7 +42,9 @@ _SAMPLED = {
 # What fails of scikit-learn's checks, and why.
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "PCTClassifier": _PURE_LEAVES,
+    "LevelPowerset": _PURE_LEAVES,
     "MandatoryLeafClassifier": _PURE_LEAVES,
+    "MetaLabeler": _PURE_LEAVES,
     "TunedThresholdClassifier": _PURE_LEAVES,
     "PCTForestClassifier": _PURE_LEAVES | _SAMPLED,
     "PCTBaggingClassifier": _PURE_LEAVES | _SAMPLED,
@@ -56,6 +64,9 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
         "check_sample_weight_equivalence_on_sparse_data": _TWO_ROWS,
     },
     "MLkNN": {"check_classifiers_train": "labels are independent: classes do not sum to 1"},
+    "SiblingLassoClassifier": {
+        "check_classifiers_train": "a model for each class: classes do not sum to 1",
+    },
     "HierarchicalBaggingClassifier": _PURE_LEAVES
     | _SAMPLED
     | {"check_classifiers_train": "the product rule of HSC: classes do not sum to 1"},

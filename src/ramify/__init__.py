@@ -21,6 +21,7 @@ from ramify.forest import (
 from ramify.hierarchy import Hierarchy
 from ramify.label_powerset import LabelPowerset, RAkEL
 from ramify.labels import HierarchyBinarizer
+from ramify.leaf_methods import make_leaf_classifier
 from ramify.local import (
     FlatClassifier,
     PerEdgeClassifier,
@@ -29,10 +30,13 @@ from ramify.local import (
     PerParentClassifier,
 )
 from ramify.mandatory_leaf import MandatoryLeafClassifier
+from ramify.metalabeler import MetaLabeler
 from ramify.ml_knn import MLkNN
 from ramify.model_selection import HierarchicalStratifiedKFold
 from ramify.naive_bayes import GlobalNaiveBayes
+from ramify.powerset import LevelPowerset
 from ramify.saving import ModelFileError, load, save
+from ramify.sibling_lasso import SiblingLassoClassifier
 from ramify.thresholds import TunedThresholdClassifier
 from ramify.transformation import BinaryRelevance, BinaryRelevancePlus
 from ramify.tree import PCTClassifier
@@ -52,8 +56,10 @@ __all__ = [
     "Hierarchy",
     "HierarchyBinarizer",
     "LabelPowerset",
+    "LevelPowerset",
     "MLkNN",
     "MandatoryLeafClassifier",
+    "MetaLabeler",
     "ModelFileError",
     "PCTBaggingClassifier",
     "PCTClassifier",
@@ -64,6 +70,7 @@ __all__ = [
     "PerNodeClassifier",
     "PerParentClassifier",
     "RAkEL",
+    "SiblingLassoClassifier",
     "TunedThresholdClassifier",
     "balance_score",
     "balance_weights",
@@ -74,5 +81,6 @@ __all__ = [
     "load",
     "load_animals",
     "make_hierarchical_classification",
+    "make_leaf_classifier",
     "save",
 ]

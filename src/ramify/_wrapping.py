@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,16 @@ def _hierarchies(estimator: Any) -> dict[str, Hierarchy | None]:
     }
 
 
+def _outermost(names: Collection[str]) -> list[str]:
+    """Leave out the parameters of estimators inside one that has a hierarchy: it tells them."""
+    owners = {name.removesuffix("hierarchy") for name in names}
+    return [
+        name
+        for name in names
+        if not any(name.startswith(owner) for owner in owners - {name.removesuffix("hierarchy")})
+    ]
+
+
 def check_rows(X: Any) -> Any:
     """Return X in a layout whose rows can be picked; the estimator checks the rest."""
     if sparse.issparse(X):
@@ -106,7 +117,7 @@ def fit_wrapped(
     """
     model = clone(estimator)
     names = _hierarchies(model)
-    unset = {name: encoded.hierarchy for name, value in names.items() if value is None}
+    unset = {name: encoded.hierarchy for name in _outermost(names) if names[name] is None}
     if unset:
         model.set_params(**unset)
     Y = encoded.Y if rows is None else encoded.Y[rows]

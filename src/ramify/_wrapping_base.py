@@ -89,6 +89,16 @@ class WrappingClassifier(HierarchicalClassifier):
         check_is_fitted(self)
         return self._predict_scores(X)
 
+    def _exact_share(
+        self, predicted: sparse.csr_array[np.int32], y: Any, sample_weight: Any
+    ) -> float:
+        """Return the share of rows whose predicted label set is the true one."""
+        truth = read_labels(y, self.hierarchy_).Y
+        check_same_length(predicted.shape[0], truth.shape[0])
+        weights = check_sample_weight(sample_weight, truth.shape[0])
+        differences = np.asarray(abs(predicted - truth).sum(axis=1)).ravel()
+        return float(np.average(differences == 0, weights=weights))
+
     def _coherent(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return make_coherent(scores, self.hierarchy_, self.coherence)
 

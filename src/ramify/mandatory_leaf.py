@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ramify._validation import check_choice, check_number, check_same_length, check_sample_weight
+from ramify._validation import check_choice, check_number
 from ramify._wrapping_base import WrappingClassifier
 from ramify.decision import mandatory_leaves
 from ramify.decision._leaves import OBJECTIVES, SOLVERS, check_leaf_counts
 from ramify.hierarchy import Hierarchy
-from ramify.labels import read_labels
 from ramify.metrics import label_imbalance
 
 __all__ = ["MandatoryLeafClassifier"]
@@ -211,9 +210,4 @@ class MandatoryLeafClassifier(WrappingClassifier):
             Between 0 and 1.
         """
         check_is_fitted(self)
-        predicted = self._leaf_sets(X, self.k)
-        truth = read_labels(y, self.hierarchy_).Y
-        check_same_length(predicted.shape[0], truth.shape[0])
-        weights = check_sample_weight(sample_weight, truth.shape[0])
-        differences = np.asarray(abs(predicted - truth).sum(axis=1)).ravel()
-        return float(np.average(differences == 0, weights=weights))
+        return self._exact_share(self._leaf_sets(X, self.k), y, sample_weight)
