@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,10 +68,16 @@ def model_complexity(model: Any) -> int:
 
 
 def _tree_sizes(model: Any) -> Iterator[int]:
-    tree = getattr(model, "tree_", None)
-    if tree is not None:
+    tree = getattr(model, "tree_", model)
+    if hasattr(tree, "feature") and hasattr(tree, "threshold"):
         yield len(tree.feature)
         return
+    # Bare trees, where a model keeps them: making an estimator of each takes longer than to count.
+    for name in ("local_models_", "trees_"):
+        if getattr(model, name, None):
+            for part in _parts(getattr(model, name)):
+                yield from _tree_sizes(getattr(part, "estimator", part))
+            return
     for name in ("estimators_", "estimator_", "best_estimator_", "steps"):
         for part in _parts(getattr(model, name, None)):
             yield from _tree_sizes(part)
@@ -81,7 +87,7 @@ def _parts(held: Any) -> Iterator[Any]:
     """Yield the models inside lists, arrays, dictionaries and (name, model) pairs."""
     if held is None or isinstance(held, str):
         return
-    if isinstance(held, dict):
+    if isinstance(held, Mapping):
         held = list(held.values())
     if isinstance(held, np.ndarray):
         held = held.ravel().tolist()

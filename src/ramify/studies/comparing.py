@@ -1,0 +1,329 @@
+"""Statistical tests of a study, with what they mean in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify.stats import FriedmanResult, NemenyiResult, friedman, nemenyi, wilcoxon
+from ramify.studies.results import Quantity, StudyResults
+
+__all__ = ["Comparison", "Verdict", "check_claims", "compare_folds", "compare_overall"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Models of a group compared by their ranks.
+
+    Attributes
+    ----------
+    group, scope : str
+        Which models, and over what: data sets, or the folds of one of them.
+    quantity : Quantity
+        What is compared.
+    words : str
+        What was found.
+    friedman : FriedmanResult or None
+        None: too little to test.
+    nemenyi : NemenyiResult or None
+        Its ranks and groups, for a diagram; None with two models.
+    """
+
+    group: str
+    scope: str
+    quantity: Quantity
+    words: str
+    friedman: FriedmanResult | None = None
+    nemenyi: NemenyiResult | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, and what the results say of it.
+
+    Attributes
+    ----------
+    text : str
+        The claim.
+    outcome : {"confirmed", "partly", "not confirmed", "open"}
+        "open": too few results to tell.
+    words : str
+        Why.
+    """
+
+    text: str
+    outcome: str
+    words: str
+
+
+def compare_overall(results: StudyResults, quantity: Quantity) -> list[Comparison]:
+    """Compare the models of every group over all data sets, ranked by their means.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Stored results.
+    quantity : Quantity
+        What to compare.
+
+    Returns
+    -------
+    list of Comparison
+        None with fewer than two data sets.
+    """
+    if len(results.datasets) < 2:
+        return []
+    found = []
+    for group, models in _groups(results):
+        rows = [_means(results, quantity, data["name"], models) for data in results.datasets]
+        found.append(_compare(results, quantity, group, "data sets", np.array(rows), models))
+    return found
+
+
+def compare_folds(results: StudyResults, quantity: Quantity, data: str) -> list[Comparison]:
+    """Compare the models of every group over the folds of one data set.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Stored results.
+    quantity : Quantity
+        What to compare.
+    data : str
+        The data set.
+
+    Returns
+    -------
+    list of Comparison
+        One for each group.
+    """
+    return [
+        _compare(
+            results, quantity, group, "folds", results.block(quantity.name, data, models), models
+        )
+        for group, models in _groups(results)
+    ]
+
+
+def _groups(results: StudyResults) -> Iterator[tuple[str, list[str]]]:
+    known = [model["name"] for model in results.models]
+    groups: dict[str, list[str]] = results.study["groups"] or {"all models": known}
+    for group, models in groups.items():
+        if len(models) > 1:
+            yield group, models
+
+
+def _means(
+    results: StudyResults, quantity: Quantity, data: str, models: list[str]
+) -> list[float]:
+    """Return a mean for each model; NaN where folds are missing, which would be unfair."""
+    return [
+        results.mean(quantity.name, data, model) if results.complete(data, model) else np.nan
+        for model in models
+    ]
+
+
+def _titles(results: StudyResults, models: list[str]) -> list[str]:
+    titles = {model["name"]: model["title"] for model in results.models}
+    return [titles[model] for model in models]
+
+
+def _compare(
+    results: StudyResults,
+    quantity: Quantity,
+    group: str,
+    scope: str,
+    scores: NDArray[np.float64],
+    models: list[str],
+) -> Comparison:
+    scores = scores[~np.isnan(scores).any(axis=1)]
+    titles = _titles(results, models)
+    if len(scores) < 2:
+        text = f"Fewer than two {scope} have results of all models: nothing to test."
+        return Comparison(group, scope, quantity, text)
+    better, alpha = quantity.higher_is_better, float(results.study["alpha"])
+    test = friedman(scores, titles, higher_is_better=better)
+    if len(models) == 2:
+        return Comparison(group, scope, quantity, _pair_words(scores, titles, better, scope), test)
+    pairs = nemenyi(scores, titles, alpha=alpha, higher_is_better=better)
+    words = f"Over {len(scores)} {scope}, {_order_words(test)} {_test_words(test, pairs)}"
+    return Comparison(group, scope, quantity, words, test, pairs)
+
+
+def _order_words(test: FriedmanResult) -> str:
+    ordered = list(test.ranks.ordered())
+    (first, rank), rest = ordered[0], ordered[1:]
+    others = ", ".join(f"{title} ({place:.2f})" for title, place in rest)
+    return f"{first} ranks first ({rank:.2f}), then {others}."
+
+
+def _test_words(test: FriedmanResult, pairs: NemenyiResult) -> str:
+    statistic = f"Iman–Davenport F({test.df[0]}, {test.df[1]}) = {_number(test.f)}"
+    if not test.p_value < pairs.alpha:
+        return f"Friedman's test finds no difference ({statistic}, {p_words(test.p_value)})."
+    first = next(test.ranks.ordered())[0]
+    names = list(pairs.ranks.names)
+    p_values = {
+        name: float(pairs.p_values[names.index(first), place])
+        for place, name in enumerate(names)
+        if name != first
+    }
+    worse = {name: p for name, p in p_values.items() if p < pairs.alpha}
+    near = [name for name in p_values if name not in worse]
+    text = f"Friedman's test finds a difference ({statistic}, {p_words(test.p_value)})."
+    if not worse:
+        return f"{text} Nemenyi's test finds no model significantly worse than {first}."
+    named = join(f"{name} ({p_words(p)})" for name, p in worse.items())
+    rest = f", not than {join(near, 'or')}" if near else ""
+    return f"{text} By Nemenyi's test {first} is significantly better than {named}{rest}."
+
+
+def _pair_words(
+    scores: NDArray[np.float64], titles: list[str], better: bool, scope: str
+) -> str:
+    """Say which of two models wins: Wilcoxon's test sees more than Friedman's then."""
+    gain = (scores[:, 0] - scores[:, 1]) * (1 if better else -1)
+    wins = int((gain > 0).sum()), int((gain < 0).sum())
+    leader = 0 if wins[0] >= wins[1] else 1
+    text = (
+        f"{titles[leader]} beats {titles[1 - leader]} on {wins[leader]} of {len(gain)} {scope}"
+    )
+    if not gain.any():
+        return f"{titles[0]} and {titles[1]} have the same results on all {len(gain)} {scope}."
+    return f"{text} (Wilcoxon's test: {p_words(wilcoxon(scores[:, 0], scores[:, 1]).p_value)})."
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}" if np.isfinite(value) else "∞"
+
+
+def p_words(p: float) -> str:
+    """Write a p-value.
+
+    Parameters
+    ----------
+    p : float
+        The value.
+
+    Returns
+    -------
+    str
+        Very small ones as "p < 0.001".
+
+    Examples
+    --------
+    >>> p_words(0.0321), p_words(1e-9)
+    ('p = 0.032', 'p < 0.001')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def join(names: Any, word: str = "and") -> str:
+    """Enumerate names as in a sentence.
+
+    Parameters
+    ----------
+    names : iterable of str
+        At least one.
+    word : str
+        Before the last.
+
+    Returns
+    -------
+    str
+        Their enumeration.
+
+    Examples
+    --------
+    >>> join(["a", "b", "c"])
+    'a, b and c'
+    """
+    names = list(names)
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def check_claims(results: StudyResults) -> list[Verdict]:
+    """Check the findings that the study names, by its first measure.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Stored results.
+
+    Returns
+    -------
+    list of Verdict
+        One for each claim.
+    """
+    checks = {"first": _check_first, "better": _check_better, "alike": _check_alike}
+    quantity = results.measures[0]
+    found = []
+    for claim in results.study["claims"]:
+        outcome, words = checks[claim["kind"]](results, quantity, claim)
+        found.append(Verdict(claim["text"], outcome, words))
+    return found
+
+
+def _claim_scores(
+    results: StudyResults, quantity: Quantity, models: list[str]
+) -> NDArray[np.float64]:
+    """Return a row for each data set that has results of all the models."""
+    rows = [_means(results, quantity, data["name"], models) for data in results.datasets]
+    scores = np.array(rows, dtype=np.float64).reshape(len(rows), len(models))
+    return np.asarray(scores[~np.isnan(scores).any(axis=1)])
+
+
+def _check_first(
+    results: StudyResults, quantity: Quantity, claim: dict[str, Any]
+) -> tuple[str, str]:
+    models = list(claim["models"])
+    scores = _claim_scores(results, quantity, models)
+    if not len(scores):
+        return "open", "No data set has results of all these models."
+    titles = _titles(results, models)
+    ranks = friedman(scores, titles, higher_is_better=quantity.higher_is_better).ranks
+    order = list(ranks.ordered())
+    text = "Average ranks: " + ", ".join(f"{title} {rank:.2f}" for title, rank in order) + "."
+    return "confirmed" if order[0][0] == titles[0] else "not confirmed", text
+
+
+def _check_better(
+    results: StudyResults, quantity: Quantity, claim: dict[str, Any]
+) -> tuple[str, str]:
+    n_right, n_pairs, wrong = 0, 0, []
+    for worse, better in claim["pairs"]:
+        for data in results.datasets:
+            values = _means(results, quantity, data["name"], [worse, better])
+            if np.isnan(values).any():
+                continue
+            n_pairs += 1
+            right = values[1] > values[0] if quantity.higher_is_better else values[1] < values[0]
+            n_right += right
+            if not right:
+                wrong.append(f"{join(_titles(results, [better]))} on {data['title']}")
+    if not n_pairs:
+        return "open", "No data set has results of both models of a pair."
+    text = f"So it is in {n_right} of {n_pairs} comparisons"
+    text += f"; not for {join(wrong)}." if wrong else "."
+    outcome = "confirmed" if n_right == n_pairs else "partly"
+    return outcome if 2 * n_right > n_pairs else "not confirmed", text
+
+
+def _check_alike(
+    results: StudyResults, quantity: Quantity, claim: dict[str, Any]
+) -> tuple[str, str]:
+    models = list(claim["models"])
+    scores = _claim_scores(results, quantity, models)
+    if len(scores) < 2:
+        return "open", "One data set cannot tell: the claim is about ranks over several."
+    test = friedman(
+        scores, _titles(results, models), higher_is_better=quantity.higher_is_better
+    )
+    text = f"Friedman's test over {len(scores)} data sets: {p_words(test.p_value)}. "
+    spread = float((scores.max(axis=1) - scores.min(axis=1)).mean())
+    text += f"On average best and worst differ by {spread:.3f}."
+    return "confirmed" if test.p_value >= results.study["alpha"] else "not confirmed", text

@@ -1,0 +1,190 @@
+"""The data of a study: where they are, what they contain, and the rows of every fold."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold
+
+from ramify.datasets import fetch, load_animals
+from ramify.datasets.registry import find_entry
+from ramify.datasets.store import locate
+from ramify.hierarchy import Hierarchy
+from ramify.jobs.reading import DataOptions, read_data, split_identifiers
+from ramify.model_selection import HierarchicalStratifiedKFold
+from ramify.studies.plan import DataSpec, Protocol
+
+__all__ = ["Rows", "StudyData", "digest_data", "load_data", "split_rows"]
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class StudyData:
+    """Features, labels and published splits of a data set.
+
+    Attributes
+    ----------
+    X : ndarray, csr_array or data frame
+        The features.
+    y : csr_array
+        The labels, closed upwards.
+    hierarchy : Hierarchy
+        Names the columns of `y`.
+    nominal : list of bool or None
+        Which columns of an array are nominal; None: a frame says it itself.
+    splits : dict of str to ndarray
+        Rows of every published split.
+    """
+
+    X: Any
+    y: Any
+    hierarchy: Hierarchy
+    nominal: list[bool] | None
+    splits: dict[str, Rows]
+
+    def facts(self) -> dict[str, Any]:
+        """Return the figures that a report tells of the data."""
+        leaves = self.hierarchy.indices(self.hierarchy.leaves)
+        n = max(1, self.y.shape[0])
+        return {
+            "rows": int(self.y.shape[0]),
+            "features": int(self.X.shape[1]),
+            "labels": self.hierarchy.n_labels,
+            "leaves": len(leaves),
+            "levels": self.hierarchy.depth,
+            "leaf_labels_per_row": float(self.y[:, leaves].sum()) / n,
+        }
+
+
+def digest_data(data: DataSpec) -> str:
+    """Return a checksum of the files of a data set, without reading them as data.
+
+    Parameters
+    ----------
+    data : DataSpec
+        The data set; a public one is downloaded where it is not at hand.
+
+    Returns
+    -------
+    str
+        Changes when the content does.
+
+    Raises
+    ------
+    OSError, ValueError or ImportError
+        If the data are not at hand: the message says why.
+    """
+    digest = hashlib.sha256()
+    if data.file is not None:
+        for path in filter(None, (data.file, data.hierarchy)):
+            digest.update(Path(path).read_bytes())
+    elif data.fetch == "animals":
+        digest.update(package_files("ramify.datasets").joinpath("animals.csv").read_bytes())
+    else:
+        for file in find_entry(data.fetch).needed:
+            locate(file)
+            digest.update(file.text_sha256.encode())
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=1)
+def load_data(data: DataSpec) -> StudyData:
+    """Read a data set; the last one is kept, for the next cell usually needs it again.
+
+    Parameters
+    ----------
+    data : DataSpec
+        The data set.
+
+    Returns
+    -------
+    StudyData
+        With its labels cut to ``max_level``.
+    """
+    if data.file is not None:
+        found = _read_file(data)
+    else:
+        fetched = (
+            load_animals(as_frame=False)
+            if data.fetch == "animals"
+            else fetch(data.fetch, as_frame=False)
+        )
+        nominal = [name in fetched.categories for name in fetched.feature_names]
+        found = StudyData(fetched.X, fetched.y, fetched.hierarchy, nominal, fetched.splits)
+    return found if data.max_level is None else _cut(found, data.max_level)
+
+
+def _read_file(data: DataSpec) -> StudyData:
+    hierarchy = None if data.hierarchy is None else Path(data.hierarchy)
+    options = DataOptions((data.target,), "/", ";", None)
+    table, _ = split_identifiers(read_data(Path(str(data.file)), hierarchy, options), ())
+    if table.y is None or table.hierarchy is None:
+        raise ValueError(f"{data.file} has no labels. Name the column that holds them as target.")
+    nominal = None
+    if not hasattr(table.X, "iloc"):
+        nominal = [name in table.categories for name in table.feature_names]
+    splits = {"all": np.arange(table.X.shape[0])}
+    return StudyData(table.X, table.y, table.hierarchy, nominal, splits)
+
+
+def _cut(data: StudyData, max_level: int) -> StudyData:
+    """Leave out the labels below a level: labels are closed, so that ancestors stand for them."""
+    kept = [label for level in data.hierarchy.levels[:max_level] for label in level]
+    hierarchy = data.hierarchy.subset(kept)
+    y = data.y[:, data.hierarchy.indices(hierarchy.labels)]
+    return StudyData(data.X, y, hierarchy, data.nominal, data.splits)
+
+
+def split_rows(
+    data: StudyData, protocol: Protocol, repeat: int, fold: int, seed: int
+) -> tuple[Rows, Rows]:
+    """Return the training and test rows of one fold of one repeat.
+
+    Parameters
+    ----------
+    data : StudyData
+        The data set.
+    protocol : Protocol
+        How rows are divided.
+    repeat, fold : int
+        Which part.
+    seed : int
+        The study's seed: the same folds for all models.
+
+    Returns
+    -------
+    train, test : ndarray of int
+        Row numbers.
+    """
+    if protocol.test:
+        return _published(data, protocol.train), _published(data, protocol.test)
+    rows = np.arange(data.y.shape[0])
+    if protocol.rows is not None and protocol.rows < len(rows):
+        drawn = np.random.default_rng(seed).choice(len(rows), protocol.rows, replace=False)
+        rows = np.sort(drawn)
+    if protocol.stratify:
+        splitter: Any = HierarchicalStratifiedKFold(
+            protocol.folds, hierarchy=data.hierarchy, random_state=seed + repeat
+        )
+    else:
+        splitter = KFold(protocol.folds, shuffle=True, random_state=seed + repeat)
+    splits = list(splitter.split(np.zeros(len(rows)), data.y[rows]))
+    train, test = splits[fold]
+    return rows[train], rows[test]
+
+
+def _published(data: StudyData, names: tuple[str, ...]) -> Rows:
+    for name in names:
+        if name not in data.splits:
+            raise ValueError(
+                f"[protocol] names the split {name!r}, but the data have {', '.join(data.splits)}."
+            )
+    return np.concatenate([data.splits[name] for name in names])

@@ -1,0 +1,300 @@
+"""What a report shows, before anyone formats it: tables with the best marked, and sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats as scipy_stats
+
+from ramify.studies.comparing import join
+from ramify.studies.results import Quantity, StudyResults
+
+__all__ = [
+    "Table",
+    "TableCell",
+    "data_table",
+    "facts_of_run",
+    "headlines",
+    "reference_tables",
+    "score_table",
+]
+
+_FAR = 0.02  # a difference from a published score that asks for an explanation
+
+
+@dataclass(frozen=True)
+class TableCell:
+    """A cell: its text, its number, and whether it is the best of its column."""
+
+    text: str
+    value: float = float("nan")
+    best: bool = False
+    marked: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: a name for each row, cells under a header.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    header : list of str
+        The first is that of the names.
+    rows : list of (str, list of TableCell)
+        Name and cells.
+    """
+
+    title: str
+    header: list[str]
+    rows: list[tuple[str, list[TableCell]]]
+
+
+def score_table(results: StudyResults, quantity: Quantity) -> Table:
+    """Return models by data sets: means, spreads, the best marked, and average ranks.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Stored results.
+    quantity : Quantity
+        What to show.
+
+    Returns
+    -------
+    Table
+        A column for each data set; ranks where there are several.
+    """
+    data = results.datasets
+    columns = [_score_column(results, quantity, one["name"]) for one in data]
+    header = ["model", *(one["title"] for one in data)]
+    if len(data) > 1:
+        header.append("average rank")
+        columns.append(_rank_column(results, quantity))
+    titles = [model["title"] for model in results.models]
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    return Table(quantity.title, header, list(zip(titles, rows, strict=True)))
+
+
+def _score_column(results: StudyResults, quantity: Quantity, data: str) -> list[TableCell]:
+    cells = []
+    for model in results.models:
+        mean = results.mean(quantity.name, data, model["name"])
+        spread = results.spread(quantity.name, data, model["name"])
+        text = quantity.show(mean)
+        if quantity.kind == "score" and np.isfinite(spread):
+            text += f" ± {spread:.3f}"
+        if np.isfinite(mean) and not results.complete(data, model["name"]):
+            text += f" ({len(results.folds(quantity.name, data, model['name']))} folds)"
+        cells.append(TableCell(text, mean))
+    return _mark_best(cells, quantity)
+
+
+def _mark_best(cells: list[TableCell], quantity: Quantity) -> list[TableCell]:
+    """Mark what looks best: equal texts of means are equally good."""
+    values = [cell.value for cell in cells if np.isfinite(cell.value)]
+    if not values:
+        return cells
+    best = quantity.show(max(values) if quantity.higher_is_better else min(values))
+    return [
+        TableCell(cell.text, cell.value, quantity.show(cell.value) == best) for cell in cells
+    ]
+
+
+def _rank_column(results: StudyResults, quantity: Quantity) -> list[TableCell]:
+    names = [model["name"] for model in results.models]
+    values = np.array(
+        [
+            [results.mean(quantity.name, data["name"], name) for name in names]
+            for data in results.datasets
+        ]
+    )
+    values = values[~np.isnan(values).any(axis=1)]
+    if not len(values):
+        return [TableCell("–") for _ in names]
+    sign = -1 if quantity.higher_is_better else 1
+    ranks = scipy_stats.rankdata(sign * values, axis=1).mean(axis=0)
+    best = ranks.min()
+    return [TableCell(f"{rank:.2f}", float(rank), bool(rank == best)) for rank in ranks]
+
+
+def data_table(results: StudyResults) -> Table:
+    """Return the figures of the data sets.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Stored results.
+
+    Returns
+    -------
+    Table
+        Rows, features, labels, leaves, levels and leaf labels of a row.
+    """
+    header = ["data set", "rows", "features", "labels", "leaves", "levels", "leaf labels per row"]
+    names = ("rows", "features", "labels", "leaves", "levels")
+    rows = []
+    for data in results.datasets:
+        facts = next(cell["data"] for cell in results.cells if cell["dataset"] == data["name"])
+        cells = [TableCell(f"{facts[name]:,}", facts[name]) for name in names]
+        share = facts["leaf_labels_per_row"]
+        rows.append((data["title"], [*cells, TableCell(f"{share:.2f}", share)]))
+    return Table("The data", header, rows)
+
+
+def reference_tables(results: StudyResults) -> list[tuple[Table, str]]:
+    """Set our numbers beside published ones.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Stored results of a study with a reference.
+
+    Returns
+    -------
+    list of (Table, str)
+        For each data set a table, and in words how well the order of the models agrees.
+    """
+    published = {
+        (row["dataset"], row["model"], row["quantity"]): row["value"]
+        for row in results.study["reference"]
+    }
+    known = {row["quantity"] for row in results.study["reference"]}
+    quantities = [one for one in (*results.measures, *results.costs) if one.name in known]
+    found = []
+    for data in results.datasets:
+        if any(key[0] == data["name"] for key in published):
+            table = _reference_table(results, data, quantities, published)
+            found.append((table, _agreement(results, data, quantities[0], published)))
+    return found
+
+
+def _reference_table(
+    results: StudyResults,
+    data: dict[str, Any],
+    quantities: list[Quantity],
+    published: dict[tuple[str, str, str], float],
+) -> Table:
+    header = ["model"]
+    for quantity in quantities:
+        header += [quantity.title, "published"]
+        if quantity.kind == "score":
+            header.append("difference")
+    rows = []
+    for model in results.models:
+        cells: list[TableCell] = []
+        for quantity in quantities:
+            ours = results.mean(quantity.name, data["name"], model["name"])
+            theirs = published.get((data["name"], model["name"], quantity.name), float("nan"))
+            cells += [
+                TableCell(quantity.show(ours), ours),
+                TableCell(quantity.show(theirs), theirs),
+            ]
+            if quantity.kind == "score":
+                cells.append(_difference(ours - theirs))
+        rows.append((model["title"], cells))
+    return Table(data["title"], header, rows)
+
+
+def _difference(value: float) -> TableCell:
+    text = f"{value:+.3f}" if np.isfinite(value) else "–"
+    return TableCell(text, value, marked=bool(abs(value) > _FAR))
+
+
+def _agreement(
+    results: StudyResults,
+    data: dict[str, Any],
+    quantity: Quantity,
+    published: dict[tuple[str, str, str], float],
+) -> str:
+    pairs = []
+    for model in results.models:
+        ours = results.mean(quantity.name, data["name"], model["name"])
+        theirs = published.get((data["name"], model["name"], quantity.name), float("nan"))
+        if np.isfinite(ours) and np.isfinite(theirs):
+            pairs.append((ours, theirs))
+    if len(pairs) < 3:
+        return ""
+    ours_all, theirs_all = (np.array(column) for column in zip(*pairs, strict=True))
+    differences = np.abs(ours_all - theirs_all)
+    order = float(scipy_stats.spearmanr(ours_all, theirs_all).statistic)
+    return (
+        f"{data['title']}: {int((differences <= _FAR).sum())} of {len(pairs)} within {_FAR:g} of "
+        f"the published {quantity.title}, the largest difference {differences.max():.3f}; order "
+        f"of the models by Spearman's ρ {order:.2f}."
+    )
+
+
+def headlines(results: StudyResults) -> list[str]:
+    """Return the first thing a reader wants to know: who won.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Stored results.
+
+    Returns
+    -------
+    list of str
+        Sentences, one for each measure.
+    """
+    found = []
+    for quantity in results.measures:
+        winners: dict[str, list[str]] = {}
+        for data in results.datasets:
+            means = {
+                model["title"]: results.mean(quantity.name, data["name"], model["name"])
+                for model in results.models
+            }
+            known = {title: value for title, value in means.items() if np.isfinite(value)}
+            if known:
+                pick = max if quantity.higher_is_better else min
+                best = pick(known, key=lambda title, known=known: known[title])  # type: ignore[misc]
+                winners.setdefault(best, []).append(f"{data['title']} ({quantity.show(known[best])})")
+        parts = [f"{best} on {join(where)}" for best, where in winners.items()]
+        if parts:
+            found.append(f"Best by {quantity.title}: {'; '.join(parts)}.")
+    return found
+
+
+def facts_of_run(results: StudyResults) -> list[tuple[str, str]]:
+    """Return how the results came about: protocol, seed, versions, time and memory.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Stored results.
+
+    Returns
+    -------
+    list of (str, str)
+        Names and texts.
+    """
+    study = results.study
+    seconds = sum(cell["seconds"] for cell in (*results.cells, *results.failures))
+    memory = max((cell["peak_memory_mb"] or 0 for cell in results.cells), default=0)
+    counts = f"{len(results.cells):,} finished"
+    if results.failures:
+        counts += f", {len(results.failures):,} failed"
+    if results.n_waiting:
+        counts += f", {results.n_waiting:,} not run yet"
+    used = ", ".join(f"{name} {text}" for name, text in study["versions"].items() if text)
+    return [
+        ("protocol", study["protocol"] + (" (quick form)" if study["quick"] else "")),
+        ("cells", counts),
+        ("time", f"{_duration(seconds)} of work in all cells; peak memory {memory:,.0f} MB"),
+        ("seed", str(study["seed"])),
+        ("versions", used),
+        ("code", study["code"][:16]),
+    ]
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{seconds / 60:.1f} min"
+    return f"{seconds / 3600:.1f} h"

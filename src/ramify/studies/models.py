@@ -1,0 +1,147 @@
+"""Estimators of a study: made by name, on all labels or on leaves alone, tuned where asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold
+
+from ramify._local_combining import raise_to_children
+from ramify.hierarchy import Hierarchy
+from ramify.jobs.models import make_model
+from ramify.metrics import get_scorer
+from ramify.studies.data import StudyData
+from ramify.studies.plan import ModelSpec
+
+__all__ = ["LeafModel", "SharesModel", "build", "choose_parameters", "take"]
+
+
+class SharesModel:
+    """The baseline: every row gets the share of each label among the training rows."""
+
+    def fit(self, X: Any, y: Any) -> SharesModel:
+        """Count."""
+        self.shares_ = np.asarray(y.mean(axis=0)).ravel()
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the same shares for every row."""
+        return np.tile(self.shares_, (X.shape[0], 1))
+
+
+class LeafModel:
+    """A model of the leaves as flat labels; inner labels are as probable as the leaves below.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The labels.
+    estimator : estimator
+        Learns the leaves; its hierarchy is flat.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, estimator: Any) -> None:
+        self.hierarchy = hierarchy
+        self.estimator_ = estimator
+        self.leaves = hierarchy.indices(hierarchy.leaves)
+
+    def fit(self, X: Any, y: Any) -> LeafModel:
+        """Learn the columns of the leaves."""
+        self.estimator_.fit(X, y[:, self.leaves])
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return a column for every label of the hierarchy."""
+        scores = np.zeros((self.hierarchy.n_labels, X.shape[0]))
+        scores[self.leaves] = self.estimator_.predict_proba(X).T
+        return raise_to_children(scores, self.hierarchy).T
+
+
+def build(model: ModelSpec, data: StudyData, seed: int) -> Any:
+    """Make an estimator, not fitted, that works in one thread.
+
+    Parameters
+    ----------
+    model : ModelSpec
+        Its settings.
+    data : StudyData
+        The labels, and which features are nominal.
+    seed : int
+        Its random_state.
+
+    Returns
+    -------
+    estimator
+        With ``fit`` and ``predict_proba``.
+    """
+    if model.model == "shares":
+        return SharesModel()
+    on_leaves = model.labels == "leaves"
+    hierarchy = data.hierarchy
+    flat = Hierarchy.from_labels(hierarchy.leaves) if on_leaves else hierarchy
+    estimator = _make(model, flat, seed)
+    if model.inside is not None:
+        estimator.set_params(estimator=_make(model.inside, None, seed))
+    if data.nominal is not None and any(data.nominal):
+        estimator.set_params(categorical_features=data.nominal)
+    return LeafModel(hierarchy, estimator) if on_leaves else estimator
+
+
+def _make(model: ModelSpec, hierarchy: Hierarchy | None, seed: int) -> Any:
+    settings = [f"{name}={value!r}" for name, value in model.parameters.items()]
+    return make_model(model.model, hierarchy, settings, seed=seed, n_jobs=1)
+
+
+def choose_parameters(
+    model: ModelSpec, data: StudyData, rows: NDArray[np.intp], seed: int
+) -> dict[str, Any]:
+    """Choose the parameters of ``tune`` by cross-validation on some rows.
+
+    Parameters
+    ----------
+    model : ModelSpec
+        With ``tune``.
+    data : StudyData
+        The data set.
+    rows : ndarray of int
+        The training rows.
+    seed : int
+        Of the folds and of the models.
+
+    Returns
+    -------
+    dict
+        The best combination; of equals, the first.
+    """
+    tune = model.tune or {}
+    scorer = get_scorer(tune["measure"])
+    grid = tune["grid"]
+    best: tuple[float, dict[str, Any]] = (-np.inf, {})
+    for values in product(*grid.values()):
+        chosen = dict(zip(grid, values, strict=True))
+        candidate = replace(model, parameters={**model.parameters, **chosen}, tune=None)
+        scores = []
+        folds = KFold(tune["folds"], shuffle=True, random_state=seed).split(rows)
+        for train, test in folds:
+            fitted = build(candidate, data, seed)
+            fitted.fit(take(data.X, rows[train]), data.y[rows[train]])
+            scores.append(_score(scorer, fitted, data, rows[test]))
+        if np.mean(scores) > best[0]:
+            best = float(np.mean(scores)), chosen
+    return best[1]
+
+
+def _score(scorer: Any, fitted: Any, data: StudyData, rows: NDArray[np.intp]) -> float:
+    scores = fitted.predict_proba(take(data.X, rows))
+    answer = scores if scorer.of_scores else (scores >= 0.5).astype(np.int32)
+    value = scorer.measure(data.y[rows], answer, hierarchy=data.hierarchy)
+    return float(scorer.sign * value)
+
+
+def take(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Return some rows of an array, a sparse array or a frame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

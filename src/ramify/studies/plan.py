@@ -1,0 +1,254 @@
+"""What a study is: data sets, models, protocol and measures, and the cells they make."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+__all__ = ["Cell", "Claim", "DataSpec", "MeasureSpec", "ModelSpec", "Protocol", "Study"]
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """A data set of a study.
+
+    Attributes
+    ----------
+    name, title : str
+        What files and people call it.
+    fetch : str
+        The bundled "animals", or a name that `ramify.fetch` knows.
+    file, hierarchy : str or None
+        A file of the user's instead, and the file of its labels.
+    target : str
+        The column of labels of that file.
+    max_level : int or None
+        Labels below this level count as their ancestors there.
+    missing : str or None
+        Why the data set cannot be had; it is then only mentioned.
+    note : str
+        What a reader of the report should know.
+    """
+
+    name: str
+    title: str
+    fetch: str = ""
+    file: str | None = None
+    hierarchy: str | None = None
+    target: str = "labels"
+    max_level: int | None = None
+    missing: str | None = None
+    note: str = ""
+
+    def settings(self) -> dict[str, Any]:
+        """Return what decides the rows and labels, beside the content of the files."""
+        return {"max_level": self.max_level, "target": self.target if self.file else None}
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model of a study.
+
+    Attributes
+    ----------
+    name, title : str
+        What files and people call it.
+    model : str
+        A name that ``ramify train --model`` takes.
+    parameters : dict
+        Its parameters.
+    inside : ModelSpec or None
+        The model inside a local architecture.
+    labels : {"all", "leaves"}
+        Whether it learns the hierarchy or its leaves as flat labels.
+    tune : dict or None
+        Parameters to choose by cross-validation on the training rows: "grid" (name to values),
+        "folds" and "measure".
+    """
+
+    name: str
+    title: str
+    model: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    inside: ModelSpec | None = None
+    labels: str = "all"
+    tune: Mapping[str, Any] | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return what decides the model: everything but what it is called."""
+        return {
+            "model": self.model,
+            "parameters": dict(self.parameters),
+            "inside": None if self.inside is None else self.inside.settings(),
+            "labels": self.labels,
+            "tune": None if self.tune is None else dict(self.tune),
+        }
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How rows are divided.
+
+    Attributes
+    ----------
+    folds, repeats : int
+        Cross-validation, and how often with other folds.
+    stratify : bool
+        Whether folds have every label in the same share.
+    train, test : tuple of str
+        Published splits to use instead of folds.
+    rows : int or None
+        Use at most this many rows, drawn by the seed.
+    """
+
+    folds: int = 10
+    repeats: int = 1
+    stratify: bool = False
+    train: tuple[str, ...] = ()
+    test: tuple[str, ...] = ()
+    rows: int | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return what decides the rows of one fold; more repeats leave the others as they are."""
+        return {name: value for name, value in asdict(self).items() if name != "repeats"}
+
+    @property
+    def n_folds(self) -> int:
+        """Folds of one repeat; published splits make one."""
+        return 1 if self.test else self.folds
+
+    def __str__(self) -> str:
+        if self.test:
+            text = f"trained on {' + '.join(self.train)}, tested on {' + '.join(self.test)}"
+        else:
+            text = f"{self.folds}-fold cross-validation"
+            text += " with stratified folds" * self.stratify
+        if self.repeats > 1:
+            text += f", {self.repeats} times"
+        return text + (f", on at most {self.rows:,} rows" if self.rows else "")
+
+
+@dataclass(frozen=True)
+class MeasureSpec:
+    """A measure of a study.
+
+    Attributes
+    ----------
+    name, title : str
+        What files and people call it.
+    measure : str
+        A function of `ramify.metrics`, such as "pooled_auprc" or "hmc_loss".
+    options : dict
+        Its options, such as ``labels="leaves"``; a number of thresholds is a grid on [0, 1].
+    train : bool
+        Whether to measure the training rows too, which gives the overfit score.
+    """
+
+    name: str
+    title: str
+    measure: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    train: bool = False
+
+    def settings(self) -> dict[str, Any]:
+        """Return what decides the value."""
+        return {"measure": self.measure, "options": dict(self.options), "train": self.train}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A finding of the literature that the report checks.
+
+    Attributes
+    ----------
+    text : str
+        The finding in words.
+    kind : {"first", "better", "alike"}
+        "first": ``models[0]`` has the best average rank of the models. "better": the second of
+        every pair beats the first. "alike": Friedman's test finds no difference.
+    models : tuple of str
+        The models concerned.
+    pairs : tuple of pairs of str
+        For "better": a worse and a better model each.
+    """
+
+    text: str
+    kind: str
+    models: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model on one part of one data set: what is learnt, measured and stored at a time."""
+
+    data: DataSpec
+    model: ModelSpec
+    repeat: int
+    fold: int
+    seed: int
+
+    @property
+    def title(self) -> str:
+        """What a person calls it."""
+        return f"{self.model.title} on {self.data.title}, fold {self.fold + 1}"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A comparison of models on data sets, as a TOML file declares it.
+
+    Attributes
+    ----------
+    name, title, text : str
+        What files and people call it, and an introduction.
+    seed : int
+        One seed, one result.
+    data, models, measures : tuple
+        Their specifications; the first measure is the one that tests compare.
+    protocol : Protocol
+        How rows are divided.
+    alpha : float
+        Significance level of the tests.
+    groups : dict of str to tuple of str
+        Models to compare with each other, by the name of the group; none: all of them.
+    claims : tuple of Claim
+        Findings to check.
+    reference : tuple of dict
+        Published numbers: "dataset", "model", "quantity", "value".
+    reference_name : str
+        Where those are from.
+    quick : bool
+        Whether this is the short form of a study.
+    """
+
+    name: str
+    title: str
+    text: str
+    seed: int
+    data: tuple[DataSpec, ...]
+    models: tuple[ModelSpec, ...]
+    measures: tuple[MeasureSpec, ...]
+    protocol: Protocol
+    alpha: float = 0.05
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
+    reference: tuple[Mapping[str, Any], ...] = ()
+    reference_name: str = ""
+    quick: bool = False
+
+    def cells(self, data: DataSpec) -> Iterator[Cell]:
+        """Yield the cells of a data set, fold by fold: early results compare all models."""
+        for repeat in range(self.protocol.repeats):
+            for fold in range(self.protocol.n_folds):
+                seed = _cell_seed(self.seed, data.name, repeat, fold)
+                for model in self.models:
+                    yield Cell(data, model, repeat, fold, seed)
+
+
+def _cell_seed(seed: int, data: str, repeat: int, fold: int) -> int:
+    """Return the same seed for all models, so that they meet the same luck."""
+    text = f"{seed}/{data}/{repeat}/{fold}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1

@@ -1,0 +1,325 @@
+"""A study from a TOML file: every mistake found before anything runs."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from importlib.resources import files as package_files
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from ramify._validation import did_you_mean
+from ramify.jobs.models import MODELS
+from ramify.metrics import get_scorer_names
+from ramify.studies.plan import Claim, DataSpec, MeasureSpec, ModelSpec, Protocol, Study
+
+__all__ = ["list_studies", "load_study", "make_study"]
+
+_TOP = (
+    *("name", "title", "text", "seed", "datasets", "models", "measures", "protocol", "tests"),
+    *("claims", "reference", "reference_name", "quick"),
+)
+_DATA = ("name", "title", "fetch", "file", "hierarchy", "target", "max_level", "missing", "note")
+_MODEL = ("name", "title", "model", "parameters", "inside", "labels", "grid", "tune")
+_PROTOCOL = ("folds", "repeats", "stratify", "train", "test", "rows")
+_QUICK = ("datasets", "parameters", "folds", "repeats", "rows", "text")
+
+
+def list_studies() -> list[str]:
+    """List the studies that come with the package.
+
+    Returns
+    -------
+    list of str
+        Names for `load_study`.
+
+    Examples
+    --------
+    >>> from ramify.studies import list_studies
+    >>> "levatic2015" in list_studies()
+    True
+    """
+    names = [item.name for item in package_files("ramify.studies").iterdir()]
+    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
+
+
+def load_study(name: str | Path, *, quick: bool = False) -> Study:
+    """Read a study.
+
+    Parameters
+    ----------
+    name : str or Path
+        A study of `list_studies`, or a TOML file.
+    quick : bool
+        Take the short form: what the file's table ``[quick]`` says.
+
+    Returns
+    -------
+    Study
+        Checked, so that a mistake is found before hours of work.
+
+    Examples
+    --------
+    >>> from ramify.studies import load_study
+    >>> study = load_study("animals", quick=True)
+    >>> [model.name for model in study.models]
+    ['shares', 'tree', 'per-edge', 'forest']
+    """
+    path = Path(name)
+    if path.suffix == ".toml":
+        if not path.is_file():
+            raise FileNotFoundError(f"there is no study {path}. Give a TOML file that exists.")
+        return make_study(_parse(path.read_text("utf-8"), str(path)), path.parent, quick=quick)
+    known = list_studies()
+    if str(name) not in known:
+        raise ValueError(
+            f"there is no study {str(name)!r}.{did_you_mean(str(name), known)} Give a TOML file, "
+            f"or one of {', '.join(known)}."
+        )
+    resource = package_files("ramify.studies").joinpath(f"{name}.toml")
+    text = resource.read_text(encoding="utf-8")
+    return make_study(_parse(text, str(resource)), Path(str(resource)).parent, quick=quick)
+
+
+def _parse(text: str, origin: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415 (Python 3.11 and later)
+    else:
+        try:
+            import tomli as tomllib  # noqa: PLC0415 (optional)
+        except ImportError:
+            raise ImportError(
+                "reading a study needs tomli on Python 3.10: pip install 'ramify[cli]'"
+            ) from None
+    try:
+        return dict(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{origin} is no TOML: {error}.") from None
+
+
+def make_study(
+    tables: Mapping[str, Any], folder: Path | None = None, *, quick: bool = False
+) -> Study:
+    """Make a study of the tables that a TOML file holds.
+
+    Parameters
+    ----------
+    tables : mapping
+        As parsed.
+    folder : Path, optional
+        Where the files lie that it names.
+    quick : bool
+        Whether to apply ``quick``.
+
+    Returns
+    -------
+    Study
+        Checked.
+
+    Examples
+    --------
+    >>> from ramify.studies import make_study
+    >>> study = make_study({
+    ...     "name": "first", "datasets": [{"name": "animals"}],
+    ...     "models": [{"name": "tree", "model": "tree", "grid": {"max_depth": [2, 4]}}],
+    ...     "measures": {"auprc": {"measure": "pooled_auprc"}}})
+    >>> [model.title for model in study.models]
+    ['tree, max_depth=2', 'tree, max_depth=4']
+    """
+    _check_keys(tables, _TOP, "the study")
+    for name in ("name", "datasets", "models", "measures"):
+        if not tables.get(name):
+            raise ValueError(f"the study has no {name!r}. Every study needs it.")
+    folder = folder or Path()
+    tests = dict(tables.get("tests", {}))
+    _check_keys(tests, ("alpha", "groups"), "[tests]")
+    models = tuple(one for table in tables["models"] for one in _models(table))
+    study = Study(
+        name=str(tables["name"]),
+        title=str(tables.get("title", tables["name"])),
+        text=str(tables.get("text", "")).strip(),
+        seed=int(tables.get("seed", 0)),
+        data=tuple(_data(table, folder) for table in tables["datasets"]),
+        models=models,
+        measures=tuple(_measure(name, table) for name, table in tables["measures"].items()),
+        protocol=_protocol(tables.get("protocol", {})),
+        alpha=float(tests.get("alpha", 0.05)),
+        groups={name: tuple(group) for name, group in tests.get("groups", {}).items()},
+        claims=tuple(_claim(table) for table in tables.get("claims", ())),
+        reference=_reference(tables.get("reference"), folder),
+        reference_name=str(tables.get("reference_name", "published")),
+    )
+    _check_names(study)
+    return _shortened(study, tables.get("quick", {})) if quick else study
+
+
+def _check_keys(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+    known = list(known)
+    for key in table:
+        if key not in known:
+            raise ValueError(
+                f"{where} has no setting {key!r}.{did_you_mean(key, known)} It has "
+                f"{', '.join(known)}."
+            )
+
+
+def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
+    where = f"data set {table.get('name', '?')!r}"
+    _check_keys(table, _DATA, where)
+    if "name" not in table:
+        raise ValueError("a data set has no 'name'. Give it one, e.g. name = \"animals\".")
+    found = {"title": table["name"], **table}
+    for name in ("file", "hierarchy"):
+        if name in found:
+            found[name] = str(folder / found[name])
+    if "file" not in found:
+        found.setdefault("fetch", table["name"])
+    return DataSpec(**found)
+
+
+def _models(table: Mapping[str, Any]) -> list[ModelSpec]:
+    """Return one model, or one for each combination of a grid."""
+    where = f"model {table.get('name', '?')!r}"
+    _check_keys(table, _MODEL, where)
+    for name in ("name", "model"):
+        if name not in table:
+            raise ValueError(f"{where} has no {name!r}. Models are {', '.join(MODELS)}.")
+    if table["model"] not in (*MODELS, "shares"):
+        raise ValueError(
+            f"{where} is of the kind {table['model']!r}, which there is not."
+            f"{did_you_mean(table['model'], MODELS)} Models are {', '.join(MODELS)}, shares."
+        )
+    if table.get("labels", "all") not in ("all", "leaves"):
+        raise ValueError(f'{where} has labels = {table["labels"]!r}: give "all" or "leaves".')
+    inside = table.get("inside")
+    if inside is not None:
+        (inside,) = _models({"name": table["name"], **inside})
+    tune = table.get("tune")
+    if tune is not None:
+        _check_keys(tune, ("grid", "folds", "measure"), f"tune of {where}")
+        tune = {"folds": 3, "measure": "pooled_auprc", **tune}
+    first = ModelSpec(
+        name=table["name"],
+        title=table.get("title", table["name"]),
+        model=table["model"],
+        parameters=table.get("parameters", {}),
+        inside=inside,
+        labels=table.get("labels", "all"),
+        tune=tune,
+    )
+    return _expanded(first, table.get("grid", {}))
+
+
+def _expanded(model: ModelSpec, grid: Mapping[str, list[Any]]) -> list[ModelSpec]:
+    if not grid:
+        return [model]
+    found = []
+    for values in product(*grid.values()):
+        chosen = dict(zip(grid, values, strict=True))
+        text = ", ".join(f"{name}={value}" for name, value in chosen.items())
+        found.append(
+            replace(
+                model,
+                name=f"{model.name}[{text}]",
+                title=f"{model.title}, {text}",
+                parameters={**model.parameters, **chosen},
+            )
+        )
+    return found
+
+
+def _measure(name: str, table: Mapping[str, Any]) -> MeasureSpec:
+    measure = table.get("measure", name)
+    scorers = get_scorer_names()
+    if measure not in scorers and f"neg_{measure}" not in scorers:
+        known = [scorer.removeprefix("neg_") for scorer in scorers]
+        raise ValueError(
+            f"measure {name!r} is {measure!r}, which there is not."
+            f"{did_you_mean(measure, known)} Measures are {', '.join(known)}."
+        )
+    own = ("measure", "title", "train")
+    options = {key: value for key, value in table.items() if key not in own}
+    title = table.get("title", str(measure).replace("_", " "))
+    return MeasureSpec(name, title, measure, options, bool(table.get("train", False)))
+
+
+def _protocol(table: Mapping[str, Any]) -> Protocol:
+    _check_keys(table, _PROTOCOL, "[protocol]")
+    if ("train" in table) != ("test" in table):
+        raise ValueError("[protocol] has train without test, or test without train. Give both.")
+    found = Protocol(
+        **{key: tuple(v) if isinstance(v, list) else v for key, v in table.items()}  # type: ignore[arg-type]
+    )
+    if found.folds < 2 or found.repeats < 1:
+        raise ValueError(
+            f"[protocol] has folds = {found.folds} and repeats = {found.repeats}. Give at least "
+            "2 folds and 1 repeat."
+        )
+    return found
+
+
+def _claim(table: Mapping[str, Any]) -> Claim:
+    _check_keys(table, ("text", "kind", "models", "pairs"), "a claim")
+    if table.get("kind") not in ("first", "better", "alike"):
+        raise ValueError(
+            f'a claim has kind = {table.get("kind")!r}: give "first", "better" or "alike".'
+        )
+    pairs = tuple((str(worse), str(better)) for worse, better in table.get("pairs", ()))
+    return Claim(str(table["text"]), table["kind"], tuple(table.get("models", ())), pairs)
+
+
+def _reference(name: str | None, folder: Path) -> tuple[Mapping[str, Any], ...]:
+    """Read published numbers: dataset, model, quantity, value."""
+    if name is None:
+        return ()
+    with (folder / name).open(encoding="utf-8", newline="") as file:
+        return tuple({**row, "value": float(row["value"])} for row in csv.DictReader(file))
+
+
+def _check_names(study: Study) -> None:
+    models = [model.name for model in study.models]
+    for kind, names in (("models", models), ("data sets", [one.name for one in study.data])):
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise ValueError(f"two {kind} are called {min(twice)!r}. Give each its own name.")
+    used = [(f"group {group!r}", one) for group, names in study.groups.items() for one in names]
+    for claim in study.claims:
+        used += [("a claim", one) for one in (*claim.models, *sum(claim.pairs, ()))]
+    for where, name in used:
+        if name not in models:
+            raise ValueError(
+                f"{where} names the model {name!r}, which there is not."
+                f"{did_you_mean(name, models)}"
+            )
+
+
+def _shortened(study: Study, quick: Mapping[str, Any]) -> Study:
+    """Return the short form: fewer data sets, folds and rows, smaller ensembles."""
+    _check_keys(quick, _QUICK, "[quick]")
+    known = [data.name for data in study.data]
+    for name in quick.get("datasets", ()):
+        if name not in known:
+            raise ValueError(
+                f"[quick] names the data set {name!r}, which the study has not."
+                f"{did_you_mean(name, known)}"
+            )
+    kept = quick.get("datasets", known)
+    numbers = {key: quick[key] for key in ("folds", "repeats", "rows") if key in quick}
+    return replace(
+        study,
+        data=tuple(data for data in study.data if data.name in kept),
+        models=tuple(_with(model, quick.get("parameters", {})) for model in study.models),
+        protocol=replace(study.protocol, **numbers),
+        text="\n\n".join(filter(None, (study.text, str(quick.get("text", "")).strip()))),
+        quick=True,
+    )
+
+
+def _with(model: ModelSpec, parameters: Mapping[str, Any]) -> ModelSpec:
+    """Change parameters where a model, or the one inside it, sets them itself."""
+    own = {name: parameters.get(name, value) for name, value in model.parameters.items()}
+    inside = None if model.inside is None else _with(model.inside, parameters)
+    return replace(model, parameters=own, inside=inside)

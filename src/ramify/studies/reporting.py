@@ -1,0 +1,41 @@
+"""Reports of stored results, in every format, written beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ramify.io.files import writing_text
+from ramify.studies.report_csv import to_cells_csv, to_scores_csv
+from ramify.studies.report_markdown import to_markdown
+from ramify.studies.results import StudyResults
+
+__all__ = ["write_reports"]
+
+_WRITERS: dict[str, Callable[[StudyResults], str]] = {
+    "report.md": to_markdown,
+    "scores.csv": to_scores_csv,
+    "cells.csv": to_cells_csv,
+}
+
+
+def write_reports(folder: str | Path) -> list[Path]:
+    """Write all reports of the results in a folder; nothing is learnt.
+
+    Parameters
+    ----------
+    folder : path
+        What `run_study` was given as `out`.
+
+    Returns
+    -------
+    list of Path
+        ``report.html``, ``report.md``, ``tables.tex``, ``scores.csv`` (means) and
+        ``cells.csv`` (every fold).
+    """
+    folder = Path(folder)
+    results = StudyResults.read(folder)
+    for name, write in _WRITERS.items():
+        with writing_text(folder / name) as file:
+            file.write(write(results))
+    return [folder / name for name in _WRITERS]

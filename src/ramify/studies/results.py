@@ -1,0 +1,290 @@
+"""Stored results as tables: a figure for every model, data set and fold."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify.studies.store import Store
+
+__all__ = ["Quantity", "StudyResults"]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that every cell has a figure of.
+
+    Attributes
+    ----------
+    name, title : str
+        What files and people call it.
+    higher_is_better : bool
+        Whether the largest is the best.
+    kind : {"score", "overfit", "seconds", "nodes", "megabytes"}
+        How it is written.
+    """
+
+    name: str
+    title: str
+    higher_is_better: bool
+    kind: str
+
+    def show(self, value: float) -> str:
+        """Write a figure as people read it.
+
+        Parameters
+        ----------
+        value : float
+            NaN: a dash.
+
+        Returns
+        -------
+        str
+            Three decimals for scores, three digits for seconds, whole nodes and megabytes.
+
+        Examples
+        --------
+        >>> Quantity("time", "time", False, "seconds").show(12.345)
+        '12.3'
+        """
+        if not np.isfinite(value):
+            return "–"
+        if self.kind in ("score", "overfit"):
+            return f"{value:.3f}"
+        if self.kind == "seconds":
+            return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+        return f"{value:,.0f}"
+
+
+class StudyResults:
+    """What a folder of results holds of one study.
+
+    Parameters
+    ----------
+    study : dict
+        The facts of ``study.json``.
+    cells : list of dict
+        Finished cells, in the order of the study.
+    failures : list of dict
+        Failed ones.
+
+    Attributes
+    ----------
+    study, cells, failures
+        As given.
+    n_waiting : int
+        Cells that have not run yet.
+    """
+
+    def __init__(
+        self, study: dict[str, Any], cells: list[dict[str, Any]], failures: list[dict[str, Any]]
+    ) -> None:
+        self.study = study
+        self.cells = cells
+        self.failures = failures
+        self.n_waiting = len(study["cells"]) - len(cells) - len(failures)
+        self._by_place: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+        for cell in cells:
+            self._by_place[cell["dataset"], cell["model"]].append(cell)
+
+    @classmethod
+    def read(cls, folder: str | Path) -> StudyResults:
+        """Read the results of a study; cells of other studies in the folder are left out.
+
+        Parameters
+        ----------
+        folder : path
+            What `run_study` was given as `out`.
+
+        Returns
+        -------
+        StudyResults
+            The results.
+        """
+        store = Store(Path(folder))
+        study = store.read_study()
+        cells, failures = [], []
+        for key in study["cells"]:
+            record = store.read(key)
+            failure = store.read(key, failed=True) if record is None else None
+            if record is not None:
+                cells.append(record)
+            elif failure is not None:
+                failures.append(failure)
+        order = {key: place for place, key in enumerate(_in_order(study))}
+        cells.sort(key=lambda cell: order[cell["key"]])
+        failures.sort(key=lambda cell: order[cell["key"]])
+        return cls(study, cells, failures)
+
+    @property
+    def datasets(self) -> list[dict[str, Any]]:
+        """Data sets with results, in the order of the study."""
+        found = {cell["dataset"] for cell in self.cells}
+        return [data for data in self.study["datasets"] if data["name"] in found]
+
+    @property
+    def missing(self) -> list[dict[str, Any]]:
+        """Data sets that are not at hand, with the reason under "missing"."""
+        return [data for data in self.study["datasets"] if data["missing"]]
+
+    @property
+    def models(self) -> list[dict[str, Any]]:
+        """Models, in the order of the study."""
+        return list(self.study["models"])
+
+    @property
+    def measures(self) -> list[Quantity]:
+        """The study's measures."""
+        return [
+            Quantity(one["name"], one["title"], one["higher_is_better"], "score")
+            for one in self.study["measures"]
+        ]
+
+    @property
+    def costs(self) -> list[Quantity]:
+        """Overfit scores, learning time, size and memory."""
+        found = [
+            Quantity(f"overfit:{one['name']}", f"overfit score ({one['title']})", False, "overfit")
+            for one in self.study["measures"]
+            if one["train"]
+        ]
+        return [
+            *found,
+            Quantity("fit_cpu_seconds", "learning time (CPU seconds)", False, "seconds"),
+            Quantity("complexity", "size (nodes of all trees)", False, "nodes"),
+            Quantity("peak_memory_mb", "peak memory (MB)", False, "megabytes"),
+        ]
+
+    def quantity(self, name: str) -> Quantity:
+        """Return a measure or cost by name.
+
+        Parameters
+        ----------
+        name : str
+            Such as "fit_cpu_seconds".
+
+        Returns
+        -------
+        Quantity
+            The one of that name.
+        """
+        return next(one for one in (*self.measures, *self.costs) if one.name == name)
+
+    def folds(self, quantity: str, data: str, model: str) -> NDArray[np.float64]:
+        """Return a quantity in every finished fold.
+
+        Parameters
+        ----------
+        quantity, data, model : str
+            Names.
+
+        Returns
+        -------
+        ndarray of shape (n_folds,)
+            NaN where it is not defined.
+        """
+        cells = self._by_place.get((data, model), [])
+        return np.array([_figure(cell, quantity) for cell in cells], dtype=np.float64)
+
+    def mean(self, quantity: str, data: str, model: str) -> float:
+        """Return the mean of a quantity over the folds; NaN if there is none.
+
+        Parameters
+        ----------
+        quantity, data, model : str
+            Names.
+
+        Returns
+        -------
+        float
+            Of the folds in which it is defined.
+        """
+        values = self.folds(quantity, data, model)
+        values = values[np.isfinite(values)]
+        return float(values.mean()) if values.size else float("nan")
+
+    def spread(self, quantity: str, data: str, model: str) -> float:
+        """Return the standard deviation of a quantity over the folds.
+
+        Parameters
+        ----------
+        quantity, data, model : str
+            Names.
+
+        Returns
+        -------
+        float
+            NaN with fewer than two folds.
+        """
+        values = self.folds(quantity, data, model)
+        values = values[np.isfinite(values)]
+        return float(values.std(ddof=1)) if values.size > 1 else float("nan")
+
+    def block(self, quantity: str, data: str, models: list[str]) -> NDArray[np.float64]:
+        """Return a row for each fold that all the models have finished, a column for each model.
+
+        Parameters
+        ----------
+        quantity, data : str
+            Names.
+        models : list of str
+            The columns.
+
+        Returns
+        -------
+        ndarray of shape (n_folds, n_models)
+            Figures of the same folds side by side.
+        """
+        columns = [
+            {
+                (cell["repeat"], cell["fold"]): _figure(cell, quantity)
+                for cell in self._by_place.get((data, model), [])
+            }
+            for model in models
+        ]
+        shared = sorted(set.intersection(*map(set, columns))) if columns else []
+        return np.array([[column[fold] for column in columns] for fold in shared]).reshape(
+            len(shared), len(models)
+        )
+
+    def complete(self, data: str, model: str) -> bool:
+        """Tell whether all folds of a model on a data set are finished.
+
+        Parameters
+        ----------
+        data, model : str
+            Names.
+
+        Returns
+        -------
+        bool
+            False where some failed or have not run.
+        """
+        planned = sum(place[:2] == [data, model] for place in self.study["cells"].values())
+        return len(self._by_place.get((data, model), [])) == planned
+
+
+def _in_order(study: dict[str, Any]) -> list[str]:
+    """Return keys by data set, model, repeat and fold: files are sorted by their keys."""
+    data = {one["name"]: place for place, one in enumerate(study["datasets"])}
+    models = {one["name"]: place for place, one in enumerate(study["models"])}
+    places = study["cells"]
+    return sorted(
+        places,
+        key=lambda k: (data[places[k][0]], models[places[k][1]], places[k][2], places[k][3]),
+    )
+
+
+def _figure(cell: dict[str, Any], quantity: str) -> float:
+    if quantity.startswith("overfit:"):
+        value = cell.get("overfit", {}).get(quantity.removeprefix("overfit:"))
+    elif quantity in cell.get("scores", {}):
+        value = cell["scores"][quantity]
+    else:
+        value = cell.get(quantity)
+    return float("nan") if value is None else float(value)

@@ -1,0 +1,158 @@
+"""Running a study: what is not there yet, in parallel, one file for each finished cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from ramify._progress import track
+from ramify.studies.cell import higher_is_better, run_cell
+from ramify.studies.data import digest_data
+from ramify.studies.identity import cell_key, digest_code, versions
+from ramify.studies.plan import Cell, DataSpec, Study
+from ramify.studies.results import StudyResults
+from ramify.studies.store import Store
+
+__all__ = ["run_study"]
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The cells of a study by their keys, and why some data sets have none."""
+
+    cells: dict[str, Cell]
+    missing: dict[str, str]
+    digests: dict[str, str]
+
+
+def run_study(
+    study: Study, out: str | Path, *, n_jobs: int = 1, progress: bool = False
+) -> StudyResults:
+    """Run the cells of a study that have no result yet, and return all results.
+
+    Each finished cell is written at once. A run that was interrupted or killed is continued by
+    the same call; only what was being learnt at that moment is learnt again.
+
+    Parameters
+    ----------
+    study : Study
+        From `load_study` or `make_study`.
+    out : path
+        The folder of results.
+    n_jobs : int
+        Cells that are learnt at the same time, through joblib; -1 for as many as there are
+        cores. Each learns in one thread, so that learning times compare.
+    progress : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    StudyResults
+        Whatever there is; cells that failed are listed in it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from ramify.studies import make_study, run_study
+    >>> study = make_study({
+    ...     "name": "first", "datasets": [{"name": "animals"}], "protocol": {"folds": 2},
+    ...     "models": [{"name": "tree", "model": "tree"}, {"name": "shares", "model": "shares"}],
+    ...     "measures": {"auprc": {"measure": "pooled_auprc"}}})
+    >>> with TemporaryDirectory() as folder:
+    ...     results = run_study(study, folder)
+    >>> results.mean("auprc", "animals", "tree") > results.mean("auprc", "animals", "shares")
+    True
+    """
+    store = Store(Path(out))
+    store.prepare()
+    work = _plan(study)
+    store.write_study(_facts(study, work))
+    done = store.done(work.cells)
+    waiting = {key: cell for key, cell in work.cells.items() if key not in done}
+    found = _run(study, waiting, n_jobs)
+    for record in track(found, len(waiting), f"Study {study.name}", shown=progress):
+        store.write(record)
+    return StudyResults.read(store.folder)
+
+
+def _plan(study: Study) -> _Work:
+    """Find the cells, and which data are not at hand, before anything is learnt."""
+    cells: dict[str, Cell] = {}
+    missing: dict[str, str] = {}
+    digests: dict[str, str] = {}
+    for data in study.data:
+        reason = data.missing
+        if reason is None:
+            try:
+                digests[data.name] = digest_data(data)
+            except (OSError, ImportError) as error:
+                reason = str(error)
+        if reason is not None:
+            missing[data.name] = reason
+            continue
+        digest = digests[data.name]
+        cells |= {cell_key(study, cell, digest): cell for cell in study.cells(data)}
+    return _Work(cells, missing, digests)
+
+
+def _run(study: Study, cells: dict[str, Cell], n_jobs: int) -> Iterator[dict[str, Any]]:
+    """Yield results as they are finished, not in order: none waits to be written."""
+    if n_jobs == 1:
+        for key, cell in cells.items():
+            yield run_cell(study, cell, key)
+        return
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")
+    tasks = (delayed(run_cell)(study, cell, key) for key, cell in cells.items())
+    yield from parallel(tasks)
+
+
+def _facts(study: Study, work: _Work) -> dict[str, Any]:
+    """Return all that a report needs beside the cells."""
+    return {
+        "name": study.name,
+        "title": study.title,
+        "text": study.text,
+        "quick": study.quick,
+        "seed": study.seed,
+        "protocol": str(study.protocol),
+        "alpha": study.alpha,
+        "groups": {name: list(group) for name, group in study.groups.items()},
+        "claims": [asdict(claim) for claim in study.claims],
+        "reference": [dict(row) for row in study.reference],
+        "reference_name": study.reference_name,
+        "datasets": [_data_facts(data, work) for data in study.data],
+        "models": [
+            {"name": model.name, "title": model.title, **model.settings()}
+            for model in study.models
+        ],
+        "measures": [
+            {
+                "name": measure.name,
+                "title": measure.title,
+                "higher_is_better": higher_is_better(measure),
+                **measure.settings(),
+            }
+            for measure in study.measures
+        ],
+        "code": digest_code(),
+        "versions": versions(),
+        "cells": {
+            key: [cell.data.name, cell.model.name, cell.repeat, cell.fold]
+            for key, cell in work.cells.items()
+        },
+    }
+
+
+def _data_facts(data: DataSpec, work: _Work) -> dict[str, Any]:
+    return {
+        "name": data.name,
+        "title": data.title,
+        "note": data.note,
+        "max_level": data.max_level,
+        "missing": work.missing.get(data.name),
+        "digest": work.digests.get(data.name),
+    }
