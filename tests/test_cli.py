@@ -226,3 +226,27 @@ def test_an_arff_file_of_clus(tmp_path: Path) -> None:
     assert evaluated.exit_code == 0, evaluated.output
     facts = json.loads(evaluated.output)
     assert facts["data"]["rows"] == len(fetch("pheno_FUN").splits["test"])
+
+
+def test_study_runs_reports_and_says_what_failed(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'name = "mine"\n[protocol]\nfolds = 2\n[measures.pooled_auprc]\n'
+        '[[datasets]]\nname = "animals"\n[[models]]\nname = "tree"\nmodel = "tree"\n'
+        '[[models]]\nname = "bad"\nmodel = "tree"\nparameters = { max_depth = -1 }\n',
+        "utf-8",
+    )
+    result = run("study", path, "-o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "Best by pooled auprc: tree on animals" in result.output
+    assert "failed bad on animals, fold 1: ValueError" in result.output
+    again = run("study", path, "-o", tmp_path / "out", "--report", "--json")
+    assert json.loads(again.output)["finished"] == 2
+    assert (tmp_path / "out" / "report.md").is_file()
+
+
+def test_study_names_what_there_is() -> None:
+    result = run("study", "levatic2051")
+    assert result.exit_code == 2
+    assert "animals, levatic2015" in result.output
+    assert "has no data set 'enronn'" in run("study", "levatic2015", "-d", "enronn").output

@@ -71,6 +71,10 @@ class OwnLearner(Learner):
         }
         if self.features.schema.has_nominal:
             settings["categorical_features"] = self.features.schema.n_categories > 0
+        levels = getattr(self.estimator, "f_test", None)
+        if np.iterable(levels) and len(problem.rows) < self.estimator.f_test_folds:
+            # Too few rows for folds to choose by: the level that lets the smallest tree grow.
+            settings["f_test"] = min(levels)
         Y = label_columns(problem.positives, self.features.X.shape[0])[problem.rows]
         estimator = self._make(seed).set_params(**settings)
         estimator.fit(

@@ -30,6 +30,8 @@ from ramify.jobs.predicting import features_for, label_cells, write_predictions
 from ramify.jobs.reading import DataOptions, read_data, split_identifiers
 from ramify.jobs.training import train as train_model
 from ramify.metrics._reports import aligned
+from ramify.studies import StudyResults, list_studies, load_study, run_study, write_reports
+from ramify.studies.findings import headlines
 
 __all__ = ["app", "main"]
 
@@ -231,6 +233,73 @@ def datasets(
             return
         shown = [[entry[name] for name in DATASET_COLUMNS] for entry in found]
         typer.echo("\n".join(aligned([list(DATASET_COLUMNS), *shown])))
+
+
+@app.command()
+def study(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help=f"A TOML file, or one of: {', '.join(list_studies())}.", metavar="NAME_OR_TOML"
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The folder (default: results/NAME).")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="The short form.")] = False,
+    only: Annotated[
+        list[str] | None, typer.Option("--datasets", "-d", help="One of its data sets.")
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Learn nothing: write the reports again.")
+    ] = False,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Cells at a time; -1: cores.")] = 1,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Compare models on data sets, and write a report.
+
+    ``ramify study levatic2015 --quick``. What is finished is kept: stopped or killed, the same
+    command goes on where it stood.
+    """
+    with plain_errors(verbose):
+        plan = load_study(name, quick=quick)
+        folder = out or Path("results") / (plan.name + "-quick" * quick)
+        if report:
+            results = StudyResults.read(folder)
+        else:
+            shown = sys.stderr.isatty() and not as_json
+            results = run_study(plan.on(only or ()), folder, n_jobs=jobs, progress=shown)
+        files = write_reports(folder)
+        if as_json:
+            _print_json(_study_facts(results, files))
+        else:
+            _print_study(results, files)
+    if results.failures:
+        raise typer.Exit(1)
+
+
+def _study_facts(results: StudyResults, files: list[Path]) -> dict[str, Any]:
+    return {
+        "finished": len(results.cells),
+        "failed": len(results.failures),
+        "missing": {data["name"]: data["missing"] for data in results.missing},
+        "found": headlines(results),
+        "files": [str(path) for path in files],
+    }
+
+
+def _print_study(results: StudyResults, files: list[Path]) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]{results.study['title']}[/bold]")
+    for line in headlines(results):
+        console.print(line, markup=False)
+    for data in results.missing:
+        console.print(f"[yellow]missing[/yellow] {data['title']}: {data['missing']}")
+    for cell in results.failures:
+        place = f"{cell['model']} on {cell['dataset']}, fold {cell['fold'] + 1}"
+        console.print(f"[red]failed[/red] {place}: {cell['error']}")
+    console.print(f"{len(results.cells):,} cells; the report is in [bold]{files[0]}[/bold]")
 
 
 @app.command()

@@ -6,4 +6,12 @@ from ramify.studies.reporting import write_reports
 from ramify.studies.results import StudyResults
 from ramify.studies.running import run_study
 
-__all__ = ["Study", "StudyResults", "list_studies", "load_study", "make_study", "run_study", "write_reports"]
+__all__ = [
+    "Study",
+    "StudyResults",
+    "list_studies",
+    "load_study",
+    "make_study",
+    "run_study",
+    "write_reports",
+]

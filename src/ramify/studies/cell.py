@@ -54,7 +54,7 @@ def run_cell(study: Study, cell: Cell, key: str) -> dict[str, Any]:
     forget_peak()
     try:
         found = {"status": "done", **_learn_and_measure(study, cell)}
-    except Exception as error:  # noqa: BLE001 (one bad cell must not end the study)
+    except Exception as error:
         found = {
             "status": "failed",
             "error": f"{type(error).__name__}: {error}",

@@ -14,6 +14,8 @@ from ramify.studies.results import Quantity, StudyResults
 
 __all__ = ["Comparison", "Verdict", "check_claims", "compare_folds", "compare_overall"]
 
+_SHOWN = 4  # exceptions to a claim that are named
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -80,7 +82,11 @@ def compare_overall(results: StudyResults, quantity: Quantity) -> list[Compariso
     found = []
     for group, models in _groups(results):
         rows = [_means(results, quantity, data["name"], models) for data in results.datasets]
-        found.append(_compare(results, quantity, group, "data sets", np.array(rows), models))
+        found.append(
+            _compare(
+                results, quantity, models, group=group, scope="data sets", scores=np.array(rows)
+            )
+        )
     return found
 
 
@@ -101,12 +107,13 @@ def compare_folds(results: StudyResults, quantity: Quantity, data: str) -> list[
     list of Comparison
         One for each group.
     """
-    return [
-        _compare(
-            results, quantity, group, "folds", results.block(quantity.name, data, models), models
+    found = []
+    for group, models in _groups(results):
+        scores = results.block(quantity.name, data, models)
+        found.append(
+            _compare(results, quantity, models, group=group, scope="folds", scores=scores)
         )
-        for group, models in _groups(results)
-    ]
+    return found
 
 
 def _groups(results: StudyResults) -> Iterator[tuple[str, list[str]]]:
@@ -117,9 +124,7 @@ def _groups(results: StudyResults) -> Iterator[tuple[str, list[str]]]:
             yield group, models
 
 
-def _means(
-    results: StudyResults, quantity: Quantity, data: str, models: list[str]
-) -> list[float]:
+def _means(results: StudyResults, quantity: Quantity, data: str, models: list[str]) -> list[float]:
     """Return a mean for each model; NaN where folds are missing, which would be unfair."""
     return [
         results.mean(quantity.name, data, model) if results.complete(data, model) else np.nan
@@ -135,10 +140,11 @@ def _titles(results: StudyResults, models: list[str]) -> list[str]:
 def _compare(
     results: StudyResults,
     quantity: Quantity,
+    models: list[str],
+    *,
     group: str,
     scope: str,
     scores: NDArray[np.float64],
-    models: list[str],
 ) -> Comparison:
     scores = scores[~np.isnan(scores).any(axis=1)]
     titles = _titles(results, models)
@@ -182,16 +188,12 @@ def _test_words(test: FriedmanResult, pairs: NemenyiResult) -> str:
     return f"{text} By Nemenyi's test {first} is significantly better than {named}{rest}."
 
 
-def _pair_words(
-    scores: NDArray[np.float64], titles: list[str], better: bool, scope: str
-) -> str:
+def _pair_words(scores: NDArray[np.float64], titles: list[str], better: bool, scope: str) -> str:
     """Say which of two models wins: Wilcoxon's test sees more than Friedman's then."""
     gain = (scores[:, 0] - scores[:, 1]) * (1 if better else -1)
     wins = int((gain > 0).sum()), int((gain < 0).sum())
     leader = 0 if wins[0] >= wins[1] else 1
-    text = (
-        f"{titles[leader]} beats {titles[1 - leader]} on {wins[leader]} of {len(gain)} {scope}"
-    )
+    text = f"{titles[leader]} beats {titles[1 - leader]} on {wins[leader]} of {len(gain)} {scope}"
     if not gain.any():
         return f"{titles[0]} and {titles[1]} have the same results on all {len(gain)} {scope}."
     return f"{text} (Wilcoxon's test: {p_words(wilcoxon(scores[:, 0], scores[:, 1]).p_value)})."
@@ -304,11 +306,14 @@ def _check_better(
             right = values[1] > values[0] if quantity.higher_is_better else values[1] < values[0]
             n_right += right
             if not right:
-                wrong.append(f"{join(_titles(results, [better]))} on {data['title']}")
+                beaten, winner = _titles(results, [better, worse])
+                wrong.append(f"{beaten} against {winner} on {data['title']}")
     if not n_pairs:
         return "open", "No data set has results of both models of a pair."
     text = f"So it is in {n_right} of {n_pairs} comparisons"
-    text += f"; not for {join(wrong)}." if wrong else "."
+    hidden = wrong[_SHOWN:]
+    shown = [*wrong[:_SHOWN], f"{len(hidden)} more"] if hidden else wrong
+    text += f"; not for {join(shown)}." if wrong else "."
     outcome = "confirmed" if n_right == n_pairs else "partly"
     return outcome if 2 * n_right > n_pairs else "not confirmed", text
 
@@ -320,9 +325,7 @@ def _check_alike(
     scores = _claim_scores(results, quantity, models)
     if len(scores) < 2:
         return "open", "One data set cannot tell: the claim is about ranks over several."
-    test = friedman(
-        scores, _titles(results, models), higher_is_better=quantity.higher_is_better
-    )
+    test = friedman(scores, _titles(results, models), higher_is_better=quantity.higher_is_better)
     text = f"Friedman's test over {len(scores)} data sets: {p_words(test.p_value)}. "
     spread = float((scores.max(axis=1) - scores.min(axis=1)).mean())
     text += f"On average best and worst differ by {spread:.3f}."

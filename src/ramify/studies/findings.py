@@ -99,9 +99,7 @@ def _mark_best(cells: list[TableCell], quantity: Quantity) -> list[TableCell]:
     if not values:
         return cells
     best = quantity.show(max(values) if quantity.higher_is_better else min(values))
-    return [
-        TableCell(cell.text, cell.value, quantity.show(cell.value) == best) for cell in cells
-    ]
+    return [TableCell(cell.text, cell.value, quantity.show(cell.value) == best) for cell in cells]
 
 
 def _rank_column(results: StudyResults, quantity: Quantity) -> list[TableCell]:
@@ -253,7 +251,9 @@ def headlines(results: StudyResults) -> list[str]:
             if known:
                 pick = max if quantity.higher_is_better else min
                 best = pick(known, key=lambda title, known=known: known[title])  # type: ignore[misc]
-                winners.setdefault(best, []).append(f"{data['title']} ({quantity.show(known[best])})")
+                winners.setdefault(best, []).append(
+                    f"{data['title']} ({quantity.show(known[best])})"
+                )
         parts = [f"{best} on {join(where)}" for best, where in winners.items()]
         if parts:
             found.append(f"Best by {quantity.title}: {'; '.join(parts)}.")

@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from ramify.studies.plan import Cell, Study
 
 __all__ = ["cell_key", "digest_code", "versions"]
 
-_PACKAGES = ("ramify", "numpy", "scipy", "scikit-learn", "joblib")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib")
 _DECIDING = ("ramify", "numpy", "scipy", "scikit-learn")
 
 # Files that show results, or do other work, decide no number of a study.
@@ -32,13 +32,8 @@ def versions() -> dict[str, str]:
     dict of str to str
         By name.
     """
-    found = {"python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = str(getattr(ramify, "__version__", "")) if name == "ramify" else ""
-    return found
+    found = {name: version(name) for name in _PACKAGES}
+    return {"python": platform.python_version(), "ramify": ramify.__version__, **found}
 
 
 @cache

@@ -58,7 +58,7 @@ class LeafModel:
         """Return a column for every label of the hierarchy."""
         scores = np.zeros((self.hierarchy.n_labels, X.shape[0]))
         scores[self.leaves] = self.estimator_.predict_proba(X).T
-        return raise_to_children(scores, self.hierarchy).T
+        return np.asarray(raise_to_children(scores, self.hierarchy).T)
 
 
 def build(model: ModelSpec, data: StudyData, seed: int) -> Any:

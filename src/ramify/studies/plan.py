@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from ramify._validation import did_you_mean
 
 __all__ = ["Cell", "Claim", "DataSpec", "MeasureSpec", "ModelSpec", "Protocol", "Study"]
 
@@ -238,6 +240,28 @@ class Study:
     reference: tuple[Mapping[str, Any], ...] = ()
     reference_name: str = ""
     quick: bool = False
+
+    def on(self, names: Sequence[str]) -> Study:
+        """Return the study on some of its data sets only.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Their names; none: all of them.
+
+        Returns
+        -------
+        Study
+            Its results are part of those of the whole.
+        """
+        known = [data.name for data in self.data]
+        for name in names:
+            if name not in known:
+                raise ValueError(
+                    f"the study {self.name!r} has no data set {name!r}."
+                    f"{did_you_mean(name, known)} It has {', '.join(known)}."
+                )
+        return replace(self, data=tuple(d for d in self.data if not names or d.name in names))
 
     def cells(self, data: DataSpec) -> Iterator[Cell]:
         """Yield the cells of a data set, fold by fold: early results compare all models."""

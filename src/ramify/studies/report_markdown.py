@@ -70,7 +70,12 @@ def _found(results: StudyResults) -> Iterator[str]:
 
 def _scores(results: StudyResults) -> Iterator[str]:
     if results.cells:
-        yield from ("## Scores", "", f"Mean ± standard deviation; {results.study['protocol']}.", "")
+        yield from (
+            "## Scores",
+            "",
+            f"Mean ± standard deviation; {results.study['protocol']}.",
+            "",
+        )
         for quantity in results.measures:
             arrow = "higher" if quantity.higher_is_better else "lower"
             yield from (f"### {quantity.title} ({arrow} is better)", "")

@@ -266,11 +266,11 @@ class StudyResults:
             False where some failed or have not run.
         """
         planned = sum(place[:2] == [data, model] for place in self.study["cells"].values())
-        return len(self._by_place.get((data, model), [])) == planned
+        return bool(len(self._by_place.get((data, model), [])) == planned)
 
 
 def _in_order(study: dict[str, Any]) -> list[str]:
-    """Return keys by data set, model, repeat and fold: files are sorted by their keys."""
+    """Return keys by data set, model, repeat and fold: cells run fold by fold."""
     data = {one["name"]: place for place, one in enumerate(study["datasets"])}
     models = {one["name"]: place for place, one in enumerate(study["models"])}
     places = study["cells"]

@@ -60,11 +60,12 @@ def run_study(
     >>> from ramify.studies import make_study, run_study
     >>> study = make_study({
     ...     "name": "first", "datasets": [{"name": "animals"}], "protocol": {"folds": 2},
-    ...     "models": [{"name": "tree", "model": "tree"}, {"name": "shares", "model": "shares"}],
+    ...     "models": [{"name": "forest", "model": "forest", "parameters": {"n_estimators": 9}},
+    ...                {"name": "shares", "model": "shares"}],
     ...     "measures": {"auprc": {"measure": "pooled_auprc"}}})
     >>> with TemporaryDirectory() as folder:
     ...     results = run_study(study, folder)
-    >>> results.mean("auprc", "animals", "tree") > results.mean("auprc", "animals", "shares")
+    >>> results.mean("auprc", "animals", "forest") > results.mean("auprc", "animals", "shares")
     True
     """
     store = Store(Path(out))

@@ -120,7 +120,7 @@ class Store:
 
 def _write(path: Path, facts: dict[str, Any]) -> None:
     """Write a file that is whole even if the process is killed or the power fails meanwhile."""
-    text = json.dumps(_finite(facts), indent=1, sort_keys=True, ensure_ascii=False)
+    text = json.dumps(_finite(facts), indent=1, ensure_ascii=False)
     with replacing(path) as temporary, temporary.open("x", encoding="utf-8") as file:
         file.write(text + "\n")
         file.flush()
