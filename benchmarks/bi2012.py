@@ -131,6 +131,7 @@ def models(X: Any, Y: Any, hierarchy: Hierarchy) -> Iterator[tuple[str, Any]]:
     flat = MetaLabeler(each, hierarchy=hierarchy, counter=counter, leaves_only=True)
     yield "BR", flat.fit(X, Y)
     if hierarchy.is_tree:
+        # Cross-validation for each of hundreds of sets would take most of the time.
         sets = LevelPowerset(SiblingLassoClassifier(penalty=0.3), hierarchy=hierarchy)
         yield "HMC-LP", sets.fit(X, Y)
 
@@ -214,14 +215,14 @@ def draw(results: list[Result]) -> None:
         ax.set(xscale="log", xlabel="α", ylabel="weighted symmetric loss", title=result.name)
         ax.set_xticks([0.1, 0.2, 0.5, 1, 2, 5, 10], ["1/10", "1/5", "1/2", "1", "2", "5", "10"])
         ax.minorticks_off()
-        ax.legend()
+        ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
         figure.savefig(folder / f"alpha_{result.name}.png", dpi=120)
         plt.close(figure)
     figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
     for result in results:
         ax.plot(result.nested_k, 100 * np.mean(result.nested, axis=0), "o-", label=result.name)
     ax.set(xlabel="number of leaves k", ylabel="rows with nested best sets (%)", ylim=(0, 102))
-    ax.legend()
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     figure.savefig(folder / "nested.png", dpi=120)
     plt.close(figure)
 
