@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,38 @@ def test_evaluate_writes_measures_labels_and_a_curve(model: Path, animals: Path)
     assert (folder / "precision-recall.png").read_bytes()[1:4] == b"PNG"
 
 
+def test_explore_writes_a_page(model: Path, animals: Path, tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    assert run("explore", model, "-o", out, "--title", "Bare animals").exit_code == 0
+    assert "Bare animals" in out.read_text(encoding="utf-8")
+    fitted = load(model)
+    frame = pd.read_csv(animals / "test.csv")
+    known = [
+        all(x in fitted.hierarchy_.labels for x in cell.split(";")) for cell in frame["taxon"]
+    ]
+    frame[known].to_csv(tmp_path / "rows.csv", index=False)
+    result = run("explore", model, tmp_path / "rows.csv", "-t", "taxon", "-o", out)
+    assert result.exit_code == 0, result.output
+    data = json.loads(re.search(r'id="data">(.*?)</script>', out.read_text(), re.DOTALL)[1])
+    assert len(data["rows"]["X"]) == sum(known)
+
+
+def test_rules_are_printed_for_labels(model: Path) -> None:
+    result = run("rules", model, "--label", "taxonomy/bird", "-n", 3)
+    assert result.exit_code == 0, result.output
+    first, *lines = result.output.splitlines()
+    assert first.startswith("taxonomy/bird:")
+    assert len(lines) == 3
+    assert all(" IF " in line for line in lines)
+    shares = [float(line.split()[2]) for line in lines]
+    assert shares == sorted(shares, reverse=True)
+    facts = json.loads(run("rules", model, "--label", "taxonomy/bird", "--json").output)
+    assert {label["label"] for rule in facts for label in rule["then"]} == {"taxonomy/bird"}
+    wrong = run("rules", model, "--label", "taxonomy/brid")
+    assert wrong.exit_code == 2
+    assert "taxonomy/bird" in wrong.output
+
+
 def test_json_for_machines(animals: Path, tmp_path: Path) -> None:
     result = run(
         *("train", animals / "train.csv", "-t", "taxon", "-o", tmp_path / "m", "-m", "tree"),
@@ -136,7 +169,8 @@ def test_one_seed_one_result(animals: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_trains_and_predicts(animals: Path, tmp_path: Path, name: str) -> None:
     out = tmp_path / "m"
-    settings = ("--set", "n_estimators=3") if name in ("forest", "bagging", "extra-trees") else ()
+    many = ("forest", "bagging", "extra-trees", "boosting", "adaboost-mh")
+    settings = ("--set", "n_estimators=3") if name in many else ()
     trained = run(
         *("train", animals / "train.csv", "-t", "taxon", "-o", out, "-m", name),
         *("--folds", 0, *settings),

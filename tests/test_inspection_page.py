@@ -9,11 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import ramify
 from ramify import PCTClassifier, PerEdgeClassifier
 from ramify.inspection import explore, summarise
-from ramify.inspection.page import main
-from ramify.io import write_arff
 from tests.browser import browser, show  # noqa: F401  (fixtures)
 from tests.inspection_cases import TREE, animal_forest, animal_tree, animals
 
@@ -97,21 +94,6 @@ def test_small_trees_of_local_models_are_on_the_page(tmp_path):
     assert [tree["name"] for tree in data["trees"]][:2] == ["a", "a → a/x"]
     position = TREE.index("a/x")
     assert set(data["trees"][1]["valueLabel"]) == {position}
-
-
-def test_command_writes_the_page(tmp_path, capsys):
-    X = np.arange(6.0)[:, np.newaxis]
-    Y = TREE.encode([["a/x/p"]] * 3 + [["b/z"]] * 3)
-    ramify.save(PCTClassifier(TREE).fit(X, Y), tmp_path / "model.ramify")
-    write_arff(tmp_path / "rows.arff", X, Y, TREE, feature_names=["size"])
-    out = tmp_path / "page.html"
-    main([str(tmp_path / "model.ramify"), str(tmp_path / "rows.arff"), "-o", str(out)])
-    assert str(out) in capsys.readouterr().out
-    data = data_of(out)
-    assert data["features"][0]["name"] == "size"
-    assert len(data["rows"]["X"]) == 6
-    main([str(tmp_path / "model.ramify"), "-o", str(out), "--title", "Bare"])
-    assert "rows" not in data_of(out)
 
 
 # In the browser.

@@ -18,6 +18,8 @@ except ImportError:  # pragma: no cover - the base installation has no command l
 
 from ramify import __version__, load, save
 from ramify.datasets import fetch, list_datasets
+from ramify.inspection import explore as write_page
+from ramify.inspection import rules as rules_of
 from ramify.jobs.describing import (
     evaluation_facts,
     print_evaluation,
@@ -277,6 +279,65 @@ def study(
             _print_study(results, files)
     if results.failures:
         raise typer.Exit(1)
+
+
+@app.command()
+def explore(
+    model: ModelFile,
+    data: Annotated[Path | None, typer.Argument(help="Rows to pick examples from.")] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page.")] = Path("page.html"),
+    target: Target = None,
+    separator: Separator = "/",
+    label_separator: LabelSeparator = ";",
+    title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
+    trees: Annotated[int, typer.Option(min=1, help="Trees of a forest on the page.")] = 10,
+    verbose: Verbose = False,
+) -> None:
+    """Write one page on which to read a model: its trees, labels, examples and features.
+
+    ``ramify explore species.ramify test.csv --target taxon -o species.html``
+    """
+    with plain_errors(verbose):
+        _check_folder(out)
+        fitted = load(model)
+        rows: dict[str, Any] = {}
+        if data is not None:
+            options = _options(target, separator, label_separator)
+            table = read_data(data, fitted.hierarchy_, options, labelled=False)
+            X = features_for(fitted, table)
+            # A frame knows its categories; an array needs to be told.
+            categories = None if hasattr(X, "columns") else table.categories
+            rows = {"X": X, "y": table.y, "categories": categories}
+        write_page(fitted, path=out, title=title, max_trees=trees, **rows)
+        Console().print(f"The page is in [bold]{out}[/bold]", highlight=False)
+
+
+@app.command()
+def rules(
+    model: ModelFile,
+    label: Annotated[
+        list[str] | None, typer.Option("--label", "-l", help="Only rules of this; repeatable.")
+    ] = None,
+    best: Annotated[int, typer.Option("--best", "-n", min=1, help="How many to print.")] = 20,
+    threshold: Threshold = 0.5,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Print what a model has learnt as rules, the most useful first.
+
+    ``ramify rules species.ramify --label taxonomy/bird``
+    """
+    with plain_errors(verbose):
+        found = rules_of(load(model), labels=label or None)
+        if as_json:
+            typer.echo(found.to_json())
+        elif not label:
+            typer.echo(found.to_text(threshold=threshold, n_best=best), nl=False)
+        for name in [] if as_json else label or []:
+            typer.echo(f"{name}: precision, lift, coverage × lift")
+            for entry in found.for_label(name, best):
+                figures = f"{entry.precision:6.2f}  {entry.lift:6.1f}  {entry.score:6.2f}"
+                typer.echo(f"{figures}  IF {entry.rule.to_text()}")
 
 
 def _study_facts(results: StudyResults, files: list[Path]) -> dict[str, Any]:

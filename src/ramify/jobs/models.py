@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ramify._validation import did_you_mean
+from ramify.boosting import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
+from ramify.brdt import BRDTClassifier
 from ramify.forest import PCTBaggingClassifier, PCTExtraTreesClassifier, PCTForestClassifier
 from ramify.hierarchy import Hierarchy
 from ramify.local import (
@@ -17,6 +19,7 @@ from ramify.local import (
     PerNodeClassifier,
     PerParentClassifier,
 )
+from ramify.naive_bayes import GlobalNaiveBayes
 from ramify.tree import PCTClassifier
 
 __all__ = ["MODELS", "make_model", "parse_settings"]
@@ -31,6 +34,10 @@ MODELS: dict[str, Callable[..., Any]] = {
     "per-parent": PerParentClassifier,
     "per-level": PerLevelClassifier,
     "flat": FlatClassifier,
+    "boosting": HierarchicalAdaBoostMHClassifier,
+    "adaboost-mh": AdaBoostMHClassifier,
+    "naive-bayes": GlobalNaiveBayes,
+    "br-dt": BRDTClassifier,
 }
 """Estimators by the name that ``ramify train --model`` takes; the first is the default."""
 
