@@ -77,6 +77,7 @@ void VarianceScan::reset(const NodeLabels& labels, std::span<const double> weigh
     for (std::size_t id = 0; id < labels.n_local(); ++id)
         moved_[id] = {0, labels.label_weight[id]};
     moved_.back() = {0, 0};
+    unmoved_ = moved_;
 }
 
 void VarianceScan::begin(std::span<const std::uint32_t> missing) {
@@ -86,7 +87,7 @@ void VarianceScan::begin(std::span<const std::uint32_t> missing) {
         begin_kernel(missing);
     } else {
         begin_labels(missing);
-        for (auto& label : moved_) label.sum = 0;
+        std::ranges::copy(unmoved_, moved_.begin());
     }
     known_part_ = known_weight_ > 0 ? known_square_ / known_weight_ : 0;
 }

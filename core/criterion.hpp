@@ -180,9 +180,10 @@ class VarianceScan : public ScanBase {
         double sum;
         double label_weight;
     };
-    std::vector<MovedLabel> moved_;  // numeric features, by labels: one more for the fillers
-    std::vector<double> left_;       // categories: w_c S_c; by kernel: sum of left rows per entry
-    std::vector<double> missing_;    // w_c S_c or that sum over entries with an unknown value
+    std::vector<MovedLabel> moved_;    // numeric features, by labels: one more for the fillers
+    std::vector<MovedLabel> unmoved_;  // the same at the start of a scan
+    std::vector<double> left_;     // categories: w_c S_c; by kernel: sum of left rows per entry
+    std::vector<double> missing_;  // w_c S_c or that sum over entries with an unknown value
     std::vector<double> known_cross_;  // by kernel: its cross without those entries
     bool any_missing_ = false;
     PrefixSums prefix_;

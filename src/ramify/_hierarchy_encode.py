@@ -172,6 +172,8 @@ class EncodedGraph(LabelGraph):
             raise ValueError(f"w0 is {w0!r}, but it must be a positive number, e.g. 0.75.")
         if combine not in _COMBINE:
             raise ValueError(f"combine is {combine!r}, but it must be one of {list(_COMBINE)}.")
+        if self.is_tree:
+            return self._tree_weights(float(w0))
         indptr, indices = (rows.tolist() for rows in self.parent_rows)
         weights: list[float] = []
         for start, stop in pairwise(indptr):
@@ -183,6 +185,16 @@ class EncodedGraph(LabelGraph):
                 above = _COMBINE[combine]([weights[p] for p in indices[start:stop]])
             weights.append(w0 * above)
         return np.array(weights, dtype=np.float64)
+
+    def _tree_weights(self, w0: float) -> NDArray[np.float64]:
+        """Return w0 to the power of every label's level, one product after the other."""
+        indptr, indices = self.parent_rows
+        children = np.flatnonzero(np.diff(indptr))
+        parents = indices[indptr[children]]
+        weights = np.full(self.n_labels, w0)
+        for _ in range(self.depth - 1):
+            weights[children] = w0 * weights[parents]
+        return weights
 
     def costs(self) -> NDArray[np.float64]:
         """Return the cost of every label: its parent's, shared among the siblings.
