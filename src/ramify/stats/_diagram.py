@@ -65,7 +65,7 @@ def rank_diagram(
         result = nemenyi(
             scores, names, alpha=alpha, higher_is_better=higher_is_better, missing=missing
         )
-    plan = _plan(result)
+    plan = plan_diagram(result)
     if ax is None:
         ax = _new_axes(plan)
     _draw_axis(ax, plan)
@@ -98,7 +98,7 @@ class _Plan:
     bottom: float
 
 
-def _plan(result: NemenyiResult) -> _Plan:
+def plan_diagram(result: NemenyiResult) -> _Plan:
     ordered = list(result.ranks.ordered())
     bars = _bars(result, dict(ordered))
     lowest_bar = min((bar[2] for bar in bars), default=0.0)

@@ -7,13 +7,17 @@ from pathlib import Path
 
 from ramify.io.files import writing_text
 from ramify.studies.report_csv import to_cells_csv, to_scores_csv
+from ramify.studies.report_html import to_html
+from ramify.studies.report_latex import to_latex
 from ramify.studies.report_markdown import to_markdown
 from ramify.studies.results import StudyResults
 
 __all__ = ["write_reports"]
 
 _WRITERS: dict[str, Callable[[StudyResults], str]] = {
+    "report.html": to_html,
     "report.md": to_markdown,
+    "tables.tex": to_latex,
     "scores.csv": to_scores_csv,
     "cells.csv": to_cells_csv,
 }
