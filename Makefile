@@ -32,7 +32,7 @@ $(VENV)/.venv:
 # Editable: Python changes need no new install; a change of the native code rebuilds it.
 $(VENV)/.base: $(VENV)/.venv $(NATIVE)
 	@echo "ramify: building the native core and installing into $(VENV) (a minute or two)"
-	@$(PIP) install --editable .
+	@$(PIP) install --editable '.[cli]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base

@@ -11,4 +11,6 @@ def test_demo_prints_and_writes_one_report(tmp_path, capsys):
     assert f"This report is in {path}" in printed
     assert "| predictive clustering tree |" in text
     assert text.splitlines()[0] in printed
-    assert [p.name for p in path.parent.iterdir()] == ["demo.md"]
+    assert "forest ranks first" in text
+    assert sorted(p.name for p in path.parent.iterdir()) == ["animals", "demo.md"]
+    assert (path.parent / "animals" / "report.html").is_file()

@@ -15,6 +15,10 @@ from sklearn.model_selection import KFold
 
 from ramify.datasets import load_animals
 from ramify.metrics import hierarchical_f1, mean_auprc, pooled_auprc
+from ramify.studies import load_study, run_study, write_reports
+from ramify.studies.comparing import compare_folds
+from ramify.studies.findings import headlines, score_table
+from ramify.studies.report_markdown import table_lines
 from ramify.tree import PCTClassifier
 
 __all__ = ["main", "run"]
@@ -126,6 +130,26 @@ def _examples(result: DemoResult) -> list[str]:
     return lines
 
 
+def _study(folder: Path) -> tuple[str, Path]:
+    """Run the small study of the animals, and open with what it found."""
+    results = run_study(load_study("animals"), folder)
+    quantity = results.measures[0]
+    (comparison,) = compare_folds(results, quantity, "animals")
+    lines = [
+        "# ramify: which model for the animals?",
+        "",
+        *headlines(results),
+        "",
+        comparison.words,
+        "",
+        *table_lines(score_table(results, quantity)),
+        "",
+        f"{quantity.title}, {results.study['protocol']}; run again, it learns nothing anew.",
+        "",
+    ]
+    return "\n".join(lines), write_reports(folder)[0]
+
+
 def _write_atomically(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
@@ -139,10 +163,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m ramify.demo", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("results/demo.md"), help="the report")
     path = parser.parse_args(arguments).out
-    text = report(run())
+    study, page = _study(path.parent / "animals")
+    text = f"{study}\n{report(run())}"
     _write_atomically(path, text)
     print(textwrap.dedent(text))  # noqa: T201
     print(f"This report is in {path.resolve()}")  # noqa: T201
+    print(f"The study as a page: {page.resolve()}")  # noqa: T201
 
 
 if __name__ == "__main__":

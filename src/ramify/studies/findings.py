@@ -96,7 +96,7 @@ def _score_column(results: StudyResults, quantity: Quantity, data: str) -> list[
 def _mark_best(cells: list[TableCell], quantity: Quantity) -> list[TableCell]:
     """Mark what looks best: equal texts of means are equally good."""
     values = [cell.value for cell in cells if np.isfinite(cell.value)]
-    if not values:
+    if not values or quantity.kind == "megabytes":  # mostly Python's own: no contest
         return cells
     best = quantity.show(max(values) if quantity.higher_is_better else min(values))
     return [TableCell(cell.text, cell.value, quantity.show(cell.value) == best) for cell in cells]

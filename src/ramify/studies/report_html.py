@@ -19,7 +19,7 @@ from ramify.studies.findings import (
     score_table,
 )
 from ramify.studies.report_figures import dots_svg, rank_svg
-from ramify.studies.report_markdown import FOLDS_NOTE
+from ramify.studies.report_markdown import FOLDS_NOTE, QUICK_NOTE
 from ramify.studies.results import Quantity, StudyResults
 
 __all__ = ["to_html"]
@@ -102,6 +102,8 @@ def _found(results: StudyResults) -> Iterator[str]:
     if not lines:
         yield "<p>Nothing yet: no cell has a result.</p>"
         return
+    if results.study["quick"]:
+        yield f'<p class="note">{QUICK_NOTE}</p>'
     yield '<div class="cards">'
     for line in lines:
         head, _, rest = line.partition(": ")
@@ -151,8 +153,6 @@ def _reference(results: StudyResults) -> Iterator[str]:
     tables = reference_tables(results) if results.study["reference"] else []
     if not tables:
         return
-    if results.study["quick"]:
-        yield "<p>This is the quick form: its numbers are not meant to be the published.</p>"
     for table, words in tables:
         yield f'<details class="data"><summary>{escape(table.title)}</summary>'
         yield f"<p>{escape(words)}</p>" + _table(table, "Differences above 0.02 stand out.")

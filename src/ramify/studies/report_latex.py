@@ -31,7 +31,8 @@ def to_latex(results: StudyResults) -> str:
     lines = ["% \\usepackage{booktabs}", ""]
     for quantity in (*results.measures, *results.costs) if results.cells else ():
         table = score_table(results, quantity)
-        label = f"tab:{results.study['name']}-{quantity.name.replace(':', '-')}"
+        name = quantity.name.replace(":", "-").replace("_", "-")
+        label = f"tab:{results.study['name']}-{name}"
         lines += _float(table, f"{quantity.title}; {results.study['protocol']}.", label)
     return "\n".join(lines)
 

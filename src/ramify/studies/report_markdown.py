@@ -23,6 +23,11 @@ FOLDS_NOTE = (
     "ranks over data sets are not."
 )
 
+QUICK_NOTE = (
+    "This is the quick form, on a small share of the work: it shows what the study does, and "
+    "settles nothing."
+)
+
 
 def to_markdown(results: StudyResults) -> str:
     """Write the report of a study as Markdown.
@@ -61,6 +66,8 @@ def _paragraphs(text: str) -> list[str]:
 
 def _found(results: StudyResults) -> Iterator[str]:
     yield from ("## What was found", "")
+    if results.study["quick"]:
+        yield from (QUICK_NOTE, "")
     lines = headlines(results) or ["Nothing yet: no cell has a result."]
     yield from (f"- {line}" for line in lines)
     for verdict in check_claims(results):
@@ -100,8 +107,6 @@ def _reference(results: StudyResults) -> Iterator[str]:
     if not tables:
         return
     yield from (f"## Beside {results.study['reference_name']}", "")
-    if results.study["quick"]:
-        yield from ("This is the quick form: its numbers are not meant to be the published.", "")
     yield from (f"- {words}" for _, words in tables if words)
     yield from ("", "† differs by more than 0.02.", "")
     for table, _ in tables:
