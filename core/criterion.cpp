@@ -67,17 +67,13 @@ double VarianceScan::impurity_of(std::span<const LabelSum> sums, double weight) 
 void VarianceScan::reset(const NodeLabels& labels, std::span<const double> weights) {
     reset_base(labels, weights);
     node_single_ = std::numeric_limits<double>::quiet_NaN();
-    // One cell more than labels: the fillers' own, always zero.
-    const auto n_cells = std::max(labels.n_local() + 1, labels.kernel.stride);
+    // More cells than labels: the fillers' own, always zero.
+    const auto n_cells = std::max(labels.n_local() + NodeLabels::n_fillers, labels.kernel.stride);
     left_.resize(n_cells);
     missing_.resize(n_cells);
     known_cross_.resize(labels.kernel.stride);
     if (!labels.kernel.empty()) return;
-    moved_.resize(labels.n_local() + 1);
-    for (std::size_t id = 0; id < labels.n_local(); ++id)
-        moved_[id] = {0, labels.label_weight[id]};
-    moved_.back() = {0, 0};
-    unmoved_ = moved_;
+    moves_.reset(labels, weights);
 }
 
 void VarianceScan::begin(std::span<const std::uint32_t> missing) {
@@ -87,7 +83,7 @@ void VarianceScan::begin(std::span<const std::uint32_t> missing) {
         begin_kernel(missing);
     } else {
         begin_labels(missing);
-        std::ranges::copy(unmoved_, moved_.begin());
+        moves_.begin(any_missing_ ? missing_.data() : nullptr);
     }
     known_part_ = known_weight_ > 0 ? known_square_ / known_weight_ : 0;
 }
@@ -104,7 +100,7 @@ void VarianceScan::begin_labels(std::span<const std::uint32_t> missing) {
     known_square_ = labels_->square;
     known_mass_ = labels_->mass;
     if (!any_missing_) return;
-    std::fill_n(missing_.begin(), labels_->n_local() + 1, 0.0);
+    std::fill_n(missing_.begin(), labels_->n_local() + NodeLabels::n_fillers, 0.0);
     for (const auto entry : missing) {
         const double v = weights_[entry];
         double sum = 0;
@@ -154,45 +150,8 @@ void VarianceScan::move_all(std::span<const RankedEntry> items, double* square, 
         const KernelMoves moves{kernel.cells.data(), kernel.stride, known_cross.data(),
                                 weights_.data(), left_.data()};
         move_by_kernel(moves, items.data(), items.size(), square, cross);
-    } else if (any_missing_) {
-        move_by_labels<true>(items, square, cross);
     } else {
-        move_by_labels<false>(items, square, cross);
-    }
-}
-
-template <bool any_missing>
-void VarianceScan::move_by_labels(std::span<const RankedEntry> items, double* square,
-                                  double* cross) {
-    const std::uint32_t* indptr = labels_->indptr.data();
-    const double* own = labels_->own.data();
-    const double* node_cross = labels_->cross.data();
-    const double* missing = missing_.data();
-    MovedLabel* __restrict moved = moved_.data();
-    double square_sum = 0;
-    double cross_sum = 0;
-    for (std::size_t k = 0; k < items.size(); ++k) {
-        const auto entry = items[k].entry;
-        const double v = weights_[entry];
-        // Entries come in the order of their values: their labels lie all over the memory.
-        const std::size_t ahead = std::min(k + prefetch_distance, items.size() - 1);
-        prefetch(labels_->ids.data() + indptr[items[ahead].entry]);
-        const std::uint32_t* id = labels_->ids.data() + indptr[entry];
-        const std::uint32_t* end = labels_->ids.data() + indptr[entry + 1];
-        double sum[2] = {0, 0};
-        double out[2] = {0, 0};
-        for (; id != end; id += NodeLabels::block) {
-            for (std::size_t t = 0; t < NodeLabels::block; ++t) {
-                MovedLabel& label = moved[id[t]];
-                sum[t % 2] += label.label_weight * label.sum;
-                if constexpr (any_missing) out[t % 2] += missing[id[t]];
-                label.sum += v;
-            }
-        }
-        square_sum += v * (2 * (sum[0] + sum[1]) + v * own[entry]);
-        cross_sum += v * (node_cross[entry] - (out[0] + out[1]));
-        square[k] = square_sum;
-        cross[k] = cross_sum;
+        moves_.move(items, square, cross);
     }
 }
 

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "dataset.hpp"
+#include "label_moves.hpp"
 #include "label_sums.hpp"
 #include "node_labels.hpp"
 #include "simd.hpp"
@@ -115,7 +116,7 @@ class ScanBase {
     std::span<const std::uint32_t> ids(std::uint32_t entry) const {
         const auto begin = labels_->indptr[entry];
         auto end = labels_->indptr[entry + 1];
-        while (end > begin && labels_->ids[end - 1] == labels_->n_local()) --end;
+        while (end > begin && labels_->ids[end - 1] >= labels_->n_local()) --end;
         return {labels_->ids.data() + begin, end - begin};
     }
 
@@ -171,17 +172,9 @@ class VarianceScan : public ScanBase {
     void begin_weights(std::span<const std::uint32_t> missing);
     /// Moves the items in order and writes Q1 and X after each.
     void move_all(std::span<const RankedEntry> items, double* square, double* cross);
-    template <bool any_missing>
-    void move_by_labels(std::span<const RankedEntry> items, double* square, double* cross);
 
-    bool by_kernel_ = false;  // scan by the node's kernel instead of by labels
-    /// A label's S_c and w_c, side by side for the scan that needs both.
-    struct MovedLabel {
-        double sum;
-        double label_weight;
-    };
-    std::vector<MovedLabel> moved_;    // numeric features, by labels: one more for the fillers
-    std::vector<MovedLabel> unmoved_;  // the same at the start of a scan
+    bool by_kernel_ = false;       // scan by the node's kernel instead of by labels
+    LabelMoves moves_;             // numeric features, by labels
     std::vector<double> left_;     // categories: w_c S_c; by kernel: sum of left rows per entry
     std::vector<double> missing_;  // w_c S_c or that sum over entries with an unknown value
     std::vector<double> known_cross_;  // by kernel: its cross without those entries

@@ -26,7 +26,7 @@ void Kernel::compute(const NodeLabels& labels, const NodeRows& rows) {
     resize(n);
     std::fill_n(cells.begin(), n * stride, 0.0);
     // The entries of each label so far, label by label.
-    std::vector<std::uint32_t> begin(labels.n_local() + 2, 0);
+    std::vector<std::uint32_t> begin(labels.n_local() + NodeLabels::n_fillers + 1, 0);
     for (std::size_t k = 0; k < labels.n_ids(); ++k) ++begin[labels.ids[k] + 1];
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
     std::vector<std::uint32_t> end(begin);
@@ -36,7 +36,7 @@ void Kernel::compute(const NodeLabels& labels, const NodeRows& rows) {
         double own = 0;
         for (auto k = labels.indptr[e]; k < labels.indptr[e + 1]; ++k) {
             const auto id = labels.ids[k];
-            if (id == labels.n_local()) break;
+            if (id >= labels.n_local()) break;
             const double weight = labels.label_weight[id];
             own += weight;
             for (auto other = begin[id]; other < end[id]; ++other) cell[owners[other]] += weight;

@@ -65,8 +65,8 @@ void NodeLabelsBuilder::build_from(const Source& source, const NodeRows& rows, N
 
 template <typename Source>
 void NodeLabelsBuilder::count(const Source& source, const NodeRows& rows) {
-    // One more, in which fillers are counted.
-    counts_.assign(source.n_labels() + 1, LabelCount{});
+    // Fillers are counted too.
+    counts_.assign(source.n_labels() + NodeLabels::n_fillers, LabelCount{});
     weight_ = 0;
     key_sum_ = 0;
     n_listed_ = 0;
@@ -98,8 +98,9 @@ void NodeLabelsBuilder::number(const Source& source, std::size_t n_entries, Node
         slot_mask_ = std::bit_ceil(2 * n_present + 1) - 1;
         slots_.assign(slot_mask_ + 1, Slot{0, 0, 0});
     }
-    if (fates_.size() <= n_labels) fates_.resize(n_labels + 1);
-    fates_[n_labels] = {0, constant};
+    if (fates_.size() < counts_.size()) fates_.resize(counts_.size());
+    std::fill_n(fates_.begin() + static_cast<std::ptrdiff_t>(n_labels), NodeLabels::n_fillers,
+                LabelFate{0, constant});
     for (std::size_t id = 0; id < n_labels; ++id) {
         const LabelCount& seen = counts_[id];
         if (seen.n == 0) continue;
@@ -189,7 +190,7 @@ std::uint32_t NodeLabelsBuilder::finish_entry(std::size_t e, std::uint32_t k, do
         cross += w * node.label_total[node.ids[j]];
     }
     for (; k % NodeLabels::block != 0; ++k) {
-        node.ids[k] = static_cast<std::uint32_t>(node.n_local());
+        node.ids[k] = static_cast<std::uint32_t>(node.n_local() + k % NodeLabels::n_fillers);
     }
     node.own[e] = own;
     node.cross[e] = cross;

@@ -21,9 +21,11 @@ struct Compression {
 
 /// Labels are numbered anew from 0; an "entry" is a position in NodeRows.
 struct NodeLabels {
-    // The entry's labels, renumbered, filled up to a multiple of `block` with the number n_local()
-    // of a label of weight zero: loops over them are short, regular and seldom mispredicted.
+    // The entry's labels, renumbered, filled up to a multiple of `block` with numbers from
+    // n_local() on, of labels of weight zero: loops over blocks are regular. The fillers differ,
+    // so that a loop that adds to its labels need not wait for the last filler's sum.
     static constexpr std::size_t block = 4;
+    static constexpr std::size_t n_fillers = 16;
     std::vector<std::uint32_t> indptr;  // per entry + 1
     std::vector<std::uint32_t> ids;
     std::vector<double> label_weight;  // per renumbered label

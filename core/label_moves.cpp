@@ -1,0 +1,118 @@
+#include "label_moves.hpp"
+
+#include <algorithm>
+
+#include "simd.hpp"
+
+namespace ramify {
+
+namespace {
+
+/// Blocks written per entry whether it has them or not: hardly an entry has more.
+constexpr std::uint32_t usual_blocks = 8;
+/// How many blocks ahead of its use the labels of a block are asked for.
+constexpr std::size_t blocks_ahead = 16;
+
+}  // namespace
+
+void LabelMoves::reset(const NodeLabels& labels, std::span<const double> weights) {
+    constexpr auto block = static_cast<std::uint32_t>(NodeLabels::block);
+    labels_ = &labels;
+    unit_ = std::ranges::all_of(weights, [](double v) { return v == 1; });
+    label_weight_.assign(labels.n_local() + NodeLabels::n_fillers, 0.0);
+    std::ranges::copy(labels.label_weight, label_weight_.begin());
+    left_.resize(label_weight_.size());
+    const std::size_t n = labels.n_entries();
+    if (parts_.size() < n) {
+        parts_.resize(n);
+        end_.resize(n);
+    }
+    const std::size_t room = labels.n_ids() / block + usual_blocks + blocks_ahead;
+    if (block_.size() < room) {
+        block_.resize(room);
+        block_weight_.resize(room);
+        sum_.resize(room);
+        missing_sum_.resize(room);
+    }
+    for (std::size_t e = 0; e < n; ++e) {
+        const double v = weights[e];
+        const auto first = labels.indptr[e] / block;
+        const auto end = labels.indptr[e + 1] / block;
+        parts_[e] = {v * v * labels.own[e], v * labels.cross[e], first, end - first};
+        for (auto b = first; b < end && !unit_; ++b) block_weight_[b] = v;
+    }
+}
+
+void LabelMoves::begin(const double* missing) {
+    missing_ = missing;
+    std::ranges::fill(left_, 0.0);
+}
+
+/// Writes the items down as blocks, and what they add to Q1 and X by themselves.
+std::size_t LabelMoves::list_blocks(std::span<const RankedEntry> items, double* square,
+                                    double* cross) {
+    std::uint32_t n_blocks = 0;
+    double square_sum = 0;
+    double cross_sum = 0;
+    for (std::size_t k = 0; k < items.size(); ++k) {
+        const Part& part = parts_[items[k].entry];
+        std::uint32_t* at = block_.data() + n_blocks;
+        for (std::uint32_t b = 0; b < usual_blocks; ++b) at[b] = part.first + b;
+        for (auto b = usual_blocks; b < part.n_blocks; ++b) at[b] = part.first + b;
+        n_blocks += part.n_blocks;
+        end_[k] = n_blocks;
+        square_sum += part.square;
+        cross_sum += part.cross;
+        square[k] = square_sum;
+        cross[k] = cross_sum;
+    }
+    // What is asked for ahead of the last blocks must be somewhere.
+    std::fill_n(block_.begin() + n_blocks, blocks_ahead, 0u);
+    return n_blocks;
+}
+
+template <bool unit, bool any_missing>
+void LabelMoves::move_blocks(std::size_t n_blocks) {
+    const std::uint32_t* ids = labels_->ids.data();
+    const double* label_weight = label_weight_.data();
+    const double* missing = missing_;
+    double* __restrict left = left_.data();
+    double sum = 0;
+    double missing_sum = 0;
+    for (std::size_t b = 0; b < n_blocks; ++b) {
+        prefetch(ids + NodeLabels::block * block_[b + blocks_ahead]);
+        const std::uint32_t* id = ids + NodeLabels::block * block_[b];
+        const double v = unit ? 1 : block_weight_[block_[b]];
+        double of_left[2] = {0, 0};
+        double of_missing[2] = {0, 0};
+        for (std::size_t t = 0; t < NodeLabels::block; ++t) {
+            const double so_far = left[id[t]];
+            of_left[t % 2] += so_far;
+            if constexpr (any_missing) of_missing[t % 2] += missing[id[t]];
+            left[id[t]] = so_far + v * label_weight[id[t]];
+        }
+        sum += v * (of_left[0] + of_left[1]);
+        sum_[b + 1] = sum;
+        if constexpr (any_missing) {
+            missing_sum += v * (of_missing[0] + of_missing[1]);
+            missing_sum_[b + 1] = missing_sum;
+        }
+    }
+}
+
+void LabelMoves::move(std::span<const RankedEntry> items, double* square, double* cross) {
+    const std::size_t n_blocks = list_blocks(items, square, cross);
+    sum_[0] = missing_sum_[0] = 0;
+    if (missing_ == nullptr) {
+        unit_ ? move_blocks<true, false>(n_blocks) : move_blocks<false, false>(n_blocks);
+        for (std::size_t k = 0; k < items.size(); ++k) square[k] += 2 * sum_[end_[k]];
+        return;
+    }
+    unit_ ? move_blocks<true, true>(n_blocks) : move_blocks<false, true>(n_blocks);
+    for (std::size_t k = 0; k < items.size(); ++k) {
+        square[k] += 2 * sum_[end_[k]];
+        cross[k] -= missing_sum_[end_[k]];
+    }
+}
+
+}  // namespace ramify

@@ -1,0 +1,54 @@
+// The inner loop of a tree: entries cross to the left side one after the other, at the cost of
+// their labels. Numbers of labels differ from entry to entry, so a loop over each entry's own
+// would be mispredicted once an entry, which costs as much as its labels. Here entries are first
+// written down as blocks of a fixed number of labels, without a branch, and all blocks are moved
+// in one loop.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dataset.hpp"
+#include "node_labels.hpp"
+
+namespace ramify {
+
+/// Q1 = sum w S^2 and X = sum w T S while entries move, see VarianceScan.
+class LabelMoves {
+  public:
+    /// A new node.
+    void reset(const NodeLabels& labels, std::span<const double> weights);
+    /// A new feature: nothing has moved. `missing`: per label, w_c times the weight of the entries
+    /// whose value is unknown and that have it; null where all values are known.
+    void begin(const double* missing);
+    /// Moves the items in order; square[k] and cross[k] are what the first k + 1 of them add.
+    void move(std::span<const RankedEntry> items, double* square, double* cross);
+
+  private:
+    /// What a scan needs of an entry, in one piece.
+    struct Part {
+        double square;        // what it adds to Q1 alone
+        double cross;         // what it adds to X where all values are known
+        std::uint32_t first;  // of its blocks
+        std::uint32_t n_blocks;
+    };
+
+    std::size_t list_blocks(std::span<const RankedEntry> items, double* square, double* cross);
+    template <bool unit, bool any_missing>
+    void move_blocks(std::size_t n_blocks);
+
+    const NodeLabels* labels_ = nullptr;
+    const double* missing_ = nullptr;
+    bool unit_ = false;                 // every entry has weight 1
+    std::vector<Part> parts_;           // per entry
+    std::vector<double> label_weight_;  // per label and filler
+    std::vector<double> left_;          // per label and filler: w_c S_c
+    std::vector<std::uint32_t> block_;  // those of the items, in order
+    std::vector<double> block_weight_;  // per block of the node: that of its entry
+    std::vector<std::uint32_t> end_;    // per item: blocks so far
+    std::vector<double> sum_;           // per block, from 1: sum of v w S over the blocks so far
+    std::vector<double> missing_sum_;   // the same of v w M
+};
+
+}  // namespace ramify
