@@ -45,15 +45,19 @@ std::size_t PrefixSums::weigh(std::span<const RankedEntry> items, std::span<cons
     for (std::size_t k = 0; k < items.size(); ++k) {
         weight_sum += weights[items[k].entry];
         row_sum += limits.part[items[k].entry];
-        const double rest = known_weight - weight_sum;
-        if (limits.known_rows - row_sum < limits.least_rows || rest < limits.least_weight ||
-            rest <= 0) {
-            return k;
-        }
         weight[k] = weight_sum;
         rows[k] = row_sum;
     }
-    return items.size();
+    // Both sums only grow: what leaves too little is at the end.
+    std::size_t n = items.size();
+    while (n > 0) {
+        const double rest = known_weight - weight[n - 1];
+        const bool enough = limits.known_rows - rows[n - 1] >= limits.least_rows &&
+                            rest >= limits.least_weight && rest > 0;
+        if (enough) break;
+        --n;
+    }
+    return n;
 }
 
 // ---- variance ------------------------------------------------------------------------------
@@ -156,12 +160,26 @@ void VarianceScan::move_all(std::span<const RankedEntry> items, double* square, 
 }
 
 void VarianceScan::begin_values(std::size_t n_values, std::span<const std::uint32_t> missing) {
-    // Categories are summed by labels whatever serves the numeric features.
     begin_weights(missing);
-    by_kernel_ = false;
-    begin_labels(missing);
-    std::fill_n(left_.begin(), labels_->n_local(), 0.0);
+    value_weight_.assign(n_values, 0.0);
+    value_cross_.assign(n_values, 0.0);
+    by_kernel_ = categories_by_kernel_ && !labels_->kernel.empty();
+    if (by_kernel_) {
+        begin_kernel(missing);
+        value_sums_.assign(n_values * labels_->kernel.stride, 0.0);
+        value_products_.assign(n_values * n_values, 0.0);
+        left_products_.assign(n_values, 0.0);
+        added_.clear();
+    } else {
+        begin_labels(missing);
+        begin_label_values(n_values, missing);
+    }
     known_part_ = known_weight_ > 0 ? known_square_ / known_weight_ : 0;
+}
+
+void VarianceScan::begin_label_values(std::size_t n_values,
+                                      std::span<const std::uint32_t> missing) {
+    std::fill_n(left_.begin(), labels_->n_local(), 0.0);
     known_ = labels_->label_total;
     if (any_missing_) {
         for (std::size_t id = 0; id < known_.size(); ++id) {
@@ -181,19 +199,30 @@ void VarianceScan::begin_values(std::size_t n_values, std::span<const std::uint3
     value_sums_.assign(n_values * labels_->n_local(), 0.0);
     value_single_.assign(n_values, 0.0);
     value_square_.resize(n_values);
-    value_cross_.resize(n_values);
-    value_weight_.assign(n_values, 0.0);
 }
 
 void VarianceScan::add(std::size_t value, std::uint32_t entry) {
     const double v = weights_[entry];
+    value_weight_[value] += v;
+    if (by_kernel_) {
+        const Kernel& kernel = labels_->kernel;
+        const auto& known_cross = any_missing_ ? known_cross_ : kernel.cross;
+        double* sums = value_sums_.data() + value * kernel.stride;
+        add_scaled(sums, kernel.row(entry), v, kernel.stride);
+        value_cross_[value] += v * known_cross[entry];
+        added_.push_back({static_cast<std::uint32_t>(value), entry});
+        return;
+    }
     double* sums = value_sums_.data() + value * labels_->n_local();
     for (const auto id : ids(entry)) sums[id] += v;
     value_single_[value] += v * v * labels_->single[entry];
-    value_weight_[value] += v;
 }
 
 void VarianceScan::complete(std::size_t value) {
+    if (by_kernel_) {
+        complete_products(value);
+        return;
+    }
     const std::size_t n_local = labels_->n_local();
     if (value < value_weight_.size()) {
         subtract_others(value, known_, value_sums_, value_weight_);
@@ -216,7 +245,42 @@ void VarianceScan::complete(std::size_t value) {
     }
 }
 
+/// The products of all pairs of categories. A category's with all known entries is its cross sum,
+/// which gives the products of the one that was not added.
+void VarianceScan::complete_products(std::size_t value) {
+    const std::size_t n_values = value_weight_.size();
+    const std::size_t stride = labels_->kernel.stride;
+    for (const auto& [own, entry] : added_) {
+        double* products = value_products_.data() + own * n_values;
+        for (std::size_t v = 0; v < n_values; ++v) {
+            products[v] += weights_[entry] * value_sums_[v * stride + entry];
+        }
+    }
+    if (value >= n_values) return;
+    value_weight_[value] = known_weight_;
+    value_cross_[value] = known_square_;
+    for (std::size_t v = 0; v < n_values; ++v) {
+        if (v == value) continue;
+        double rest = value_cross_[v];
+        for (std::size_t u = 0; u < n_values; ++u) rest -= value_products_[u * n_values + v];
+        value_products_[value * n_values + v] = value_products_[v * n_values + value] = rest;
+        value_weight_[value] -= value_weight_[v];
+        value_cross_[value] -= value_cross_[v];
+    }
+    double own = value_cross_[value];
+    for (std::size_t v = 0; v < n_values; ++v) {
+        if (v != value) own -= value_products_[value * n_values + v];
+    }
+    value_products_[value * n_values + value] = own;
+}
+
+double VarianceScan::value_square(std::size_t value) const {
+    return by_kernel_ ? value_products_[value * value_weight_.size() + value]
+                      : value_square_[value];
+}
+
 double VarianceScan::square_with(std::size_t value) const {
+    if (by_kernel_) return left_square_ + 2 * left_products_[value] + value_square(value);
     const double* sums = value_sums_.data() + value * labels_->n_local();
     double both = 0;
     for (std::size_t id = 0; id < labels_->n_local(); ++id) both += left_[id] * sums[id];
@@ -232,6 +296,13 @@ void VarianceScan::take(std::size_t value) {
     left_square_ = square_with(value);
     left_cross_ += value_cross_[value];
     left_weight_ += value_weight_[value];
+    if (by_kernel_) {
+        const std::size_t n_values = value_weight_.size();
+        for (std::size_t v = 0; v < n_values; ++v) {
+            left_products_[v] += value_products_[value * n_values + v];
+        }
+        return;
+    }
     const double* sums = value_sums_.data() + value * labels_->n_local();
     for (std::size_t id = 0; id < labels_->n_local(); ++id) {
         left_[id] += labels_->label_weight[id] * sums[id];
@@ -240,7 +311,7 @@ void VarianceScan::take(std::size_t value) {
 
 double VarianceScan::gain_of_all(std::span<const std::uint32_t> values) const {
     double gain = -known_part_;
-    for (const auto value : values) gain += value_square_[value] / value_weight_[value];
+    for (const auto value : values) gain += value_square(value) / value_weight_[value];
     return gain;
 }
 

@@ -154,6 +154,8 @@ class VarianceScan : public ScanBase {
     /// Weight times impurity of the known entries.
     double known_impurity() const { return known_mass_ - known_part_; }
 
+    /// Under CLUS's conventions sums over categories run in the order of the labels.
+    void sum_categories_by_labels() { categories_by_kernel_ = false; }
     void begin_values(std::size_t n_values, std::span<const std::uint32_t> missing);
     void add(std::size_t value, std::uint32_t entry);
     void complete(std::size_t value);
@@ -167,13 +169,17 @@ class VarianceScan : public ScanBase {
         return square / weight + rest / (known_weight_ - weight) - known_part_;
     }
     double square_with(std::size_t value) const;
+    double value_square(std::size_t value) const;
+    void begin_label_values(std::size_t n_values, std::span<const std::uint32_t> missing);
+    void complete_products(std::size_t value);
     void begin_labels(std::span<const std::uint32_t> missing);
     void begin_kernel(std::span<const std::uint32_t> missing);
     void begin_weights(std::span<const std::uint32_t> missing);
     /// Moves the items in order and writes Q1 and X after each.
     void move_all(std::span<const RankedEntry> items, double* square, double* cross);
 
-    bool by_kernel_ = false;       // scan by the node's kernel instead of by labels
+    bool by_kernel_ = false;  // scan by the node's kernel instead of by labels
+    bool categories_by_kernel_ = true;
     LabelMoves moves_;             // numeric features, by labels
     std::vector<double> left_;     // categories: w_c S_c; by kernel: sum of left rows per entry
     std::vector<double> missing_;  // w_c S_c or that sum over entries with an unknown value
@@ -185,13 +191,21 @@ class VarianceScan : public ScanBase {
     double known_mass_ = 0;
     double left_square_ = 0;
     double left_cross_ = 0;
-    std::vector<double> known_;         // T_c per local label over the entries with a known value
-    double node_single_ = 0;            // what folded labels add to Q; NaN: not known yet
-    double known_single_ = 0;           // what folded labels add to Q, over the same entries
-    std::vector<double> value_sums_;    // S_vc, one row of local labels per category
+    std::vector<double> known_;  // T_c per local label over the entries with a known value
+    double node_single_ = 0;     // what folded labels add to Q; NaN: not known yet
+    double known_single_ = 0;    // what folded labels add to Q, over the same entries
+    // One row per category: S_vc of the local labels; by kernel: the sum of its entries' rows.
+    std::vector<double> value_sums_;
     std::vector<double> value_single_;  // per category: what folded labels add to the next two
     std::vector<double> value_square_;
     std::vector<double> value_cross_;
+    struct Added {
+        std::uint32_t value;
+        std::uint32_t entry;
+    };
+    std::vector<Added> added_;            // by kernel: who was added to which category
+    std::vector<double> value_products_;  // by kernel: sum of v_i v_j [i, j] over two categories
+    std::vector<double> left_products_;   // by kernel: the same of the left side and a category
 };
 
 template <typename Worth, typename Visit>

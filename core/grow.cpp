@@ -321,8 +321,9 @@ void Grower<Scan>::hand_labels_down(const Pending& node, Pending& child) {
     child.labels.kernel.clear();
     child.labels.weight = child.weight;
     if (by_kernel) child.labels.kernel.restrict_to(node.labels.kernel, above_, child.rows);
-    if (by_kernel && !work_.any_nominal) return;
-    if (work_.options.rules.clus && work_.any_nominal) {
+    const bool in_label_order = work_.options.rules.clus && work_.any_nominal;
+    if (by_kernel && !in_label_order) return;
+    if (in_label_order) {
         labels_builder_.build(child.rows, child.labels);
     } else {
         labels_builder_.build_below(node.labels, above_, child.rows, child.labels);

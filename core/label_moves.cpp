@@ -16,12 +16,21 @@ constexpr std::size_t blocks_ahead = 16;
 }  // namespace
 
 void LabelMoves::reset(const NodeLabels& labels, std::span<const double> weights) {
-    constexpr auto block = static_cast<std::uint32_t>(NodeLabels::block);
     labels_ = &labels;
+    weights_ = weights;
+    prepared_ = false;
+}
+
+/// Left to the first feature that moves anything: a node may have none.
+void LabelMoves::prepare() {
+    constexpr auto block = static_cast<std::uint32_t>(NodeLabels::block);
+    const NodeLabels& labels = *labels_;
+    const auto weights = weights_;
+    prepared_ = true;
     unit_ = std::ranges::all_of(weights, [](double v) { return v == 1; });
     label_weight_.assign(labels.n_local() + NodeLabels::n_fillers, 0.0);
     std::ranges::copy(labels.label_weight, label_weight_.begin());
-    left_.resize(label_weight_.size());
+    left_.assign(label_weight_.size(), 0.0);
     const std::size_t n = labels.n_entries();
     if (parts_.size() < n) {
         parts_.resize(n);
@@ -45,7 +54,7 @@ void LabelMoves::reset(const NodeLabels& labels, std::span<const double> weights
 
 void LabelMoves::begin(const double* missing) {
     missing_ = missing;
-    std::ranges::fill(left_, 0.0);
+    if (prepared_) std::ranges::fill(left_, 0.0);
 }
 
 /// Writes the items down as blocks, and what they add to Q1 and X by themselves.
@@ -101,6 +110,7 @@ void LabelMoves::move_blocks(std::size_t n_blocks) {
 }
 
 void LabelMoves::move(std::span<const RankedEntry> items, double* square, double* cross) {
+    if (!prepared_) prepare();
     const std::size_t n_blocks = list_blocks(items, square, cross);
     sum_[0] = missing_sum_[0] = 0;
     if (missing_ == nullptr) {

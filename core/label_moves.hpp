@@ -34,11 +34,14 @@ class LabelMoves {
         std::uint32_t n_blocks;
     };
 
+    void prepare();
     std::size_t list_blocks(std::span<const RankedEntry> items, double* square, double* cross);
     template <bool unit, bool any_missing>
     void move_blocks(std::size_t n_blocks);
 
     const NodeLabels* labels_ = nullptr;
+    std::span<const double> weights_;
+    bool prepared_ = false;  // what follows belongs to the node at hand
     const double* missing_ = nullptr;
     bool unit_ = false;                 // every entry has weight 1
     std::vector<Part> parts_;           // per entry

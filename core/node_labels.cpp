@@ -9,16 +9,6 @@ namespace ramify {
 
 namespace {
 
-// Values of LabelCount::local beside numbers and turned labels.
-constexpr std::uint32_t copied = 0xFFFFFFFFu;      // counts with the label it is a copy of
-constexpr std::uint32_t constant = 0xFFFFFFFEu;    // does not count at all
-constexpr std::uint32_t folded = 0xFFFFFFFDu;      // counts in the sums of its one entry
-constexpr std::uint32_t turned_bit = 0x80000000u;  // an index into turned_
-
-bool is_turned(std::uint32_t local) {
-    return (local & turned_bit) != 0 && local < folded;
-}
-
 /// The labels of rows as they are.
 struct RowLabels {
     const Targets& targets;
@@ -90,39 +80,41 @@ template <typename Source>
 void NodeLabelsBuilder::number(const Source& source, std::size_t n_entries, NodeLabels& node) {
     node.label_weight.clear();
     node.label_total.clear();
-    turned_.clear();
+    turned_.assign(1, LabelFate{});
+    owners_.clear();
     const std::size_t n_labels = source.n_labels();
-    std::size_t n_present = 0;
-    for (std::size_t id = 0; id < n_labels; ++id) n_present += counts_[id].n > 0;
     if (compression_.binary) {
-        slot_mask_ = std::bit_ceil(2 * n_present + 1) - 1;
+        slot_mask_ = std::bit_ceil(2 * std::min(n_labels, n_listed_) + 1) - 1;
         slots_.assign(slot_mask_ + 1, Slot{0, 0, 0});
     }
     if (fates_.size() < counts_.size()) fates_.resize(counts_.size());
-    std::fill_n(fates_.begin() + static_cast<std::ptrdiff_t>(n_labels), NodeLabels::n_fillers,
-                LabelFate{0, constant});
     for (std::size_t id = 0; id < n_labels; ++id) {
         const LabelCount& seen = counts_[id];
         if (seen.n == 0) continue;
         if (compression_.binary && seen.n == n_entries) {
-            fates_[id] = {0, constant};
+            fates_[id] = {};
         } else if (compression_.binary && 2 * seen.n > n_entries) {
             const LabelCount lacking{weight_ - seen.total, key_sum_ - seen.signature,
                                      static_cast<std::uint32_t>(n_entries) - seen.n};
-            fates_[id] = {0, turned_bit | static_cast<std::uint32_t>(turned_.size())};
-            turned_.push_back({number_label(lacking, source.weight(id), node), no_entry});
+            const auto place = static_cast<std::uint32_t>(turned_.size());
+            fates_[id] = {.turned = place};
+            turned_.push_back(number_label(lacking, source.weight(id), {place, true}, node));
         } else {
-            fates_[id] = number_label(seen, source.weight(id), node);
+            const auto place = static_cast<std::uint32_t>(id);
+            fates_[id] = number_label(seen, source.weight(id), {place, false}, node);
         }
     }
+    std::fill_n(fates_.begin() + static_cast<std::ptrdiff_t>(n_labels), NodeLabels::n_fillers,
+                LabelFate{});
+    weigh_numbered(node);
 }
 
 /// A number for a set of rows, or why it gets none. Two labels count as copies when the sums of
 /// 64-bit row keys and the numbers of rows agree: a false match among a million labels has a
 /// chance of about 1e-8.
 NodeLabelsBuilder::LabelFate NodeLabelsBuilder::number_label(const LabelCount& seen, double weight,
-                                                             NodeLabels& node) {
-    if (compression_.fold_single && seen.n == 1) return {weight, folded};
+                                                             Owner owner, NodeLabels& node) {
+    if (compression_.fold_single && seen.n == 1) return {.single = weight};
     const auto local = static_cast<std::uint32_t>(node.label_weight.size());
     if (compression_.binary) {
         auto slot = seen.signature & slot_mask_;
@@ -130,14 +122,24 @@ NodeLabelsBuilder::LabelFate NodeLabelsBuilder::number_label(const LabelCount& s
             if (slots_[slot].signature == seen.signature && slots_[slot].n == seen.n) {
                 // A row that has a copy has the original too: the copy needs no number.
                 node.label_weight[slots_[slot].local] += weight;
-                return {0, copied};
+                return {};
             }
         }
         slots_[slot] = {seen.signature, seen.n, local};
     }
     node.label_weight.push_back(weight);
     node.label_total.push_back(seen.total);
-    return {0, local};
+    owners_.push_back(owner);
+    return {.local = local};
+}
+
+/// What numbered labels add to an entry is known once all their copies are.
+void NodeLabelsBuilder::weigh_numbered(const NodeLabels& node) {
+    for (std::size_t l = 0; l < node.n_local(); ++l) {
+        LabelFate& fate = owners_[l].turned ? turned_[owners_[l].place] : fates_[owners_[l].place];
+        fate.own = node.label_weight[l];
+        fate.cross = node.label_weight[l] * node.label_total[l];
+    }
 }
 
 void NodeLabelsBuilder::make_room(std::size_t n_entries, NodeLabels& node) const {
@@ -149,6 +151,8 @@ void NodeLabelsBuilder::make_room(std::size_t n_entries, NodeLabels& node) const
     if (node.ids.size() < most) node.ids.resize(most);
 }
 
+/// Every number is written, and stays if it is one: the loops over an entry's labels have no
+/// branch to mispredict but their own end.
 template <typename Source>
 void NodeLabelsBuilder::fill(const Source& source, const NodeRows& rows, NodeLabels& node) {
     node.weight = weight_;
@@ -156,48 +160,43 @@ void NodeLabelsBuilder::fill(const Source& source, const NodeRows& rows, NodeLab
     for (std::size_t l = 0; l < node.n_local(); ++l) {
         node.square += node.label_weight[l] * node.label_total[l] * node.label_total[l];
     }
+    had_by_.assign(turned_.size(), no_entry);
+    const auto n_local = static_cast<std::uint32_t>(node.n_local());
+    std::uint32_t* ids = node.ids.data();
     std::uint32_t k = 0;
-    for (std::size_t e = 0; e < rows.size(); ++e) {
-        node.indptr[e] = k;
+    for (std::uint32_t e = 0; e < rows.size(); ++e) {
+        double own = 0;
+        double cross = 0;
         double single = source.single(e);
-        // Every number is written, and stays if it is one: no branch to mispredict.
-        const auto add = [&](const LabelFate& fate) {
-            node.ids[k] = fate.local;
-            k += fate.local < turned_bit;
-            single += fate.folded;
-        };
+        node.indptr[e] = k;
         for (const auto id : source.ids(e)) {
             const LabelFate& fate = fates_[static_cast<std::size_t>(id)];
-            add(fate);
-            if (is_turned(fate.local)) turned_[fate.local & ~turned_bit].had_by = e;
+            ids[k] = fate.local;
+            k += fate.local != no_number;
+            own += fate.own;
+            cross += fate.cross;
+            single += fate.single;
+            had_by_[fate.turned] = e;
         }
-        for (const auto& turned : turned_) {
-            if (turned.had_by != e) add(turned.fate);
+        for (std::size_t t = 1; t < turned_.size(); ++t) {
+            const LabelFate& fate = turned_[t];
+            const bool lacks = had_by_[t] != e;
+            const double counts = lacks ? 1 : 0;
+            ids[k] = fate.local;
+            k += lacks && fate.local != no_number ? 1 : 0;
+            own += counts * fate.own;
+            cross += counts * fate.cross;
+            single += counts * fate.single;
         }
-        k = finish_entry(e, k, rows.weight[e], single, node);
+        for (; k % NodeLabels::block != 0; ++k) ids[k] = n_local + k % NodeLabels::n_fillers;
+        const double weight = rows.weight[e];
+        node.own[e] = own + single;
+        node.cross[e] = cross + single * weight;
+        node.single[e] = single;
+        node.mass += weight * node.own[e];
+        node.square += single * weight * weight;
     }
     node.indptr[rows.size()] = k;
-}
-
-/// Sums up what entry e's labels add to the node and fills up its list, which ends at k.
-std::uint32_t NodeLabelsBuilder::finish_entry(std::size_t e, std::uint32_t k, double weight,
-                                              double single, NodeLabels& node) {
-    double own = single;
-    double cross = single * weight;
-    for (auto j = node.indptr[e]; j < k; ++j) {
-        const double w = node.label_weight[node.ids[j]];
-        own += w;
-        cross += w * node.label_total[node.ids[j]];
-    }
-    for (; k % NodeLabels::block != 0; ++k) {
-        node.ids[k] = static_cast<std::uint32_t>(node.n_local() + k % NodeLabels::n_fillers);
-    }
-    node.own[e] = own;
-    node.cross[e] = cross;
-    node.single[e] = single;
-    node.mass += weight * own;
-    node.square += single * weight * weight;
-    return k;
 }
 
 }  // namespace ramify

@@ -59,23 +59,28 @@ class NodeLabelsBuilder {
                      const NodeRows& rows, NodeLabels& node);
 
   private:
-    /// A label in the node at hand.
-    struct LabelCount {
+    /// A label in the node at hand; as large as half a cache line, so that none lies on two.
+    struct alignas(32) LabelCount {
         double total = 0;
         std::uint64_t signature = 0;  // sum of pseudo-random keys of the rows that have the label
         std::uint32_t n = 0;
     };
-    /// What becomes of a label: its new number, or why it has none.
-    struct LabelFate {
-        double folded = 0;  // its weight, if it counts in the sums of its one entry
-        std::uint32_t local = 0;
+    /// What becomes of a label: its new number, if it gets one, and what it adds to the sums of an
+    /// entry that has it.
+    struct alignas(32) LabelFate {
+        double own = 0;
+        double cross = 0;
+        double single = 0;  // its weight, if it is folded
+        std::uint32_t local = no_number;
+        std::uint32_t turned = 0;  // its place among the turned labels; 0: it is not one
     };
-    /// A label that most rows have, kept by the rows that lack it.
-    struct Turned {
-        LabelFate fate;
-        std::size_t had_by;  // the last entry seen to have it
+    /// Labels are listed by whom they belong to: not by entries that have them, where turned.
+    struct Owner {
+        std::uint32_t place;
+        bool turned;
     };
-    static constexpr std::size_t no_entry = static_cast<std::size_t>(-1);
+    static constexpr std::uint32_t no_number = 0xFFFFFFFFu;
+    static constexpr std::uint32_t no_entry = 0xFFFFFFFFu;
 
     template <typename Source>
     void build_from(const Source& source, const NodeRows& rows, NodeLabels& node);
@@ -83,12 +88,11 @@ class NodeLabelsBuilder {
     void count(const Source& source, const NodeRows& rows);
     template <typename Source>
     void number(const Source& source, std::size_t n_entries, NodeLabels& node);
-    LabelFate number_label(const LabelCount& seen, double weight, NodeLabels& node);
+    LabelFate number_label(const LabelCount& seen, double weight, Owner owner, NodeLabels& node);
+    void weigh_numbered(const NodeLabels& node);
     void make_room(std::size_t n_entries, NodeLabels& node) const;
     template <typename Source>
     void fill(const Source& source, const NodeRows& rows, NodeLabels& node);
-    static std::uint32_t finish_entry(std::size_t e, std::uint32_t k, double weight, double single,
-                                      NodeLabels& node);
 
     const Targets& targets_;
     Compression compression_;
@@ -97,7 +101,10 @@ class NodeLabelsBuilder {
     std::size_t n_listed_ = 0;        // labels of all rows of the node, as the source lists them
     double weight_ = 0;               // of all rows of the node
     std::uint64_t key_sum_ = 0;       // of all rows of the node
-    std::vector<Turned> turned_;
+    // Labels that most rows have, kept by the rows that lack them; the first is none.
+    std::vector<LabelFate> turned_;
+    std::vector<std::uint32_t> had_by_;  // per turned label: the last entry seen to have it
+    std::vector<Owner> owners_;          // per new number
     struct Slot {
         std::uint64_t signature;
         std::uint32_t n;  // 0: empty

@@ -80,7 +80,11 @@ class Splitter {
           scan_(make_scan<Scan>(targets)),
           // Parts of rows add up with rounding: 5 x 0.2 is one row. CLUS does not care.
           least_rows_(rules.min_samples_leaf * (1 - 1e-9)),
-          least_weight_(rules.clus ? rules.min_weight : rules.min_weight * (1 - 1e-9)) {}
+          least_weight_(rules.clus ? rules.min_weight : rules.min_weight * (1 - 1e-9)) {
+        if constexpr (Scan::uses_kernel) {
+            if (rules.clus) scan_.sum_categories_by_labels();
+        }
+    }
 
     void reset(const NodeRows& rows, const NodeLabels& labels);
     const Tolerance& tolerance() const { return tolerance_; }
