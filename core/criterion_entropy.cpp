@@ -1,0 +1,153 @@
+#include <algorithm>
+
+#include "criterion.hpp"
+
+namespace ramify {
+
+XLog2X::XLog2X() : table_(4096) {
+    for (std::size_t x = 2; x < table_.size(); ++x) {
+        table_[x] = static_cast<double>(x) * std::log2(static_cast<double>(x));
+    }
+}
+
+template <bool exclusive>
+double EntropyScan<exclusive>::impurity_of(std::span<const LabelSum> sums, double weight) {
+    const auto term = [](double x) { return x > 0 ? x * std::log2(x) : 0; };
+    double total = exclusive ? term(weight) : 0;
+    for (const auto& s : sums) {
+        if constexpr (exclusive) {
+            total -= term(s.sum);
+        } else {
+            total += s.label_weight * (term(weight) - term(s.sum) - term(weight - s.sum));
+        }
+    }
+    return std::max(0.0, total);
+}
+
+template <bool exclusive>
+template <typename Sum>
+double EntropyScan<exclusive>::impurity(Sum sum, double weight) const {
+    const std::size_t n = labels_->n_local();
+    const double whole = xlog2x_(weight);
+    double total = exclusive ? whole : 0;
+    for (std::size_t id = 0; id < n; ++id) {
+        const double positive = sum(id);
+        if constexpr (exclusive) {
+            total -= xlog2x_(positive);
+        } else {
+            total += labels_->label_weight[id] *
+                     (whole - xlog2x_(positive) - xlog2x_(weight - positive));
+        }
+    }
+    return total;
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::reset(const NodeLabels& labels, std::span<const double> weights) {
+    reset_base(labels, weights);
+    left_.resize(labels.n_local());
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::begin(std::span<const std::uint32_t> missing) {
+    std::fill(left_.begin(), left_.end(), 0.0);
+    known_ = labels_->label_total;
+    known_weight_ = labels_->weight;
+    left_weight_ = 0;
+    double gone = 0;
+    for (const auto entry : missing) {
+        for (const auto id : ids(entry)) known_[id] -= weights_[entry];
+        gone += weights_[entry];
+    }
+    known_weight_ -= gone;
+    known_impurity_ = impurity([this](std::size_t id) { return known_[id]; }, known_weight_);
+    left_terms_ = right_terms_ = 0;
+    if constexpr (exclusive) {
+        for (const double sum : known_) right_terms_ += xlog2x_(sum);
+    }
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::move(std::uint32_t entry) {
+    const double v = weights_[entry];
+    for (const auto id : ids(entry)) {
+        if constexpr (exclusive) {
+            left_terms_ += xlog2x_(left_[id] + v) - xlog2x_(left_[id]);
+            right_terms_ += xlog2x_(known_[id] - left_[id] - v) - xlog2x_(known_[id] - left_[id]);
+        }
+        left_[id] += v;
+    }
+    left_weight_ += v;
+}
+
+template <bool exclusive>
+double EntropyScan<exclusive>::gain() const {
+    const double rest = known_weight_ - left_weight_;
+    if constexpr (exclusive) {
+        return known_impurity_ - (xlog2x_(left_weight_) - left_terms_) -
+               (xlog2x_(rest) - right_terms_);
+    }
+    return known_impurity_ - impurity([this](std::size_t id) { return left_[id]; }, left_weight_) -
+           impurity([this](std::size_t id) { return known_[id] - left_[id]; }, rest);
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::begin_values(std::size_t n_values,
+                                          std::span<const std::uint32_t> missing) {
+    begin(missing);
+    value_sums_.assign(n_values * labels_->n_local(), 0.0);
+    value_weight_.assign(n_values, 0.0);
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::add(std::size_t value, std::uint32_t entry) {
+    double* sums = value_sums_.data() + value * labels_->n_local();
+    for (const auto id : ids(entry)) sums[id] += weights_[entry];
+    value_weight_[value] += weights_[entry];
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::complete(std::size_t value) {
+    if (value < value_weight_.size()) {
+        subtract_others(value, known_, value_sums_, value_weight_);
+    }
+}
+
+template <bool exclusive>
+double EntropyScan<exclusive>::gain_with(std::size_t value) const {
+    const double* sums = value_sums(value);
+    const double weight = left_weight_ + value_weight_[value];
+    return known_impurity_ -
+           impurity([&](std::size_t id) { return left_[id] + sums[id]; }, weight) -
+           impurity([&](std::size_t id) { return known_[id] - left_[id] - sums[id]; },
+                    known_weight_ - weight);
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::take(std::size_t value) {
+    const double* sums = value_sums(value);
+    for (std::size_t id = 0; id < left_.size(); ++id) {
+        if constexpr (exclusive) {
+            const double right = known_[id] - left_[id];
+            left_terms_ += xlog2x_(left_[id] + sums[id]) - xlog2x_(left_[id]);
+            right_terms_ += xlog2x_(right - sums[id]) - xlog2x_(right);
+        }
+        left_[id] += sums[id];
+    }
+    left_weight_ += value_weight_[value];
+}
+
+template <bool exclusive>
+double EntropyScan<exclusive>::gain_of_all(std::span<const std::uint32_t> values) const {
+    double gain = known_impurity_;
+    for (const auto value : values) {
+        const double* sums = value_sums(value);
+        gain -= impurity([&](std::size_t id) { return sums[id]; }, value_weight_[value]);
+    }
+    return gain;
+}
+
+template class EntropyScan<false>;
+template class EntropyScan<true>;
+
+}  // namespace ramify

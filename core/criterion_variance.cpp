@@ -1,0 +1,261 @@
+#include <algorithm>
+#include <limits>
+
+#include "criterion.hpp"
+
+namespace ramify {
+
+double VarianceScan::impurity_of(std::span<const LabelSum> sums, double weight) {
+    double total = 0;
+    for (const auto& s : sums) total += s.label_weight * s.sum * (1 - s.sum / weight);
+    return std::max(0.0, total);
+}
+
+void VarianceScan::reset(const NodeLabels& labels, std::span<const double> weights) {
+    reset_base(labels, weights);
+    node_single_ = std::numeric_limits<double>::quiet_NaN();
+    // More cells than labels: the fillers' own, always zero.
+    const auto n_cells = std::max(labels.n_local() + NodeLabels::n_fillers, labels.kernel.stride);
+    left_.resize(n_cells);
+    missing_.resize(n_cells);
+    known_cross_.resize(labels.kernel.stride);
+    if (!labels.kernel.empty()) return;
+    moves_.reset(labels, weights);
+}
+
+void VarianceScan::begin(std::span<const std::uint32_t> missing) {
+    begin_weights(missing);
+    by_kernel_ = !labels_->kernel.empty();
+    if (by_kernel_) {
+        begin_kernel(missing);
+    } else {
+        begin_labels(missing);
+        moves_.begin(any_missing_ ? missing_.data() : nullptr);
+    }
+    known_part_ = known_weight_ > 0 ? known_square_ / known_weight_ : 0;
+}
+
+void VarianceScan::begin_weights(std::span<const std::uint32_t> missing) {
+    left_weight_ = left_square_ = left_cross_ = 0;
+    any_missing_ = !missing.empty();
+    double gone = 0;
+    for (const auto entry : missing) gone += weights_[entry];
+    known_weight_ = labels_->weight - gone;
+}
+
+void VarianceScan::begin_labels(std::span<const std::uint32_t> missing) {
+    known_square_ = labels_->square;
+    known_mass_ = labels_->mass;
+    if (!any_missing_) return;
+    std::fill_n(missing_.begin(), labels_->n_local() + NodeLabels::n_fillers, 0.0);
+    for (const auto entry : missing) {
+        const double v = weights_[entry];
+        double sum = 0;
+        for (const auto id : ids(entry)) {
+            sum += missing_[id];
+            missing_[id] += v * labels_->label_weight[id];
+        }
+        known_mass_ -= v * labels_->own[entry];
+        // Q of what is known: Q - 2 sum w T M + sum w M^2, one missing entry after the other.
+        known_square_ += v * (2 * sum + v * labels_->own[entry]) - 2 * v * labels_->cross[entry];
+    }
+}
+
+void VarianceScan::begin_kernel(std::span<const std::uint32_t> missing) {
+    const Kernel& kernel = labels_->kernel;
+    known_square_ = kernel.square;
+    known_mass_ = kernel.mass;
+    std::fill_n(left_.begin(), kernel.stride, 0.0);
+    if (!any_missing_) return;
+    std::fill_n(missing_.begin(), kernel.stride, 0.0);
+    for (const auto entry : missing) {
+        const double v = weights_[entry];
+        const double own = kernel.row(entry)[entry];
+        known_mass_ -= v * own;
+        known_square_ += v * (2 * missing_[entry] + v * own) - 2 * v * kernel.cross[entry];
+        add_scaled(missing_.data(), kernel.row(entry), v, kernel.stride);
+    }
+    for (std::size_t e = 0; e < kernel.stride; ++e) {
+        known_cross_[e] = kernel.cross[e] - missing_[e];
+    }
+}
+
+void VarianceScan::move(std::uint32_t entry) {
+    const RankedEntry item{entry, 0};
+    double square = 0;
+    double cross = 0;
+    move_all({&item, 1}, &square, &cross);
+    left_square_ += square;
+    left_cross_ += cross;
+    left_weight_ += weights_[entry];
+}
+
+void VarianceScan::move_all(std::span<const RankedEntry> items, double* square, double* cross) {
+    if (by_kernel_) {
+        const Kernel& kernel = labels_->kernel;
+        const auto& known_cross = any_missing_ ? known_cross_ : kernel.cross;
+        const KernelMoves moves{kernel.cells.data(), kernel.stride, known_cross.data(),
+                                weights_.data(), left_.data()};
+        move_by_kernel(moves, items.data(), items.size(), square, cross);
+    } else {
+        moves_.move(items, square, cross);
+    }
+}
+
+void VarianceScan::begin_values(std::size_t n_values, std::span<const std::uint32_t> missing) {
+    begin_weights(missing);
+    value_weight_.assign(n_values, 0.0);
+    value_cross_.assign(n_values, 0.0);
+    by_kernel_ = categories_by_kernel_ && !labels_->kernel.empty();
+    if (by_kernel_) {
+        begin_kernel(missing);
+        value_sums_.assign(n_values * labels_->kernel.stride, 0.0);
+        value_products_.assign(n_values * n_values, 0.0);
+        left_products_.assign(n_values, 0.0);
+        added_.clear();
+    } else {
+        begin_labels(missing);
+        begin_label_values(n_values, missing);
+    }
+    known_part_ = known_weight_ > 0 ? known_square_ / known_weight_ : 0;
+}
+
+void VarianceScan::begin_label_values(std::size_t n_values,
+                                      std::span<const std::uint32_t> missing) {
+    std::fill_n(left_.begin(), labels_->n_local(), 0.0);
+    known_ = labels_->label_total;
+    if (any_missing_) {
+        for (std::size_t id = 0; id < known_.size(); ++id) {
+            if (missing_[id] > 0) known_[id] -= missing_[id] / labels_->label_weight[id];
+        }
+    }
+    if (std::isnan(node_single_)) {
+        node_single_ = 0;
+        for (std::size_t e = 0; e < labels_->n_entries(); ++e) {
+            node_single_ += weights_[e] * weights_[e] * labels_->single[e];
+        }
+    }
+    known_single_ = node_single_;
+    for (const auto entry : missing) {
+        known_single_ -= weights_[entry] * weights_[entry] * labels_->single[entry];
+    }
+    value_sums_.assign(n_values * labels_->n_local(), 0.0);
+    value_single_.assign(n_values, 0.0);
+    value_square_.resize(n_values);
+}
+
+void VarianceScan::add(std::size_t value, std::uint32_t entry) {
+    const double v = weights_[entry];
+    value_weight_[value] += v;
+    if (by_kernel_) {
+        const Kernel& kernel = labels_->kernel;
+        const auto& known_cross = any_missing_ ? known_cross_ : kernel.cross;
+        double* sums = value_sums_.data() + value * kernel.stride;
+        add_scaled(sums, kernel.row(entry), v, kernel.stride);
+        value_cross_[value] += v * known_cross[entry];
+        added_.push_back({static_cast<std::uint32_t>(value), entry});
+        return;
+    }
+    double* sums = value_sums_.data() + value * labels_->n_local();
+    for (const auto id : ids(entry)) sums[id] += v;
+    value_single_[value] += v * v * labels_->single[entry];
+}
+
+void VarianceScan::complete(std::size_t value) {
+    if (by_kernel_) {
+        complete_products(value);
+        return;
+    }
+    const std::size_t n_local = labels_->n_local();
+    if (value < value_weight_.size()) {
+        subtract_others(value, known_, value_sums_, value_weight_);
+        value_single_[value] = known_single_;
+        for (std::size_t other = 0; other < value_single_.size(); ++other) {
+            if (other != value) value_single_[value] -= value_single_[other];
+        }
+    }
+    for (std::size_t v = 0; v < value_weight_.size(); ++v) {
+        const double* sums = value_sums_.data() + v * n_local;
+        double square = value_single_[v];
+        double cross = value_single_[v];
+        for (std::size_t id = 0; id < n_local; ++id) {
+            const double weighted = labels_->label_weight[id] * sums[id];
+            square += weighted * sums[id];
+            cross += weighted * known_[id];
+        }
+        value_square_[v] = square;
+        value_cross_[v] = cross;
+    }
+}
+
+/// The products of all pairs of categories. A category's with all known entries is its cross sum,
+/// which gives the products of the one that was not added.
+void VarianceScan::complete_products(std::size_t value) {
+    const std::size_t n_values = value_weight_.size();
+    const std::size_t stride = labels_->kernel.stride;
+    for (const auto& [own, entry] : added_) {
+        double* products = value_products_.data() + own * n_values;
+        for (std::size_t v = 0; v < n_values; ++v) {
+            products[v] += weights_[entry] * value_sums_[v * stride + entry];
+        }
+    }
+    if (value >= n_values) return;
+    value_weight_[value] = known_weight_;
+    value_cross_[value] = known_square_;
+    for (std::size_t v = 0; v < n_values; ++v) {
+        if (v == value) continue;
+        double rest = value_cross_[v];
+        for (std::size_t u = 0; u < n_values; ++u) rest -= value_products_[u * n_values + v];
+        value_products_[value * n_values + v] = value_products_[v * n_values + value] = rest;
+        value_weight_[value] -= value_weight_[v];
+        value_cross_[value] -= value_cross_[v];
+    }
+    double own = value_cross_[value];
+    for (std::size_t v = 0; v < n_values; ++v) {
+        if (v != value) own -= value_products_[value * n_values + v];
+    }
+    value_products_[value * n_values + value] = own;
+}
+
+double VarianceScan::value_square(std::size_t value) const {
+    return by_kernel_ ? value_products_[value * value_weight_.size() + value]
+                      : value_square_[value];
+}
+
+double VarianceScan::square_with(std::size_t value) const {
+    if (by_kernel_) return left_square_ + 2 * left_products_[value] + value_square(value);
+    const double* sums = value_sums_.data() + value * labels_->n_local();
+    double both = 0;
+    for (std::size_t id = 0; id < labels_->n_local(); ++id) both += left_[id] * sums[id];
+    return left_square_ + 2 * both + value_square_[value];
+}
+
+double VarianceScan::gain_with(std::size_t value) const {
+    return gain_of(square_with(value), left_cross_ + value_cross_[value],
+                   left_weight_ + value_weight_[value]);
+}
+
+void VarianceScan::take(std::size_t value) {
+    left_square_ = square_with(value);
+    left_cross_ += value_cross_[value];
+    left_weight_ += value_weight_[value];
+    if (by_kernel_) {
+        const std::size_t n_values = value_weight_.size();
+        for (std::size_t v = 0; v < n_values; ++v) {
+            left_products_[v] += value_products_[value * n_values + v];
+        }
+        return;
+    }
+    const double* sums = value_sums_.data() + value * labels_->n_local();
+    for (std::size_t id = 0; id < labels_->n_local(); ++id) {
+        left_[id] += labels_->label_weight[id] * sums[id];
+    }
+}
+
+double VarianceScan::gain_of_all(std::span<const std::uint32_t> values) const {
+    double gain = -known_part_;
+    for (const auto value : values) gain += value_square(value) / value_weight_[value];
+    return gain;
+}
+
+}  // namespace ramify
