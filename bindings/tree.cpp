@@ -83,6 +83,7 @@ GrowOptions options_of(const nb::dict& given) {
     options.min_samples_split = nb::cast<double>(given["min_samples_split"]);
     options.min_gain = nb::cast<double>(given["min_gain"]);
     options.max_features = nb::cast<std::size_t>(given["max_features"]);
+    options.redraw = nb::cast<bool>(given["redraw"]);
     options.merging = merging_of(nb::cast<std::string>(given["merging"]));
     options.prototype = prototype_of(nb::cast<std::string>(given["prototype"]));
     options.average_gain = nb::cast<bool>(given["average_gain"]);

@@ -193,7 +193,7 @@ void Grower<Scan>::choose(const Pending& node, std::span<Split> found) {
     }
 }
 
-/// A node that found nothing among its drawn features goes on drawing until one splits it.
+/// Draws until a feature splits the node, if those drawn before do not.
 template <typename Scan>
 void Grower<Scan>::search_further(const Pending& node, SplitMix& random) {
     for (std::size_t k = tasks_.size(); k < sampler_.size() && best_.feature < 0; ++k) {
@@ -215,7 +215,7 @@ bool Grower<Scan>::find_split(const Pending& node, std::vector<std::unique_ptr<G
         } else {
             search_alone(node);
         }
-        if (!work_.keep_orders && java_ == nullptr) search_further(node, random);
+        if (work_.options.redraw && !work_.keep_orders) search_further(node, random);
     }
     sampler_.undo();
     return best_.feature >= 0 &&

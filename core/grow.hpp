@@ -39,6 +39,7 @@ struct GrowOptions {
     double min_samples_split = 2;  // rows, in parts
     double min_gain = 0;           // smallest gain (a mass) of a test
     std::size_t max_features = 0;  // features tried per node; 0: all
+    bool redraw = false;           // a node without a test goes on drawing until one splits it
     LeafMerging merging = LeafMerging::none;
     Prototype prototype = Prototype::mean;
     bool inner_values = false;  // inner nodes carry values too, for later pruning

@@ -241,6 +241,7 @@ def test_warm_start_refuses_what_does_not_fit() -> None:
         ({"criterion": "mse"}, "criterion is 'mse'"),
         ({"f_test": [0.1, 0.2]}, "f_test is"),
         ({"clus_compat": True, "random_state": np.random.RandomState(0)}, "its RandomSeed"),
+        ({"clus_compat": True, "redraw": True}, "redraw is True, but CLUS draws"),
     ],
 )
 def test_bad_parameters_are_named(settings, message) -> None:
@@ -296,6 +297,20 @@ def test_importances_find_the_feature_that_matters(ensemble) -> None:
     assert model.feature_importances_.sum() == pytest.approx(1)
     members = [member.feature_importances_ for member in model.estimators_]
     np.testing.assert_allclose(model.feature_importances_, np.mean(members, axis=0))
+
+
+@pytest.mark.parametrize("ensemble", [PCTForestClassifier, PCTExtraTreesClassifier])
+def test_redraw_looks_for_a_feature_that_splits(ensemble) -> None:
+    rng = np.random.default_rng(0)
+    X = np.zeros((60, 20))
+    X[:, 7] = rng.normal(size=60)  # all other columns are constant
+    y = (X[:, 7] > 0).astype(int)
+    settings = {"max_features": 1, "n_estimators": 20, "random_state": 0}
+    redrawn = ensemble(redraw=True, **settings).fit(X, y)
+    assert all(tree.feature[0] == 7 for tree in redrawn.trees_)
+    drawn_once = ensemble(**settings).fit(X, y)
+    sizes = [tree.feature.size for tree in drawn_once.trees_]
+    assert sizes.count(1) > 10  # 19 of 20 draws find nothing
 
 
 @on_every_ensemble

@@ -246,7 +246,7 @@ def test_the_way_to_share_thresholds_can_be_searched(problem):
 def test_animals_frames_with_nominal_columns():
     data = load_animals()
     test = np.arange(len(data.names)) % 3 == 0
-    model = PCTForestClassifier(data.hierarchy, n_estimators=20, random_state=0)
+    model = PCTForestClassifier(data.hierarchy, n_estimators=20, redraw=True, random_state=0)
     tuned = TunedThresholdClassifier(model, per="level", cv=3, random_state=0)
     tuned.fit(data.X[~test], data.y[~test])
     found = micro_f1(data.y[test], tuned.predict(data.X[test]))

@@ -57,6 +57,7 @@ class PCTEnsemble(HierarchicalClassifier):
         "min_weight",
         "min_impurity_decrease",
         "max_features",
+        "redraw",
         "f_test",
         "threshold_at",
         "nominal_tests",

@@ -84,6 +84,7 @@ class GrowthPlan:
     min_weight: float = 0.0
     min_impurity_decrease: float = 0.0
     max_features: int = 0
+    redraw: bool = False
     random_thresholds: bool = False
     midpoint: bool = True
     nominal_tests: str = "subset"
@@ -200,6 +201,7 @@ class GrowthPlan:
             "min_weight": float(self.min_weight),
             "min_gain": self.min_impurity_decrease * total,
             "max_features": self.max_features,
+            "redraw": self.redraw,
             "merging": "none",
             "prototype": self.prototype,
             "inner_values": self.inner_values,
@@ -233,6 +235,7 @@ class GrowthPlan:
             "min_samples_split": 0.0,
             "min_samples_leaf": 0.0,
             "java_random": True,
+            "redraw": False,
             "mean_score": by_entropy,
             "score_factor": 1.0 if by_entropy else 1.0 / n_labels,
             "f_critical": [] if by_entropy else clus_critical_values(level).tolist(),

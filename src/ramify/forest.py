@@ -43,8 +43,11 @@ class PCTForestClassifier(PCTEnsemble):
         A test must reduce the impurity by this much, weighted by the node's share of all rows.
     max_features : int, float, {"sqrt", "log2"}, optional
         How many of D features, or which share of them, a node looks at, drawn anew in every
-        node: "sqrt" is ⌊√D⌋ + 1, "log2" is ⌊log2 D⌋ + 1, None is all. A node in which none of
-        them makes a test goes on drawing until one does.
+        node: "sqrt" is ⌊√D⌋ + 1, "log2" is ⌊log2 D⌋ + 1, None is all.
+    redraw : bool
+        What a node does in which none of the features it drew makes a test: become a leaf, as in
+        CLUS, or go on drawing until one does. The latter gives larger trees, for the better where
+        most columns are constant in most nodes, as with bags of words.
     f_test : float, optional
         Significance level of an F-test that every test must pass; None: no such test.
     threshold_at : {"midpoint", "observed"}, optional
@@ -131,6 +134,7 @@ class PCTForestClassifier(PCTEnsemble):
         min_weight: float = 0.0,
         min_impurity_decrease: float = 0.0,
         max_features: Any = "sqrt",
+        redraw: bool = False,
         f_test: float | None = None,
         threshold_at: str | None = None,
         nominal_tests: str = "subset",
@@ -156,6 +160,7 @@ class PCTForestClassifier(PCTEnsemble):
         self.min_weight = min_weight
         self.min_impurity_decrease = min_impurity_decrease
         self.max_features = max_features
+        self.redraw = redraw
         self.f_test = f_test
         self.threshold_at = threshold_at
         self.nominal_tests = nominal_tests
@@ -282,7 +287,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
     n_estimators : int
         The number of trees.
     criterion, w0, weighting, max_depth, min_samples_split, min_samples_leaf, min_weight, \
-    min_impurity_decrease, max_features, f_test, nominal_tests
+    min_impurity_decrease, max_features, redraw, f_test, nominal_tests
         As in `PCTForestClassifier`.
     bootstrap : bool
         Whether each tree grows on a sample drawn with replacement, or on all rows.
@@ -320,6 +325,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         min_weight: float = 0.0,
         min_impurity_decrease: float = 0.0,
         max_features: Any = "sqrt",
+        redraw: bool = False,
         f_test: float | None = None,
         nominal_tests: str = "subset",
         bootstrap: bool = False,
@@ -343,6 +349,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         self.min_weight = min_weight
         self.min_impurity_decrease = min_impurity_decrease
         self.max_features = max_features
+        self.redraw = redraw
         self.f_test = f_test
         self.nominal_tests = nominal_tests
         self.bootstrap = bootstrap

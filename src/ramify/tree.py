@@ -90,6 +90,10 @@ class PCTClassifier(HierarchicalClassifier):
     max_features : int, float, {"sqrt", "log2"}, optional
         How many of D features, or which share of them, a node looks at, drawn anew in every
         node; "sqrt" is ⌊√D⌋ + 1, "log2" is ⌊log2 D⌋ + 1. None: all.
+    redraw : bool
+        What a node does in which none of the features it drew makes a test: become a leaf, as in
+        CLUS, or go on drawing until one does. The latter gives larger trees, for the better where
+        most columns are constant in most nodes, as with bags of words.
     f_test : float or list of float, optional
         Significance level of an F-test that every test must pass: smaller levels give smaller
         trees. A list lets `fit` choose the level with the best pooled AU(PRC) by internal
@@ -190,6 +194,7 @@ class PCTClassifier(HierarchicalClassifier):
         min_weight: float = 0.0,
         min_impurity_decrease: float = 0.0,
         max_features: Any = None,
+        redraw: bool = False,
         f_test: Any = None,
         f_test_folds: int = 3,
         pruning: str | None = None,
@@ -215,6 +220,7 @@ class PCTClassifier(HierarchicalClassifier):
         self.min_weight = min_weight
         self.min_impurity_decrease = min_impurity_decrease
         self.max_features = max_features
+        self.redraw = redraw
         self.f_test = f_test
         self.f_test_folds = f_test_folds
         self.pruning = pruning
@@ -324,6 +330,11 @@ class PCTClassifier(HierarchicalClassifier):
                 "prototype is 'medoid', but CLUS's trees predict means. Use prototype='mean', or "
                 "clus_compat=False."
             )
+        if self.clus_compat and self.redraw:
+            raise ValueError(
+                f"redraw is {self.redraw!r}, but CLUS draws the features of a node once. Use "
+                "redraw=False, or clus_compat=False."
+            )
         self._check_pruning()
         check_choice("weighting", self.weighting, ("avg", "sum", "min", "max"))
         check_choice("splitter", self.splitter, ("best", "random"))
@@ -369,6 +380,7 @@ class PCTClassifier(HierarchicalClassifier):
             min_weight=self.min_weight,
             min_impurity_decrease=self.min_impurity_decrease,
             max_features=0 if wanted == n_features else wanted,
+            redraw=bool(self.redraw),
             random_thresholds=self.splitter == "random",
             midpoint=self._midpoint(),
             nominal_tests=self.nominal_tests,
