@@ -16,6 +16,7 @@
 #include "predict.hpp"
 #include "prune.hpp"
 #include "stopping.hpp"
+#include "tree_arrays.hpp"
 
 namespace ramify::bindings {
 
@@ -169,84 +170,6 @@ Tree grow_tree(const Dataset& dataset, const Vector<std::int64_t>& label_indptr,
 
 // ---- Tree ----------------------------------------------------------------------------------
 
-void check_ranges(const std::vector<std::int64_t>& indptr, std::size_t n_nodes, std::size_t size) {
-    require(indptr.size() == n_nodes + 1 && indptr.front() == 0 &&
-                indptr.back() == static_cast<std::int64_t>(size) && std::ranges::is_sorted(indptr),
-            "damaged tree: ranges do not fit");
-}
-
-/// A tree may come from a file: nothing in it may lead prediction astray.
-void check_tree(const Tree& tree) {
-    const std::size_t n = tree.n_nodes();
-    require(n > 0, "damaged tree: no nodes");
-    require(tree.threshold.size() == n && tree.weight.size() == n && tree.n_samples.size() == n &&
-                tree.impurity.size() == n && tree.gain.size() == n,
-            "damaged tree: arrays differ in length");
-    check_ranges(tree.child_indptr, n, tree.child.size());
-    check_ranges(tree.category_indptr, n, tree.category_branch.size());
-    check_ranges(tree.value_indptr, n, tree.value_label.size());
-    require(tree.share.size() == tree.child.size() && tree.value.size() == tree.value_label.size(),
-            "damaged tree: arrays differ in length");
-    for (std::size_t i = 0; i < n; ++i) {
-        const auto n_branches = tree.child_indptr[i + 1] - tree.child_indptr[i];
-        require(tree.feature[i] < 0 ? n_branches == 0 : n_branches > 0,
-                "damaged tree: a leaf with branches or a test without");
-        const bool numeric = tree.category_indptr[i] == tree.category_indptr[i + 1];
-        require(tree.feature[i] < 0 || !numeric || n_branches == 2,
-                "damaged tree: a numeric test needs two branches");
-        for (auto k = tree.child_indptr[i]; k < tree.child_indptr[i + 1]; ++k) {
-            const auto child = tree.child[static_cast<std::size_t>(k)];
-            require(child > static_cast<std::int64_t>(i) && child < static_cast<std::int64_t>(n),
-                    "damaged tree: children must follow their parent");
-        }
-        for (auto k = tree.category_indptr[i]; k < tree.category_indptr[i + 1]; ++k) {
-            const auto branch = tree.category_branch[static_cast<std::size_t>(k)];
-            require(branch >= -1 && branch < n_branches, "damaged tree: no such branch");
-        }
-    }
-    require(std::ranges::all_of(tree.value_label, [](auto label) { return label >= 0; }),
-            "damaged tree: a negative label");
-}
-
-template <typename T>
-std::vector<T> copied(const Vector<T>& array) {
-    return {array.data(), array.data() + array.size()};
-}
-
-constexpr const char* array_names[] = {
-    "feature",      "threshold", "weight", "n_samples",       "impurity",        "gain",
-    "child_indptr", "child",     "share",  "category_indptr", "category_branch", "value_indptr",
-    "value_label",  "value"};
-
-Tree tree_from_arrays(const nb::typed<nb::dict, nb::str, nb::object>& arrays) {
-    const auto doubles = [&](const char* key) {
-        return copied(nb::cast<Vector<double>>(arrays[key]));
-    };
-    const auto longs = [&](const char* key) {
-        return copied(nb::cast<Vector<std::int64_t>>(arrays[key]));
-    };
-    const auto ints = [&](const char* key) {
-        return copied(nb::cast<Vector<std::int32_t>>(arrays[key]));
-    };
-    Tree tree;
-    tree.feature = ints("feature");
-    tree.threshold = doubles("threshold");
-    tree.weight = doubles("weight");
-    tree.n_samples = longs("n_samples");
-    tree.impurity = doubles("impurity");
-    tree.gain = doubles("gain");
-    tree.child_indptr = longs("child_indptr");
-    tree.child = ints("child");
-    tree.share = doubles("share");
-    tree.category_indptr = longs("category_indptr");
-    tree.category_branch = ints("category_branch");
-    tree.value_indptr = longs("value_indptr");
-    tree.value_label = ints("value_label");
-    tree.value = doubles("value");
-    check_tree(tree);
-    return tree;
-}
-
 /// A read-only numpy view of one of the tree's arrays, alive as long as the tree.
 template <typename T, std::vector<T> Tree::* member>
 nb::ndarray<nb::numpy, const T, nb::ndim<1>> array_of(nb::handle_t<Tree> self) {
@@ -325,10 +248,8 @@ void bind_tree(nb::module_& m) {
     tree.def(nb::new_(&tree_from_arrays), nb::arg("arrays"));
     tree.def("__reduce__",
              [](nb::handle_t<Tree> self) -> nb::typed<nb::tuple, nb::object, nb::object> {
-                 nb::dict arrays;
-                 for (const char* name : array_names) arrays[name] = self.attr(name);
                  return nb::typed<nb::tuple, nb::object, nb::object>(
-                     nb::make_tuple(self.type(), nb::make_tuple(arrays)));
+                     nb::make_tuple(self.type(), nb::make_tuple(packed_arrays(self))));
              });
     tree.def_prop_ro("feature", &array_of<std::int32_t, &Tree::feature>);
     tree.def_prop_ro("threshold", &array_of<double, &Tree::threshold>);

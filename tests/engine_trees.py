@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ramify._core import Tree
 from tests.clus_trees import TreeNode, TreeTest
+
+PLAIN = (
+    *("feature", "threshold", "weight", "n_samples", "impurity", "gain", "child_indptr", "child"),
+    *("share", "category_indptr", "category_branch", "value_indptr", "value_label", "value"),
+)
+
+
+def plain_arrays(tree: Tree) -> dict[str, NDArray[Any]]:
+    """Return copies of a tree's arrays, which pickles and files held before trees were packed."""
+    return {name: getattr(tree, name).copy() for name in PLAIN}
 
 
 def branches(tree: Tree, node: int) -> list[int]:

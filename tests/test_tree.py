@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ramify import Hierarchy, PCTClassifier, load_animals, make_hierarchical_classification
 from ramify._core import Tree
+from tests.engine_trees import plain_arrays
 
 PATHS = ["animal/cat", "animal/cat", "animal/dog", "plant"]
 X4 = [[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [4.0, 1.0]]
@@ -221,7 +222,7 @@ def test_trees_survive_pickling_and_refuse_damage():
     model = PCTClassifier().fit(X4, PATHS)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X4), model.predict_proba(X4))
-    _, (arrays,) = model.tree_.__reduce__()
+    arrays = plain_arrays(model.tree_)
     for name, position, value in [("child", 0, 0), ("child", 0, 99), ("value_label", 0, -5)]:
         damaged = {key: array.copy() for key, array in arrays.items()}
         damaged[name][position] = value

@@ -21,6 +21,7 @@ NATIVE = [
     "tests/test_tree_clus.py",
     "tests/test_tree_distances.py",
     "tests/test_tree_one_label.py",
+    "tests/test_tree_packing.py",
     "tests/test_tree_pruning.py",
     "tests/test_tree_reference.py",
 ]

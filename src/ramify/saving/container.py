@@ -33,7 +33,7 @@ __all__ = [
     "write_container",
 ]
 
-VERSION = 1
+VERSION = 2
 """The version of the format that `write_container` writes; all from 1 on can be read."""
 
 _FORMAT = "ramify.model"

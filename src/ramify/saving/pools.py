@@ -47,7 +47,7 @@ class ArrayPools:
         Parameters
         ----------
         name : str
-            The pool; all its arrays must have one dtype.
+            The pool; arrays of several types are joined in one that holds them all.
         array : ndarray
             The array.
         """
