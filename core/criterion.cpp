@@ -38,17 +38,28 @@ std::size_t PrefixSums::count(std::size_t n, double known_weight, const SweepLim
 std::size_t PrefixSums::weigh(std::span<const RankedEntry> items, std::span<const double> weights,
                               double known_weight, const SweepLimits& limits) {
     make_room(items.size());
-    counted_ = 0;
-    double weight_sum = 0;
-    double row_sum = 0;
+    double sum = 0;
     for (std::size_t k = 0; k < items.size(); ++k) {
-        weight_sum += weights[items[k].entry];
-        row_sum += limits.part[items[k].entry];
-        weight[k] = weight_sum;
-        rows[k] = row_sum;
+        sum += weights[items[k].entry];
+        weight[k] = sum;
+    }
+    return cut(items, known_weight, limits);
+}
+
+std::size_t PrefixSums::cut(std::span<const RankedEntry> items, double known_weight,
+                            const SweepLimits& limits) {
+    std::size_t n = items.size();
+    counted_ = 0;
+    if (limits.by_part) {
+        std::copy_n(weight.begin(), n, rows.begin());
+    } else {
+        double sum = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+            sum += limits.part[items[k].entry];
+            rows[k] = sum;
+        }
     }
     // Both sums only grow: what leaves too little is at the end.
-    std::size_t n = items.size();
     while (n > 0) {
         const double rest = known_weight - weight[n - 1];
         const bool enough = limits.known_rows - rows[n - 1] >= limits.least_rows &&

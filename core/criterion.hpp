@@ -34,6 +34,7 @@ namespace ramify {
 struct SweepLimits {
     const double* part;  // per entry: how much of its row is here
     bool unit;           // every entry is one whole row of weight 1
+    bool by_part;        // the weights of entries are their parts
     double known_rows;
     double least_rows;
     double least_weight;
@@ -73,11 +74,15 @@ struct PrefixSums {
     std::vector<double> cross;
     std::vector<double> gain;
 
-    /// Sums up weights and rows until the rest grows too small; returns how many items that are.
+    /// Sums up weights and rows; returns after how many items the rest grows too small.
     std::size_t weigh(std::span<const RankedEntry> items, std::span<const double> weights,
                       double known_weight, const SweepLimits& limits);
+    /// The same where the weights are summed up already.
+    std::size_t cut(std::span<const RankedEntry> items, double known_weight,
+                    const SweepLimits& limits);
     /// The same for n entries of weight 1.
     std::size_t count(std::size_t n, double known_weight, const SweepLimits& limits);
+    void make_room(std::size_t n);
 
     /// Shows the visitor the candidates among the first n places, once the gains are there.
     template <typename Visit>
@@ -95,8 +100,6 @@ struct PrefixSums {
     }
 
   private:
-    void make_room(std::size_t n);
-
     std::size_t counted_ = 0;  // the first weights and rows that are 1, 2, 3, ...
 };
 
@@ -175,8 +178,10 @@ class VarianceScan : public ScanBase {
     void begin_labels(std::span<const std::uint32_t> missing);
     void begin_kernel(std::span<const std::uint32_t> missing);
     void begin_weights(std::span<const std::uint32_t> missing);
-    /// Moves the items in order and writes Q1 and X after each.
-    void move_all(std::span<const RankedEntry> items, double* square, double* cross);
+    /// Moves items in order while enough is left, writes the sums after each of them, and returns
+    /// how many have moved.
+    std::size_t sum_up(std::span<const RankedEntry> items, const SweepLimits& limits);
+    void move_by_kernel(std::span<const RankedEntry> items, double* square, double* cross);
 
     bool by_kernel_ = false;  // scan by the node's kernel instead of by labels
     bool categories_by_kernel_ = true;
@@ -212,10 +217,8 @@ template <typename Worth, typename Visit>
 void VarianceScan::sweep(std::span<const RankedEntry> items, std::uint32_t next_rank,
                          const SweepLimits& limits, Worth&& worth, Visit&& visit) {
     // Pass by pass, each a plain loop: weights, Q1 and X, gains, and last the candidates.
-    const std::size_t n = limits.unit ? prefix_.count(items.size(), known_weight_, limits)
-                                      : prefix_.weigh(items, weights_, known_weight_, limits);
+    const std::size_t n = sum_up(items, limits);
     if (n == 0) return;
-    move_all(items.first(n), prefix_.square.data(), prefix_.cross.data());
     write_gains({known_square_, known_weight_, known_part_}, n, prefix_.square.data(),
                 prefix_.cross.data(), prefix_.weight.data(), prefix_.gain.data());
     if (!worth(largest(prefix_.gain.data(), n))) return;

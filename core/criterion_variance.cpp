@@ -82,24 +82,47 @@ void VarianceScan::begin_kernel(std::span<const std::uint32_t> missing) {
 
 void VarianceScan::move(std::uint32_t entry) {
     const RankedEntry item{entry, 0};
+    double weight = weights_[entry];
     double square = 0;
     double cross = 0;
-    move_all({&item, 1}, &square, &cross);
+    if (by_kernel_) {
+        move_by_kernel({&item, 1}, &square, &cross);
+    } else {
+        moves_.list({&item, 1}, &weight, &square, &cross);
+        moves_.move_listed(1, &square, &cross);
+    }
     left_square_ += square;
     left_cross_ += cross;
-    left_weight_ += weights_[entry];
+    left_weight_ += weight;
 }
 
-void VarianceScan::move_all(std::span<const RankedEntry> items, double* square, double* cross) {
-    if (by_kernel_) {
-        const Kernel& kernel = labels_->kernel;
-        const auto& known_cross = any_missing_ ? known_cross_ : kernel.cross;
-        const KernelMoves moves{kernel.cells.data(), kernel.stride, known_cross.data(),
-                                weights_.data(), left_.data()};
-        move_by_kernel(moves, items.data(), items.size(), square, cross);
-    } else {
-        moves_.move(items, square, cross);
+std::size_t VarianceScan::sum_up(std::span<const RankedEntry> items, const SweepLimits& limits) {
+    if (limits.unit) {
+        items = items.first(prefix_.count(items.size(), known_weight_, limits));
+    } else if (by_kernel_) {
+        items = items.first(prefix_.weigh(items, weights_, known_weight_, limits));
     }
+    prefix_.make_room(items.size());
+    double* square = prefix_.square.data();
+    double* cross = prefix_.cross.data();
+    if (by_kernel_) {
+        move_by_kernel(items, square, cross);
+        return items.size();
+    }
+    // Weights of 1 add up to the numbers that were counted: the list writes them once more.
+    moves_.list(items, prefix_.weight.data(), square, cross);
+    if (!limits.unit) items = items.first(prefix_.cut(items, known_weight_, limits));
+    moves_.move_listed(items.size(), square, cross);
+    return items.size();
+}
+
+void VarianceScan::move_by_kernel(std::span<const RankedEntry> items, double* square,
+                                  double* cross) {
+    const Kernel& kernel = labels_->kernel;
+    const auto& known_cross = any_missing_ ? known_cross_ : kernel.cross;
+    const KernelMoves moves{kernel.cells.get(), kernel.stride, known_cross.data(), weights_.data(),
+                            left_.data()};
+    ramify::move_by_kernel(moves, items.data(), items.size(), square, cross);
 }
 
 void VarianceScan::begin_values(std::size_t n_values, std::span<const std::uint32_t> missing) {

@@ -104,8 +104,11 @@ class FeatureBuilder {
             feature.missing_rows = missing_;
             feature.stored_by_row = feature.stored;
             std::ranges::sort(feature.stored_by_row, {}, &RankedRow::row);
+            // Where the cells take more room than ranks would, rows are looked up at once.
+            if (8 * items_.size() > n_rows_) spread_ranks(feature);
         } else {
             spread_ranks(feature);
+            feature.stored = {};
         }
         return feature;
     }
@@ -143,7 +146,6 @@ class FeatureBuilder {
         feature.ranks.assign(n_rows_, feature.zero_rank);
         for (const auto& cell : feature.stored) feature.ranks[cell.row] = cell.rank;
         for (const auto row : missing_) feature.ranks[row] = missing_rank;
-        feature.stored = {};
     }
 
     std::size_t n_rows_;

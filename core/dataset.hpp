@@ -49,8 +49,9 @@ enum class FeatureKind : std::uint8_t {
 /// One column. Which members are filled depends on the kind.
 struct Feature {
     FeatureKind kind = FeatureKind::dense;
-    std::vector<double> values;               // numeric: distinct values, decreasing; values[rank]
-    std::vector<std::uint32_t> ranks;         // dense: rank per row, or missing_rank
+    std::vector<double> values;  // numeric: distinct values, decreasing; values[rank]
+    // Dense, and sparse if not very much so: rank per row, or missing_rank.
+    std::vector<std::uint32_t> ranks;
     std::vector<RankedRow> stored;            // sparse: by rank, then row; cells that are not zero
     std::vector<RankedRow> stored_by_row;     // sparse: the same cells by row
     std::vector<std::uint32_t> missing_rows;  // sparse: rows whose value is unknown

@@ -21,6 +21,8 @@ namespace {
 
 /// Below this many (entry, feature) pairs a node is not worth sharing among threads.
 constexpr std::size_t shared_work = 200'000;
+/// Rows of nodes whose arrays may be kept in any number.
+constexpr std::size_t small_node = 512;
 
 /// One feature to search in a node; kept: its place among the node's kept orders.
 struct Task {
@@ -61,11 +63,12 @@ class Grower {
     void choose(const Pending& node, std::span<Split> found);
     void split(Pending& node, std::int32_t id, std::vector<Pending>& stack);
     void assign_branches(const Pending& node);
-    void take_rows(const Pending& node, std::int32_t branch, Pending& child);
+    void take_rows(const Pending& node, std::size_t branch, Pending& child);
+    void hand_orders_down(const Pending& node, std::span<Pending> children);
     void hand_labels_down(const Pending& node, Pending& child);
     void add_kernel(Pending& node);
     void set_prototype(const Pending& node, std::int32_t id, TreeBuilder& tree);
-    Pending take_spare();
+    Pending take_spare(std::size_t n_rows);
     void put_back(Pending node);
 
     const Work& work_;
@@ -79,11 +82,14 @@ class Grower {
     std::vector<Task> tasks_;
     Split best_;
     Split trial_;
-    std::vector<Split> found_;                // per task, where features compete at the end
-    std::vector<std::int32_t> branch_;        // per entry; -1: unknown, goes everywhere
-    std::vector<std::uint32_t> child_entry_;  // per entry: its number in the child, or no_entry
-    std::vector<std::uint32_t> above_;        // per entry of the child: its number here
-    std::vector<Pending> spare_;
+    std::vector<Split> found_;          // per task, where features compete at the end
+    std::vector<std::int32_t> branch_;  // per entry; -1: unknown, goes everywhere
+    std::vector<std::vector<std::uint32_t>> child_entries_;  // per branch and entry: its number
+                                                             // there, or no_entry
+    std::vector<KeptOrders::Child> heirs_;                   // children that may be split
+    std::vector<std::uint32_t> above_;  // per entry of the child: its number here
+    std::vector<Pending> spare_;        // small nodes
+    std::vector<Pending> large_spare_;  // a few others
 };
 
 template <typename Scan>
@@ -269,44 +275,56 @@ Pending Grower<Scan>::make_root(NodeRows rows) {
 template <typename Scan>
 void Grower<Scan>::split(Pending& node, std::int32_t id, std::vector<Pending>& stack) {
     assign_branches(node);
-    const auto n_branches = static_cast<std::int32_t>(best_.share.size());
-    for (std::int32_t b = n_branches; b-- > 0;) {
-        Pending child = take_spare();
+    const std::size_t n_branches = best_.share.size();
+    const std::size_t n_waiting = stack.size();
+    child_entries_.resize(std::max(child_entries_.size(), n_branches));
+    for (std::size_t b = n_branches; b-- > 0;) {
+        Pending child = take_spare(node.rows.size());
         child.depth = node.depth + 1;
-        child.seed = mix(node.seed + static_cast<std::uint64_t>(b) + 1);
-        child.place = {id, b};
+        child.seed = mix(node.seed + b + 1);
+        child.place = {id, static_cast<std::int32_t>(b)};
         take_rows(node, b, child);
         work_.weigh(child);
-        if (child.splittable) {
-            if constexpr (!Scan::by_sets) hand_labels_down(node, child);
-            if (work_.keep_orders) {
-                child.orders =
-                    node.orders.of_child(work_.dataset, child_entry_, child.rows.size());
-            }
+        if constexpr (!Scan::by_sets) {
+            if (child.splittable) hand_labels_down(node, child);
         }
         stack.push_back(std::move(child));
     }
+    if (work_.keep_orders) hand_orders_down(node, std::span(stack).subspan(n_waiting));
+}
+
+/// `children`: from the last branch to the first.
+template <typename Scan>
+void Grower<Scan>::hand_orders_down(const Pending& node, std::span<Pending> children) {
+    heirs_.clear();
+    for (Pending& child : children) {
+        if (!child.splittable) continue;
+        const auto& entries = child_entries_[static_cast<std::size_t>(child.place.branch)];
+        heirs_.push_back({entries, child.rows.size(), &child.orders});
+    }
+    node.orders.hand_down(work_.dataset, heirs_);
 }
 
 /// The rows that go down a branch, wholly or in part.
 template <typename Scan>
-void Grower<Scan>::take_rows(const Pending& node, std::int32_t branch, Pending& child) {
+void Grower<Scan>::take_rows(const Pending& node, std::size_t branch, Pending& child) {
     const std::size_t n = node.rows.size();
-    const double share = best_.share[static_cast<std::size_t>(branch)];
-    child_entry_.resize(n);
+    const double share = best_.share[branch];
+    auto& child_entry = child_entries_[branch];
+    child_entry.resize(n);
     above_.resize(n);
     child.rows.resize(n);
     std::uint32_t k = 0;
     for (std::uint32_t e = 0; e < n; ++e) {
         // Every row is written, and stays if it belongs here: no branch to mispredict.
         const bool in_part = branch_[e] < 0;
-        const bool here = in_part || branch_[e] == branch;
+        const bool here = in_part || branch_[e] == static_cast<std::int32_t>(branch);
         const double part = in_part ? share : 1.0;
         child.rows.row[k] = node.rows.row[e];
         child.rows.weight[k] = node.rows.weight[e] * part;
         child.rows.part[k] = node.rows.part[e] * part;
         above_[k] = e;
-        child_entry_[e] = here ? k : KeptOrders::no_entry;
+        child_entry[e] = here ? k : KeptOrders::no_entry;
         k += here;
     }
     above_.resize(k);
@@ -338,20 +356,25 @@ void Grower<Scan>::add_kernel(Pending& node) {
     }
 }
 
+/// The arrays of nodes that are done are used again: getting memory takes as long as filling it.
 template <typename Scan>
-Pending Grower<Scan>::take_spare() {
-    if (spare_.empty()) return {};
-    Pending node = std::move(spare_.back());
-    spare_.pop_back();
+Pending Grower<Scan>::take_spare(std::size_t n_rows) {
+    auto& spare = n_rows > small_node && !large_spare_.empty() ? large_spare_ : spare_;
+    if (spare.empty()) return {};
+    Pending node = std::move(spare.back());
+    spare.pop_back();
     return node;
 }
 
-/// The arrays of small nodes are used again; those of large ones would pile up.
+/// Large nodes would pile up: no more are kept than one split needs.
 template <typename Scan>
 void Grower<Scan>::put_back(Pending node) {
-    constexpr std::size_t small = 512;
     node.orders = {};
-    if (node.rows.row.capacity() <= small) spare_.push_back(std::move(node));
+    if (node.rows.row.capacity() <= small_node) {
+        spare_.push_back(std::move(node));
+    } else if (large_spare_.size() < 2) {
+        large_spare_.push_back(std::move(node));
+    }
 }
 
 template <typename Scan>

@@ -47,7 +47,7 @@ void LabelMoves::prepare() {
         const double v = weights[e];
         const auto first = labels.indptr[e] / block;
         const auto end = labels.indptr[e + 1] / block;
-        parts_[e] = {v * v * labels.own[e], v * labels.cross[e], first, end - first};
+        parts_[e] = {v, v * v * labels.own[e], v * labels.cross[e], first, end - first};
         for (auto b = first; b < end && !unit_; ++b) block_weight_[b] = v;
     }
 }
@@ -57,27 +57,29 @@ void LabelMoves::begin(const double* missing) {
     if (prepared_) std::ranges::fill(left_, 0.0);
 }
 
-/// Writes the items down as blocks, and what they add to Q1 and X by themselves.
-std::size_t LabelMoves::list_blocks(std::span<const RankedEntry> items, double* square,
-                                    double* cross) {
+void LabelMoves::list(std::span<const RankedEntry> items, double* weight, double* square,
+                      double* cross) {
+    if (!prepared_) prepare();
     std::uint32_t n_blocks = 0;
+    double weight_sum = 0;
     double square_sum = 0;
     double cross_sum = 0;
     for (std::size_t k = 0; k < items.size(); ++k) {
-        const Part& part = parts_[items[k].entry];
-        std::uint32_t* at = block_.data() + n_blocks;
+        const Part part = parts_[items[k].entry];
+        std::uint32_t* __restrict at = block_.data() + n_blocks;
         for (std::uint32_t b = 0; b < usual_blocks; ++b) at[b] = part.first + b;
         for (auto b = usual_blocks; b < part.n_blocks; ++b) at[b] = part.first + b;
         n_blocks += part.n_blocks;
         end_[k] = n_blocks;
+        weight_sum += part.weight;
         square_sum += part.square;
         cross_sum += part.cross;
+        weight[k] = weight_sum;
         square[k] = square_sum;
         cross[k] = cross_sum;
     }
     // What is asked for ahead of the last blocks must be somewhere.
     std::fill_n(block_.begin() + n_blocks, blocks_ahead, 0u);
-    return n_blocks;
 }
 
 template <bool unit, bool any_missing>
@@ -92,34 +94,32 @@ void LabelMoves::move_blocks(std::size_t n_blocks) {
         prefetch(ids + NodeLabels::block * block_[b + blocks_ahead]);
         const std::uint32_t* id = ids + NodeLabels::block * block_[b];
         const double v = unit ? 1 : block_weight_[block_[b]];
-        double of_left[2] = {0, 0};
-        double of_missing[2] = {0, 0};
+        double so_far[NodeLabels::block];
         for (std::size_t t = 0; t < NodeLabels::block; ++t) {
-            const double so_far = left[id[t]];
-            of_left[t % 2] += so_far;
-            if constexpr (any_missing) of_missing[t % 2] += missing[id[t]];
-            left[id[t]] = so_far + v * label_weight[id[t]];
+            so_far[t] = left[id[t]];
+            left[id[t]] = so_far[t] + v * label_weight[id[t]];
         }
-        sum += v * (of_left[0] + of_left[1]);
+        sum += v * ((so_far[0] + so_far[1]) + (so_far[2] + so_far[3]));
         sum_[b + 1] = sum;
         if constexpr (any_missing) {
-            missing_sum += v * (of_missing[0] + of_missing[1]);
+            missing_sum +=
+                v * ((missing[id[0]] + missing[id[1]]) + (missing[id[2]] + missing[id[3]]));
             missing_sum_[b + 1] = missing_sum;
         }
     }
 }
 
-void LabelMoves::move(std::span<const RankedEntry> items, double* square, double* cross) {
-    if (!prepared_) prepare();
-    const std::size_t n_blocks = list_blocks(items, square, cross);
+void LabelMoves::move_listed(std::size_t n, double* square, double* cross) {
+    if (n == 0) return;
+    const std::size_t n_blocks = end_[n - 1];
     sum_[0] = missing_sum_[0] = 0;
     if (missing_ == nullptr) {
         unit_ ? move_blocks<true, false>(n_blocks) : move_blocks<false, false>(n_blocks);
-        for (std::size_t k = 0; k < items.size(); ++k) square[k] += 2 * sum_[end_[k]];
+        for (std::size_t k = 0; k < n; ++k) square[k] += 2 * sum_[end_[k]];
         return;
     }
     unit_ ? move_blocks<true, true>(n_blocks) : move_blocks<false, true>(n_blocks);
-    for (std::size_t k = 0; k < items.size(); ++k) {
+    for (std::size_t k = 0; k < n; ++k) {
         square[k] += 2 * sum_[end_[k]];
         cross[k] -= missing_sum_[end_[k]];
     }

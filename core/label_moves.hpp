@@ -22,12 +22,16 @@ class LabelMoves {
     /// A new feature: nothing has moved. `missing`: per label, w_c times the weight of the entries
     /// whose value is unknown and that have it; null where all values are known.
     void begin(const double* missing);
-    /// Moves the items in order; square[k] and cross[k] are what the first k + 1 of them add.
-    void move(std::span<const RankedEntry> items, double* square, double* cross);
+    /// Writes items down in the order in which they will move, and what the first k + 1 of them
+    /// weigh and add by themselves.
+    void list(std::span<const RankedEntry> items, double* weight, double* square, double* cross);
+    /// Moves the first n items of the list: square[k] and cross[k] become all that they add.
+    void move_listed(std::size_t n, double* square, double* cross);
 
   private:
     /// What a scan needs of an entry, in one piece.
-    struct Part {
+    struct alignas(32) Part {
+        double weight;
         double square;        // what it adds to Q1 alone
         double cross;         // what it adds to X where all values are known
         std::uint32_t first;  // of its blocks
@@ -35,7 +39,6 @@ class LabelMoves {
     };
 
     void prepare();
-    std::size_t list_blocks(std::span<const RankedEntry> items, double* square, double* cross);
     template <bool unit, bool any_missing>
     void move_blocks(std::size_t n_blocks);
 

@@ -42,11 +42,77 @@ void NodeLabelsBuilder::build(const NodeRows& rows, NodeLabels& node) {
 
 void NodeLabelsBuilder::build_below(const NodeLabels& parent, std::span<const std::uint32_t> above,
                                     const NodeRows& rows, NodeLabels& node) {
-    build_from(ParentLabels{parent, above}, rows, node);
+    // With most entries still there, hardly a label could be dropped or merged.
+    if (4 * rows.size() > 3 * parent.n_numbered) {
+        carry_over(parent, above, rows, node);
+    } else {
+        build_from(ParentLabels{parent, above}, rows, node);
+    }
+}
+
+/// Keeps the parent's numbers: only totals change, and the sums that depend on them.
+void NodeLabelsBuilder::carry_over(const NodeLabels& parent, std::span<const std::uint32_t> above,
+                                   const NodeRows& rows, NodeLabels& node) {
+    const std::size_t n_local = parent.n_local();
+    node.n_numbered = parent.n_numbered;
+    node.label_weight = parent.label_weight;
+    n_listed_ = parent.n_ids();
+    turned_.clear();
+    make_room(rows.size(), node);
+    totals_.assign(n_local + NodeLabels::n_fillers, 0.0);
+    weight_ = 0;
+    std::uint32_t k = 0;
+    for (std::size_t e = 0; e < rows.size(); ++e) {
+        const double weight = rows.weight[e];
+        const auto end = parent.indptr[above[e] + 1];
+        weight_ += weight;
+        node.indptr[e] = k;
+        for (auto from = parent.indptr[above[e]]; from < end; from += NodeLabels::block) {
+            for (std::size_t t = 0; t < NodeLabels::block; ++t, ++k) {
+                const auto id = parent.ids[from + t];
+                node.ids[k] = id;
+                totals_[id] += weight;
+            }
+        }
+    }
+    node.indptr[rows.size()] = k;
+    node.label_total.assign(totals_.begin(),
+                            totals_.begin() + static_cast<std::ptrdiff_t>(n_local));
+    node.square = 0;
+    for (std::size_t l = 0; l < n_local; ++l) {
+        const double weighted = node.label_weight[l] * totals_[l];
+        node.square += weighted * totals_[l];
+        totals_[l] = weighted;
+    }
+    std::fill(totals_.begin() + static_cast<std::ptrdiff_t>(n_local), totals_.end(), 0.0);
+    sum_entries(parent, above, rows, node);
+}
+
+/// What each entry has of its parent's sums, and its part of the weighted totals.
+void NodeLabelsBuilder::sum_entries(const NodeLabels& parent, std::span<const std::uint32_t> above,
+                                    const NodeRows& rows, NodeLabels& node) {
+    node.weight = weight_;
+    node.mass = 0;
+    for (std::size_t e = 0; e < rows.size(); ++e) {
+        double cross[NodeLabels::block] = {};
+        for (auto k = node.indptr[e]; k < node.indptr[e + 1]; k += NodeLabels::block) {
+            for (std::size_t t = 0; t < NodeLabels::block; ++t) {
+                cross[t] += totals_[node.ids[k + t]];
+            }
+        }
+        const double weight = rows.weight[e];
+        const double single = parent.single[above[e]];
+        node.single[e] = single;
+        node.own[e] = parent.own[above[e]];
+        node.cross[e] = single * weight + ((cross[0] + cross[1]) + (cross[2] + cross[3]));
+        node.mass += weight * node.own[e];
+        node.square += single * weight * weight;
+    }
 }
 
 template <typename Source>
 void NodeLabelsBuilder::build_from(const Source& source, const NodeRows& rows, NodeLabels& node) {
+    node.n_numbered = rows.size();
     count(source, rows);
     number(source, rows.size(), node);
     make_room(rows.size(), node);

@@ -33,9 +33,10 @@ struct NodeLabels {
     std::vector<double> own;           // per entry: sum of w_c over its labels, folded ones too
     std::vector<double> cross;         // per entry: sum of w_c T_c over the same labels
     std::vector<double> single;        // per entry: sum of w_c over its folded labels
-    double weight = 0;                 // W: sum of the entries' weights, in row order
-    double mass = 0;                   // sum_c w_c T_c
-    double square = 0;                 // Q = sum_c w_c T_c^2
+    std::size_t n_numbered = 0;  // entries of the node, this or above, that numbered the labels
+    double weight = 0;           // W: sum of the entries' weights, in row order
+    double mass = 0;             // sum_c w_c T_c
+    double square = 0;           // Q = sum_c w_c T_c^2
 
     Kernel kernel;  // small nodes: what scans of numeric features use instead of all this
 
@@ -82,6 +83,10 @@ class NodeLabelsBuilder {
     static constexpr std::uint32_t no_number = 0xFFFFFFFFu;
     static constexpr std::uint32_t no_entry = 0xFFFFFFFFu;
 
+    void carry_over(const NodeLabels& parent, std::span<const std::uint32_t> above,
+                    const NodeRows& rows, NodeLabels& node);
+    void sum_entries(const NodeLabels& parent, std::span<const std::uint32_t> above,
+                     const NodeRows& rows, NodeLabels& node);
     template <typename Source>
     void build_from(const Source& source, const NodeRows& rows, NodeLabels& node);
     template <typename Source>
@@ -103,6 +108,7 @@ class NodeLabelsBuilder {
     std::uint64_t key_sum_ = 0;       // of all rows of the node
     // Labels that most rows have, kept by the rows that lack them; the first is none.
     std::vector<LabelFate> turned_;
+    std::vector<double> totals_;         // per label and filler, where numbers are kept
     std::vector<std::uint32_t> had_by_;  // per turned label: the last entry seen to have it
     std::vector<Owner> owners_;          // per new number
     struct Slot {

@@ -1,6 +1,7 @@
 #include "orders.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace ramify {
@@ -95,6 +96,13 @@ FeatureOrder SortedOrders::gather_nominal(const Feature& feature) {
 
 FeatureOrder SortedOrders::gather_sparse(const Feature& feature) {
     const std::size_t n_cells = feature.stored.size() + feature.missing_rows.size();
+    if (!feature.ranks.empty() && 2 * rows_->size() < n_cells) {
+        const std::uint32_t* row = rows_->row.data();
+        return sort_by(feature.values.size(), [&](std::uint32_t e) {
+            const auto rank = feature.ranks[row[e]];
+            return rank == feature.zero_rank ? implied_rank : rank;
+        });
+    }
     if (rows_->size() * static_cast<std::size_t>(std::bit_width(n_cells)) < n_cells) {
         return look_up_sparse(feature);
     }
@@ -161,38 +169,60 @@ KeptOrders KeptOrders::of_root(const Dataset& dataset, const NodeRows& rows, boo
     return orders;
 }
 
-KeptOrders KeptOrders::of_child(const Dataset& dataset, std::span<const std::uint32_t> child_entry,
-                                std::size_t child_size) const {
-    KeptOrders child;
-    child.lists_.reserve(lists_.size());
-    // One item past the end: the loop below writes before it knows whether the item stays.
-    const std::size_t capacity = std::min(n_items_, child_size * lists_.size()) + 1;
-    child.items_ = std::make_unique_for_overwrite<RankedEntry[]>(capacity);
-    RankedEntry* out = child.items_.get();
+void KeptOrders::hand_down(const Dataset& dataset, std::span<const Child> children) const {
+    if (children.size() == 2) {
+        hand_down_to<2>(dataset, children.data());
+        return;
+    }
+    for (const Child& child : children) hand_down_to<1>(dataset, &child);
+}
+
+template <std::size_t n_children>
+void KeptOrders::hand_down_to(const Dataset& dataset, const Child* children) const {
+    std::array<RankedEntry*, n_children> out;
+    std::array<const std::uint32_t*, n_children> entry;
+    for (std::size_t c = 0; c < n_children; ++c) {
+        KeptOrders& orders = *children[c].orders;
+        orders = {};
+        orders.lists_.reserve(lists_.size());
+        // One item past the end: the loop below writes before it knows whether the item stays.
+        const std::size_t capacity = std::min(n_items_, children[c].size * lists_.size()) + 1;
+        orders.items_ = std::make_unique_for_overwrite<RankedEntry[]>(capacity);
+        out[c] = orders.items_.get();
+        entry[c] = children[c].entry.data();
+    }
     const auto keep = [&](const RankedEntry* from, std::uint32_t n) {
-        RankedEntry* start = out;
         for (std::uint32_t k = 0; k < n; ++k) {
-            const auto entry = child_entry[from[k].entry];
-            *out = {entry, from[k].rank};
-            out += entry != no_entry;
+            const RankedEntry item = from[k];
+            for (std::size_t c = 0; c < n_children; ++c) {
+                const auto number = entry[c][item.entry];
+                *out[c] = {number, item.rank};
+                out[c] += number != no_entry;
+            }
         }
-        return static_cast<std::uint32_t>(out - start);
     };
     for (const List& list : lists_) {
-        RankedEntry* start = out;
         const RankedEntry* from = items_.get() + list.begin;
-        const auto n_stored = keep(from, list.n_stored);
-        const auto n_missing = keep(from + list.n_stored, list.n_missing);
-        const FeatureOrder order{{start, n_stored}, {start + n_stored, n_missing}};
-        if (order.constant(dataset.features[list.feature].kind, child_size)) {
-            out = start;
-            continue;
+        const auto start = out;
+        keep(from, list.n_stored);
+        const auto middle = out;
+        keep(from + list.n_stored, list.n_missing);
+        for (std::size_t c = 0; c < n_children; ++c) {
+            const FeatureOrder order{{start[c], middle[c]}, {middle[c], out[c]}};
+            if (order.constant(dataset.features[list.feature].kind, children[c].size)) {
+                out[c] = start[c];
+                continue;
+            }
+            KeptOrders& orders = *children[c].orders;
+            orders.lists_.push_back({list.feature, static_cast<std::uint32_t>(order.stored.size()),
+                                     static_cast<std::uint32_t>(order.missing.size()),
+                                     static_cast<std::size_t>(start[c] - orders.items_.get())});
         }
-        child.lists_.push_back({list.feature, n_stored, n_missing,
-                                static_cast<std::size_t>(start - child.items_.get())});
     }
-    child.n_items_ = static_cast<std::size_t>(out - child.items_.get());
-    return child;
+    for (std::size_t c = 0; c < n_children; ++c) {
+        KeptOrders& orders = *children[c].orders;
+        orders.n_items_ = static_cast<std::size_t>(out[c] - orders.items_.get());
+    }
 }
 
 }  // namespace ramify

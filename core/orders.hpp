@@ -34,9 +34,14 @@ class KeptOrders {
   public:
     KeptOrders() = default;
     static KeptOrders of_root(const Dataset& dataset, const NodeRows& rows, bool store_all);
-    /// `child_entry[e]`: the number of parent entry e in the child, or no_entry.
-    KeptOrders of_child(const Dataset& dataset, std::span<const std::uint32_t> child_entry,
-                        std::size_t child_size) const;
+    /// A child of the node. entry[e]: the number of parent entry e in the child, or no_entry.
+    struct Child {
+        std::span<const std::uint32_t> entry;
+        std::size_t size;
+        KeptOrders* orders;  // to be written
+    };
+    /// Most splits have two branches: these are written in one pass.
+    void hand_down(const Dataset& dataset, std::span<const Child> children) const;
 
     std::size_t size() const { return lists_.size(); }
     std::uint32_t feature(std::size_t k) const { return lists_[k].feature; }
@@ -53,6 +58,9 @@ class KeptOrders {
         std::uint32_t n_missing;
         std::size_t begin;
     };
+    template <std::size_t n_children>
+    void hand_down_to(const Dataset& dataset, const Child* children) const;
+
     std::vector<List> lists_;
     std::unique_ptr<RankedEntry[]> items_;
     std::size_t n_items_ = 0;

@@ -29,7 +29,8 @@ void Splitter<Scan>::reset(const NodeRows& rows, const NodeLabels& labels) {
     rows_ = &rows;
     node_rows_ = std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
     const auto is_one = [](double x) { return x == 1; };
-    unit_ = std::ranges::all_of(rows.weight, is_one) && std::ranges::all_of(rows.part, is_one);
+    by_part_ = rows.weight == rows.part;
+    unit_ = by_part_ && std::ranges::all_of(rows.part, is_one);
     bar_ = rejected;
     if constexpr (Scan::by_sets) {
         scan_.reset(rows);
@@ -138,7 +139,8 @@ void Splitter<Scan>::consider(double score, double gain, double left_weight, std
 template <typename Scan>
 void Splitter<Scan>::scan_down(std::span<const RankedEntry> stored, std::uint32_t next_rank,
                                Split& best) {
-    const SweepLimits limits{rows_->part.data(), unit_, known_rows_, least_rows_, least_weight_};
+    const SweepLimits limits{rows_->part.data(), unit_,       by_part_,
+                             known_rows_,        least_rows_, least_weight_};
     // A plain score is its gain but for a factor: most candidates, and most features once a good
     // one is known, are dismissed by one comparison.
     const bool plain = !rules_.gain_ratio && !rules_.mean_score;

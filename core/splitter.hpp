@@ -132,6 +132,7 @@ class Splitter {
     double gain_ceiling_ = 0;  // no gain exceeds the impurity it is taken from
     double bar_ = rejected;
     double node_rows_ = 0;     // rows of the node, by parts
+    bool by_part_ = false;     // the weights of its rows are their parts
     bool unit_ = false;        // all its rows are whole and have weight 1
     double known_rows_ = 0;    // those with a known value of the current feature
     std::size_t n_known_ = 0;  // the same in entries
