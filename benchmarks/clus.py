@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -258,6 +260,24 @@ def java_version() -> str:
     """Return the first line of ``java -version``."""
     done = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False)
     return (done.stderr or done.stdout).splitlines()[0] if done.returncode == 0 else "no java"
+
+
+@contextmanager
+def one_core(wanted: bool = True) -> Iterator[None]:
+    """Give this program, and all that it starts, one core to share.
+
+    Java compiles and collects garbage on threads of its own: with a core for them CLUS would not
+    be a program of one thread. Does nothing where a system cannot say which core.
+    """
+    if not wanted or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
 
 
 def describe_machine() -> str:

@@ -1,4 +1,4 @@
-"""One tree: ramify against CLUS and scikit-learn, in the same run, one thread each.
+"""One tree: ramify against CLUS and scikit-learn, in the same run, one core each.
 
 ``python -m benchmarks.trees`` prints the table with what is required of it and leaves the figures
 in ``build/benchmarks/trees.json``. ramify and scikit-learn are timed over the whole ``fit``;
@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
 
-from benchmarks.clus import BUILD, ClusRun, describe_machine, run_clus
+from benchmarks.clus import BUILD, ClusRun, describe_machine, one_core, run_clus
 from benchmarks.problems import Problem, generate, load
 from ramify import PCTClassifier
 
@@ -288,18 +288,25 @@ def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--without", nargs="+", default=[], choices=("clus", "sklearn", "growth"), help="leave out"
     )
+    parser.add_argument(
+        "--all-cores",
+        action="store_true",
+        help="leave CLUS's compiler and garbage collector a core of their own",
+    )
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table and return the number of requirements missed."""
     options = parse_options(arguments)
-    print(f"one thread each; {describe_machine()}\n")
+    each = "thread" if options.all_cores else "core"
+    print(f"one {each} each; {describe_machine()}\n")
     figures: list[Figure] = []
     checks: list[Check] = []
     for work, names in plan(options):
         print(work.title)
-        found = [measure(work, load(name), options) for name in names]
+        with one_core(not options.all_cores):
+            found = [measure(work, load(name), options) for name in names]
         print_table([HEADINGS, *map(cells, found)])
         print()
         figures += found
