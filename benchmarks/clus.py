@@ -80,19 +80,20 @@ def write_arff(problem: Problem, path: Path) -> None:
         for j in range(n_features):
             values = problem.categories.get(j)
             kind = (
-                "{" + ",".join(_value_name(k) for k in range(len(values))) + "}"
+                "{" + ",".join(value_name(k) for k in range(len(values))) + "}"
                 if values
                 else "numeric"
             )
             file.write(f"@attribute x{j} {kind}\n")
         file.write(f"@attribute class hierarchical {','.join(_header_labels(problem))}\n@data\n")
-        if sp.issparse(problem.X):
+        # In CLUS's sparse rows a nominal value that is not listed would be unknown.
+        if sp.issparse(problem.X) and not problem.categories:
             _write_sparse_rows(problem, file)
         else:
             _write_dense_rows(problem, file)
 
 
-def _value_name(code: int) -> str:
+def value_name(code: int) -> str:
     """Name a nominal value so that CLUS, which sorts values, keeps the order of the codes."""
     return f"v{code:05d}"
 
@@ -118,9 +119,10 @@ def _label_cells(problem: Problem) -> list[str]:
 def _write_dense_rows(problem: Problem, file: TextIO) -> None:
     cells = _label_cells(problem)
     columns = []
-    for j, column in enumerate(np.asarray(problem.X, dtype=float).T):
+    X = problem.X.toarray() if sp.issparse(problem.X) else problem.X
+    for j, column in enumerate(np.asarray(X, dtype=float).T):
         if j in problem.categories:
-            columns.append(["?" if np.isnan(x) else _value_name(int(x)) for x in column])
+            columns.append(["?" if np.isnan(x) else value_name(int(x)) for x in column])
         else:
             columns.append(["?" if np.isnan(x) else repr(float(x)) for x in column])
     file.writelines(",".join(row) + "\n" for row in zip(*columns, cells, strict=True))

@@ -271,7 +271,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     missed = sum(not found.passed for found in checks)
     if not options.without_quality:
         print()
-        forest_quality.main(["--quick"] if options.quick else [])
+        missed += forest_quality.main(["--quick"] if options.quick else [])
     return missed
 
 
