@@ -6,7 +6,9 @@ intercepts b
     (1 / Σ v) Σ_i v_i Σ_t log(1 + exp(z_it)) - y_it z_it  +  penalty Σ_j ‖B_j‖,  z = x B + b,
 
 where the row B_j has the coefficients of feature j for all labels: a feature is used for all
-labels of a group or for none.
+labels of a group or for none. How far a solution is from the minimum, at most, is told by its
+duality gap: residuals, shortened until no feature's product with them is longer than the penalty,
+are a point of the dual problem.
 """
 
 from __future__ import annotations
@@ -18,11 +20,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit
+from scipy.special import entr, expit
 
 __all__ = ["LassoFit", "LassoProblem", "deviance"]
 
 _FloatArray = NDArray[np.float64]
+
+_STEPS_BETWEEN_LOOKS = 10
+"""How many steps are taken before the gap is computed again."""
+
+_MOST_INTERCEPT = 14.0
+"""Intercepts stay within ± this, so that a label which all rows share has one: expit is 1 - 1e-6."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +67,15 @@ class LassoProblem:
 
     Parameters
     ----------
-    X : ndarray or csr_array of shape (n, n_features)
+    X : ndarray or sparse array of shape (n, n_features)
         Features of one scale.
     Y : ndarray of shape (n, n_labels)
         0 and 1.
     weights : ndarray of shape (n,)
         Weights of the rows; not all 0.
     tol : float
-        Steps end when all coefficients together move less than this share of their length.
+        A solution is good enough when its duality gap is at most this share of the loss without
+        any feature.
     max_iter : int
         The most steps for one penalty.
     """
@@ -74,94 +83,187 @@ class LassoProblem:
     def __init__(
         self, X: Any, Y: _FloatArray, weights: _FloatArray, *, tol: float, max_iter: int
     ) -> None:
-        self._X = X
+        # Columns are picked all the time.
+        self._X = X.tocsc() if sparse.issparse(X) else np.asfortranarray(X)
         self._Y = Y
         self._weights = weights / weights.sum()
-        self._tol = tol
         self._max_iter = max_iter
+        self._step = 1.0
         self.n_iter = 0  # the most steps that a penalty has taken
-        shares = np.clip(self._weights @ Y, 1e-6, 1 - 1e-6)
-        self._base = np.log(shares / (1 - shares))
-        none = LassoFit(np.empty(0, dtype=np.intp), np.empty((0, Y.shape[1])), self._base)
-        self._none = none
-        self._first_norms = self._gradient_norms(none)
-
-    @property
-    def largest_penalty(self) -> float:
+        self.converged = True  # whether all gaps became small enough
+        shares = np.clip(self._weights @ Y, expit(-_MOST_INTERCEPT), expit(_MOST_INTERCEPT))
+        base = np.log(shares / (1 - shares))
+        self._none = LassoFit(np.empty(0, dtype=np.intp), np.empty((0, Y.shape[1])), base)
+        self._aim = tol * float((entr(shares) + entr(1 - shares)).sum())
+        slope = self._residuals(self._none.decide(self._X))
+        self.largest_penalty = float(_lengths(self._X.T @ slope).max(initial=0.0))
         """The smallest penalty at which no feature is used."""
-        return float(self._first_norms.max(initial=0.0))
 
     def path(self, penalties: Iterable[float]) -> Iterator[LassoFit]:
         """Solve for falling penalties, each from the solution before.
 
-        Features are screened by the sequential strong rule (Tibshirani et al., 2012): those
-        whose gradient was below 2 penalty - last penalty are left out, and taken in again where
-        the solution turns out to need them.
+        Parameters
+        ----------
+        penalties : iterable of float
+            Greater than 0.
+
+        Yields
+        ------
+        LassoFit
+            The solution of one penalty.
         """
-        fit, last, norms = self._none, self.largest_penalty, self._first_norms
+        fit = self._none
         for penalty in penalties:
-            kept = np.union1d(np.flatnonzero(norms >= 2 * penalty - last), fit.used)
-            while True:
-                fit = self._solve(fit, kept.astype(np.intp), penalty)
-                norms = self._gradient_norms(fit)
-                missed = np.setdiff1d(np.flatnonzero(norms > penalty * (1 + 1e-3)), kept)
-                if not missed.size:
-                    break
-                kept = np.union1d(kept, missed)
-            last = penalty
+            fit = self._solve(fit, penalty)
             yield fit
+
+    def _solve(self, fit: LassoFit, penalty: float) -> LassoFit:
+        """Solve on few features, and take in those that are missed, until the gap is small.
+
+        The gap of all features decides. Features whose gradient is shorter than the penalty are
+        left out of the steps, which is where the time goes.
+        """
+        steps = 0
+        while True:
+            z, intercept = self._with_best_intercepts(fit.decide(self._X), fit.intercept)
+            fit = LassoFit(fit.used, fit.coef, intercept)
+            norms = _lengths(self._X.T @ self._residuals(z))
+            gap = self._gap(z, fit.coef, float(norms.max(initial=0.0)), penalty)
+            if gap <= self._aim or steps >= self._max_iter:
+                break
+            kept = _features_to_solve(fit.used, norms, penalty)
+            aim = max(0.3 * self._aim, 0.1 * gap)
+            fit, taken = self._descend(fit, kept, penalty, aim, self._max_iter - steps)
+            steps += taken
+        self.converged &= gap <= self._aim
+        self.n_iter = max(self.n_iter, steps)
+        return fit
 
     def _residuals(self, z: _FloatArray) -> _FloatArray:
         slope: _FloatArray = (expit(z) - self._Y) * self._weights[:, None]
         return slope
 
-    def _gradient_norms(self, fit: LassoFit) -> _FloatArray:
-        gradient = self._X.T @ self._residuals(fit.decide(self._X))
-        return np.asarray(np.sqrt((np.asarray(gradient) ** 2).sum(axis=1)))
-
-    def _solve(self, start: LassoFit, kept: NDArray[np.intp], penalty: float) -> LassoFit:
-        """Take accelerated proximal steps (Beck and Teboulle, 2009) on the kept features."""
-        X = self._X[:, kept]
-        is_sparse = sparse.issparse(X)
-        X_turned = X.T.tocsr() if is_sparse else X.T
-        step = 1 / _largest_curvature(X, X_turned, self._weights)
-        coef = np.zeros((len(kept) + 1, self._Y.shape[1]))  # the last row: the intercepts
-        coef[np.searchsorted(kept, start.used)] = start.coef
-        coef[-1] = start.intercept
-        ahead, momentum, n_steps = coef, 1.0, 0
-        while n_steps < self._max_iter:
-            n_steps += 1
-            slope = self._residuals(np.asarray(X @ ahead[:-1]) + ahead[-1])
-            moved = ahead - step * np.vstack([np.asarray(X_turned @ slope), slope.sum(axis=0)])
-            _shrink(moved[:-1], step * penalty)
-            change = moved - coef
-            if (change * (ahead - moved)).sum() > 0:
-                momentum = 1.0  # uphill: start again without the momentum (O'Donoghue and Candès)
-            faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-            ahead = moved + (momentum - 1) / faster * change
-            coef, momentum = moved, faster
-            if (change**2).sum() <= self._tol**2 * (1e-4 + (coef**2).sum()):
+    def _with_best_intercepts(
+        self, z: _FloatArray, intercept: _FloatArray
+    ) -> tuple[_FloatArray, _FloatArray]:
+        """Return z and intercepts that are best for the coefficients (Newton's method)."""
+        start = intercept
+        for _ in range(25):
+            chances = expit(z + (intercept - start))
+            slope = self._weights @ (chances - self._Y)
+            curvature = np.maximum(self._weights @ (chances * (1 - chances)), 1e-12)
+            move = np.clip(slope / curvature, -1.0, 1.0)
+            intercept = np.clip(intercept - move, -_MOST_INTERCEPT, _MOST_INTERCEPT)
+            if np.abs(slope).max(initial=0.0) < 1e-12:
                 break
-        self.n_iter = max(self.n_iter, n_steps)
-        used = np.flatnonzero(coef[:-1].any(axis=1))
-        return LassoFit(kept[used], coef[used], coef[-1])
+        return z + (intercept - start), intercept
+
+    def _gap(self, z: _FloatArray, coef: _FloatArray, largest: float, penalty: float) -> float:
+        """Return the duality gap; `largest` is the length of the longest gradient of a feature."""
+        shrink = min(1.0, penalty / max(largest, 1e-300))
+        chances = (1 - shrink) * self._Y + shrink * expit(z)
+        dual = float(self._weights @ (entr(chances) + entr(1 - chances)).sum(axis=1))
+        return deviance(z, self._Y, self._weights) + penalty * float(_lengths(coef).sum()) - dual
+
+    def _descend(
+        self, start: LassoFit, kept: NDArray[np.intp], penalty: float, aim: float, most: int
+    ) -> tuple[LassoFit, int]:
+        """Take accelerated proximal steps on the kept features until their gap is `aim`."""
+        X = self._X[:, kept]
+        steps = _Steps(X.tocsr() if sparse.issparse(X) else X, self._residuals, penalty, self._step)
+        coef = np.zeros((len(kept), self._Y.shape[1]))
+        coef[np.searchsorted(kept, start.used)] = start.coef
+        steps.begin(coef, start.intercept)
+        taken = 0
+        while taken < most:
+            for _ in range(min(_STEPS_BETWEEN_LOOKS, most - taken)):
+                steps.take()
+                taken += 1
+            coef, z = steps.coef, steps.z
+            z, intercept = self._with_best_intercepts(z, steps.intercept)
+            norms = _lengths(steps.X_turned @ self._residuals(z))
+            if self._gap(z, coef, float(norms.max(initial=0.0)), penalty) <= aim:
+                break
+            steps.move_intercept(intercept)
+        self._step = steps.size
+        used = np.flatnonzero(coef.any(axis=1))
+        return LassoFit(kept[used], coef[used], intercept), taken
 
 
-def _shrink(coef: _FloatArray, by: float) -> None:
-    """Shorten every row by so much, in place; short rows become 0."""
-    norms = np.sqrt((coef**2).sum(axis=1))
-    coef *= np.maximum(0, 1 - by / np.maximum(norms, 1e-300))[:, None]
+class _Steps:
+    """Accelerated proximal gradient steps (Beck and Teboulle, 2009) whose size adapts itself.
+
+    Sizes follow the curvature found on the way (Becker, Candès and Grant, 2011): that of rare
+    labels is far smaller than its bound. z is kept beside the coefficients, so that a step takes
+    one product with X and one with its transpose.
+    """
+
+    def __init__(self, X: Any, residuals: Any, penalty: float, size: float) -> None:
+        self.X = X
+        self.X_turned = X.T.tocsr() if sparse.issparse(X) else X.T
+        self.size = size
+        self._residuals = residuals
+        self._penalty = penalty
+
+    def begin(self, coef: _FloatArray, intercept: _FloatArray) -> None:
+        """Start from these coefficients, without momentum."""
+        self.coef, self.intercept = coef, intercept
+        self.z = np.asarray(self.X @ coef) + intercept
+        self._ahead = self.coef, self.intercept, self.z
+        self._momentum = 1.0
+
+    def move_intercept(self, intercept: _FloatArray) -> None:
+        """Go on with other intercepts, with the momentum there is."""
+        move = intercept - self.intercept
+        coef, ahead, z = self._ahead
+        self._ahead = coef, ahead + move, z + move
+        self.intercept, self.z = intercept, self.z + move
+
+    def take(self) -> None:
+        """Take one step."""
+        coef, intercept, z = self._ahead
+        slope = self._residuals(z)
+        gradient = np.asarray(self.X_turned @ slope)
+        lean = slope.sum(axis=0)
+        while True:
+            new = _shrunk(coef - self.size * gradient, self.size * self._penalty)
+            new_intercept = intercept - self.size * lean
+            new_z = np.asarray(self.X @ new) + new_intercept
+            length = ((new - coef) ** 2).sum() + ((new_intercept - intercept) ** 2).sum()
+            bend = ((self._residuals(new_z) - slope) * (new_z - z)).sum()
+            if bend * self.size <= length * (1 + 1e-9):
+                break
+            self.size = min(0.5 * self.size, 0.9 * length / bend)
+        uphill = ((coef - new) * (new - self.coef)).sum() > 0
+        if uphill:
+            self._momentum = 1.0  # start again without momentum (O'Donoghue and Candès, 2015)
+        faster = (1 + np.sqrt(1 + 4 * self._momentum**2)) / 2
+        pace = (self._momentum - 1) / faster
+        self._momentum = faster
+        self._ahead = (
+            new + pace * (new - self.coef),
+            new_intercept + pace * (new_intercept - self.intercept),
+            new_z + pace * (new_z - self.z),
+        )
+        self.coef, self.intercept, self.z = new, new_intercept, new_z
+        self.size *= 1.05
 
 
-def _largest_curvature(X: Any, X_turned: Any, weights: _FloatArray) -> float:
-    """Bound the curvature of the loss: a quarter of the largest eigenvalue of (X 1)ᵀ V (X 1)."""
-    direction = np.full(X.shape[1] + 1, 1.0)
-    # Not all equal, so as not to be orthogonal to the eigenvector.
-    direction += 0.1 * np.cos(np.arange(len(direction)))
-    largest = 1.0
-    for _ in range(20):
-        direction /= np.linalg.norm(direction)
-        z = (np.asarray(X @ direction[:-1]) + direction[-1]) * weights
-        direction = np.append(np.asarray(X_turned @ z), z.sum())
-        largest = float(np.linalg.norm(direction))
-    return 0.25 * 1.1 * largest + 1e-12
+def _features_to_solve(
+    used: NDArray[np.intp], norms: _FloatArray, penalty: float
+) -> NDArray[np.intp]:
+    """Return the features used, and at most twice as many of those that ask for it most."""
+    missed = np.setdiff1d(np.flatnonzero(norms > penalty), used)
+    most = max(50, 2 * len(used))
+    worst = missed[np.argsort(-norms[missed], kind="stable")[:most]]
+    return np.union1d(used, worst).astype(np.intp)
+
+
+def _lengths(rows: Any) -> _FloatArray:
+    return np.asarray(np.sqrt((np.asarray(rows) ** 2).sum(axis=1)))
+
+
+def _shrunk(coef: _FloatArray, by: float) -> _FloatArray:
+    """Return rows shortened by so much; short ones are 0."""
+    keep = np.maximum(0, 1 - by / np.maximum(_lengths(coef), 1e-300))
+    return np.asarray(coef * keep[:, None])

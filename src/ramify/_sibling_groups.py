@@ -66,7 +66,10 @@ class PenaltyRule:
 
 @dataclass(frozen=True)
 class GroupFit:
-    """The model of a group; `learnt` are the children on whom not all rows agree."""
+    """The model of a group; `learnt` are the children on whom not all rows agree.
+
+    `converged` tells whether the steps led to the optimum; see `LassoProblem`.
+    """
 
     used: NDArray[np.intp]
     coef: NDArray[np.float64]
@@ -74,6 +77,7 @@ class GroupFit:
     intercept: NDArray[np.float64]
     penalty: float
     n_iter: int
+    converged: bool
 
 
 def edge_list(hierarchy: Hierarchy) -> list[tuple[int, int]]:
@@ -160,7 +164,7 @@ def fit_group(
     intercept = np.where(means > 0, _CERTAIN, -_CERTAIN)
     none = np.empty((0, len(learnt)))
     if not learnt.size:
-        return GroupFit(np.empty(0, dtype=np.intp), none, learnt, intercept, 1.0, 1)
+        return GroupFit(np.empty(0, dtype=np.intp), none, learnt, intercept, 1.0, 1, True)
     X, Y, own = columns[group.rows], group.Y[:, learnt], weights[group.rows]
     problem = LassoProblem(X, Y, own, tol=tol, max_iter=max_iter)
     shares = rule.shares()
@@ -170,8 +174,15 @@ def fit_group(
         last = _best_penalty(X, Y, own, penalties, rule, tol=tol, max_iter=max_iter)
     *_, fit = problem.path(penalties[: last + 1].tolist())
     intercept[learnt] = fit.intercept
-    share = float(shares[last])
-    return GroupFit(fit.used, fit.coef, learnt, intercept, share, problem.n_iter)
+    return GroupFit(
+        fit.used,
+        fit.coef,
+        learnt,
+        intercept,
+        float(shares[last]),
+        problem.n_iter,
+        problem.converged,
+    )
 
 
 def _best_penalty(
@@ -195,21 +206,16 @@ def _best_penalty(
         for train, _ in splits
     ]
     paths = [problem.path(penalties.tolist()) for problem in problems]
+    held_out = [(X[test], Y[test], weights[test]) for _, test in splits]
     losses: list[float] = []
     for fits in zip(*paths, strict=True):
-        parts = zip(fits, splits, strict=True)
-        losses.append(sum(_loss(fit, X, Y, weights, test) for fit, (_, test) in parts))
+        pairs = zip(fits, held_out, strict=True)
+        losses.append(sum(_loss(fit, *rows) for fit, rows in pairs))
         if len(losses) - int(np.argmin(losses)) > _PATIENCE:
             break  # the loss has one valley, and small penalties take longest
     return int(np.argmin(losses))
 
 
-def _loss(
-    fit: LassoFit,
-    X: Any,
-    Y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    test: NDArray[np.intp],
-) -> float:
-    mass = float(weights[test].sum())
-    return mass * deviance(fit.decide(X[test]), Y[test], weights[test]) if mass else 0.0
+def _loss(fit: LassoFit, X: Any, Y: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    mass = float(weights.sum())
+    return mass * deviance(fit.decide(X), Y, weights) if mass else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from joblib import delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -52,9 +54,10 @@ class SiblingLassoClassifier(HierarchicalClassifier):
         Nominal columns as a mask, positions or names; as for `PCTClassifier`. They become
         columns of 0 and 1, and unknown numbers the column's mean.
     tol : float
-        Steps end when all coefficients together move by less than this share of their length.
+        Steps end when the duality gap, which bounds the distance from the minimum, is at most
+        this share of the loss without any feature.
     max_iter : int
-        The most steps for one penalty.
+        The most steps for one penalty. A ConvergenceWarning tells if they did not do.
     n_jobs : int, optional
         How many groups are learnt at a time, -1 for as many as there are cores. Nothing depends
         on it but the time.
@@ -87,8 +90,9 @@ class SiblingLassoClassifier(HierarchicalClassifier):
     Notes
     -----
     Solutions are found by accelerated proximal gradient steps, for falling penalties, each from
-    the solution before; features are screened by the sequential strong rule. Columns are brought
-    to variance 1, dense ones also to mean 0.
+    the solution before. Steps go over the features in use and those whose gradient asks for it;
+    the duality gap of all features decides whether that was enough. Columns are brought to
+    variance 1, dense ones also to mean 0.
 
     Examples
     --------
@@ -118,7 +122,7 @@ class SiblingLassoClassifier(HierarchicalClassifier):
         n_folds: int = 3,
         categorical_features: Any = None,
         tol: float = 1e-3,
-        max_iter: int = 100,
+        max_iter: int = 2000,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -161,6 +165,20 @@ class SiblingLassoClassifier(HierarchicalClassifier):
         shown = bool(self.verbose)
         fits = list(track(learnt, len(groups), "Fitting sibling groups", shown=shown))
         self._keep(groups, fits, columns.shape[1])
+        self._warn_of(groups, fits)
+
+    def _warn_of(self, groups: list[Group], fits: list[GroupFit]) -> None:
+        failed = [g.parent for g, fit in zip(groups, fits, strict=True) if not fit.converged]
+        if failed:
+            names = [None if p == ROOT else self.hierarchy_.labels[p] for p in failed[:3]]
+            more = ", ..." if len(failed) > 3 else ""
+            warnings.warn(
+                f"{len(failed)} of {len(groups)} groups of siblings did not converge: the children "
+                f"of {', '.join(map(repr, names))}{more}. Raise max_iter (it is {self.max_iter}), "
+                f"tol (it is {self.tol}) or the smallest penalty.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _keep(self, groups: list[Group], fits: list[GroupFit], n_columns: int) -> None:
         n_edges = len(edge_list(self.hierarchy_))
