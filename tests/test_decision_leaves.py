@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from joblib import parallel_config
 
-from ramify import Hierarchy, PCTClassifier, _core, fetch
+from ramify import Hierarchy, PCTClassifier, PCTForestClassifier, _core, fetch
 from ramify.decision import leaf_weights, mandatory_leaves, nested_approximation
 from ramify.decision._leaf_programs import solve_programs
 from tests import reference_decoding as reference
@@ -270,6 +270,14 @@ def test_nested_approximation_is_what_brute_force_says(case):
         assert share == pytest.approx(np.mean(nested))
 
 
+def test_sets_that_are_equally_good_are_nested():
+    flat = Hierarchy.from_labels([f"{k}" for k in range(6)])
+    assert (nested_approximation(np.full((2, 6), 0.3), flat).share == 1).all()
+    # One of animal's children alone is worth less than plant, both together more.
+    scores = [[0.5, 0.45, 0.45, 0.4]]
+    assert nested_approximation(scores, TREE, ks=[2]).share.tolist() == [0.0]
+
+
 def test_nested_approximation_is_drawn():
     found = nested_approximation([[0.5, 0.4, 0.4, 0.45]], TREE, ks=[2, 3])
     ax = found.plot(label="pets")
@@ -293,6 +301,26 @@ def test_exact_on_real_trees_is_an_integer_program():
             best, program, quick = (reference.value(labels, row) for labels in sets)
             assert best == pytest.approx(program, abs=2e-6)
             assert quick <= best + 1e-9
+
+
+@requires_data
+def test_nested_sets_of_a_real_tree_are_what_all_pairs_say():
+    data = fetch("pheno_FUN")
+    tree = data.hierarchy
+    model = PCTForestClassifier(tree, n_estimators=5, random_state=0)
+    scores = model.fit(data.X_train, data.y_train).predict_proba(data.X_test)[:40]
+    weights = leaf_weights(scores, tree)
+    paths = tree.close(np.eye(tree.n_labels, dtype=np.int32)).toarray()
+    paths = paths[tree.indices(tree.leaves)]
+    nested = []
+    for row in weights:
+        alone = paths @ row
+        pairs = alone[:, None] + alone - (paths * row) @ paths.T
+        np.fill_diagonal(pairs, -np.inf)
+        nested.append(pairs[alone >= alone.max() - 1e-9].max() >= pairs.max() - 1e-5)
+    found = nested_approximation(scores, tree, ks=[2])
+    assert 0 < found.share[0] < 1
+    assert found.share[0] == pytest.approx(np.mean(nested))
 
 
 @requires_data

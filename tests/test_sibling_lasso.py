@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import optimize, sparse
 from scipy.special import expit, logit
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from ramify import (
@@ -74,6 +75,74 @@ def test_one_label_is_scikit_learns_lasso():
     ours[fit.used] = fit.coef[:, 0]
     np.testing.assert_allclose(ours, theirs.coef_[0], atol=1e-4)
     np.testing.assert_allclose(fit.intercept, theirs.intercept_, atol=1e-4)
+
+
+def objective(coef, intercept, penalty, problem):
+    X, Y, weights = problem
+    z = X @ coef + intercept
+    losses = (np.logaddexp(0, z) - Y * z).sum(axis=1)
+    return np.average(losses, weights=weights) + penalty * np.linalg.norm(coef, axis=1).sum()
+
+
+@pytest.mark.parametrize("share", [0.5, 0.05])
+def test_no_other_solver_finds_a_smaller_objective(share):
+    X, Y, weights = rows(seed=3)
+    n_features, n_labels = X.shape[1], Y.shape[1]
+    problem = LassoProblem(X, Y, weights, tol=1e-9, max_iter=20_000)
+    penalty = share * problem.largest_penalty
+    *_, fit = problem.path([penalty])
+
+    def smoothed(numbers):
+        """Return the objective with sqrt(norm² + tiny²) for norms, and its gradient."""
+        coef, intercept = np.split(numbers.reshape(-1, n_labels), [n_features])
+        norms = np.sqrt((coef**2).sum(axis=1, keepdims=True) + 1e-10)
+        z = X @ coef + intercept
+        loss = np.average((np.logaddexp(0, z) - Y * z).sum(axis=1), weights=weights)
+        slope = (expit(z) - Y) * (weights / weights.sum())[:, None]
+        gradient = np.vstack([X.T @ slope + penalty * coef / norms, slope.sum(axis=0)])
+        return loss + penalty * norms.sum(), gradient.ravel()
+
+    found = optimize.minimize(
+        smoothed,
+        np.zeros((n_features + 1) * n_labels),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 20_000, "maxfun": 50_000, "ftol": 1e-14, "gtol": 1e-9},
+    )
+    coef = np.zeros((n_features, n_labels))
+    coef[fit.used] = fit.coef
+    ours = objective(coef, fit.intercept, penalty, (X, Y, weights))
+    other, intercept = np.split(found.x.reshape(-1, n_labels), [n_features])
+    theirs = objective(other, intercept[0], penalty, (X, Y, weights))
+    assert ours <= theirs + 1e-9
+    assert ours == pytest.approx(theirs, abs=1e-5)
+    np.testing.assert_allclose(coef, other, atol=1e-2)
+
+
+def test_gaps_bound_the_distance_from_the_optimum():
+    X, Y, weights = rows(seed=1, n=80, p=30)
+    exact = LassoProblem(X, Y, weights, tol=1e-10, max_iter=50_000)
+    penalties = exact.largest_penalty * np.geomspace(1, 0.03, 5)
+    base = logit(np.average(Y, axis=0, weights=weights))
+    null = objective(np.zeros((30, 3)), base, 0, (X, Y, weights))
+    best = list(exact.path(penalties))
+    for tol in (1e-1, 1e-2, 1e-4):
+        problem = LassoProblem(X, Y, weights, tol=tol, max_iter=5000)
+        for penalty, fit, optimum in zip(penalties, problem.path(penalties), best, strict=True):
+            values = []
+            for each in (fit, optimum):
+                coef = np.zeros((30, 3))
+                coef[each.used] = each.coef
+                values.append(objective(coef, each.intercept, penalty, (X, Y, weights)))
+            assert -1e-9 <= values[0] - values[1] <= tol * null
+        assert problem.converged
+
+
+def test_too_few_steps_are_told():
+    hierarchy = DATA.hierarchy
+    with pytest.warns(ConvergenceWarning, match=r"groups of siblings did not converge.*max_iter"):
+        SiblingLassoClassifier(hierarchy, penalty=0.01, max_iter=1, tol=1e-6).fit(X, Y)
+    assert SiblingLassoClassifier(hierarchy, penalty=0.01).fit(X, Y).n_iter_ > 1
 
 
 def test_probabilities_multiply_down_and_groups_share_features():

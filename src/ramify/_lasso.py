@@ -30,7 +30,7 @@ _STEPS_BETWEEN_LOOKS = 10
 """How many steps are taken before the gap is computed again."""
 
 _MOST_INTERCEPT = 14.0
-"""Intercepts stay within ± this, so that a label which all rows share has one: expit is 1 - 1e-6."""
+"""Intercepts stay within ± this, so that labels of all rows have one: expit is 1 - 1e-6."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,9 @@ class LassoProblem:
     ) -> tuple[LassoFit, int]:
         """Take accelerated proximal steps on the kept features until their gap is `aim`."""
         X = self._X[:, kept]
-        steps = _Steps(X.tocsr() if sparse.issparse(X) else X, self._residuals, penalty, self._step)
+        steps = _Steps(
+            X.tocsr() if sparse.issparse(X) else X, self._residuals, penalty, self._step
+        )
         coef = np.zeros((len(kept), self._Y.shape[1]))
         coef[np.searchsorted(kept, start.used)] = start.coef
         steps.begin(coef, start.intercept)

@@ -173,9 +173,9 @@ class SiblingLassoClassifier(HierarchicalClassifier):
             names = [None if p == ROOT else self.hierarchy_.labels[p] for p in failed[:3]]
             more = ", ..." if len(failed) > 3 else ""
             warnings.warn(
-                f"{len(failed)} of {len(groups)} groups of siblings did not converge: the children "
-                f"of {', '.join(map(repr, names))}{more}. Raise max_iter (it is {self.max_iter}), "
-                f"tol (it is {self.tol}) or the smallest penalty.",
+                f"{len(failed)} of {len(groups)} groups of siblings did not converge: the children"
+                f" of {', '.join(map(repr, names))}{more}. Raise max_iter (it is {self.max_iter}),"
+                f" tol (it is {self.tol}) or the smallest penalty.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

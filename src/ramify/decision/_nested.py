@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ramify._validation import check_number, import_extra
-from ramify.decision._leaves import mandatory_leaves
+from ramify.decision._leaves import leaf_weights, mandatory_leaves
 from ramify.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["NestedApproximation", "nested_approximation"]
+
+_EQUAL = 1e-5
+"""Sets are equally good up to this: more than the tolerance of integer programs."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,10 @@ def nested_approximation(
 
     Notes
     -----
-    If two sets of k leaves are equally good, the solver's choice counts.
+    Sets whose values differ by less than 1e-5 are equally good, and it is enough that one of the
+    best sets of k leaves holds the best of k - 1 that the solver found. The property is often
+    missed: a label with several likely children is not worth its price for one of them, but is
+    for two. If k is not given, all this matters up to the best k only.
 
     Examples
     --------
@@ -108,10 +115,28 @@ def nested_approximation(
         k: mandatory_leaves(scores, hierarchy, **options, solver="exact", k=k)
         for k in sorted({*wanted, *(k - 1 for k in wanted)})
     }
-    shares = [_share_inside(sets[k - 1], sets[k]) for k in wanted]
+    how = {name: value for name, value in options.items() if name != "n_jobs"}
+    growing = _Growing(leaf_weights(scores, hierarchy, **how), hierarchy)
+    shares = [growing.share(sets[k - 1], sets[k]) for k in wanted]
     return NestedApproximation(np.array(wanted, dtype=np.int64), np.array(shares), len(scores))
 
 
-def _share_inside(small: Any, large: Any) -> float:
-    missing = small - small.multiply(large)
-    return float(np.mean(np.asarray(missing.sum(axis=1)).ravel() == 0))
+class _Growing:
+    """Whether a set and one leaf more is as good as the best set of that size."""
+
+    def __init__(self, weights: NDArray[np.float64], hierarchy: Hierarchy) -> None:
+        self._weights = weights
+        self._leaves = hierarchy.indices(hierarchy.leaves)
+        ones = np.ones(len(self._leaves), dtype=np.int32)
+        cells = (ones, (np.arange(len(self._leaves)), self._leaves))
+        shape = (len(self._leaves), hierarchy.n_labels)
+        self._paths = hierarchy.close(sparse.csr_array(cells, shape=shape)).astype(np.float64)
+
+    def share(self, small: Any, large: Any) -> float:
+        """Return the share of rows; the sets of `large` have one leaf more."""
+        chosen = small.toarray() > 0
+        added = np.asarray(self._paths @ np.where(chosen, 0.0, self._weights).T).T
+        added[chosen[:, self._leaves]] = -np.inf
+        values = [np.asarray(sets.multiply(self._weights).sum(axis=1)).ravel()
+                  for sets in (small, large)]  # fmt: skip
+        return float(np.mean(values[0] + added.max(axis=1) >= values[1] - _EQUAL))
