@@ -83,8 +83,8 @@ class LassoProblem:
     def __init__(
         self, X: Any, Y: _FloatArray, weights: _FloatArray, *, tol: float, max_iter: int
     ) -> None:
-        # Columns are picked all the time.
-        self._X = X.tocsc() if sparse.issparse(X) else np.asfortranarray(X)
+        is_sparse = sparse.issparse(X)
+        self._X = X.tocsc() if is_sparse else np.asfortranarray(X)  # columns are picked from it
         self._Y = Y
         self._weights = weights / weights.sum()
         self._max_iter = max_iter
@@ -170,9 +170,8 @@ class LassoProblem:
     ) -> tuple[LassoFit, int]:
         """Take accelerated proximal steps on the kept features until their gap is `aim`."""
         X = self._X[:, kept]
-        steps = _Steps(
-            X.tocsr() if sparse.issparse(X) else X, self._residuals, penalty, self._step
-        )
+        is_sparse = sparse.issparse(X)
+        steps = _Steps(X.tocsr() if is_sparse else X, self._residuals, penalty, self._step)
         coef = np.zeros((len(kept), self._Y.shape[1]))
         coef[np.searchsorted(kept, start.used)] = start.coef
         steps.begin(coef, start.intercept)
@@ -202,7 +201,8 @@ class _Steps:
 
     def __init__(self, X: Any, residuals: Any, penalty: float, size: float) -> None:
         self.X = X
-        self.X_turned = X.T.tocsr() if sparse.issparse(X) else X.T
+        is_sparse = sparse.issparse(X)
+        self.X_turned = X.T.tocsr() if is_sparse else X.T
         self.size = size
         self._residuals = residuals
         self._penalty = penalty

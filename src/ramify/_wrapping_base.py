@@ -62,10 +62,14 @@ class WrappingClassifier(HierarchicalClassifier):
         self, X: Any, encoded: EncodedLabels, given: NDArray[np.float64] | None
     ) -> None:
         """Fit the classifier on all rows; `given` are weights, if there were any."""
-        self.estimator_ = fit_wrapped(self.estimator, X, encoded, given)
+        self._keep_fitted(fit_wrapped(self.estimator, X, encoded, given))
+
+    def _keep_fitted(self, fitted: Any) -> None:
+        """Keep a fitted classifier, and what it tells about the features."""
+        self.estimator_ = fitted
         for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
 
     def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
         raise NotImplementedError("fit does without it")
@@ -88,16 +92,6 @@ class WrappingClassifier(HierarchicalClassifier):
         """
         check_is_fitted(self)
         return self._predict_scores(X)
-
-    def _exact_share(
-        self, predicted: sparse.csr_array[np.int32], y: Any, sample_weight: Any
-    ) -> float:
-        """Return the share of rows whose predicted label set is the true one."""
-        truth = read_labels(y, self.hierarchy_).Y
-        check_same_length(predicted.shape[0], truth.shape[0])
-        weights = check_sample_weight(sample_weight, truth.shape[0])
-        differences = np.asarray(abs(predicted - truth).sum(axis=1)).ravel()
-        return float(np.average(differences == 0, weights=weights))
 
     def _coherent(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return make_coherent(scores, self.hierarchy_, self.coherence)

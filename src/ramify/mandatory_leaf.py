@@ -173,6 +173,10 @@ class MandatoryLeafClassifier(WrappingClassifier):
             )
         return self.format_.write(self._leaf_sets(X, self.k if k is None else k))
 
+    def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
+        check_is_fitted(self)
+        return self._leaf_sets(X, self.k)
+
     def _leaf_sets(self, X: Any, k: Any) -> sparse.csr_array[np.int32]:
         scores, conditional = self._decision_scores(X)
         return mandatory_leaves(
@@ -191,23 +195,3 @@ class MandatoryLeafClassifier(WrappingClassifier):
         if self.objective == "map" and hasattr(self.estimator_, "predict_conditional_proba"):
             return self.estimator_.predict_conditional_proba(X), True
         return np.clip(self.predict_proba(X), 0.0, 1.0), False
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose label set is predicted exactly.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
-        y : array-like
-            Their labels, in any format.
-        sample_weight : array-like of shape (n,), optional
-            The weights of the rows.
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-        """
-        check_is_fitted(self)
-        return self._exact_share(self._leaf_sets(X, self.k), y, sample_weight)

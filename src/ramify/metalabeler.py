@@ -149,7 +149,7 @@ class MetaLabeler(WrappingClassifier):
             n label sets, paths or classes, as y came to `fit`.
         """
         check_is_fitted(self)
-        return self.format_.write(self._decide_rows(X))
+        return self.format_.write(self._predict_sets(X))
 
     def predict_count(self, X: Any) -> NDArray[np.int64]:
         """Return the number of leaves of every row.
@@ -169,7 +169,7 @@ class MetaLabeler(WrappingClassifier):
             return np.ones(_num_samples(X), dtype=np.int64)
         return np.asarray(self.counter_.predict(X)).astype(np.int64)
 
-    def _decide_rows(self, X: Any) -> sparse.csr_array[np.int32]:
+    def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
         scores = self.predict_proba(X)
         counts = self.predict_count(X)
         leaves = self._leaves
@@ -180,23 +180,3 @@ class MetaLabeler(WrappingClassifier):
         ones = np.ones(len(indices), dtype=np.int32)
         shape = (len(scores), self.hierarchy_.n_labels)
         return self.hierarchy_.close(sparse.csr_array((ones, indices, indptr), shape=shape))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose label set is predicted exactly.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
-        y : array-like
-            Their labels, in any format.
-        sample_weight : array-like of shape (n,), optional
-            The weights of the rows.
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-        """
-        check_is_fitted(self)
-        return self._exact_share(self._decide_rows(X), y, sample_weight)

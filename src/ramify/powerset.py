@@ -99,10 +99,7 @@ class LevelPowerset(WrappingClassifier):
             tree, estimator=self.estimator, n_jobs=self.n_jobs, random_state=self.random_state
         )
         given = None if sample_weight is None else weights
-        self.estimator_ = model.fit(X, names, sample_weight=given)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(model, name):
-                setattr(self, name, getattr(model, name))
+        self._keep_fitted(model.fit(X, names, sample_weight=given))
         return self
 
     def _find_sets(self, encoded: EncodedLabels) -> tuple[list[str], Hierarchy]:
@@ -158,28 +155,9 @@ class LevelPowerset(WrappingClassifier):
             n label sets, each one of a training row.
         """
         check_is_fitted(self)
-        return self.format_.write(self._choose_sets(X))
+        return self.format_.write(self._predict_sets(X))
 
-    def _choose_sets(self, X: Any) -> sparse.csr_array[np.int32]:
+    def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
+        check_is_fitted(self)
         names = self.estimator_.predict(X)
         return sparse.csr_array(self.sets_[self.estimator_.hierarchy_.indices(names)])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose label set is predicted exactly.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
-        y : array-like
-            Their labels, in any format.
-        sample_weight : array-like of shape (n,), optional
-            The weights of the rows.
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-        """
-        check_is_fitted(self)
-        return self._exact_share(self._choose_sets(X), y, sample_weight)
