@@ -84,7 +84,8 @@ class LassoProblem:
         self, X: Any, Y: _FloatArray, weights: _FloatArray, *, tol: float, max_iter: int
     ) -> None:
         is_sparse = sparse.issparse(X)
-        self._X = X.tocsc() if is_sparse else np.asfortranarray(X)  # columns are picked from it
+        # Columns are picked from it all the time.
+        self._X: Any = X.tocsc() if is_sparse else np.asfortranarray(X)
         self._Y = Y
         self._weights = weights / weights.sum()
         self._max_iter = max_iter
@@ -169,7 +170,7 @@ class LassoProblem:
         self, start: LassoFit, kept: NDArray[np.intp], penalty: float, aim: float, most: int
     ) -> tuple[LassoFit, int]:
         """Take accelerated proximal steps on the kept features until their gap is `aim`."""
-        X = self._X[:, kept]
+        X: Any = self._X[:, kept]
         is_sparse = sparse.issparse(X)
         steps = _Steps(X.tocsr() if is_sparse else X, self._residuals, penalty, self._step)
         coef = np.zeros((len(kept), self._Y.shape[1]))
