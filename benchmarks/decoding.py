@@ -158,7 +158,7 @@ def measure(name: str, hierarchy: Hierarchy, n_rows: int) -> Iterator[Figure]:
                 )
 
 
-def agree(name: str, n_rows: int, n_leaves: int = 5) -> bool:
+def agree(name: str, n_rows: int, ks: tuple[int, ...] = (2, 5)) -> bool:
     """Compare the solvers on a real data set; print what was found, and return if all is well."""
     data = fetch(name)
     hierarchy = data.hierarchy
@@ -166,12 +166,13 @@ def agree(name: str, n_rows: int, n_leaves: int = 5) -> bool:
     scores = tree.fit(data.X_train, data.y_train).predict_proba(data.X_test[:n_rows])
     weights = leaf_weights(scores, hierarchy)
     best = [
-        mandatory_leaves(scores, hierarchy, solver="exact", k=k) for k in range(1, n_leaves + 1)
+        mandatory_leaves(scores, hierarchy, solver="exact", k=k) for k in range(1, max(ks) + 1)
     ]
-    nested = np.all([missing(*pair) == 0 for pair in pairwise(best)], axis=0)
+    inside = [missing(*pair) == 0 for pair in pairwise(best)]
     well = True
-    for k in (None, n_leaves):
-        exact = best[-1] if k else mandatory_leaves(scores, hierarchy, solver="exact")
+    for k in (None, *ks):
+        nested = np.all(inside[: (k or 1) - 1], axis=0) & np.ones(n_rows, dtype=bool)
+        exact = best[k - 1] if k else mandatory_leaves(scores, hierarchy, solver="exact")
         counts = np.full(n_rows, k or 0, dtype=np.int32)
         program = values(solve_programs(weights, hierarchy, counts), weights)
         found = values(exact, weights)
