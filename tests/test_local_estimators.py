@@ -111,6 +111,32 @@ def test_lists_of_significance_levels_are_chosen_from_at_every_edge() -> None:
     assert is_coherent(model.predict_proba(data.X), data.hierarchy)
 
 
+def test_levels_are_chosen_as_by_a_tree_on_the_rows_of_the_problem_alone() -> None:
+    X, y = one_path_per_row()
+    tree = PCTClassifier(f_test=[0.2, 0.05, 0.001], random_state=3)
+    model = PerEdgeClassifier(estimator=tree).fit(X, y)
+    for (parent, child), local in model.estimators_.items():
+        rows = np.array([parent is None or str(name).split("/")[0] == parent for name in y])
+        has = [[int(name == child or str(name).startswith(f"{child}/"))] for name in y[rows]]
+        flat = Hierarchy.from_labels([child])
+        alone = clone(tree).set_params(hierarchy=flat).fit(X[rows], np.array(has))
+        assert local.f_test_ == alone.f_test_
+        assert local.f_test_scores_ == alone.f_test_scores_
+        np.testing.assert_array_equal(local.predict_proba(X)[:, -1], alone.predict_proba(X)[:, -1])
+
+
+def test_with_fewer_rows_than_folds_the_strictest_level_is_taken() -> None:
+    X = np.arange(12.0).reshape(-1, 1)
+    y = np.array(["a/x", "a/y", *(["b/x", "b/y"] * 5)])  # two rows below "a", three folds
+    tree = PCTClassifier(f_test=[0.1, 0.001, 0.01], random_state=0)
+    model = PerEdgeClassifier(estimator=tree, random_state=0).fit(X, y)
+    assert model.estimators_["a", "a/x"].f_test_ == 0.001
+    assert model.estimators_["a", "a/x"].f_test_scores_ == {}
+    assert model.estimators_["b", "b/x"].f_test_scores_.keys() == {0.1, 0.001, 0.01}
+    with pytest.raises(ValueError, match="f_test_folds is 3, but there are 2 rows"):
+        clone(tree).fit(X[:2], y[:2])
+
+
 def test_progress_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
     data = make_data(n_labels=5)
     PerEdgeClassifier(data.hierarchy, verbose=True).fit(data.X, data.y)

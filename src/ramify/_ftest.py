@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
@@ -72,10 +74,20 @@ def critical_values(level: float, weight: float) -> NDArray[np.float64]:
     """
     if level >= 1:
         return np.empty(0)
-    freedom = np.arange(1, int(min(max(weight, 2), _LARGEST)) + 1)
+    largest = int(min(max(weight, 2), _LARGEST))
+    # Thousands of small trees ask for tables of nearly the same length: they share one.
+    return _table(level, 1 << largest.bit_length())[: largest + 1]
+
+
+@lru_cache(maxsize=64)
+def _table(level: float, length: int) -> NDArray[np.float64]:
+    """Return the critical values for fewer than `length` degrees of freedom."""
+    freedom = np.arange(1, length)
     # The square of Student's t with df degrees of freedom has this F distribution.
     exact = special.stdtrit(freedom, 1 - level / 2) ** 2
-    return np.concatenate([[np.inf], exact])
+    values = np.concatenate([[np.inf], exact])
+    values.flags.writeable = False
+    return values
 
 
 def clus_critical_values(level: float) -> NDArray[np.float64]:

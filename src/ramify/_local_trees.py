@@ -18,6 +18,7 @@ from ramify._growing import GrowthPlan
 from ramify._label_formats import IndicatorFormat
 from ramify._local_models import Learner
 from ramify._local_problems import LocalProblem
+from ramify._tuning import FTestFound, TreeRows, choose_level, draw_folds
 from ramify.hierarchy import Hierarchy
 from ramify.tree import PCTClassifier
 
@@ -30,6 +31,8 @@ def own_learner(estimator: Any) -> type[Learner]:
     """Return the kind of learner that suits one of our classifiers."""
     if type(estimator) is PCTClassifier and not np.iterable(estimator.f_test):
         return TreeLearner
+    if type(estimator) is PCTClassifier and not estimator.clus_compat:
+        return TuningLearner
     if isinstance(estimator, PCTEnsemble) and not estimator.oob_score:
         return ForestLearner
     return OwnLearner
@@ -121,6 +124,42 @@ class TreeLearner(SharingLearner):
         if self.estimator.label_weight is not None or len(problem.labels) > 1:
             tree = name_labels(copy(tree), _names(self.hierarchy, problem))
         return self._make_growth(tree, plan, problem).grow(plan, problem.counts), "columns"
+
+
+class TuningLearner(SharingLearner):
+    """Grows a PCTClassifier per problem, whose F-test takes the best of several levels there."""
+
+    def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
+        tree = name_labels(self._make(seed), _names(self.hierarchy, problem))
+        self.features.describe(tree)
+        random = check_random_state(tree.random_state)
+        plan = tree._plan(self.features.X.shape[1], int(random.randint(_MAX_SEED)))
+        plan = replace(plan, exclusive=problem.complete)
+        Y = label_columns(problem.positives, self.features.X.shape[0])
+        data = TreeRows(
+            self.features.dataset,
+            self.features.by_rows,
+            Y,
+            tree._label_weights(Y, self.weights, plan),
+            self.weights,
+            problem.rows,
+            self.features.stop,
+        )
+        found = _choose(tree, plan, random, data)
+        tree.f_test_, tree.f_test_scores_ = found.level, found.scores
+        tree.tree_ = data.grow(found.plan)
+        return tree, "columns"
+
+
+def _choose(
+    tree: PCTClassifier, plan: GrowthPlan, random: np.random.RandomState, data: TreeRows
+) -> FTestFound:
+    levels, n_rows = tuple(map(float, tree.f_test)), len(data.rows)
+    if n_rows < tree.f_test_folds:
+        # Too few rows for folds to choose by: the level that lets the smallest tree grow.
+        return FTestFound(plan.with_f_test(min(levels)), min(levels), {}, data)
+    folds = draw_folds(n_rows, tree.f_test_folds, plan, random)
+    return choose_level(plan, levels, [data.rows[fold] for fold in folds], data)
 
 
 class ForestLearner(SharingLearner):

@@ -288,11 +288,11 @@ class PCTClassifier(HierarchicalClassifier):
                 weights=weights,
             )
             self.f_test_, self.f_test_scores_ = found.level, found.scores
-            X, Y, weights, plan = found.X, found.Y, found.weights, found.plan
+            self.tree_ = found.data.grow(found.plan)
         else:
             self.f_test_ = plan.f_test
-        dataset = make_dataset(X, self.schema_, clus=self.clus_compat)
-        self.tree_ = plan.grow(dataset, Y, label_weights, weights)
+            dataset = make_dataset(X, self.schema_, clus=self.clus_compat)
+            self.tree_ = plan.grow(dataset, Y, label_weights, weights)
         if by_error and validation is not None:
             loss = make_loss(
                 self.pruning_measure,
