@@ -24,7 +24,9 @@ from ramify import (
 )
 from ramify._cluster import _kept_by_cluster, count_threads
 from ramify._members import TrainingSet
+from ramify.studies import run_study
 from tests.estimators import make, public_classifiers
+from tests.studies_cases import MODELS, small, without_times
 
 distributed = pytest.importorskip("dask.distributed")
 
@@ -32,6 +34,7 @@ distributed = pytest.importorskip("dask.distributed")
 pytestmark = pytest.mark.filterwarnings("default")
 
 N_WORKERS = 3
+FOREST = {"name": "forest", "model": "forest", "parameters": {"n_estimators": 5}}
 PARALLEL = [cls for cls in public_classifiers() if "n_jobs" in inspect.signature(cls).parameters]
 
 
@@ -186,3 +189,12 @@ def test_a_worker_may_die_in_the_middle_of_a_fit(estimator, task, mortal_client,
         there = clone(estimator).fit(X, y)
     check_death(killer, mortal_client)
     np.testing.assert_array_equal(there.predict_proba(X), expected)
+
+
+def test_a_cluster_runs_the_cells_of_a_study(client, tmp_path):
+    study = small(models=[*MODELS[1:], FOREST])
+    expected = run_study(study, tmp_path / "here").cells
+    with joblib.parallel_config("dask"):
+        there = run_study(study, tmp_path / "there").cells
+    assert len(there) == 9
+    assert list(map(without_times, there)) == list(map(without_times, expected))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 from ramify._validation import did_you_mean
@@ -22,7 +23,7 @@ from ramify.local import (
 from ramify.naive_bayes import GlobalNaiveBayes
 from ramify.tree import PCTClassifier
 
-__all__ = ["MODELS", "make_model", "parse_settings"]
+__all__ = ["MODELS", "make_inner", "make_model", "parse_settings"]
 
 MODELS: dict[str, Callable[..., Any]] = {
     "forest": PCTForestClassifier,
@@ -89,7 +90,8 @@ def make_model(
     hierarchy : Hierarchy, optional
         The labels.
     settings : sequence of str
-        Parameters as ``name=value``. ``estimator=NAME`` puts another model inside a local one.
+        Parameters as ``name=value``. ``estimator=NAME`` puts another model inside a local one;
+        see `make_inner`.
     seed : int
         Its random_state, where it has one.
     n_jobs : int, optional
@@ -115,7 +117,44 @@ def make_model(
                 f"{', '.join(other for other in known if other != 'hierarchy')}."
             )
     if isinstance(parameters.get("estimator"), str):
-        parameters["estimator"] = make_model(parameters["estimator"], None, seed=seed)
+        parameters["estimator"] = make_inner(parameters["estimator"], seed=seed)
     defaults = {"random_state": seed, "n_jobs": n_jobs}
     shared = {key: value for key, value in defaults.items() if key in known}
     return make(hierarchy, **{**shared, **parameters})
+
+
+def make_inner(name: str, settings: Sequence[str] = (), *, seed: int = 0) -> Any:
+    """Return a classifier for the inside of a local architecture.
+
+    Parameters
+    ----------
+    name : str
+        A key of `MODELS`, or a classifier of scikit-learn's by its full name.
+    settings : sequence of str
+        Parameters as ``name=value``.
+    seed : int
+        Its random_state, where it has one.
+
+    Returns
+    -------
+    estimator
+        Not fitted.
+
+    Examples
+    --------
+    >>> make_inner("sklearn.tree.DecisionTreeClassifier", ["max_depth=3"])
+    DecisionTreeClassifier(max_depth=3, random_state=0)
+    """
+    if not name.startswith("sklearn."):
+        return make_model(name, None, settings, seed=seed, n_jobs=1)
+    module, _, own = name.rpartition(".")
+    try:
+        make = getattr(import_module(module), own)
+    except (ImportError, AttributeError):
+        raise ValueError(
+            f"estimator is {name!r}, which scikit-learn has not. Give a classifier's full name, "
+            "e.g. sklearn.ensemble.RandomForestClassifier."
+        ) from None
+    known = inspect.signature(make).parameters
+    shared = {"random_state": seed} if "random_state" in known else {}
+    return make(**{**shared, **parse_settings(settings)})

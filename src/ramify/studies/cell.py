@@ -6,18 +6,26 @@ import sys
 import time
 import traceback
 import warnings
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
 from sklearn.exceptions import UndefinedMetricWarning
 
-from ramify.metrics import get_scorer, get_scorer_names, overfit_score, record_fit
+from ramify.metrics import (
+    get_scorer,
+    get_scorer_names,
+    label_imbalance,
+    overfit_score,
+    record_fit,
+)
 from ramify.studies.data import Rows, StudyData, load_data, split_rows
 from ramify.studies.identity import versions
-from ramify.studies.models import build, choose_parameters, take
+from ramify.studies.models import build, choose_parameters, label_sets, take
 from ramify.studies.plan import Cell, MeasureSpec, Study
 
 __all__ = ["higher_is_better", "run_cell"]
@@ -53,7 +61,9 @@ def run_cell(study: Study, cell: Cell, key: str) -> dict[str, Any]:
     begin = time.perf_counter()
     forget_peak()
     try:
-        found = {"status": "done", **_learn_and_measure(study, cell)}
+        # A cluster's backend would send the parts of a model on to other workers.
+        with parallel_config("sequential"):
+            found = {"status": "done", **_learn_and_measure(study, cell)}
     except Exception as error:
         found = {
             "status": "failed",
@@ -66,7 +76,8 @@ def run_cell(study: Study, cell: Cell, key: str) -> dict[str, Any]:
 
 def _learn_and_measure(study: Study, cell: Cell) -> dict[str, Any]:
     data = load_data(cell.data)
-    train, test = split_rows(data, study.protocol, cell.repeat, cell.fold, study.seed)
+    protocol = study.protocol_of(cell.data)
+    train, test = split_rows(data, protocol, cell.repeat, cell.fold, study.seed)
     model = cell.model
     begin, begin_cpu = time.perf_counter(), time.process_time()
     chosen: dict[str, Any] = {}
@@ -78,14 +89,17 @@ def _learn_and_measure(study: Study, cell: Cell) -> dict[str, Any]:
     record = record_fit(build(model, data, cell.seed), X_train, data.y[train])
     cpu_seconds = time.process_time() - begin_cpu
     begin = time.perf_counter()
-    scores = record.model.predict_proba(take(data.X, test))
+    answers = _Answers.of(record.model, take(data.X, test), test, study.measures)
     predict_seconds = time.perf_counter() - begin
-    train_scores = None
-    if any(measure.train for measure in study.measures):
-        train_scores = record.model.predict_proba(X_train)
+    again = [measure for measure in study.measures if measure.train]
+    seen = _Answers.of(record.model, X_train, train, again)
+    imbalance = label_imbalance(data.y[train])
+    scores = {one.name: _measure(one, data, answers, imbalance) for one in study.measures}
+    train_scores = {one.name: _measure(one, data, seen, imbalance) for one in again}
     return {
-        "scores": _measured(study, data, test, scores),
-        **_overfit(study, data, (train, train_scores), (test, scores)),
+        "scores": scores,
+        "train_scores": train_scores,
+        "overfit": {name: _lost(seen, scores[name]) for name, seen in train_scores.items()},
         "chosen": chosen,
         "fit_seconds": record.learning_time + tuning_seconds,
         "fit_cpu_seconds": cpu_seconds,
@@ -97,34 +111,42 @@ def _learn_and_measure(study: Study, cell: Cell) -> dict[str, Any]:
     }
 
 
-def _measured(study: Study, data: StudyData, rows: Rows, scores: Any) -> dict[str, float | None]:
-    return {one.name: _measure(one, data, rows, scores) for one in study.measures}
+@dataclass(frozen=True)
+class _Answers:
+    """What a model says of some rows: probabilities and label sets, as far as measures ask."""
+
+    rows: Rows
+    scores: Any
+    sets: Any
+
+    @classmethod
+    def of(cls, model: Any, X: Any, rows: Rows, measures: Sequence[MeasureSpec]) -> _Answers:
+        asked = {get_scorer(_scorer_name(measure)).of_scores for measure in measures}
+        scores = model.predict_proba(X) if True in asked else None
+        return cls(rows, scores, label_sets(model, X) if False in asked else None)
 
 
-def _overfit(
-    study: Study, data: StudyData, train: tuple[Rows, Any], test: tuple[Rows, Any]
-) -> dict[str, dict[str, float | None]]:
-    found: dict[str, dict[str, float | None]] = {"train_scores": {}, "overfit": {}}
-    for measure in study.measures:
-        if measure.train:
-            seen, unseen = _measure(measure, data, *train), _measure(measure, data, *test)
-            found["train_scores"][measure.name] = seen
-            lost = None if seen is None or unseen is None else overfit_score(seen, unseen)
-            found["overfit"][measure.name] = lost
-    return found
+def _lost(seen: float | None, unseen: float | None) -> float | None:
+    return None if seen is None or unseen is None else overfit_score(seen, unseen)
 
 
-def _measure(measure: MeasureSpec, data: StudyData, rows: Rows, scores: Any) -> float | None:
+def _measure(
+    measure: MeasureSpec, data: StudyData, answers: _Answers, imbalance: float
+) -> float | None:
     """Return a figure; None where it is not defined, for JSON has no NaN."""
     scorer = get_scorer(_scorer_name(measure))
-    options = dict(measure.options)
+    options = {
+        name: imbalance if value == "imbalance" else value
+        for name, value in measure.options.items()
+    }
     thresholds = options.get("thresholds")
     if isinstance(thresholds, int):
         options["thresholds"] = np.arange(thresholds) / (thresholds - 1)
-    answer = scores if scorer.of_scores else (scores >= 0.5).astype(np.int32)
+    answer = answers.scores if scorer.of_scores else answers.sets
+    truth = data.y[answers.rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        value = float(scorer.measure(data.y[rows], answer, hierarchy=data.hierarchy, **options))
+        value = float(scorer.measure(truth, answer, hierarchy=data.hierarchy, **options))
     return value if np.isfinite(value) else None
 
 

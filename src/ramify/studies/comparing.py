@@ -105,8 +105,11 @@ def compare_folds(results: StudyResults, quantity: Quantity, data: str) -> list[
     Returns
     -------
     list of Comparison
-        One for each group.
+        One for each group; none where the data set has no folds.
     """
+    planned = {tuple(place[2:]) for place in results.study["cells"].values() if place[0] == data}
+    if len(planned) < 2:
+        return []
     found = []
     for group, models in _groups(results):
         scores = results.block(quantity.name, data, models)
@@ -249,7 +252,7 @@ def join(names: Any, word: str = "and") -> str:
 
 
 def check_claims(results: StudyResults) -> list[Verdict]:
-    """Check the findings that the study names, by its first measure.
+    """Check the findings that the study names, each by its measure.
 
     Parameters
     ----------
@@ -261,10 +264,16 @@ def check_claims(results: StudyResults) -> list[Verdict]:
     list of Verdict
         One for each claim.
     """
-    checks = {"first": _check_first, "better": _check_better, "alike": _check_alike}
-    quantity = results.measures[0]
+    checks = {
+        "first": _check_place,
+        "last": _check_place,
+        "better": _check_better,
+        "alike": _check_alike,
+    }
     found = []
     for claim in results.study["claims"]:
+        by = claim.get("measure")
+        quantity = results.quantity(by) if by else results.measures[0]
         outcome, words = checks[claim["kind"]](results, quantity, claim)
         found.append(Verdict(claim["text"], outcome, words))
     return found
@@ -279,7 +288,7 @@ def _claim_scores(
     return np.asarray(scores[~np.isnan(scores).any(axis=1)])
 
 
-def _check_first(
+def _check_place(
     results: StudyResults, quantity: Quantity, claim: dict[str, Any]
 ) -> tuple[str, str]:
     models = list(claim["models"])
@@ -290,7 +299,11 @@ def _check_first(
     ranks = friedman(scores, titles, higher_is_better=quantity.higher_is_better).ranks
     order = list(ranks.ordered())
     text = "Average ranks: " + ", ".join(f"{title} {rank:.2f}" for title, rank in order) + "."
-    return "confirmed" if order[0][0] == titles[0] else "not confirmed", text
+    place = -1 if claim["kind"] == "last" else 0
+    tied = [title for title, rank in order if rank == order[place][1]]
+    if titles[0] not in tied:
+        return "not confirmed", text
+    return "confirmed" if len(tied) == 1 else "partly", text
 
 
 def _check_better(

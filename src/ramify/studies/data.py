@@ -165,11 +165,11 @@ def split_rows(
         Row numbers.
     """
     if protocol.test:
-        return _published(data, protocol.train), _published(data, protocol.test)
-    rows = np.arange(data.y.shape[0])
-    if protocol.rows is not None and protocol.rows < len(rows):
-        drawn = np.random.default_rng(seed).choice(len(rows), protocol.rows, replace=False)
-        rows = np.sort(drawn)
+        parts = _published(data, protocol.train), _published(data, protocol.test)
+        return _some(parts[0], protocol.rows, seed), _some(parts[1], protocol.rows, seed)
+    rows = _some(np.arange(data.y.shape[0]), protocol.rows, seed)
+    if protocol.test_rows is not None:
+        return _drawn(rows, protocol.test_rows, seed + repeat)
     if protocol.stratify:
         splitter: Any = HierarchicalStratifiedKFold(
             protocol.folds, hierarchy=data.hierarchy, random_state=seed + repeat
@@ -179,6 +179,20 @@ def split_rows(
     splits = list(splitter.split(np.zeros(len(rows)), data.y[rows]))
     train, test = splits[fold]
     return rows[train], rows[test]
+
+
+def _some(rows: Rows, most: int | None, seed: int) -> Rows:
+    """Return the rows, or as many of them as there may be, drawn by the seed."""
+    if most is None or most >= len(rows):
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+
+
+def _drawn(rows: Rows, n_test: int, seed: int) -> tuple[Rows, Rows]:
+    """Divide rows at random; of few rows, as when a study is run on some, a third is tested."""
+    n_test = n_test if n_test < len(rows) else max(1, len(rows) // 3)
+    order = np.random.default_rng(seed).permutation(rows)
+    return np.sort(order[n_test:]), np.sort(order[:n_test])
 
 
 def _published(data: StudyData, names: tuple[str, ...]) -> Rows:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import stats as scipy_stats
@@ -14,14 +13,12 @@ from ramify.studies.results import Quantity, StudyResults
 __all__ = [
     "Table",
     "TableCell",
+    "data_notes",
     "data_table",
     "facts_of_run",
     "headlines",
-    "reference_tables",
     "score_table",
 ]
-
-_FAR = 0.02  # a difference from a published score that asks for an explanation
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ def score_table(results: StudyResults, quantity: Quantity) -> Table:
     data = results.datasets
     columns = [_score_column(results, quantity, one["name"]) for one in data]
     header = ["model", *(one["title"] for one in data)]
-    if len(data) > 1:
+    if len(data) > 1 and quantity.kind != "megabytes":
         header.append("average rank")
         columns.append(_rank_column(results, quantity))
     titles = [model["title"] for model in results.models]
@@ -96,7 +93,7 @@ def _score_column(results: StudyResults, quantity: Quantity, data: str) -> list[
 def _mark_best(cells: list[TableCell], quantity: Quantity) -> list[TableCell]:
     """Mark what looks best: equal texts of means are equally good."""
     values = [cell.value for cell in cells if np.isfinite(cell.value)]
-    if not values or quantity.kind == "megabytes":  # mostly Python's own: no contest
+    if not values or quantity.kind == "megabytes":  # mostly Python's own: no contest, no ranks
         return cells
     best = quantity.show(max(values) if quantity.higher_is_better else min(values))
     return [TableCell(cell.text, cell.value, quantity.show(cell.value) == best) for cell in cells]
@@ -143,87 +140,27 @@ def data_table(results: StudyResults) -> Table:
     return Table("The data", header, rows)
 
 
-def reference_tables(results: StudyResults) -> list[tuple[Table, str]]:
-    """Set our numbers beside published ones.
+def data_notes(results: StudyResults) -> list[tuple[str, str]]:
+    """Return what a reader should know of data sets: their own protocol, and their notes.
 
     Parameters
     ----------
     results : StudyResults
-        Stored results of a study with a reference.
+        Stored results.
 
     Returns
     -------
-    list of (Table, str)
-        For each data set a table, and in words how well the order of the models agrees.
+    list of (str, str)
+        Titles and texts, of the data sets that have any.
     """
-    published = {
-        (row["dataset"], row["model"], row["quantity"]): row["value"]
-        for row in results.study["reference"]
-    }
-    known = {row["quantity"] for row in results.study["reference"]}
-    quantities = [one for one in (*results.measures, *results.costs) if one.name in known]
     found = []
     for data in results.datasets:
-        if any(key[0] == data["name"] for key in published):
-            table = _reference_table(results, data, quantities, published)
-            found.append((table, _agreement(results, data, quantities[0], published)))
+        own = data.get("protocol")
+        texts = [f"{own[:1].upper()}{own[1:]}." if own else "", data["note"]]
+        text = " ".join(filter(None, texts))
+        if text:
+            found.append((data["title"], text))
     return found
-
-
-def _reference_table(
-    results: StudyResults,
-    data: dict[str, Any],
-    quantities: list[Quantity],
-    published: dict[tuple[str, str, str], float],
-) -> Table:
-    header = ["model"]
-    for quantity in quantities:
-        header += [quantity.title, "published"]
-        if quantity.kind == "score":
-            header.append("difference")
-    rows = []
-    for model in results.models:
-        cells: list[TableCell] = []
-        for quantity in quantities:
-            ours = results.mean(quantity.name, data["name"], model["name"])
-            theirs = published.get((data["name"], model["name"], quantity.name), float("nan"))
-            cells += [
-                TableCell(quantity.show(ours), ours),
-                TableCell(quantity.show(theirs), theirs),
-            ]
-            if quantity.kind == "score":
-                cells.append(_difference(ours - theirs))
-        rows.append((model["title"], cells))
-    return Table(data["title"], header, rows)
-
-
-def _difference(value: float) -> TableCell:
-    text = f"{value:+.3f}" if np.isfinite(value) else "–"
-    return TableCell(text, value, marked=bool(abs(value) > _FAR))
-
-
-def _agreement(
-    results: StudyResults,
-    data: dict[str, Any],
-    quantity: Quantity,
-    published: dict[tuple[str, str, str], float],
-) -> str:
-    pairs = []
-    for model in results.models:
-        ours = results.mean(quantity.name, data["name"], model["name"])
-        theirs = published.get((data["name"], model["name"], quantity.name), float("nan"))
-        if np.isfinite(ours) and np.isfinite(theirs):
-            pairs.append((ours, theirs))
-    if len(pairs) < 3:
-        return ""
-    ours_all, theirs_all = (np.array(column) for column in zip(*pairs, strict=True))
-    differences = np.abs(ours_all - theirs_all)
-    order = float(scipy_stats.spearmanr(ours_all, theirs_all).statistic)
-    return (
-        f"{data['title']}: {int((differences <= _FAR).sum())} of {len(pairs)} within {_FAR:g} of "
-        f"the published {quantity.title}, the largest difference {differences.max():.3f}; order "
-        f"of the models by Spearman's ρ {order:.2f}."
-    )
 
 
 def headlines(results: StudyResults) -> list[str]:

@@ -83,8 +83,9 @@ def cell_key(study: Study, cell: Cell, data_digest: str) -> str:
         "versions": {name: known[name] for name in _DECIDING},
         "data": data_digest,
         "data_settings": cell.data.settings(),
-        "model": cell.model.settings(),
-        "protocol": study.protocol.settings(),
+        # By name too: two models may have the same settings, as in a quick form.
+        "model": [cell.model.name, cell.model.settings()],
+        "protocol": study.protocol_of(cell.data).settings(),
         "measures": {measure.name: measure.settings() for measure in study.measures},
         "seed": [study.seed, cell.seed, cell.repeat, cell.fold],
     }

@@ -12,12 +12,12 @@ from sklearn.model_selection import KFold
 
 from ramify._local_combining import raise_to_children
 from ramify.hierarchy import Hierarchy
-from ramify.jobs.models import make_model
+from ramify.jobs.models import make_inner, make_model
 from ramify.metrics import get_scorer
 from ramify.studies.data import StudyData
 from ramify.studies.plan import ModelSpec
 
-__all__ = ["LeafModel", "SharesModel", "build", "choose_parameters", "take"]
+__all__ = ["LeafModel", "SharesModel", "build", "choose_parameters", "label_sets", "take"]
 
 
 class SharesModel:
@@ -83,17 +83,38 @@ def build(model: ModelSpec, data: StudyData, seed: int) -> Any:
     on_leaves = model.labels == "leaves"
     hierarchy = data.hierarchy
     flat = Hierarchy.from_labels(hierarchy.leaves) if on_leaves else hierarchy
-    estimator = _make(model, flat, seed)
+    estimator = make_model(model.model, flat, _settings(model), seed=seed, n_jobs=1)
     if model.inside is not None:
-        estimator.set_params(estimator=_make(model.inside, None, seed))
-    if data.nominal is not None and any(data.nominal):
+        inside = make_inner(model.inside.model, _settings(model.inside), seed=seed)
+        estimator.set_params(estimator=inside)
+    known = estimator.get_params(deep=False)
+    if data.nominal is not None and any(data.nominal) and "categorical_features" in known:
         estimator.set_params(categorical_features=data.nominal)
     return LeafModel(hierarchy, estimator) if on_leaves else estimator
 
 
-def _make(model: ModelSpec, hierarchy: Hierarchy | None, seed: int) -> Any:
-    settings = [f"{name}={value!r}" for name, value in model.parameters.items()]
-    return make_model(model.model, hierarchy, settings, seed=seed, n_jobs=1)
+def _settings(model: ModelSpec) -> list[str]:
+    return [f"{name}={value!r}" for name, value in model.parameters.items()]
+
+
+def label_sets(fitted: Any, X: Any) -> Any:
+    """Return what a model predicts, by its own rule of decision if it has one.
+
+    Parameters
+    ----------
+    fitted : estimator
+        A fitted model of a study.
+    X : ndarray, csr_array or data frame
+        Rows.
+
+    Returns
+    -------
+    ndarray or csr_array of shape (n, n_labels)
+        0 and 1; of models that give probabilities alone, the labels from 0.5 on.
+    """
+    if hasattr(fitted, "predict"):
+        return fitted.predict(X)
+    return (fitted.predict_proba(X) >= 0.5).astype(np.int32)
 
 
 def choose_parameters(
@@ -136,8 +157,8 @@ def choose_parameters(
 
 
 def _score(scorer: Any, fitted: Any, data: StudyData, rows: NDArray[np.intp]) -> float:
-    scores = fitted.predict_proba(take(data.X, rows))
-    answer = scores if scorer.of_scores else (scores >= 0.5).astype(np.int32)
+    X = take(data.X, rows)
+    answer = fitted.predict_proba(X) if scorer.of_scores else label_sets(fitted, X)
     value = scorer.measure(data.y[rows], answer, hierarchy=data.hierarchy)
     return float(scorer.sign * value)
 

@@ -28,6 +28,10 @@ class DataSpec:
         The column of labels of that file.
     max_level : int or None
         Labels below this level count as their ancestors there.
+    protocol : Protocol or None
+        How its rows are divided, where that is not the study's way.
+    parameters : dict
+        By the name of a model: parameters that differ on these data.
     missing : str or None
         Why the data set cannot be had; it is then only mentioned.
     note : str
@@ -41,6 +45,8 @@ class DataSpec:
     hierarchy: str | None = None
     target: str = "labels"
     max_level: int | None = None
+    protocol: Protocol | None = None
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
     missing: str | None = None
     note: str = ""
 
@@ -88,6 +94,29 @@ class ModelSpec:
             "tune": None if self.tune is None else dict(self.tune),
         }
 
+    def with_parameters(self, parameters: Mapping[str, Any]) -> ModelSpec:
+        """Return the model with other values of parameters that it, or its inside, sets itself.
+
+        Parameters
+        ----------
+        parameters : mapping
+            Their values; names that the model does not set are passed over.
+
+        Returns
+        -------
+        ModelSpec
+            Called the same.
+
+        Examples
+        --------
+        >>> tree = ModelSpec("tree", "a tree", "tree", {"max_depth": 3})
+        >>> tree.with_parameters({"max_depth": 5, "n_estimators": 9}).parameters
+        {'max_depth': 5}
+        """
+        own = {name: parameters.get(name, value) for name, value in self.parameters.items()}
+        inside = None if self.inside is None else self.inside.with_parameters(parameters)
+        return replace(self, parameters=own, inside=inside)
+
 
 @dataclass(frozen=True)
 class Protocol:
@@ -101,8 +130,11 @@ class Protocol:
         Whether folds have every label in the same share.
     train, test : tuple of str
         Published splits to use instead of folds.
+    test_rows : int or None
+        Test on this many rows, drawn anew for every repeat, and train on the others, instead of
+        folds.
     rows : int or None
-        Use at most this many rows, drawn by the seed.
+        Use at most this many rows, drawn by the seed; of published splits, of each part.
     """
 
     folds: int = 10
@@ -110,6 +142,7 @@ class Protocol:
     stratify: bool = False
     train: tuple[str, ...] = ()
     test: tuple[str, ...] = ()
+    test_rows: int | None = None
     rows: int | None = None
 
     def settings(self) -> dict[str, Any]:
@@ -118,12 +151,14 @@ class Protocol:
 
     @property
     def n_folds(self) -> int:
-        """Folds of one repeat; published splits make one."""
-        return 1 if self.test else self.folds
+        """Folds of one repeat; a split into training and test rows makes one."""
+        return 1 if self.test or self.test_rows else self.folds
 
     def __str__(self) -> str:
         if self.test:
             text = f"trained on {' + '.join(self.train)}, tested on {' + '.join(self.test)}"
+        elif self.test_rows:
+            text = f"tested on {self.test_rows:,} rows drawn at random, trained on the others"
         else:
             text = f"{self.folds}-fold cross-validation"
             text += " with stratified folds" * self.stratify
@@ -143,7 +178,8 @@ class MeasureSpec:
     measure : str
         A function of `ramify.metrics`, such as "pooled_auprc" or "hmc_loss".
     options : dict
-        Its options, such as ``labels="leaves"``; a number of thresholds is a grid on [0, 1].
+        Its options, such as ``labels="leaves"``. A number of thresholds is a grid on [0, 1];
+        "imbalance" stands for the negatives per positive of the training labels.
     train : bool
         Whether to measure the training rows too, which gives the overfit score.
     """
@@ -167,19 +203,23 @@ class Claim:
     ----------
     text : str
         The finding in words.
-    kind : {"first", "better", "alike"}
-        "first": ``models[0]`` has the best average rank of the models. "better": the second of
-        every pair beats the first. "alike": Friedman's test finds no difference.
+    kind : {"first", "last", "better", "alike"}
+        "first", "last": ``models[0]`` has the best, the worst average rank of the models.
+        "better": the second of every pair beats the first. "alike": Friedman's test finds no
+        difference.
     models : tuple of str
         The models concerned.
     pairs : tuple of pairs of str
         For "better": a worse and a better model each.
+    measure : str
+        By which measure; empty: the study's first.
     """
 
     text: str
     kind: str
     models: tuple[str, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
+    measure: str = ""
 
 
 @dataclass(frozen=True)
@@ -263,12 +303,31 @@ class Study:
                 )
         return replace(self, data=tuple(d for d in self.data if not names or d.name in names))
 
+    def protocol_of(self, data: DataSpec) -> Protocol:
+        """Return how the rows of a data set are divided.
+
+        Parameters
+        ----------
+        data : DataSpec
+            A data set of the study.
+
+        Returns
+        -------
+        Protocol
+            Its own, or else the study's.
+        """
+        return self.protocol if data.protocol is None else data.protocol
+
     def cells(self, data: DataSpec) -> Iterator[Cell]:
         """Yield the cells of a data set, fold by fold: early results compare all models."""
-        for repeat in range(self.protocol.repeats):
-            for fold in range(self.protocol.n_folds):
+        protocol = self.protocol_of(data)
+        models = [
+            model.with_parameters(data.parameters.get(model.name, {})) for model in self.models
+        ]
+        for repeat in range(protocol.repeats):
+            for fold in range(protocol.n_folds):
                 seed = _cell_seed(self.seed, data.name, repeat, fold)
-                for model in self.models:
+                for model in models:
                     yield Cell(data, model, repeat, fold, seed)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ramify._validation import did_you_mean
-from ramify.jobs.models import MODELS
+from ramify.jobs.models import MODELS, make_inner
 from ramify.metrics import get_scorer_names
 from ramify.studies.plan import Claim, DataSpec, MeasureSpec, ModelSpec, Protocol, Study
 
@@ -22,9 +22,12 @@ _TOP = (
     *("name", "title", "text", "seed", "datasets", "models", "measures", "protocol", "tests"),
     *("claims", "reference", "reference_name", "quick"),
 )
-_DATA = ("name", "title", "fetch", "file", "hierarchy", "target", "max_level", "missing", "note")
+_DATA = (
+    *("name", "title", "fetch", "file", "hierarchy", "target", "max_level", "protocol"),
+    *("parameters", "missing", "note"),
+)
 _MODEL = ("name", "title", "model", "parameters", "inside", "labels", "grid", "tune")
-_PROTOCOL = ("folds", "repeats", "stratify", "train", "test", "rows")
+_PROTOCOL = ("folds", "repeats", "stratify", "train", "test", "test_rows", "rows")
 _QUICK = ("datasets", "parameters", "folds", "repeats", "rows", "text")
 
 
@@ -177,17 +180,21 @@ def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
             found[name] = str(folder / found[name])
     if "file" not in found:
         found.setdefault("fetch", table["name"])
+    if "protocol" in found:
+        found["protocol"] = _protocol(found["protocol"], f"protocol of {where}")
     return DataSpec(**found)
 
 
-def _models(table: Mapping[str, Any]) -> list[ModelSpec]:
+def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]:
     """Return one model, or one for each combination of a grid."""
     where = f"model {table.get('name', '?')!r}"
     _check_keys(table, _MODEL, where)
     for name in ("name", "model"):
         if name not in table:
             raise ValueError(f"{where} has no {name!r}. Models are {', '.join(MODELS)}.")
-    if table["model"] not in (*MODELS, "shares"):
+    if inner and str(table["model"]).startswith("sklearn."):
+        make_inner(table["model"])  # so that a wrong name is found now
+    elif table["model"] not in (*MODELS, "shares"):
         raise ValueError(
             f"{where} is of the kind {table['model']!r}, which there is not."
             f"{did_you_mean(table['model'], MODELS)} Models are {', '.join(MODELS)}, shares."
@@ -196,7 +203,7 @@ def _models(table: Mapping[str, Any]) -> list[ModelSpec]:
         raise ValueError(f'{where} has labels = {table["labels"]!r}: give "all" or "leaves".')
     inside = table.get("inside")
     if inside is not None:
-        (inside,) = _models({"name": table["name"], **inside})
+        (inside,) = _models({"name": table["name"], **inside}, inner=True)
     tune = table.get("tune")
     if tune is not None:
         _check_keys(tune, ("grid", "folds", "measure"), f"tune of {where}")
@@ -246,29 +253,32 @@ def _measure(name: str, table: Mapping[str, Any]) -> MeasureSpec:
     return MeasureSpec(name, title, measure, options, bool(table.get("train", False)))
 
 
-def _protocol(table: Mapping[str, Any]) -> Protocol:
-    _check_keys(table, _PROTOCOL, "[protocol]")
+def _protocol(table: Mapping[str, Any], where: str = "[protocol]") -> Protocol:
+    _check_keys(table, _PROTOCOL, where)
     if ("train" in table) != ("test" in table):
-        raise ValueError("[protocol] has train without test, or test without train. Give both.")
+        raise ValueError(f"{where} has train without test, or test without train. Give both.")
+    if "test" in table and "test_rows" in table:
+        raise ValueError(f"{where} has test and test_rows. Give published or drawn test rows.")
     found = Protocol(
         **{key: tuple(v) if isinstance(v, list) else v for key, v in table.items()}  # type: ignore[arg-type]
     )
     if found.folds < 2 or found.repeats < 1:
         raise ValueError(
-            f"[protocol] has folds = {found.folds} and repeats = {found.repeats}. Give at least "
+            f"{where} has folds = {found.folds} and repeats = {found.repeats}. Give at least "
             "2 folds and 1 repeat."
         )
     return found
 
 
 def _claim(table: Mapping[str, Any]) -> Claim:
-    _check_keys(table, ("text", "kind", "models", "pairs"), "a claim")
-    if table.get("kind") not in ("first", "better", "alike"):
+    _check_keys(table, ("text", "kind", "models", "pairs", "measure"), "a claim")
+    if table.get("kind") not in ("first", "last", "better", "alike"):
         raise ValueError(
-            f'a claim has kind = {table.get("kind")!r}: give "first", "better" or "alike".'
+            f'a claim has kind = {table.get("kind")!r}: give "first", "last", "better" or "alike".'
         )
     pairs = tuple((str(worse), str(better)) for worse, better in table.get("pairs", ()))
-    return Claim(str(table["text"]), table["kind"], tuple(table.get("models", ())), pairs)
+    models, measure = tuple(table.get("models", ())), str(table.get("measure", ""))
+    return Claim(str(table["text"]), table["kind"], models, pairs, measure)
 
 
 def _reference(name: str | None, folder: Path) -> tuple[Mapping[str, Any], ...]:
@@ -288,6 +298,14 @@ def _check_names(study: Study) -> None:
     used = [(f"group {group!r}", one) for group, names in study.groups.items() for one in names]
     for claim in study.claims:
         used += [("a claim", one) for one in (*claim.models, *sum(claim.pairs, ()))]
+        measures = [measure.name for measure in study.measures]
+        if claim.measure and claim.measure not in measures:
+            raise ValueError(
+                f"a claim names the measure {claim.measure!r}, which there is not."
+                f"{did_you_mean(claim.measure, measures)}"
+            )
+    for data in study.data:
+        used += [(f"parameters of data set {data.name!r}", one) for one in data.parameters]
     for where, name in used:
         if name not in models:
             raise ValueError(
@@ -308,18 +326,22 @@ def _shortened(study: Study, quick: Mapping[str, Any]) -> Study:
             )
     kept = quick.get("datasets", known)
     numbers = {key: quick[key] for key in ("folds", "repeats", "rows") if key in quick}
+    smaller = quick.get("parameters", {})
     return replace(
         study,
-        data=tuple(data for data in study.data if data.name in kept),
-        models=tuple(_with(model, quick.get("parameters", {})) for model in study.models),
+        data=tuple(_less(data, numbers, smaller) for data in study.data if data.name in kept),
+        models=tuple(model.with_parameters(smaller) for model in study.models),
         protocol=replace(study.protocol, **numbers),
         text="\n\n".join(filter(None, (study.text, str(quick.get("text", "")).strip()))),
         quick=True,
     )
 
 
-def _with(model: ModelSpec, parameters: Mapping[str, Any]) -> ModelSpec:
-    """Change parameters where a model, or the one inside it, sets them itself."""
-    own = {name: parameters.get(name, value) for name, value in model.parameters.items()}
-    inside = None if model.inside is None else _with(model.inside, parameters)
-    return replace(model, parameters=own, inside=inside)
+def _less(data: DataSpec, numbers: Mapping[str, int], smaller: Mapping[str, Any]) -> DataSpec:
+    """Shorten what a data set says for itself."""
+    parameters = {
+        model: {name: smaller.get(name, value) for name, value in own.items()}
+        for model, own in data.parameters.items()
+    }
+    protocol = data.protocol and replace(data.protocol, **numbers)
+    return replace(data, parameters=parameters, protocol=protocol)

@@ -18,7 +18,7 @@ _INCH = 78  # the layout of rank diagrams is in inches
 _LETTER = 7.0  # pixels of an average letter at 13 px
 _ROW = 26
 _PANEL = 250
-_GAP = 34
+_GAP = 46
 
 
 def rank_svg(result: NemenyiResult, title: str) -> str:

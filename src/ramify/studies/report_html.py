@@ -12,14 +12,19 @@ from ramify.studies.comparing import Comparison, check_claims, compare_folds, co
 from ramify.studies.findings import (
     Table,
     TableCell,
+    data_notes,
     data_table,
     facts_of_run,
     headlines,
-    reference_tables,
     score_table,
 )
 from ramify.studies.report_figures import dots_svg, rank_svg
-from ramify.studies.report_markdown import FOLDS_NOTE, QUICK_NOTE
+from ramify.studies.report_markdown import FOLDS_NOTE, QUICK_NOTE, REFERENCE_NOTE
+from ramify.studies.report_reference import (
+    reference_details,
+    reference_overviews,
+    time_words,
+)
 from ramify.studies.results import Quantity, StudyResults
 
 __all__ = ["to_html"]
@@ -150,13 +155,18 @@ def _comparison(comparison: Comparison) -> str:
 
 
 def _reference(results: StudyResults) -> Iterator[str]:
-    tables = reference_tables(results) if results.study["reference"] else []
-    if not tables:
+    overviews = reference_overviews(results)
+    if not overviews:
         return
-    for table, words in tables:
-        yield f'<details class="data"><summary>{escape(table.title)}</summary>'
-        yield f"<p>{escape(words)}</p>" + _table(table, "Differences above 0.02 stand out.")
-        yield "</details>"
+    yield f'<p class="note">{escape(REFERENCE_NOTE)}</p>'
+    for table, words in overviews:
+        yield _table(table, table.title)
+        yield f"<p>{escape(words)}</p>" if words else ""
+    words = time_words(results)
+    yield f"<p>{escape(words)}</p>" if words else ""
+    for table in reference_details(results):
+        yield f'<details class="data"><summary>{escape(table.title)} in detail</summary>'
+        yield _table(table, "") + "</details>"
 
 
 def _drill_down(results: StudyResults) -> Iterator[str]:
@@ -195,9 +205,7 @@ def _costs(results: StudyResults) -> Iterator[str]:
 def _data(results: StudyResults) -> Iterator[str]:
     if results.cells:
         yield _table(data_table(results), "")
-    notes = [
-        f"{escape(one['title'])}: {escape(one['note'])}" for one in results.datasets if one["note"]
-    ]
+    notes = [f"{escape(title)}: {escape(text)}" for title, text in data_notes(results)]
     gaps = [
         f"<strong>Missing</strong> {escape(one['title'])}: {escape(one['missing'])}"
         for one in results.missing
@@ -261,6 +269,6 @@ def _td(cell: TableCell, share: float | None) -> str:
     attributes = f' class="{kinds}"' if kinds else ""
     if share is not None:
         attributes += f' style="--share:{share:.2f}"'
-    mean, sign, spread = cell.text.partition(" ± ")
-    text = escape(mean) + (f' <span class="spread">± {escape(spread)}</span>' if sign else "")
-    return f"<td{attributes}>{text}</td>"
+    mean, space, rest = cell.text.partition(" ")  # a spread or a difference, less loud
+    text = escape(mean) + (f' <span class="spread">{escape(rest)}</span>' if space else "")
+    return f"<td{attributes}>{text}{'&nbsp;†' if cell.marked else ''}</td>"

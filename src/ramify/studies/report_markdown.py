@@ -8,11 +8,17 @@ from ramify.studies.comparing import check_claims, compare_folds, compare_overal
 from ramify.studies.findings import (
     Table,
     TableCell,
+    data_notes,
     data_table,
     facts_of_run,
     headlines,
-    reference_tables,
     score_table,
+)
+from ramify.studies.report_reference import (
+    FAR,
+    reference_details,
+    reference_overviews,
+    time_words,
 )
 from ramify.studies.results import StudyResults
 
@@ -21,6 +27,11 @@ __all__ = ["to_markdown"]
 FOLDS_NOTE = (
     "Folds share most of their training rows, so that p-values over folds are too optimistic; "
     "ranks over data sets are not."
+)
+
+REFERENCE_NOTE = (
+    "Our mean, and in brackets by how much it is above the published figure; † if they differ by "
+    f"more than {FAR:g}. Ranks are averages over the data sets that are finished."
 )
 
 QUICK_NOTE = (
@@ -103,14 +114,16 @@ def _tests(results: StudyResults) -> Iterator[str]:
 
 
 def _reference(results: StudyResults) -> Iterator[str]:
-    tables = reference_tables(results) if results.study["reference"] else []
-    if not tables:
+    overviews = reference_overviews(results)
+    if not overviews:
         return
-    yield from (f"## Beside {results.study['reference_name']}", "")
-    yield from (f"- {words}" for _, words in tables if words)
-    yield from ("", "† differs by more than 0.02.", "")
-    for table, _ in tables:
-        yield from (f"### {table.title}", "", *table_lines(table), "")
+    yield from (f"## Beside {results.study['reference_name']}", "", REFERENCE_NOTE, "")
+    for table, words in overviews:
+        yield from (f"### {table.title} beside the published", "", *table_lines(table), "")
+        yield from _paragraphs(words)
+    yield from _paragraphs(time_words(results))
+    for table in reference_details(results):
+        yield from (f"### {table.title} in detail", "", *table_lines(table), "")
 
 
 def _costs(results: StudyResults) -> Iterator[str]:
@@ -125,7 +138,7 @@ def _data(results: StudyResults) -> Iterator[str]:
     yield from ("## Data", "")
     if results.cells:
         yield from (*table_lines(data_table(results)), "")
-    notes = [f"- {data['title']}: {data['note']}" for data in results.datasets if data["note"]]
+    notes = [f"- {title}: {text}" for title, text in data_notes(results)]
     gaps = [f"- **missing** {data['title']}: {data['missing']}" for data in results.missing]
     if notes or gaps:
         yield from (*notes, *gaps, "")

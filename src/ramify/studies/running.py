@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 from ramify._progress import track
 from ramify.studies.cell import higher_is_better, run_cell
@@ -45,7 +45,8 @@ def run_study(
         The folder of results.
     n_jobs : int
         Cells that are learnt at the same time, through joblib; -1 for as many as there are
-        cores. Each learns in one thread, so that learning times compare.
+        cores. ``joblib.parallel_config("dask")`` sends them to a cluster, which uses all it has.
+        Each learns in one thread, so that learning times compare.
     progress : bool
         Whether to show a progress bar.
 
@@ -102,7 +103,7 @@ def _plan(study: Study) -> _Work:
 
 def _run(study: Study, cells: dict[str, Cell], n_jobs: int) -> Iterator[dict[str, Any]]:
     """Yield results as they are finished, not in order: none waits to be written."""
-    if n_jobs == 1:
+    if effective_n_jobs(n_jobs) == 1:
         for key, cell in cells.items():
             yield run_cell(study, cell, key)
         return
@@ -153,6 +154,7 @@ def _data_facts(data: DataSpec, work: _Work) -> dict[str, Any]:
         "name": data.name,
         "title": data.title,
         "note": data.note,
+        "protocol": "" if data.protocol is None else str(data.protocol),
         "max_level": data.max_level,
         "missing": work.missing.get(data.name),
         "digest": work.digests.get(data.name),
