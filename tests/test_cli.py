@@ -65,6 +65,29 @@ def test_predict_prints_and_writes_the_same_labels(model: Path, animals: Path) -
     X = pd.read_csv(animals / "test.csv")[list(fitted.feature_names_in_)]
     expected = fitted.hierarchy_.decode((fitted.predict_proba(X) >= 0.5).astype(int))
     assert [tuple(cell.split(";")) for cell in written["labels"]] == expected
+    assert list(written) == ["row", "animal", "labels"]  # rows keep their names
+    assert written["animal"].tolist() == pd.read_csv(animals / "test.csv")["animal"].tolist()
+
+
+def test_what_cannot_be_written_or_read_is_said_before_the_work(
+    animals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train = ("train", animals / "train.csv", "-t", "taxon", "-o", tmp_path / "m.ramify")
+    (tmp_path / "h.json").write_text("no hierarchy [")
+    result = run(*train, "-H", tmp_path / "h.json")
+    assert result.exit_code == 2
+    assert f"the hierarchy {tmp_path / 'h.json'} cannot be read" in result.output
+
+    def refuse(**_: object) -> None:
+        raise PermissionError
+
+    (tmp_path / "empty.csv").touch()
+    result = run("train", tmp_path / "empty.csv", "-t", "taxon", "-o", tmp_path / "m.ramify")
+    assert "empty.csv holds no table" in result.output
+    monkeypatch.setattr("ramify.cli.TemporaryFile", refuse)
+    result = run(*train)
+    assert result.exit_code == 2
+    assert f"nothing can be written to {tmp_path}" in result.output
 
 
 @pytest.mark.parametrize("name", ["p.csv.gz", "p.tsv", "p.parquet"])
@@ -76,12 +99,22 @@ def test_probabilities_are_written_sparsely(model: Path, animals: Path, name: st
         frame = pd.read_parquet(out)
     else:
         frame = pd.read_csv(out, sep="\t" if "tsv" in name else ",")
-    assert frame.columns.tolist() == ["row", "label", "probability"]
+    assert frame.columns.tolist() == ["row", "animal", "label", "probability"]
+    names = pd.read_csv(animals / "test.csv")["animal"]
+    assert frame["animal"].tolist() == names[frame["row"]].tolist()
     assert frame["probability"].min() >= 0.3
     scores = load(model).predict_proba(
         pd.read_csv(animals / "test.csv")[list(load(model).feature_names_in_)]
     )
     assert len(frame) == int((scores >= 0.3).sum())
+
+
+def test_predictions_go_to_files_of_known_kinds(model: Path, animals: Path) -> None:
+    result = run("predict", model, animals / "test.csv", "-o", animals / "p.xlsx")
+    assert result.exit_code == 2
+    assert "p.xlsx ends in none of .csv, .tsv, .parquet" in result.output
+    result = run("evaluate", model, animals / "test.csv", "-t", "taxon", "-o", model)
+    assert f"--out is {model}, a file" in result.output
 
 
 def test_predictions_as_arff(model: Path, animals: Path) -> None:

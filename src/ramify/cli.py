@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated, Any
 
 try:
@@ -171,7 +172,7 @@ def predict(
             if as_json:
                 _print_json({"file": str(out), "rows": int(table.X.shape[0]), "lines": n_lines})
             else:
-                Console().print(f"{n_lines:,} lines in [bold]{out}[/bold]", highlight=False)
+                _say_where(f"{n_lines:,} lines in", out)
             return
         scores = fitted.predict_proba(features_for(fitted, table))
         cells = label_cells(fitted, (scores >= threshold).astype(int))
@@ -203,6 +204,8 @@ def evaluate(
     ``ramify evaluate species.ramify test.csv --target taxon -o results``
     """
     with plain_errors(verbose):
+        if out is not None and out.is_file():
+            raise ValueError(f"--out is {out}, a file. Give the name of a folder.")
         fitted = load(model)
         options = _options(target, separator, label_separator)
         if ignore_unknown:
@@ -309,7 +312,7 @@ def explore(
             categories = None if hasattr(X, "columns") else table.categories
             rows = {"X": X, "y": table.y, "categories": categories}
         write_page(fitted, path=out, title=title, max_trees=trees, **rows)
-        Console().print(f"The page is in [bold]{out}[/bold]", highlight=False)
+        _say_where("The page is in", out)
 
 
 @app.command()
@@ -382,10 +385,21 @@ def _check_folder(path: Path) -> None:
         raise ValueError(f"--out is {path}, but there is no folder {folder}. Make it first.")
     if path.is_dir():
         raise ValueError(f"--out is {path}, a folder. Give the name of a file.")
+    try:
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        raise ValueError(
+            f"--out is {path}, but nothing can be written to {folder}. Choose another folder."
+        ) from None
 
 
 def _say(text: str) -> None:
     Console(stderr=True).print(text, highlight=False)
+
+
+def _say_where(text: str, path: Path) -> None:
+    Console().print(f"{text} [bold]{path}[/bold]", highlight=False, soft_wrap=True)
 
 
 def _print_json(facts: Any) -> None:

@@ -125,6 +125,7 @@ def print_training(console: Any, summary: TrainingSummary, path: Path, dropped: 
         f"\n[bold]{type(summary.model).__name__}[/bold], fitted on all rows in "
         f"{summary.seconds:.2f} s, is in [bold]{path}[/bold]",
         highlight=False,
+        soft_wrap=True,
     )
 
 
@@ -213,4 +214,5 @@ def print_evaluation(console: Any, summary: EvaluationSummary, files: list[Path]
     console.print()
     console.print(str(summary.figures), highlight=False, markup=False)
     if files:
-        console.print(f"\nWritten: {', '.join(str(file) for file in files)}", highlight=False)
+        written = ", ".join(str(file) for file in files)
+        console.print(f"\nWritten: {written}", highlight=False, soft_wrap=True)

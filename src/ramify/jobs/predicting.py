@@ -104,7 +104,8 @@ def write_predictions(
     ----------
     path : Path
         ``.csv``, ``.csv.gz``, ``.tsv`` or ``.parquet``: row and labels, or row, label and
-        probability. ``.arff``: the data with the predicted labels.
+        probability, with the column that names rows if the data have one. ``.arff``: the data
+        with the predicted labels.
     model : estimator
         A fitted model.
     data : Table
@@ -119,6 +120,9 @@ def write_predictions(
     int
         The number of lines written.
     """
+    known = (".csv", ".tsv", ".parquet", ".pq", ".arff")
+    if not any(suffix in known for suffix in path.suffixes):
+        raise ValueError(f"{path} ends in none of {', '.join(known)}. Name it by what it is.")
     X = features_for(model, data)
     scores = model.predict_proba(X)
     Y = sparse.csr_array((scores >= threshold).astype(np.int32))
@@ -130,6 +134,9 @@ def write_predictions(
         write_arff(path, X, Y, model.hierarchy_, categories=categories)
         return int(Y.shape[0])
     frame = _frame(model, scores, Y, least)
+    names = _row_names(model, data)
+    if names is not None:
+        frame.insert(1, names.name, np.asarray(names)[frame["row"]])
     with replacing(path) as temporary:
         if path.suffix in (".parquet", ".pq"):
             import_extra("pyarrow", "tables")
@@ -147,3 +154,13 @@ def _frame(model: Any, scores: NDArray[np.float64], Y: Any, least: float | None)
         return pandas.DataFrame({"row": np.arange(Y.shape[0]), "labels": label_cells(model, Y)})
     rows, labels, found = probability_table(model, scores, least)
     return pandas.DataFrame({"row": rows, "label": labels, "probability": np.round(found, 6)})
+
+
+def _row_names(model: Any, data: Table) -> Any:
+    """Return the first column of a frame that is no feature and differs in all rows, or None."""
+    features = set(getattr(model, "feature_names_in_", ()))
+    for name in data.X.columns if features and hasattr(data.X, "columns") else ():
+        column = data.X[name]
+        if name not in features | {"row", "label", "labels", "probability"} and column.is_unique:
+            return column
+    return None

@@ -78,6 +78,8 @@ def read_data(
     known = read_hierarchy(hierarchy) if isinstance(hierarchy, Path) else hierarchy
     target: Any = list(options.target) if len(options.target) > 1 else options.target[0]
     columns = _column_names(path)
+    if not columns:
+        raise ValueError(f"{path} holds no table: its first line should name the columns.")
     missing = [name for name in options.target if name not in columns]
     if missing and labelled:
         raise ValueError(
@@ -148,7 +150,13 @@ def read_hierarchy(path: Path) -> Hierarchy:
             f"the hierarchy {path} ends in none of {', '.join(readers)}. Give an ontology (.obo), "
             "edges (.csv, .tsv: parent,child), an outline or paths (.txt)."
         )
-    return readers[suffixes[-1]](path)
+    try:
+        return readers[suffixes[-1]](path)
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        if str(path) in reason:
+            raise
+        raise ValueError(f"the hierarchy {path} cannot be read: {reason}") from error
 
 
 def _text(path: Path) -> str:

@@ -343,5 +343,5 @@ def _less(data: DataSpec, numbers: Mapping[str, int], smaller: Mapping[str, Any]
         model: {name: smaller.get(name, value) for name, value in own.items()}
         for model, own in data.parameters.items()
     }
-    protocol = data.protocol and replace(data.protocol, **numbers)
+    protocol = data.protocol and replace(data.protocol, **numbers)  # type: ignore[arg-type]
     return replace(data, parameters=parameters, protocol=protocol)
