@@ -85,6 +85,7 @@ GrowOptions options_of(const nb::dict& given) {
     options.min_gain = nb::cast<double>(given["min_gain"]);
     options.max_features = nb::cast<std::size_t>(given["max_features"]);
     options.redraw = nb::cast<bool>(given["redraw"]);
+    options.hidden = nb::cast<std::int64_t>(given["hidden"]);
     options.merging = merging_of(nb::cast<std::string>(given["merging"]));
     options.prototype = prototype_of(nb::cast<std::string>(given["prototype"]));
     options.average_gain = nb::cast<bool>(given["average_gain"]);
@@ -100,6 +101,7 @@ GrowOptions options_of(const nb::dict& given) {
     rules.midpoint = nb::cast<bool>(given["midpoint"]);
     rules.random_thresholds = nb::cast<bool>(given["random_thresholds"]);
     rules.nominal = nominal_tests_of(nb::cast<std::string>(given["nominal_tests"]));
+    rules.c45 = options.average_gain;
     rules.gain_ratio = nb::cast<bool>(given["gain_ratio"]);
     rules.mean_score = nb::cast<bool>(given["mean_score"]);
     rules.score_factor = nb::cast<double>(given["score_factor"]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "counting_search.hpp"
 #include "tree_builder.hpp"
@@ -78,6 +79,8 @@ Pending CountingGrower::make_root(const NodeRows& rows) const {
     }
     root.features.resize(dataset_.features.size());
     std::iota(root.features.begin(), root.features.end(), 0u);
+    std::erase_if(root.features,
+                  [&](std::uint32_t f) { return std::cmp_equal(f, options_.hidden); });
     return root;
 }
 

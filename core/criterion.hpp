@@ -38,6 +38,11 @@ struct SweepLimits {
     double known_rows;
     double least_rows;
     double least_weight;
+    bool by_gain;  // the largest gain wins, whatever the sizes of the sides
+
+    bool too_few(double rows, double weight) const {
+        return rows < least_rows || weight < least_weight || weight <= 0;
+    }
 };
 
 /// Moves entries in order and shows the visitor each place between two ranks:
@@ -62,6 +67,51 @@ void sweep_items(std::span<const RankedEntry> items, std::uint32_t next_rank,
             left < limits.least_weight || left <= 0) {
             continue;
         }
+        visit(k, next, mover.gain(), left);
+    }
+}
+
+/// Whether the entries of one rank from `begin` on all have class `kind` and leave enough behind.
+template <typename Mover>
+bool run_goes_on(std::span<const RankedEntry> items, std::size_t begin, std::int32_t kind,
+                 double rest_rows, double rest_weight, const SweepLimits& limits,
+                 const Mover& mover) {
+    for (std::size_t k = begin; k < items.size() && items[k].rank == items[begin].rank; ++k) {
+        const auto entry = items[k].entry;
+        if (mover.class_of(entry) != kind) return false;
+        rest_rows -= limits.part[entry];
+        rest_weight -= mover.weight_of(entry);
+    }
+    return !limits.too_few(rest_rows, rest_weight);
+}
+
+/// As `sweep_items`, for one class per entry. While entries of one class cross, the gain is a
+/// convex function of their weight: it is largest where they begin or where they end, and only
+/// these places are shown.
+template <typename Mover, typename Visit>
+void sweep_runs(std::span<const RankedEntry> items, std::uint32_t next_rank,
+                const SweepLimits& limits, Mover& mover, Visit&& visit) {
+    constexpr std::int32_t several = -2;
+    std::int32_t kind = several;  // of the entries with the current rank
+    bool shown = false;           // the run's beginning
+    double rows = 0;
+    for (std::size_t k = 0; k < items.size(); ++k) {
+        const auto entry = items[k].entry;
+        const bool first = k == 0 || items[k - 1].rank != items[k].rank;
+        kind = first || kind == mover.class_of(entry) ? mover.class_of(entry) : several;
+        mover.move(entry);
+        rows += limits.part[entry];
+        const double left = mover.left_weight();
+        const double rest = mover.known_weight() - left;
+        if (limits.too_few(limits.known_rows - rows, rest)) return;
+        const std::uint32_t next = k + 1 < items.size() ? items[k + 1].rank : next_rank;
+        if (next == items[k].rank || next == missing_rank || limits.too_few(rows, left)) continue;
+        if (shown && kind != several && k + 1 < items.size() &&
+            run_goes_on(items, k + 1, kind, limits.known_rows - rows, rest, limits, mover)) {
+            mover.pass_over();
+            continue;
+        }
+        shown = true;
         visit(k, next, mover.gain(), left);
     }
 }
@@ -109,6 +159,9 @@ class ScanBase {
     double known_weight() const { return known_weight_; }
     double left_weight() const { return left_weight_; }
     double value_weight(std::size_t value) const { return value_weight_[value]; }
+    /// How many candidates the last sweep did not show, as others beat them.
+    std::size_t n_passed_over() const { return n_passed_over_; }
+    void pass_over() { ++n_passed_over_; }
 
   protected:
     void reset_base(const NodeLabels& labels, std::span<const double> weights) {
@@ -132,6 +185,7 @@ class ScanBase {
     double known_weight_ = 0;
     double left_weight_ = 0;
     std::vector<double> value_weight_;
+    std::size_t n_passed_over_ = 0;
 };
 
 /// Sum_c w_c p_c (1 - p_c): the HMC variance, and half the Gini index.
@@ -143,6 +197,7 @@ class VarianceScan : public ScanBase {
     static constexpr Compression compression{true, true};
     static constexpr bool uses_kernel = true;
     static constexpr bool by_sets = false;
+    static constexpr bool one_class = false;
     /// Weight times impurity of a set of rows.
     static double impurity_of(std::span<const LabelSum> sums, double weight);
 
@@ -250,6 +305,7 @@ class EntropyScan : public ScanBase {
     static constexpr Compression compression{!exclusive, false};
     static constexpr bool uses_kernel = false;
     static constexpr bool by_sets = false;
+    static constexpr bool one_class = exclusive;
     /// Weight times impurity of a set of rows.
     static double impurity_of(std::span<const LabelSum> sums, double weight);
 
@@ -260,7 +316,16 @@ class EntropyScan : public ScanBase {
     template <typename Worth, typename Visit>
     void sweep(std::span<const RankedEntry> items, std::uint32_t next_rank,
                const SweepLimits& limits, Worth&&, Visit&& visit) {
-        sweep_items(items, next_rank, limits, *this, visit);
+        n_passed_over_ = 0;
+        if (!limits.by_gain || classes_.empty()) {
+            sweep_items(items, next_rank, limits, *this, visit);
+        } else if constexpr (exclusive) {
+            OneClass one{*this};
+            sweep_runs(items, next_rank, limits, one, visit);
+        } else {
+            OneLabel one{*this};
+            sweep_runs(items, next_rank, limits, one, visit);
+        }
     }
     double known_impurity() const { return known_impurity_; }
 
@@ -272,6 +337,67 @@ class EntropyScan : public ScanBase {
     double gain_of_all(std::span<const std::uint32_t> values) const;
 
   private:
+    /// The same scan for a node with a single label: two sums, and no label lists.
+    struct OneLabel {
+        EntropyScan& scan;
+        double left = 0;
+        double positive = 0;
+
+        std::int32_t class_of(std::uint32_t entry) const { return scan.classes_[entry]; }
+        double weight_of(std::uint32_t entry) const { return scan.weights_[entry]; }
+        void move(std::uint32_t entry) {
+            left += scan.weights_[entry];
+            positive += scan.classes_[entry] < 0 ? 0.0 : scan.weights_[entry];
+        }
+        double left_weight() const { return left; }
+        double known_weight() const { return scan.known_weight_; }
+        void pass_over() { scan.pass_over(); }
+        double gain() const {
+            return scan.known_impurity_ - scan.binary_impurity(positive, left) -
+                   scan.binary_impurity(scan.known_[0] - positive, scan.known_weight_ - left);
+        }
+    };
+    /// The same scan for one class per entry: the logarithms are taken once for all entries of a
+    /// class that cross one after the other.
+    struct OneClass {
+        EntropyScan& scan;
+        double left = 0;
+        std::int32_t crossing = -1;  // the class whose entries are not in the sums yet
+        double waiting = 0;          // their weight
+
+        std::int32_t class_of(std::uint32_t entry) const { return scan.classes_[entry]; }
+        double weight_of(std::uint32_t entry) const { return scan.weights_[entry]; }
+        void move(std::uint32_t entry) {
+            if (scan.classes_[entry] != crossing) settle();
+            crossing = scan.classes_[entry];
+            waiting += scan.weights_[entry];
+            left += scan.weights_[entry];
+        }
+        void settle() {
+            if (waiting > 0) scan.move_class(static_cast<std::size_t>(crossing), waiting);
+            waiting = 0;
+        }
+        double left_weight() const { return left; }
+        double known_weight() const { return scan.known_weight_; }
+        void pass_over() { scan.pass_over(); }
+        double gain() {
+            settle();
+            scan.left_weight_ = left;
+            return scan.gain();
+        }
+    };
+    void move_class(std::size_t id, double weight) {
+        const double right = known_[id] - left_[id];
+        left_terms_ += xlog2x_(left_[id] + weight) - xlog2x_(left_[id]);
+        right_terms_ += xlog2x_(right - weight) - xlog2x_(right);
+        left_[id] += weight;
+    }
+    double binary_impurity(double positive, double weight) const {
+        return labels_->label_weight[0] *
+               (xlog2x_(weight) - xlog2x_(positive) - xlog2x_(weight - positive));
+    }
+    void list_classes();
+
     /// Weight times entropy of a part; sum(c) gives its weight with label c.
     template <typename Sum>
     double impurity(Sum sum, double weight) const;
@@ -286,6 +412,7 @@ class EntropyScan : public ScanBase {
     double left_terms_ = 0;   // exclusive: sum of x log2 x over the left side's classes
     double right_terms_ = 0;  // exclusive: the same for the right side
     std::vector<double> value_sums_;
+    std::vector<std::int32_t> classes_;  // per entry; empty: entries may have several labels
 };
 
 }  // namespace ramify

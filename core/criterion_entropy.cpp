@@ -46,6 +46,22 @@ template <bool exclusive>
 void EntropyScan<exclusive>::reset(const NodeLabels& labels, std::span<const double> weights) {
     reset_base(labels, weights);
     left_.resize(labels.n_local());
+    list_classes();
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::list_classes() {
+    classes_.clear();
+    if (!exclusive && labels_->n_local() != 1) return;
+    classes_.resize(weights_.size());
+    for (std::uint32_t entry = 0; entry < classes_.size(); ++entry) {
+        const auto labels = ids(entry);
+        classes_[entry] = labels.empty() ? -1 : static_cast<std::int32_t>(labels.front());
+        if (exclusive && labels.empty()) {  // such entries make the entropy another function
+            classes_.clear();
+            return;
+        }
+    }
 }
 
 template <bool exclusive>
@@ -72,10 +88,10 @@ void EntropyScan<exclusive>::move(std::uint32_t entry) {
     const double v = weights_[entry];
     for (const auto id : ids(entry)) {
         if constexpr (exclusive) {
-            left_terms_ += xlog2x_(left_[id] + v) - xlog2x_(left_[id]);
-            right_terms_ += xlog2x_(known_[id] - left_[id] - v) - xlog2x_(known_[id] - left_[id]);
+            move_class(id, v);
+        } else {
+            left_[id] += v;
         }
-        left_[id] += v;
     }
     left_weight_ += v;
 }

@@ -35,7 +35,7 @@ double ratio_of(const Split& split, const RatioNode& node) {
     const double known = known_weight(feature, node) / node.weight;
     double entropy = information(1 - known);
     for (const double share : split.share) entropy += information(known * share);
-    return entropy < least_information ? rejected : split.gain / node.weight / entropy;
+    return entropy < least_information ? rejected : split.score / node.weight / entropy;
 }
 
 }  // namespace
@@ -45,13 +45,13 @@ std::size_t choose_by_ratio(std::span<const Split> found, const RatioNode& node)
     double n = 0;
     for (const auto& split : found) {
         if (split.feature < 0) continue;
-        sum += split.gain;
+        sum += split.score;
         n += 1;
     }
     std::size_t best = found.size();
     double best_ratio = rejected;
     for (std::size_t k = 0; k < found.size(); ++k) {
-        if (found[k].feature < 0 || found[k].gain < sum / n * (1 - tolerance)) continue;
+        if (found[k].feature < 0 || found[k].score < sum / n * (1 - tolerance)) continue;
         const double ratio = ratio_of(found[k], node);
         if (ratio > best_ratio + tolerance) {
             best_ratio = ratio;

@@ -17,10 +17,10 @@ struct RatioNode {
     double weight;  // of all its rows
 };
 
-/// Which of the features' best tests (by gain; feature -1: none) splits the node, or their number
-/// if none does. A ratio is the gain over the entropy of the split, in which the rows with an
-/// unknown value are a part of their own. The mean keeps tests out that hardly divide the rows:
-/// their ratio is large because both its parts are small.
+/// Which of the features' best tests (by gain less what its threshold costs; feature -1: none)
+/// splits the node, or their number if none does. A ratio is the gain over the entropy of the
+/// split, in which the rows with an unknown value are a part of their own. The mean keeps tests
+/// out that hardly divide the rows: their ratio is large because both its parts are small.
 std::size_t choose_by_ratio(std::span<const Split> found, const RatioNode& node);
 
 }  // namespace ramify

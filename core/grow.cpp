@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "counting.hpp"
 #include "feature_sampler.hpp"
@@ -123,6 +124,7 @@ void Grower<Scan>::list_tasks(const Pending& node, SplitMix& random) {
 
 template <typename Scan>
 void Grower<Scan>::search(const Pending& node, const Task& task, SplitMix random, Split& best) {
+    if (std::cmp_equal(task.feature, work_.options.hidden)) return;
     // Small nodes are done before anyone could grow impatient.
     if (node.rows.size() > 1000) work_.signal.check();
     const FeatureOrder order =

@@ -40,6 +40,7 @@ struct GrowOptions {
     double min_gain = 0;           // smallest gain (a mass) of a test
     std::size_t max_features = 0;  // features tried per node; 0: all
     bool redraw = false;           // a node without a test goes on drawing until one splits it
+    std::int64_t hidden = -1;      // a feature that is never tested; -1: none
     LeafMerging merging = LeafMerging::none;
     Prototype prototype = Prototype::mean;
     bool inner_values = false;  // inner nodes carry values too, for later pruning

@@ -107,16 +107,13 @@ double Splitter<Scan>::score_of(double gain, double left_weight) const {
     return information < 1e-6 ? rejected : score / information;
 }
 
-/// Score of the test between what has moved and the rest.
+/// Whether what has moved and the rest may be the sides of a test.
 template <typename Scan>
-double Splitter<Scan>::current_score(double left_rows) const {
+bool Splitter<Scan>::may_divide_here(double left_rows) const {
     const double left = scan_.left_weight();
     const double rest = scan_.known_weight() - left;
-    if (left_rows < least_rows_ || known_rows_ - left_rows < least_rows_ || left < least_weight_ ||
-        rest < least_weight_ || left <= 0 || rest <= 0) {
-        return rejected;
-    }
-    return score_of(scan_.gain(), left);
+    return left_rows >= side_rows_ && known_rows_ - left_rows >= side_rows_ &&
+           left >= least_weight_ && rest >= least_weight_ && left > 0 && rest > 0;
 }
 
 template <typename Scan>
@@ -139,17 +136,19 @@ void Splitter<Scan>::consider(double score, double gain, double left_weight, std
 template <typename Scan>
 void Splitter<Scan>::scan_down(std::span<const RankedEntry> stored, std::uint32_t next_rank,
                                Split& best) {
-    const SweepLimits limits{rows_->part.data(), unit_,       by_part_,
-                             known_rows_,        least_rows_, least_weight_};
     // A plain score is its gain but for a factor: most candidates, and most features once a good
     // one is known, are dismissed by one comparison.
     const bool plain = !rules_.gain_ratio && !rules_.mean_score;
+    const SweepLimits limits{rows_->part.data(),   unit_,      by_part_,
+                             known_rows_,          side_rows_, least_weight_,
+                             plain && !rules_.clus};
     const auto worth = [&](double gain) {
         return !plain || tolerance_.better(gain * rules_.score_factor, std::max(best.score, bar_));
     };
     Candidate found{best.score, 0, 0, 0, 0};
     scan_.sweep(stored, next_rank, limits, worth,
                 [&](std::size_t k, std::uint32_t next, double gain, double left) {
+                    ++n_tried_;
                     if (plain && !tolerance_.better(gain * rules_.score_factor, found.score))
                         return;
                     const double score = score_of(gain, left);
@@ -157,6 +156,7 @@ void Splitter<Scan>::scan_down(std::span<const RankedEntry> stored, std::uint32_
                         found = {score, gain, left, stored[k].rank, next};
                     }
                 });
+    n_tried_ += scan_.n_passed_over();
     consider(found.score, found.gain, found.left_weight, found.upper, found.lower, best);
 }
 
@@ -172,7 +172,9 @@ void Splitter<Scan>::scan_negative(std::span<const RankedEntry> stored, std::uin
         moved_rows += rows_->part[stored[k].entry];
         const std::uint32_t next = k > 0 ? stored[k - 1].rank : next_rank;
         if (next == stored[k].rank) continue;
-        const double score = current_score(moved_rows);
+        if (!may_divide_here(moved_rows)) continue;
+        ++n_tried_;
+        const double score = score_of(scan_.gain(), scan_.left_weight());
         if (score == rejected) continue;
         upward_.push_back({score, scan_.gain(), scan_.known_weight() - scan_.left_weight(), next,
                            stored[k].rank});
@@ -190,10 +192,42 @@ void Splitter<Scan>::search_numeric(std::uint32_t feature_index, const FeatureOr
     feature_ = feature_index;
     if (!count_known(order.missing) || !begin_scan()) return;
     const bool has_zeros = feature.kind == FeatureKind::sparse && order.stored.size() < n_known_;
+    side_rows_ = least_rows_;
     if (rules_.random_thresholds) {
         try_random(feature, order, feature.zero_rank, has_zeros, random, best);
         return;
     }
+    side_rows_ = numeric_rows(feature);
+    n_tried_ = 0;
+    scan_numeric(feature, order, has_zeros, best);
+    if (rules_.c45) pay_threshold(best);
+}
+
+/// C4.5: either side has a tenth of the mean class, from min_samples_leaf up to 25 rows. A feature
+/// of two values leaves nothing to choose and is as good as nominal.
+template <typename Scan>
+double Splitter<Scan>::numeric_rows(const Feature& feature) const {
+    constexpr double share = 0.1;
+    constexpr double most = 25;
+    if (!rules_.c45 || feature.values.size() <= 2) return least_rows_;
+    const double wanted = std::min(most, share * known_rows_ / n_classes_);
+    return std::max(least_rows_, wanted * (1 - relative_tolerance));
+}
+
+/// C4.5, release 8: naming one of n thresholds takes log2(n) bits, and the gain pays for it.
+template <typename Scan>
+void Splitter<Scan>::pay_threshold(Split& best) const {
+    if (best.feature < 0) return;
+    best.score -= std::log2(static_cast<double>(n_tried_));
+    if (!(best.score > 0 && best.score >= tolerance_.floor)) {
+        best.feature = -1;
+        best.score = rejected;
+    }
+}
+
+template <typename Scan>
+void Splitter<Scan>::scan_numeric(const Feature& feature, const FeatureOrder& order,
+                                  bool has_zeros, Split& best) {
     if (!has_zeros) {
         scan_down(order.stored, missing_rank, best);
         return;
@@ -247,7 +281,8 @@ void Splitter<Scan>::try_random(const Feature& feature, const FeatureOrder& orde
             moved_rows += rows_->part[item.entry];
         }
     }
-    const double score = current_score(moved_rows);
+    if (!may_divide_here(moved_rows)) return;
+    const double score = score_of(scan_.gain(), scan_.left_weight());
     if (score == rejected || !tolerance_.better(score, best.score)) return;
     const double moved = scan_.left_weight();
     consider(score, scan_.gain(), zeros_left ? scan_.known_weight() - moved : moved, upper, lower,

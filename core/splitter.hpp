@@ -27,6 +27,7 @@ struct SplitRules {
     bool midpoint = true;            // thresholds halfway between values, or at the lower one
     bool random_thresholds = false;  // one random test per feature instead of all
     NominalTests nominal = NominalTests::subset;
+    bool c45 = false;         // C4.5's conditions, see numeric_rows() and enough_branches()
     bool gain_ratio = false;  // divide by the split information
     bool mean_score = false;  // scores per unit of weight (CLUS's gain)
     double score_factor = 1;
@@ -78,6 +79,7 @@ class Splitter {
         : dataset_(dataset),
           rules_(rules),
           scan_(make_scan<Scan>(targets)),
+          n_classes_(Scan::one_class ? static_cast<double>(targets.n_labels()) : 2.0),
           // Parts of rows add up with rounding: 5 x 0.2 is one row. CLUS does not care.
           least_rows_(rules.min_samples_leaf * (1 - 1e-9)),
           least_weight_(rules.clus ? rules.min_weight : rules.min_weight * (1 - 1e-9)) {
@@ -110,7 +112,9 @@ class Splitter {
     double score_of(double gain, double left_weight) const;
     void consider(double score, double gain, double left_weight, std::uint32_t upper,
                   std::uint32_t lower, Split& best) const;
-    double current_score(double left_rows) const;
+    bool may_divide_here(double left_rows) const;
+    void scan_numeric(const Feature& feature, const FeatureOrder& order, bool has_zeros,
+                      Split& best);
     void scan_down(std::span<const RankedEntry> stored, std::uint32_t next_rank, Split& best);
     void scan_negative(std::span<const RankedEntry> stored, std::uint32_t next_rank, Split& best);
     void try_random(const Feature& feature, const FeatureOrder& order, std::uint32_t zero_rank,
@@ -121,11 +125,15 @@ class Splitter {
     void accept_subset(double score, double gain, double left_weight, std::span<const char> chosen,
                        Split& best) const;
     bool sides_large_enough(double left_rows, double left_weight) const;
+    bool enough_branches(std::size_t n_large) const;
+    double numeric_rows(const Feature& feature) const;
+    void pay_threshold(Split& best) const;
 
     const Dataset& dataset_;
     const SplitRules& rules_;
     const NodeRows* rows_ = nullptr;
     Scan scan_;
+    double n_classes_;
     Tolerance tolerance_;
     double node_impurity_ = 0;
     double gain_floor_ = 0;    // of the current feature: what the F-test asks for
@@ -140,6 +148,8 @@ class Splitter {
     std::vector<std::uint32_t> missing_;
     double least_rows_;
     double least_weight_;
+    double side_rows_ = 0;     // the same for the current numeric feature
+    std::size_t n_tried_ = 0;  // its thresholds
     /// A category that occurs in the node: a run of the stored entries, or the rest (begin = end).
     struct Category {
         std::uint32_t code;

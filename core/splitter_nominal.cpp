@@ -65,10 +65,19 @@ void Splitter<Scan>::list_categories(const FeatureOrder& order) {
 /// anything is summed up.
 template <typename Scan>
 bool Splitter<Scan>::categories_large_enough() const {
-    const auto [least, most] = std::ranges::minmax_element(categories_, {}, &Category::rows);
-    if (rules_.nominal == NominalTests::nary) return least->rows >= least_rows_;
+    if (rules_.nominal == NominalTests::nary) {
+        return enough_branches(static_cast<std::size_t>(std::ranges::count_if(
+            categories_, [&](const Category& one) { return one.rows >= least_rows_; })));
+    }
     // The largest category is on one side.
+    const auto most = std::ranges::max_element(categories_, {}, &Category::rows);
     return known_rows_ - most->rows >= least_rows_;
+}
+
+/// Whether an n-ary test with so many large branches may be: C4.5 asks for two, others for all.
+template <typename Scan>
+bool Splitter<Scan>::enough_branches(std::size_t n_large) const {
+    return n_large >= (rules_.c45 ? 2 : categories_.size());
 }
 
 template <typename Scan>
@@ -188,12 +197,15 @@ void Splitter<Scan>::branch_on_all(Split& best) {
     if (rules_.clus && categories_.size() < n_declared && least_weight_ > 0) return;
     std::vector<std::uint32_t> places(categories_.size());
     double information = 0;
+    std::size_t n_large = 0;
     for (std::uint32_t k = 0; k < categories_.size(); ++k) {
         places[k] = k;
         const double weight = scan_.value_weight(k);
-        if (weight < least_weight_ || weight <= 0 || categories_[k].rows < least_rows_) return;
+        if (weight <= 0) return;
+        n_large += weight >= least_weight_ && categories_[k].rows >= least_rows_;
         information -= weight / known * std::log2(weight / known);
     }
+    if (!enough_branches(n_large)) return;
     const double gain = scan_.gain_of_all(places);
     double score = score_without_ratio(gain);
     if (rules_.gain_ratio && score != rejected) {

@@ -293,7 +293,7 @@ def best_ratio(criterion: Criterion, node: Part, found: list[Split]) -> Split | 
     mean = sum(split.score for split in found) / max(1, len(found))
     best, best_score = None, REJECTED
     for split in found:
-        score = criterion.ratio(node, split.known, split.branches)
+        score = criterion.ratio(node, split.branches, split.score)
         if split.score >= mean * (1 - TOLERANCE) and score > best_score + TOLERANCE:
             best, best_score = split, score
     return best
@@ -311,16 +311,30 @@ def best_numeric(search: Search, best: Split | None) -> Split | None:
     """Try `x > t` between all pairs of neighbouring values, from the largest down."""
     x = search.column.values[search.rows]
     order = np.argsort(-x, kind="stable")
+    criterion, n_tried = search.training.criterion, 0
+    values = search.column.values
+    least = criterion.least_numeric_rows(search.known, len(set(values[~np.isnan(values)])))
     yes = search.part(slice(0, 0))
     for place, i in enumerate(order):
         upper = x[order[place - 1]]
-        if place and x[i] < upper:
+        sides = [yes, search.known - yes]
+        if place and x[i] < upper and min(side.n for side in sides) >= least:
+            n_tried += all(map(criterion.is_large_enough, sides))
             t = threshold_between(x[i], upper, search.training.settings)
-            split = search.split([yes, search.known - yes], kind="numeric", threshold=t)
+            split = search.split(sides, kind="numeric", threshold=t)
             if better(split, best, search.margin):
                 best = split
         yes = yes + search.part([i])
-    return best
+    return pay_threshold(search, best, n_tried) if criterion.is_c45 else best
+
+
+def pay_threshold(search: Search, best: Split | None, n_tried: int) -> Split | None:
+    """C4.5, release 8: the gain pays the bits that name one threshold of those tried."""
+    if best is None:
+        return None
+    score = best.score - math.log2(n_tried)
+    worth = score > max(0.0, TOLERANCE * search.scale)
+    return replace(best, score=score) if worth else None
 
 
 def threshold_between(lower: float, upper: float, settings: Settings) -> float:

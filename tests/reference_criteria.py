@@ -78,6 +78,10 @@ class Criterion:
     def is_information(self) -> bool:
         return self.settings.criterion in ("entropy", "gain_ratio")
 
+    @property
+    def is_c45(self) -> bool:
+        return self.settings.criterion == "gain_ratio" and not self.settings.clus
+
     def mass(self, part: Part) -> float:
         """Weight times impurity of `part`."""
         if self.squared is not None:  # half the mean squared distance of two entries
@@ -113,7 +117,9 @@ class Criterion:
         by the test into `branches`; `scale` belongs to the whole node.
         """
         settings = self.settings
-        if any(not self.is_large_enough(branch) for branch in branches):
+        n_large = sum(map(self.is_large_enough, branches))
+        # C4.5 asks it of two branches, the others may be as small as they like.
+        if n_large < (2 if self.is_c45 else len(branches)):
             return REJECTED
         if self.is_information:
             return self._information_score(known, branches, scale)
@@ -132,6 +138,13 @@ class Criterion:
         enough_weight = branch.weight >= settings.min_weight * (1 - TOLERANCE)
         return enough_weight and branch.n >= settings.min_samples_leaf * (1 - TOLERANCE)
 
+    def least_numeric_rows(self, known: Part, n_values: int) -> float:
+        """C4.5: a tenth of the mean class on either side, at most 25; two values are nominal."""
+        if not self.is_c45 or n_values <= 2:
+            return 0.0
+        n_classes = max(2, len(self.targets[0])) if len(self.targets) == 1 else 2
+        return min(25.0, 0.1 * known.n / n_classes) * (1 - TOLERANCE)
+
     def _information_score(self, known: Part, branches: list[Part], scale: float) -> float:
         settings = self.settings
         removed = self.mass(known) - sum(map(self.mass, branches))
@@ -146,14 +159,13 @@ class Criterion:
             score /= split_information
         return REJECTED if score < 1e-6 else score
 
-    def ratio(self, node: Part, known: Part, branches: list[Part]) -> float:
+    def ratio(self, node: Part, branches: list[Part], score: float) -> float:
         """C4.5's gain ratio: the entries with an unknown value are a part of the split."""
         parts = [part.weight / node.weight for part in branches]
         split_information = float(information(np.array([*parts, 1 - sum(parts)])).sum())
         if split_information < 1e-6:
             return REJECTED
-        removed = self.mass(known) - sum(map(self.mass, branches))
-        return removed / node.weight / split_information
+        return score / node.weight / split_information
 
     def _is_significant(self, weight: float, before: float, after: float) -> bool:
         settings = self.settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +80,11 @@ class LabelTree:
         # Among rules that are equally good in a leaf, the one that holds for more rows elsewhere.
         self.preferred = np.argsort(-right, kind="stable")
 
+    def preferred_for(self, value: int) -> NDArray[np.int64]:
+        """Return the numbers of the rules that conclude a value, the preferred ones first."""
+        conclusions = np.array([rule.conclusion for rule in self.rules], dtype=np.int64)
+        return self.preferred[conclusions[self.preferred] == value]
+
 
 class Extender:
     """Extends leaves by the rules of the trees over labels.
@@ -99,6 +105,7 @@ class Extender:
         self.Y = Y
         self.trees = trees
         self.weights = weights
+        self._preferred = [(tree.preferred_for(0), tree.preferred_for(1)) for tree in trees]
 
     def extend(
         self, rows: NDArray[np.int64], label: int, value: int, component: frozenset[int]
@@ -124,35 +131,35 @@ class Extender:
         given: Given = {label: value}
         # Rows that have all that is given: those for which the rule so far is right.
         right = rows[self.Y[rows, label] == value]
-        source: int | None = label
-        used: set[int] = set()
-        while source is not None and len(given) < len(component):
-            used.add(source)
-            found = self._best_rule(source, given[source], rows, right)
-            for other, literal in (found.premise if found else {}).items():
+        # Next comes the most accurate tree, the first of several by the order of the labels.
+        sources = [(0.0, label)]
+        while sources and len(given) < len(component):
+            source = heappop(sources)[1]
+            premise = self._best_premise(source, given[source], right)
+            for other, literal in premise.items():
                 if other not in given:
                     given[other] = literal
-                    right = right[self.Y[right, other] == literal]
-            open_labels = [c for c in given if c not in used]
-            # The first of several that are equally accurate, by the order of the labels.
-            source = max(sorted(open_labels), key=lambda c: self.trees[c].accuracy, default=None)
+                    heappush(sources, (-self.trees[other].accuracy, other))
+                    if right.size:
+                        right = right[self.Y[right, other] == literal]
         for other in component - given.keys():
             given[other] = self._majority(rows, other)
         return given
 
-    def _best_rule(
-        self, source: int, value: int, rows: NDArray[np.int64], right: NDArray[np.int64]
-    ) -> Rule | None:
-        """Return the rule for a label's value whose premise makes the best rule of the leaf."""
+    def _best_premise(self, source: int, value: int, right: NDArray[np.int64]) -> Given:
+        """Return the premise for a label's value that makes the best rule of the leaf."""
         tree = self.trees[source]
-        order = [k for k in tree.preferred.tolist() if tree.rules[k].conclusion == value]
-        if not order:
-            return None
-        weights, rules = self.weights[right], tree.rule_of_row[right]
-        counts: list[float] = np.bincount(rules, weights, minlength=len(tree.rules)).tolist()
-        covered = float(self.weights[rows].sum())
-        best = max(order, key=lambda k: laplace(counts[k], covered))
-        return tree.rules[int(best)]
+        order = self._preferred[source][value]
+        if order.size == 0:
+            return {}
+        best = order[0]
+        if right.size and order.size > 1:
+            # n(B) is the same for all, so that the largest count has the best Laplace precision.
+            counts = np.bincount(
+                tree.rule_of_row[right], self.weights[right], minlength=len(tree.rules)
+            )
+            best = order[counts[order].argmax()]
+        return tree.rules[int(best)].premise
 
     def _majority(self, rows: NDArray[np.int64], label: int) -> int:
         """Return the commoner value of a label in a leaf; of all rows if the leaf has none."""

@@ -73,7 +73,8 @@ class GrowthPlan:
     to "hierarchical" or "multilabel" the tree obeys CLUS's conventions for such targets.
     Criterion "distance" reduces pairwise distances: those of `distance`, between the `sets` of
     one label matrix, which are found anew for each tree unless `with_sets` has found them.
-    `confidence` is that of pessimistic pruning, None for no pruning.
+    `confidence` is that of pessimistic pruning, None for no pruning. The feature `hidden` is
+    never tested.
     """
 
     criterion: str = "variance"
@@ -96,6 +97,7 @@ class GrowthPlan:
     prototype: str = "mean"
     inner_values: bool = False
     confidence: float | None = None
+    hidden: int | None = None
     sets: LabelSets | None = None
 
     def with_sets(
@@ -202,6 +204,7 @@ class GrowthPlan:
             "min_gain": self.min_impurity_decrease * total,
             "max_features": self.max_features,
             "redraw": self.redraw,
+            "hidden": -1 if self.hidden is None else self.hidden,
             "merging": "none",
             "prototype": self.prototype,
             "inner_values": self.inner_values,

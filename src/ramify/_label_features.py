@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ramify._local_features import SharedFeatures, given_features
 from ramify._local_learners import make_learner
 from ramify._local_models import Learner, LocalModel
 from ramify._local_problems import LocalProblem
+from ramify._local_trees import TreeLearner
 from ramify.hierarchy import Hierarchy
 
 __all__ = ["LabelledLearner", "join_labels", "without_column"]
@@ -72,11 +74,22 @@ class LabelledLearner(Learner):
         self.Y = Y
         self.weighted = weighted
         self.prefer = "threads" if isinstance(estimator, HierarchicalClassifier) else None
-        self._make_inner(None)  # refuses what cannot learn, before any work
+        inner = self._make_inner(None)  # refuses what cannot learn, before any work
+        # Trees of ours share it for all labels; other classifiers each need columns of their own.
+        self._shared = inner if isinstance(inner, TreeLearner) else None
+
+    def prepare(self) -> None:
+        """Prepare features and labels once, where the learner can hide one of them."""
+        if self._shared is not None:
+            self._shared.prepare()
 
     def learn(self, problem: LocalProblem, seed: int | None) -> LocalModel:
         """Learn one label; see `Learner`."""
-        inner = self._make_inner(problem.labels[0])
+        (label,) = problem.labels
+        if self._shared is not None:
+            hidden = self.features.X.shape[1] + label
+            return self._shared.learn(replace(problem, hidden=hidden), seed)
+        inner = self._make_inner(label)
         inner.prepare()
         return inner.learn(problem, seed)
 

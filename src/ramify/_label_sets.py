@@ -58,12 +58,28 @@ class LabelSetClassifier(LocalClassifier):
     def _targets(self) -> Hierarchy:
         return self._set_names
 
+    def _readable_targets(self) -> Hierarchy:
+        names, groups = self.hierarchy_.labels, getattr(self, "groups_", None)
+        found = [""] * self.label_sets_.shape[0]
+        for number, model in self.local_models_.items():
+            # A set that several models know is another class in each of them.
+            whose = "" if groups is None else f" of {_write_set(groups[number])}"
+            for row in model.labels:
+                start, end = self.label_sets_.indptr[row : row + 2].tolist()
+                members = np.sort(self.label_sets_.indices[start:end]).tolist()
+                found[row] = _write_set([names[c] for c in members]) + whose
+        return Hierarchy.from_labels(found)
+
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         sets = state.get("label_sets_")
         if sets is not None and sets.shape[1] != state["hierarchy_"].n_labels:
             raise ValueError("the label sets do not fit the labels")
         self.__dict__.pop("_set_names", None)
         super()._set_saved_state(state)
+
+
+def _write_set(labels: Sequence[Any]) -> str:
+    return "{" + ", ".join(map(str, labels)) + "}"
 
 
 def _classes_of(

@@ -146,6 +146,10 @@ class LocalClassifier(HierarchicalClassifier):
         """Return what the local models predict: the labels, unless they learn something else."""
         return self.hierarchy_
 
+    def _readable_targets(self) -> Hierarchy:
+        """Return the same under names for people."""
+        return self._targets()
+
     def _local_estimator(self) -> Any:
         return PCTClassifier() if self.estimator is None else self.estimator
 

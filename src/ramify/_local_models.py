@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -171,16 +171,11 @@ class Learner(ABC):
         )
         if LEARNT not in shares:
             return LocalModel(ConstantClassifier(shares), problem.labels, shares)
-        learnt = LocalProblem(
-            problem.key,
-            tuple(c for c, share in zip(problem.labels, shares, strict=True) if share == LEARNT),
-            problem.rows,
-            tuple(
-                p for p, share in zip(problem.positives, shares, strict=True) if share == LEARNT
-            ),
-            problem.exclusive,
-            problem.complete,
-            problem.counts,
+        chosen = [k for k, share in enumerate(shares) if share == LEARNT]
+        learnt = replace(
+            problem,
+            labels=tuple(problem.labels[k] for k in chosen),
+            positives=tuple(problem.positives[k] for k in chosen),
         )
         model, answer = self._fit(learnt, seed)
         return LocalModel(model, problem.labels, shares, answer)

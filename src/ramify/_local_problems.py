@@ -54,6 +54,8 @@ class LocalProblem:
         Whether, besides, every row has one of them, so that they are one class variable.
     counts : ndarray of int32, optional
         How often each of `rows` counts, once by default; trees of ours heed it.
+    hidden : int, optional
+        A feature that the model must not test; trees of ours heed it.
     """
 
     key: Any
@@ -63,6 +65,7 @@ class LocalProblem:
     exclusive: bool = False
     complete: bool = False
     counts: NDArray[np.int32] | None = None
+    hidden: int | None = None
 
 
 class LabelRows:

@@ -207,7 +207,8 @@ def summarise(
     check_is_fitted(model)
     named = list(_named_trees(model))
     features = read_feature_names(model, feature_names, categories)
-    hierarchy = model.hierarchy_
+    local = isinstance(model, LocalClassifier)
+    hierarchy = model._readable_targets() if local else model.hierarchy_
     trees = tuple(
         TreeSummary(name, tree, np.asarray(labels, dtype=np.int64), hierarchy, features)
         for name, labels, tree in named
