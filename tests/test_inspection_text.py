@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from sklearn.base import BaseEstimator
 
 import ramify
-from ramify import Hierarchy, PCTClassifier, PerEdgeClassifier, PerNodeClassifier
+from ramify import (
+    Hierarchy,
+    LabelPowerset,
+    PCTClassifier,
+    PerEdgeClassifier,
+    PerNodeClassifier,
+    RAkEL,
+)
 from ramify.inspection import export_text, rules, summarise
 from ramify.inspection.node_tests import threshold_texts
 from ramify.inspection.outline import LabelChoice, make_outline
@@ -171,3 +178,15 @@ def test_outline_of_a_dag_shows_each_label_once_below_its_deepest_parent():
 if __name__ == "__main__":
     for name, text in golden_texts().items():
         (GOLDEN / name).write_text(text, encoding="utf-8")
+
+
+def test_trees_of_label_powersets_show_label_sets():
+    X = [[1.0], [2.0], [3.0], [4.0]]
+    y = [["cat", "black"], ["cat", "black"], ["dog"], []]
+    text = export_text(LabelPowerset().fit(X, y))
+    assert "{black, cat}" in text
+    assert "{dog}" in text
+    assert "{}" in text
+    several = export_text(RAkEL(group_size=2, random_state=0).fit(X, y))
+    assert "{cat} of {cat, dog}" in several
+    assert "{black, cat} of {black, cat}" in several

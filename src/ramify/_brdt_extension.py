@@ -83,7 +83,8 @@ class LabelTree:
     def preferred_for(self, value: int) -> NDArray[np.int64]:
         """Return the numbers of the rules that conclude a value, the preferred ones first."""
         conclusions = np.array([rule.conclusion for rule in self.rules], dtype=np.int64)
-        return self.preferred[conclusions[self.preferred] == value]
+        chosen: NDArray[np.int64] = self.preferred[conclusions[self.preferred] == value]
+        return chosen
 
 
 class Extender:

@@ -119,9 +119,7 @@ class TreeLearner(SharingLearner):
     def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
         if seed is None:
             seed = int(_copied_random(self.estimator.random_state).randint(_MAX_SEED))
-        plan = replace(
-            self._plan, seed=seed, exclusive=problem.complete, hidden=problem.hidden
-        )
+        plan = replace(self._plan, seed=seed, exclusive=problem.complete, hidden=problem.hidden)
         tree = self._tree
         if self.estimator.label_weight is not None or len(problem.labels) > 1:
             tree = name_labels(copy(tree), _names(self.hierarchy, problem))

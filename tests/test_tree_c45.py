@@ -1,0 +1,60 @@
+"""C4.5's conditions for a test, worked out by hand; the twin in reference.py has them too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ramify import PCTClassifier
+
+
+def fit(X, y, **settings):
+    tree = PCTClassifier(
+        criterion="gain_ratio", min_samples_leaf=2, nominal_tests="nary", **settings
+    )
+    return tree.fit(X, y).tree_
+
+
+def test_two_large_branches_suffice():
+    # Category 2 has one row: the test may be asked all the same, as C4.5 does.
+    X = np.array([0] * 5 + [1] * 5 + [2])[:, None]
+    y = np.array(["a"] * 5 + ["b"] * 5 + ["a"])
+    tree = fit(X, y, categorical_features=[0])
+    assert tree.n_samples.tolist() == [11, 5, 5, 1]
+    # Trees by other criteria ask it of every branch.
+    other = PCTClassifier(min_samples_leaf=2, nominal_tests="nary", categorical_features=[0])
+    assert len(other.fit(X, y).tree_.feature) == 1
+
+
+def test_one_large_branch_does_not_suffice():
+    X = np.array([0] * 9 + [1, 2])[:, None]
+    y = np.array(["a"] * 9 + ["b", "b"])
+    assert len(fit(X, y, categorical_features=[0]).feature) == 1
+
+
+@pytest.mark.parametrize(("n_rows", "least"), [(100, 5), (300, 15), (1000, 25)])
+def test_both_sides_of_a_numeric_test_have_a_tenth_of_the_mean_class(n_rows, least):
+    # The best test would split off `least - 1` rows; the nearest that may be has one more.
+    X = np.arange(float(n_rows))[:, None]
+    for n_split, n_found in ((least, least), (least - 1, least)):
+        y = np.where(np.arange(n_rows) < n_split, "a", "b")
+        tree = fit(X, y, max_depth=1)
+        assert sorted(tree.n_samples.tolist()) == [n_found, n_rows - n_found, n_rows]
+
+
+def test_a_threshold_has_its_price():
+    # The best thresholds gain 8 - 3 · H(1/3) - 5 · H(2/5) = 0.39 bits. They are among 5 with two
+    # rows on either side, which costs log2 5 = 2.32 bits.
+    y = np.array(["a", "b"] * 4)
+    assert len(fit(np.arange(8.0)[:, None], y).feature) == 1
+    # A feature of two values pays nothing: 8 - 2 · 4 · H(1/4) = 1.51 bits are enough.
+    two = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0])[:, None]
+    assert len(fit(two, y).feature) == 3
+
+
+def test_a_feature_of_two_values_is_as_good_as_nominal():
+    # Of 1000 rows 3 are apart: too few for one value among many, enough for one of two.
+    X = np.zeros((1000, 1))
+    X[:3] = 1
+    y = np.where(np.arange(1000) < 3, "a", "b")
+    assert fit(X, y).n_samples.tolist() == [1000, 3, 997]
