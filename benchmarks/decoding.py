@@ -29,7 +29,13 @@ from ramify import Hierarchy, PCTClassifier, fetch
 from ramify.decision import leaf_weights, mandatory_leaves
 from ramify.decision._leaf_programs import solve_programs
 
-NEEDED = {("DAG 4125", "greedy"): 2_000, ("tree 500", "exact"): 100_000}
+NEEDED = {
+    ("DAG 4125", "greedy"): 2_000,
+    ("cellcycle_GO", "greedy"): 2_000,
+    ("tree 500", "exact"): 100_000,
+    ("cellcycle_FUN", "exact"): 100_000,
+}
+REAL = ("cellcycle_FUN", "cellcycle_GO")
 
 
 @dataclass(frozen=True)
@@ -124,8 +130,8 @@ def cases(quick: bool, real: bool) -> Iterator[tuple[str, Hierarchy, int]]:
     """Yield hierarchies and how many rows to decode."""
     share = 10 if quick else 1
     if real:
-        yield "tree 500", fetch("cellcycle_FUN").hierarchy, 20_000 // share
-        yield "DAG 4125", fetch("cellcycle_GO").hierarchy, 2_000 // share
+        for name, n_rows in zip(REAL, (20_000, 2_000), strict=True):
+            yield name, fetch(name).hierarchy, n_rows // share
         return
     yield "tree 500", made_hierarchy(500, 6, extra_parents=0), 20_000 // share
     yield "tree 4000", made_hierarchy(4000, 8, extra_parents=0), 4_000 // share
@@ -145,6 +151,8 @@ def measure(name: str, hierarchy: Hierarchy, n_rows: int) -> Iterator[Figure]:
                 slow = rows_per_second(lambda s=few, k=k: [twin(row, k) for row in s], len(few), 1)
             for solver in ("greedy", "exact"):
                 exact_dag = solver == "exact" and not hierarchy.is_tree
+                if exact_dag and name in REAL:
+                    continue  # made-up probabilities of the Gene Ontology take many minutes a row
                 rows = scores[: 2 if exact_dag else n_rows]
                 decode = partial(mandatory_leaves, rows, hierarchy, solver=solver, k=k)
                 sets: list[Any] = []
@@ -225,7 +233,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
     parser.add_argument("--data", action="store_true", help="real hierarchies of RAMIFY_DATA")
     options = parser.parse_args()
-    figures = []
+    figures: list[Figure] = []
     for case in cases(options.quick, options.data):
         print(f"{case[0]} ...", flush=True)  # integer programs take minutes
         figures += measure(*case)
@@ -235,7 +243,7 @@ def main() -> int:
     print_table([header, *map(line, figures)])
     BUILD.mkdir(parents=True, exist_ok=True)
     (BUILD / "decoding.json").write_text(json.dumps([asdict(f) for f in figures], indent=1))
-    well = not options.data or all([agree("cellcycle_FUN", 10), agree("cellcycle_GO", 3)])
+    well = not options.data or all([agree("cellcycle_FUN", 10), agree("pheno_GO", 3, (2,))])
     return int(not well or any(f.needed and f.rows_per_second < f.needed for f in figures))
 
 
