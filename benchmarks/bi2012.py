@@ -11,8 +11,8 @@ fold. ``--report`` prints what there is; ``--sets``, ``--folds`` and ``--methods
 The paper drops examples with partial paths and labels with fewer than 10 positive examples. With
 10 there are about twice as many leaves as it has. 30 was found by trying thresholds against its
 numbers of rows and leaves, most of which then come out within 7% (not pheno_FUN's rows, nor the
-leaves of some GO sets); it is what ``--min-count`` is unless given. For the same reason GO sets are
-their rows for training and validation.
+leaves of some GO sets); it is what ``--min-count`` is unless given. For the same reason GO sets
+are their rows for training and validation.
 
 MAS, MASR and HBR decide by the same fitted model, and HBR, CLUS-HMC and BR by the same count.
 Times are CPU seconds; the first of the methods that share a model has it in its time. "MAS, k" is
