@@ -15,22 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify._base import HierarchicalClassifier
 from ramify._criteria import (
-    check_criterion,
     clus_multilabel_weights,
     find_label_weights,
     name_criterion,
     read_distance,
 )
 from ramify._features import csr_parts, make_dataset, read_features
-from ramify._growing import (
-    GrowthPlan,
-    check_choice,
-    check_number,
-    check_tree_fits,
-    count_features,
-    predict_tree,
-)
-from ramify._reduced_error import check_measure, make_loss, prune_by_error
+from ramify._growing import GrowthPlan, check_tree_fits, count_features, predict_tree
+from ramify._reduced_error import make_loss, prune_by_error
+from ramify._tree_checks import check_tree, is_list
 from ramify._tuning import FTestChoice, choose_f_test
 from ramify._validation import check_same_length
 from ramify.hierarchy import Hierarchy
@@ -274,7 +267,7 @@ class PCTClassifier(HierarchicalClassifier):
         plan = self._plan(X.shape[1], int(random.randint(np.iinfo(np.int32).max)))
         label_weights = self._label_weights(Y, weights, plan)
         by_error = self.pruning == "reduced_error"
-        if _is_list(self.f_test):
+        if is_list(self.f_test):
             levels = tuple(map(float, self.f_test))
             choice = FTestChoice(levels, self.f_test_folds, None if by_error else validation)
             found = choose_f_test(
@@ -312,7 +305,7 @@ class PCTClassifier(HierarchicalClassifier):
                     "on. Give validation=(X, y), or use another pruning."
                 )
             return None
-        if not by_error and not _is_list(self.f_test):
+        if not by_error and not is_list(self.f_test):
             raise ValueError(
                 f"validation is given, but f_test is {self.f_test!r}: there is nothing to "
                 "choose. Give f_test a list of levels, or leave validation out."
@@ -323,47 +316,7 @@ class PCTClassifier(HierarchicalClassifier):
         return X, Y
 
     def _check_parameters(self) -> None:
-        check_criterion(self.criterion, self.f_test, clus=self.clus_compat)
-        check_choice("prototype", self.prototype, ("mean", "medoid"))
-        if self.clus_compat and self.prototype == "medoid":
-            raise ValueError(
-                "prototype is 'medoid', but CLUS's trees predict means. Use prototype='mean', or "
-                "clus_compat=False."
-            )
-        if self.clus_compat and self.redraw:
-            raise ValueError(
-                f"redraw is {self.redraw!r}, but CLUS draws the features of a node once. Use "
-                "redraw=False, or clus_compat=False."
-            )
-        self._check_pruning()
-        check_choice("weighting", self.weighting, ("avg", "sum", "min", "max"))
-        check_choice("splitter", self.splitter, ("best", "random"))
-        check_choice("threshold_at", self.threshold_at, (None, "midpoint", "observed"))
-        check_choice("nominal_tests", self.nominal_tests, ("subset", "single", "nary"))
-        check_number("w0", self.w0, 0)
-        if self.max_depth is not None:
-            check_number("max_depth", self.max_depth, 0, whole=True)
-        check_number("min_samples_split", self.min_samples_split, 0)
-        check_number("min_samples_leaf", self.min_samples_leaf, 0)
-        check_number("min_weight", self.min_weight, 0)
-        check_number("min_impurity_decrease", self.min_impurity_decrease, 0)
-        check_number("f_test_folds", self.f_test_folds, 2, whole=True)
-        levels = self.f_test if _is_list(self.f_test) else [self.f_test]
-        if len(levels) == 0:
-            raise ValueError("f_test is an empty list, but it must have a level to choose.")
-        for level in levels:
-            if level is not None:
-                check_number("f_test", level, 1e-12, 1)
-
-    def _check_pruning(self) -> None:
-        check_choice("pruning", self.pruning, (None, "pessimistic", "reduced_error"))
-        check_number("pruning_confidence", self.pruning_confidence, 1e-6, 0.5)
-        check_measure(self.pruning_measure)
-        if self.clus_compat and self.pruning is not None:
-            raise ValueError(
-                f"pruning is {self.pruning!r}, but CLUS prunes in other ways. Use pruning=None, "
-                "or clus_compat=False."
-            )
+        check_tree(self)
 
     def _plan(self, n_features: int, seed: int) -> GrowthPlan:
         flat = self.hierarchy_.depth <= 1
@@ -491,10 +444,6 @@ class PCTClassifier(HierarchicalClassifier):
         super()._set_saved_state(state)
         if "tree_" in state:
             check_tree_fits(self.tree_, self.n_features_in_, self.hierarchy_.n_labels)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list | tuple | np.ndarray)
 
 
 def _parents(tree: _core.Tree) -> NDArray[np.int64]:
