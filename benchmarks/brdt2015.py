@@ -11,8 +11,9 @@ how many.
 
 The public sets follow a later FunCat than the paper's, with 18, 80, 178 and 142 labels at the four
 levels instead of 16, 102, 89 and 42, so that figures cannot be equal; findings can. Above all
-they lack the paper's "Subcellular Localization", which more than half of the genes had: here no
-label has half of the rows, and a pruned tree most often predicts none. ``--common`` adds a label
+they lack "Subcellular Localization", which the paper's trees predict most, and which was probably
+very common: here no label has half of the rows, and a pruned tree most often predicts none.
+``--common`` adds a label
 at level 1 that 58 % of the rows have by chance, to show what that alone changes.
 
 Trees are like C4.5's (gain ratio, two rows a leaf, confidence 0.25), as J48's in the paper. For
