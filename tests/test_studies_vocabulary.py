@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from ramify import HierarchicalAdaBoostMHClassifier, load_animals
 from ramify.metrics import label_imbalance, symmetric_loss
-from ramify.studies import list_studies, load_study, make_study, run_study
+from ramify.studies import StudyResults, list_studies, load_study, make_study, run_study
 from ramify.studies.cell import run_cell
 from ramify.studies.comparing import check_claims
 from ramify.studies.data import load_data, split_rows
@@ -20,6 +21,11 @@ from ramify.studies.models import build
 from ramify.studies.plan import Protocol
 from ramify.studies.report_html import to_html
 from ramify.studies.report_markdown import to_markdown
+from ramify.studies.report_reference import (
+    reference_details,
+    reference_overviews,
+    time_words,
+)
 from tests.studies_cases import MODELS, small, tables
 
 DRAWN = {"test_rows": 50, "repeats": 2}
@@ -165,3 +171,53 @@ def test_published_numbers_are_of_models_data_and_quantities_of_the_study(name: 
         assert row["quantity"] in quantities
         assert np.isfinite(row["value"])
     assert load_study(name, quick=True).quick
+
+
+def with_reference(results: StudyResults, *, quick: bool = False) -> StudyResults:
+    """Give results published numbers: every mean 0.05 lower, ten times as slow."""
+    results.study["quick"] = quick
+    results.study["reference"] = [
+        {"dataset": data["name"], "model": model["name"], "quantity": name, "value": value}
+        for data in results.datasets
+        for model in results.models
+        for name, value in (
+            ("auprc", results.mean("auprc", data["name"], model["name"]) - 0.05),
+            (
+                "fit_cpu_seconds",
+                10 * results.mean("fit_cpu_seconds", data["name"], model["name"]),
+            ),
+        )
+    ]
+    return results
+
+
+def test_numbers_stand_beside_the_published_ones(tmp_path: Path) -> None:
+    groups = {"trees": ["tree", "edges"]}
+    results = with_reference(run_study(small(tests={"groups": groups}), tmp_path))
+    ((table, words),) = reference_overviews(results)
+    assert table.header == ["model", "Animals", "rank", "published rank"]
+    assert all("(+0.050)" in cells[0].text and cells[0].marked for _, cells in table.rows)
+    ranks = {name: [cell.text for cell in cells[1:]] for name, cells in table.rows}
+    assert ranks["label shares"] == ["–", "–"]  # in no group
+    assert sorted(ranks.values()) == [["1.00", "1.00"], ["2.00", "2.00"], ["–", "–"]]
+    assert "0 of 3 within 0.02, the largest difference 0.050" in words
+    assert "ρ 1.00" in words
+    assert time_words(results).endswith("10 times as long.")
+    (detail,) = reference_details(results)
+    assert detail.header[1:] == ["pooled AU(PRC)", "published", ANY, "published"]
+
+
+def test_the_quick_form_judges_no_difference(tmp_path: Path) -> None:
+    results = with_reference(run_study(small(), tmp_path), quick=True)
+    ((table, words),) = reference_overviews(results)
+    assert not any(cell.marked for _, cells in table.rows for cell in cells)
+    assert words == time_words(results) == ""
+
+
+def test_unfinished_models_have_no_rank(tmp_path: Path) -> None:
+    results = with_reference(run_study(small(), tmp_path))
+    left = [cell for cell in results.cells if (cell["model"], cell["fold"]) != ("tree", 0)]
+    results = StudyResults(results.study, left, [])
+    ((table, _),) = reference_overviews(results)
+    assert table.header == ["model", "Animals"]
+    assert dict(table.rows)["one tree"][0].text.endswith(", 2 folds")

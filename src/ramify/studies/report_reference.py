@@ -78,7 +78,7 @@ def _overview_column(
         theirs = published.get((data, model["name"], quantity.name), np.nan)
         text = quantity.show(ours)
         if np.isfinite(ours - theirs):
-            text += f" ({ours - theirs:+.3f})".replace("-", "−")
+            text += f" ({round(ours - theirs, 3) + 0.0:+.3f})".replace("-", "−")  # no −0.000
         if np.isfinite(ours) and not results.complete(data, model["name"]):
             text += f", {len(results.folds(quantity.name, data, model['name']))} folds"
         cells.append(TableCell(text, ours, marked=_is_far(results, ours - theirs)))
@@ -148,7 +148,7 @@ def _agreement(
     )
     if np.ptp(ours_all) > 0 and np.ptp(theirs_all) > 0:
         order = float(scipy_stats.spearmanr(ours_all, theirs_all).statistic)
-        text += f", order of the models by Spearman's ρ {order:.2f}"
+        text += f", order of the models by Spearman's ρ {order:.2f}".replace("-", "−")
     return text + "."
 
 
