@@ -212,8 +212,8 @@ class VarianceScan : public ScanBase {
     /// Weight times impurity of the known entries.
     double known_impurity() const { return known_mass_ - known_part_; }
 
-    /// Under CLUS's conventions sums over categories run in the order of the labels.
-    void sum_categories_by_labels() { categories_by_kernel_ = false; }
+    /// Sums over categories run in the order of the labels, which must not be compressed.
+    void sum_categories_as_clus() { as_clus_ = true; }
     void begin_values(std::size_t n_values, std::span<const std::uint32_t> missing);
     void add(std::size_t value, std::uint32_t entry);
     void complete(std::size_t value);
@@ -227,6 +227,7 @@ class VarianceScan : public ScanBase {
         return square / weight + rest / (known_weight_ - weight) - known_part_;
     }
     double square_with(std::size_t value) const;
+    double gain_as_clus(std::size_t value) const;
     double value_square(std::size_t value) const;
     void begin_label_values(std::size_t n_values, std::span<const std::uint32_t> missing);
     void complete_products(std::size_t value);
@@ -238,11 +239,11 @@ class VarianceScan : public ScanBase {
     std::size_t sum_up(std::span<const RankedEntry> items, const SweepLimits& limits);
     void move_by_kernel(std::span<const RankedEntry> items, double* square, double* cross);
 
-    bool by_kernel_ = false;  // scan by the node's kernel instead of by labels
-    bool categories_by_kernel_ = true;
-    LabelMoves moves_;             // numeric features, by labels
-    std::vector<double> left_;     // categories: w_c S_c; by kernel: sum of left rows per entry
-    std::vector<double> missing_;  // w_c S_c or that sum over entries with an unknown value
+    bool by_kernel_ = false;           // scan by the node's kernel instead of by labels
+    bool as_clus_ = false;             // categories are summed up as CLUS does it
+    LabelMoves moves_;                 // numeric features, by labels
+    std::vector<double> left_;         // categories: S_c; by kernel: sum of left rows per entry
+    std::vector<double> missing_;      // w_c S_c or that sum over entries with an unknown value
     std::vector<double> known_cross_;  // by kernel: its cross without those entries
     bool any_missing_ = false;
     PrefixSums prefix_;

@@ -129,7 +129,7 @@ void VarianceScan::begin_values(std::size_t n_values, std::span<const std::uint3
     begin_weights(missing);
     value_weight_.assign(n_values, 0.0);
     value_cross_.assign(n_values, 0.0);
-    by_kernel_ = categories_by_kernel_ && !labels_->kernel.empty();
+    by_kernel_ = !as_clus_ && !labels_->kernel.empty();
     if (by_kernel_) {
         begin_kernel(missing);
         value_sums_.assign(n_values * labels_->kernel.stride, 0.0);
@@ -249,11 +249,36 @@ double VarianceScan::square_with(std::size_t value) const {
     if (by_kernel_) return left_square_ + 2 * left_products_[value] + value_square(value);
     const double* sums = value_sums_.data() + value * labels_->n_local();
     double both = 0;
-    for (std::size_t id = 0; id < labels_->n_local(); ++id) both += left_[id] * sums[id];
+    for (std::size_t id = 0; id < labels_->n_local(); ++id) {
+        both += labels_->label_weight[id] * left_[id] * sums[id];
+    }
     return left_square_ + 2 * both + value_square_[value];
 }
 
+/// As CLUS adds up: SS(T') - (SS(P) + SS(N)), each a sum over the labels in their order, N being
+/// what P leaves of T'. Categories that divide a node alike differ in rounding only, and CLUS
+/// takes a later one if its gain comes out larger.
+double VarianceScan::gain_as_clus(std::size_t value) const {
+    const std::size_t n_local = labels_->n_local();
+    const double* sums = value_sums_.data() + value * n_local;
+    const double weight = left_weight_ + value_weight_[value];
+    const double rest_weight = known_weight_ - weight;
+    double whole = 0;
+    double part = 0;
+    double rest = 0;
+    for (std::size_t id = 0; id < n_local; ++id) {
+        const double all = known_[id];
+        const double here = left_[id] + sums[id];
+        const double there = all - here;
+        whole += labels_->label_weight[id] * (all - all * all / known_weight_);
+        part += labels_->label_weight[id] * (here - here * here / weight);
+        rest += labels_->label_weight[id] * (there - there * there / rest_weight);
+    }
+    return whole - (part + rest);
+}
+
 double VarianceScan::gain_with(std::size_t value) const {
+    if (as_clus_) return gain_as_clus(value);
     return gain_of(square_with(value), left_cross_ + value_cross_[value],
                    left_weight_ + value_weight_[value]);
 }
@@ -271,7 +296,7 @@ void VarianceScan::take(std::size_t value) {
     }
     const double* sums = value_sums_.data() + value * labels_->n_local();
     for (std::size_t id = 0; id < labels_->n_local(); ++id) {
-        left_[id] += labels_->label_weight[id] * sums[id];
+        left_[id] += sums[id];
     }
 }
 

@@ -39,7 +39,7 @@ class Grower {
   public:
     Grower(const Work& work, JavaRandom* java)
         : work_(work),
-          labels_builder_(work.targets, Scan::compression),
+          labels_builder_(work.targets, work.in_label_order() ? Compression{} : Scan::compression),
           label_sums_(work.targets),
           medoid_(work.targets),
           splitter_(work.dataset, work.targets, work.options.rules),
@@ -341,9 +341,8 @@ void Grower<Scan>::hand_labels_down(const Pending& node, Pending& child) {
     child.labels.kernel.clear();
     child.labels.weight = child.weight;
     if (by_kernel) child.labels.kernel.restrict_to(node.labels.kernel, above_, child.rows);
-    const bool in_label_order = work_.options.rules.clus && work_.any_nominal;
-    if (by_kernel && !in_label_order) return;
-    if (in_label_order) {
+    if (by_kernel && !work_.in_label_order()) return;
+    if (work_.in_label_order()) {
         labels_builder_.build(child.rows, child.labels);
     } else {
         labels_builder_.build_below(node.labels, above_, child.rows, child.labels);

@@ -12,11 +12,11 @@ namespace ramify {
 
 /// What a criterion allows to do to labels without changing its gains.
 struct Compression {
-    bool binary;       // impurity is a sum over labels that treats "has" and "has not" alike:
-                       // labels that most rows have are turned round, those that all rows have
-                       // are dropped, and labels of the same rows become one with the sum of
-                       // their weights
-    bool fold_single;  // a label of one row adds a constant of that row (variance only)
+    bool binary = false;  // impurity is a sum over labels that treats "has" and "has not" alike:
+                          // labels that most rows have are turned round, those that all rows have
+                          // are dropped, and labels of the same rows become one with the sum of
+                          // their weights
+    bool fold_single = false;  // a label of one row adds a constant of that row (variance only)
 };
 
 /// Labels are numbered anew from 0; an "entry" is a position in NodeRows.

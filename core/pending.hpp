@@ -34,6 +34,8 @@ struct Work {
     bool keep_orders;
     bool any_nominal;
 
+    /// Under CLUS's conventions sums over categories run in the order of the labels.
+    bool in_label_order() const { return options.rules.clus && any_nominal; }
     /// Sets the node's weight, and whether it may be split.
     void weigh(Pending& node) const {
         const NodeRows& rows = node.rows;

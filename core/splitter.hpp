@@ -84,7 +84,7 @@ class Splitter {
           least_rows_(rules.min_samples_leaf * (1 - 1e-9)),
           least_weight_(rules.clus ? rules.min_weight : rules.min_weight * (1 - 1e-9)) {
         if constexpr (Scan::uses_kernel) {
-            if (rules.clus) scan_.sum_categories_by_labels();
+            if (rules.clus) scan_.sum_categories_as_clus();
         }
     }
 
