@@ -19,8 +19,6 @@ namespace ramify {
 
 /// Rows of doubles that are added up are filled with zeros to a multiple of this.
 inline constexpr std::size_t simd_block = 8;
-/// How many list items ahead of its use a cache line is asked for.
-inline constexpr std::size_t prefetch_distance = 6;
 /// Keys that are compared all with all have this many cells more than keys.
 inline constexpr std::size_t place_block = 16;
 

@@ -29,17 +29,14 @@ def to_scores_csv(results: StudyResults) -> str:
     str
         Columns dataset, model, quantity, mean, std, n_folds, published.
     """
-    published = {
-        (row["dataset"], row["model"], row["quantity"]): row["value"]
-        for row in results.study["reference"]
-    }
     return _csv(
         ["dataset", "model", "quantity", "mean", "std", "n_folds", "published"],
-        _means(results, published),
+        _means(results),
     )
 
 
-def _means(results: StudyResults, published: dict[tuple[str, str, str], float]) -> Iterator[Any]:
+def _means(results: StudyResults) -> Iterator[Any]:
+    published = results.published
     for data in results.datasets:
         for model in results.models:
             for quantity in (*results.measures, *results.costs):

@@ -19,14 +19,7 @@ FAR = 0.02
 Published = dict[tuple[str, str, str], float]
 
 
-def _published(results: StudyResults) -> Published:
-    return {
-        (row["dataset"], row["model"], row["quantity"]): row["value"]
-        for row in results.study["reference"]
-    }
-
-
-def _known(results: StudyResults, published: Published, wanted: list[Quantity]) -> list[Quantity]:
+def _known(published: Published, wanted: list[Quantity]) -> list[Quantity]:
     names = {quantity for _, _, quantity in published}
     return [quantity for quantity in wanted if quantity.name in names]
 
@@ -50,10 +43,10 @@ def reference_overviews(results: StudyResults) -> list[tuple[Table, str]]:
         For each measure that was published a table of models by data sets, with our score, how
         far it is from the published one and the ranks of both, and in words how well they agree.
     """
-    published = _published(results)
+    published = results.published
     data = _compared_data(results, published)
     found = []
-    for quantity in _known(results, published, results.measures) if data else []:
+    for quantity in _known(published, results.measures) if data else []:
         columns = [_overview_column(results, quantity, one["name"], published) for one in data]
         header = ["model", *(one["title"] for one in data)]
         ranks = _rank_columns(results, quantity, data, published)
@@ -165,11 +158,11 @@ def reference_details(results: StudyResults) -> list[Table]:
     list of Table
         For each data set a table of models by quantities; none if only scores were published.
     """
-    published = _published(results)
-    costs = _known(results, published, results.costs)
+    published = results.published
+    costs = _known(published, results.costs)
     if not costs:
         return []
-    quantities = [*_known(results, published, results.measures[:1]), *costs]
+    quantities = [*_known(published, results.measures[:1]), *costs]
     return [
         _detail(results, data, quantities, published)
         for data in _compared_data(results, published)
@@ -218,7 +211,7 @@ def time_words(results: StudyResults) -> str:
         return ""
     pairs = [
         (results.mean("fit_cpu_seconds", data, model), theirs)
-        for (data, model, quantity), theirs in _published(results).items()
+        for (data, model, quantity), theirs in results.published.items()
         if quantity == "fit_cpu_seconds"
     ]
     known = np.array([pair for pair in pairs if np.isfinite(pair).all()])

@@ -138,6 +138,14 @@ class StudyResults:
         return list(self.study["models"])
 
     @property
+    def published(self) -> dict[tuple[str, str, str], float]:
+        """Published figures by data set, model and quantity."""
+        return {
+            (row["dataset"], row["model"], row["quantity"]): row["value"]
+            for row in self.study["reference"]
+        }
+
+    @property
     def measures(self) -> list[Quantity]:
         """The study's measures."""
         return [
