@@ -34,7 +34,7 @@ from ramify.jobs.reading import DataOptions, read_data, split_identifiers
 from ramify.jobs.training import train as train_model
 from ramify.metrics._reports import aligned
 from ramify.studies import StudyResults, list_studies, load_study, run_study, write_reports
-from ramify.studies.findings import headlines
+from ramify.studies.findings import headlines, left_out
 
 __all__ = ["app", "main"]
 
@@ -253,7 +253,8 @@ def study(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="The short form.")] = False,
     only: Annotated[
-        list[str] | None, typer.Option("--datasets", "-d", help="One of its data sets.")
+        list[str] | None,
+        typer.Option("--datasets", "-d", help="A data set of it, or a family of them."),
     ] = None,
     report: Annotated[
         bool, typer.Option("--report", help="Learn nothing: write the reports again.")
@@ -348,6 +349,7 @@ def _study_facts(results: StudyResults, files: list[Path]) -> dict[str, Any]:
         "finished": len(results.cells),
         "failed": len(results.failures),
         "missing": {data["name"]: data["missing"] for data in results.missing},
+        "left_out": left_out(results),
         "found": headlines(results),
         "files": [str(path) for path in files],
     }
@@ -360,6 +362,8 @@ def _print_study(results: StudyResults, files: list[Path]) -> None:
         console.print(line, markup=False)
     for data in results.missing:
         console.print(f"[yellow]missing[/yellow] {data['title']}: {data['missing']}")
+    for line in left_out(results):
+        console.print(f"[yellow]left out[/yellow] {line}")
     for cell in results.failures:
         place = f"{cell['model']} on {cell['dataset']}, fold {cell['fold'] + 1}"
         console.print(f"[red]failed[/red] {place}: {cell['error']}")

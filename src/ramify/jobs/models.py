@@ -13,6 +13,8 @@ from ramify.boosting import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifi
 from ramify.brdt import BRDTClassifier
 from ramify.forest import PCTBaggingClassifier, PCTExtraTreesClassifier, PCTForestClassifier
 from ramify.hierarchy import Hierarchy
+from ramify.label_powerset import LabelPowerset, RAkEL
+from ramify.leaf_methods import make_leaf_classifier
 from ramify.local import (
     FlatClassifier,
     PerEdgeClassifier,
@@ -20,10 +22,27 @@ from ramify.local import (
     PerNodeClassifier,
     PerParentClassifier,
 )
+from ramify.ml_knn import MLkNN
 from ramify.naive_bayes import GlobalNaiveBayes
+from ramify.transformation import BinaryRelevance, BinaryRelevancePlus
 from ramify.tree import PCTClassifier
 
 __all__ = ["MODELS", "make_inner", "make_model", "parse_settings"]
+
+
+def _make_leaf_model(
+    hierarchy: Hierarchy | None,
+    *,
+    method: str = "mas",
+    penalty: Any = "cv",
+    n_jobs: int | None = None,
+    random_state: Any = None,
+) -> Any:
+    """Return a method of mandatory leaf prediction; the hierarchy first, as all models take it."""
+    return make_leaf_classifier(
+        method, hierarchy, penalty=penalty, n_jobs=n_jobs, random_state=random_state
+    )
+
 
 MODELS: dict[str, Callable[..., Any]] = {
     "forest": PCTForestClassifier,
@@ -39,6 +58,12 @@ MODELS: dict[str, Callable[..., Any]] = {
     "adaboost-mh": AdaBoostMHClassifier,
     "naive-bayes": GlobalNaiveBayes,
     "br-dt": BRDTClassifier,
+    "binary-relevance": BinaryRelevance,
+    "binary-relevance-plus": BinaryRelevancePlus,
+    "label-powerset": LabelPowerset,
+    "rakel": RAkEL,
+    "ml-knn": MLkNN,
+    "mandatory-leaf": _make_leaf_model,
 }
 """Estimators by the name that ``ramify train --model`` takes; the first is the default."""
 

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify.stats import FriedmanResult, NemenyiResult, friedman, nemenyi, wilcoxon
+from ramify.stats import (
+    FriedmanResult,
+    NemenyiResult,
+    PairwiseResult,
+    friedman,
+    nemenyi,
+    pairwise,
+    wilcoxon,
+)
 from ramify.studies.results import Quantity, StudyResults
 
 __all__ = ["Comparison", "Verdict", "check_claims", "compare_folds", "compare_overall"]
@@ -63,7 +71,7 @@ class Verdict:
 
 
 def compare_overall(results: StudyResults, quantity: Quantity) -> list[Comparison]:
-    """Compare the models of every group over all data sets, ranked by their means.
+    """Compare the models of every group over the data sets of each family, by their means.
 
     Parameters
     ----------
@@ -75,18 +83,19 @@ def compare_overall(results: StudyResults, quantity: Quantity) -> list[Compariso
     Returns
     -------
     list of Comparison
-        None with fewer than two data sets.
+        None of families of fewer than two data sets.
     """
-    if len(results.datasets) < 2:
-        return []
     found = []
-    for group, models in _groups(results):
-        rows = [_means(results, quantity, data["name"], models) for data in results.datasets]
-        found.append(
-            _compare(
-                results, quantity, models, group=group, scope="data sets", scores=np.array(rows)
+    for part in results.parts():
+        if len(part.datasets) < 2:
+            continue
+        for group, models in _groups(part):
+            rows = [_means(part, quantity, data["name"], models) for data in part.datasets]
+            name = f"{part.family}: {group}" if part.family else group
+            scores = np.array(rows)
+            found.append(
+                _compare(part, quantity, models, group=name, scope="data sets", scores=scores)
             )
-        )
     return found
 
 
@@ -111,7 +120,11 @@ def compare_folds(results: StudyResults, quantity: Quantity, data: str) -> list[
     if len(planned) < 2:
         return []
     found = []
-    for group, models in _groups(results):
+    run = results.planned(data)
+    for group, everyone in _groups(results):
+        models = [model for model in everyone if model in run]
+        if len(models) < 2:
+            continue
         scores = results.block(quantity.name, data, models)
         found.append(
             _compare(results, quantity, models, group=group, scope="folds", scores=scores)
@@ -159,7 +172,11 @@ def _compare(
     if len(models) == 2:
         return Comparison(group, scope, quantity, _pair_words(scores, titles, better, scope), test)
     pairs = nemenyi(scores, titles, alpha=alpha, higher_is_better=better)
-    words = f"Over {len(scores)} {scope}, {_order_words(test)} {_test_words(test, pairs)}"
+    told = _test_words(test, pairs)
+    if results.study.get("posthoc") == "benjamini-hochberg" and test.p_value < alpha:
+        corrected = pairwise(scores, titles, alpha=alpha, higher_is_better=better)
+        told = f"{_difference_words(test)} {_pairs_words(test, corrected)}"
+    words = f"Over {len(scores)} {scope}, {_order_words(test)} {told}"
     return Comparison(group, scope, quantity, words, test, pairs)
 
 
@@ -171,9 +188,8 @@ def _order_words(test: FriedmanResult) -> str:
 
 
 def _test_words(test: FriedmanResult, pairs: NemenyiResult) -> str:
-    statistic = f"Iman–Davenport F({test.df[0]}, {test.df[1]}) = {_number(test.f)}"
     if not test.p_value < pairs.alpha:
-        return f"Friedman's test finds no difference ({statistic}, {p_words(test.p_value)})."
+        return _difference_words(test, "no")
     first = next(test.ranks.ordered())[0]
     names = list(pairs.ranks.names)
     p_values = {
@@ -183,12 +199,39 @@ def _test_words(test: FriedmanResult, pairs: NemenyiResult) -> str:
     }
     worse = {name: p for name, p in p_values.items() if p < pairs.alpha}
     near = [name for name in p_values if name not in worse]
-    text = f"Friedman's test finds a difference ({statistic}, {p_words(test.p_value)})."
+    text = _difference_words(test)
     if not worse:
         return f"{text} Nemenyi's test finds no model significantly worse than {first}."
     named = join(f"{name} ({p_words(p)})" for name, p in worse.items())
     rest = f", not than {join(near, 'or')}" if near else ""
     return f"{text} By Nemenyi's test {first} is significantly better than {named}{rest}."
+
+
+def _difference_words(test: FriedmanResult, which: str = "a") -> str:
+    statistic = f"Iman–Davenport F({test.df[0]}, {test.df[1]}) = {_number(test.f)}"
+    return f"Friedman's test finds {which} difference ({statistic}, {p_words(test.p_value)})."
+
+
+def _pairs_words(test: FriedmanResult, corrected: PairwiseResult) -> str:
+    """Say of every model, the best first, than which others it is significantly better."""
+    adjusted = corrected.p_values.adjusted
+    p_values = {
+        frozenset(pair): float(p) for pair, p in zip(corrected.pairs, adjusted, strict=True)
+    }
+    order = [title for title, _ in test.ranks.ordered()]
+    found = []
+    for place, title in enumerate(order):
+        beaten = {other: p_values[frozenset((title, other))] for other in order[place + 1 :]}
+        named = [
+            f"{other} ({p_words(p)})"
+            for other, p in beaten.items()
+            if p < corrected.p_values.alpha
+        ]
+        if named:
+            found.append(f"{title} is significantly better than {join(named)}")
+    if not found:
+        return "Benjamini and Hochberg's procedure finds no two models that differ significantly."
+    return f"By Benjamini and Hochberg's procedure {'; '.join(found)}."
 
 
 def _pair_words(scores: NDArray[np.float64], titles: list[str], better: bool, scope: str) -> str:
@@ -267,6 +310,7 @@ def check_claims(results: StudyResults) -> list[Verdict]:
     checks = {
         "first": _check_place,
         "last": _check_place,
+        "place": _check_place,
         "better": _check_better,
         "alike": _check_alike,
     }
@@ -274,7 +318,9 @@ def check_claims(results: StudyResults) -> list[Verdict]:
     for claim in results.study["claims"]:
         by = claim.get("measure")
         quantity = results.quantity(by) if by else results.measures[0]
-        outcome, words = checks[claim["kind"]](results, quantity, claim)
+        family = claim.get("family")
+        part = results.part(family) if family else results
+        outcome, words = checks[claim["kind"]](part, quantity, claim)
         found.append(Verdict(claim["text"], outcome, words))
     return found
 
@@ -299,7 +345,7 @@ def _check_place(
     ranks = friedman(scores, titles, higher_is_better=quantity.higher_is_better).ranks
     order = list(ranks.ordered())
     text = "Average ranks: " + ", ".join(f"{title} {rank:.2f}" for title, rank in order) + "."
-    place = -1 if claim["kind"] == "last" else 0
+    place = {"first": 0, "last": -1}.get(claim["kind"], claim.get("place", 1) - 1)
     tied = [title for title, rank in order if rank == order[place][1]]
     if titles[0] not in tied:
         return "not confirmed", text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files as package_files
 from pathlib import Path
@@ -11,17 +11,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.model_selection import KFold
 
 from ramify.datasets import fetch, load_animals
 from ramify.datasets.registry import find_entry
 from ramify.datasets.store import locate
+from ramify.flattening import flatten_level
 from ramify.hierarchy import Hierarchy
 from ramify.jobs.reading import DataOptions, read_data, split_identifiers
 from ramify.model_selection import HierarchicalStratifiedKFold
 from ramify.studies.plan import DataSpec, Protocol
 
-__all__ = ["Rows", "StudyData", "digest_data", "load_data", "split_rows"]
+__all__ = ["Rows", "StudyData", "digest_data", "ending_in_leaves", "load_data", "split_rows"]
 
 Rows = NDArray[np.intp]
 
@@ -107,7 +109,7 @@ def load_data(data: DataSpec) -> StudyData:
     Returns
     -------
     StudyData
-        With its labels cut to ``max_level``.
+        With the rows and labels that the study takes of it.
     """
     if data.file is not None:
         found = _read_file(data)
@@ -119,7 +121,7 @@ def load_data(data: DataSpec) -> StudyData:
         )
         nominal = [name in fetched.categories for name in fetched.feature_names]
         found = StudyData(fetched.X, fetched.y, fetched.hierarchy, nominal, fetched.splits)
-    return found if data.max_level is None else _cut(found, data.max_level)
+    return _selected(found, data)
 
 
 def _read_file(data: DataSpec) -> StudyData:
@@ -135,12 +137,78 @@ def _read_file(data: DataSpec) -> StudyData:
     return StudyData(table.X, table.y, table.hierarchy, nominal, splits)
 
 
-def _cut(data: StudyData, max_level: int) -> StudyData:
-    """Leave out the labels below a level: labels are closed, so that ancestors stand for them."""
-    kept = [label for level in data.hierarchy.levels[:max_level] for label in level]
-    hierarchy = data.hierarchy.subset(kept)
+def _selected(found: StudyData, data: DataSpec) -> StudyData:
+    """Return the rows and labels that a study takes."""
+    if data.splits:
+        found = _with_rows(found, np.sort(_published(found, data.splits, "splits")))
+    if data.max_level is not None:
+        # Labels are closed, so that ancestors stand for what is left out.
+        kept = [label for level in found.hierarchy.levels[: data.max_level] for label in level]
+        found = _with_labels(found, found.hierarchy.subset(kept))
+    if data.full_paths:
+        found = _with_full_paths(found)
+    if data.min_count is not None:
+        found = _with_labels(found, found.hierarchy.prune(found.y, min_count=data.min_count))
+        if data.full_paths:
+            # A row that has lost a leaf keeps the others, with their ancestors.
+            ending = replace(found, y=ending_in_leaves(found.y, found.hierarchy))
+            found = _with_rows(ending, np.flatnonzero(np.diff(ending.y.indptr)))
+    if data.level is not None:
+        y, hierarchy = flatten_level(sparse.csr_array(found.y), found.hierarchy, data.level)
+        found = replace(found, y=y, hierarchy=hierarchy)
+    return found
+
+
+def _with_labels(data: StudyData, hierarchy: Hierarchy) -> StudyData:
     y = data.y[:, data.hierarchy.indices(hierarchy.labels)]
-    return StudyData(data.X, y, hierarchy, data.nominal, data.splits)
+    return replace(data, y=y, hierarchy=hierarchy)
+
+
+def _with_rows(data: StudyData, rows: Rows) -> StudyData:
+    X = data.X.iloc[rows] if hasattr(data.X, "iloc") else data.X[rows]
+    places = np.full(data.y.shape[0], -1)
+    places[rows] = np.arange(len(rows))
+    splits = {name: places[own][places[own] >= 0] for name, own in data.splits.items()}
+    return replace(data, X=X, y=data.y[rows], splits=splits)
+
+
+def _with_full_paths(data: StudyData) -> StudyData:
+    y = sparse.csr_array(data.y)
+    ending = ending_in_leaves(y, data.hierarchy)
+    n_ending, n_given = np.diff(ending.indptr), np.diff(y.indptr)
+    return _with_rows(data, np.flatnonzero((n_ending == n_given) & (n_given > 0)))
+
+
+def ending_in_leaves(Y: Any, hierarchy: Hierarchy) -> Any:
+    """Return the leaves of every row with their ancestors, and nothing that ends above.
+
+    Parameters
+    ----------
+    Y : csr_array of shape (n, n_labels)
+        Label sets.
+    hierarchy : Hierarchy
+        Names the columns.
+
+    Returns
+    -------
+    csr_array of int32, shape (n, n_labels)
+        Closed upwards.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> hierarchy = Hierarchy.from_paths(["a/b", "c"])
+    >>> Y = hierarchy.encode([["a"], ["a/b"], ["a", "c"]])
+    >>> ending_in_leaves(Y, hierarchy).toarray().tolist()
+    [[0, 0, 0], [1, 1, 0], [0, 0, 1]]
+    """
+    is_leaf = np.zeros(hierarchy.n_labels, dtype=bool)
+    is_leaf[hierarchy.indices(hierarchy.leaves)] = True
+    cells = sparse.coo_array(Y)
+    kept = is_leaf[cells.col] & (cells.data != 0)
+    ones = np.ones(int(kept.sum()), dtype=np.int32)
+    leaves = sparse.csr_array((ones, (cells.row[kept], cells.col[kept])), shape=Y.shape)
+    return hierarchy.close(leaves)
 
 
 def split_rows(
@@ -165,7 +233,9 @@ def split_rows(
         Row numbers.
     """
     if protocol.test:
-        parts = _published(data, protocol.train), _published(data, protocol.test)
+        parts = [
+            _published(data, names, "[protocol]") for names in (protocol.train, protocol.test)
+        ]
         return _some(parts[0], protocol.rows, seed), _some(parts[1], protocol.rows, seed)
     rows = _some(np.arange(data.y.shape[0]), protocol.rows, seed)
     if protocol.test_rows is not None:
@@ -195,10 +265,10 @@ def _drawn(rows: Rows, n_test: int, seed: int) -> tuple[Rows, Rows]:
     return np.sort(order[n_test:]), np.sort(order[:n_test])
 
 
-def _published(data: StudyData, names: tuple[str, ...]) -> Rows:
+def _published(data: StudyData, names: tuple[str, ...], where: str) -> Rows:
     for name in names:
         if name not in data.splits:
             raise ValueError(
-                f"[protocol] names the split {name!r}, but the data have {', '.join(data.splits)}."
+                f"{where} names the split {name!r}, but the data have {', '.join(data.splits)}."
             )
     return np.concatenate([data.splits[name] for name in names])

@@ -17,8 +17,13 @@ __all__ = [
     "data_table",
     "facts_of_run",
     "headlines",
+    "left_out",
     "score_table",
+    "short_titles",
+    "titled",
 ]
+
+_NAMED = 8  # data sets that a headline names one by one
 
 
 @dataclass(frozen=True)
@@ -67,13 +72,47 @@ def score_table(results: StudyResults, quantity: Quantity) -> Table:
     """
     data = results.datasets
     columns = [_score_column(results, quantity, one["name"]) for one in data]
-    header = ["model", *(one["title"] for one in data)]
+    header = ["model", *short_titles(results)]
     if len(data) > 1 and quantity.kind != "megabytes":
         header.append("average rank")
         columns.append(_rank_column(results, quantity))
     titles = [model["title"] for model in results.models]
     rows = [list(row) for row in zip(*columns, strict=True)]
-    return Table(quantity.title, header, list(zip(titles, rows, strict=True)))
+    return Table(titled(results, quantity.title), header, list(zip(titles, rows, strict=True)))
+
+
+def titled(results: StudyResults, text: str) -> str:
+    """Return a title with the family of data sets that the results are of.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Results of a study, or of a part of it.
+    text : str
+        The title.
+
+    Returns
+    -------
+    str
+        Such as "micro-F, level 1".
+    """
+    return f"{text}, {results.family}" if results.family else text
+
+
+def short_titles(results: StudyResults) -> list[str]:
+    """Return the titles of data sets under a heading that names their family.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Results of a study, or of a part of it.
+
+    Returns
+    -------
+    list of str
+        Without the family, where a title ends in it.
+    """
+    return [data["title"].removesuffix(f", {results.family}") for data in results.datasets]
 
 
 def _score_column(results: StudyResults, quantity: Quantity, data: str) -> list[TableCell]:
@@ -163,6 +202,27 @@ def data_notes(results: StudyResults) -> list[tuple[str, str]]:
     return found
 
 
+def left_out(results: StudyResults) -> list[str]:
+    """Return which models are not run on which data sets, and why.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Stored results.
+
+    Returns
+    -------
+    list of str
+        A sentence for each model and reason.
+    """
+    titles = {model["name"]: model["title"] for model in results.models}
+    found: dict[tuple[str, str], list[str]] = {}
+    for data in results.study["datasets"]:
+        for model, reason in {} if data["missing"] else data.get("without", {}).items():
+            found.setdefault((titles[model], reason), []).append(data["title"])
+    return [f"{title} on {join(where)}: {reason}" for (title, reason), where in found.items()]
+
+
 def headlines(results: StudyResults) -> list[str]:
     """Return the first thing a reader wants to know: who won.
 
@@ -174,27 +234,36 @@ def headlines(results: StudyResults) -> list[str]:
     Returns
     -------
     list of str
-        Sentences, one for each measure.
+        Sentences, one for each measure and family of data sets.
     """
     found = []
     for quantity in results.measures:
-        winners: dict[str, list[str]] = {}
-        for data in results.datasets:
-            means = {
-                model["title"]: results.mean(quantity.name, data["name"], model["name"])
-                for model in results.models
-            }
-            known = {title: value for title, value in means.items() if np.isfinite(value)}
-            if known:
-                pick = max if quantity.higher_is_better else min
-                best = pick(known, key=lambda title, known=known: known[title])  # type: ignore[misc]
-                winners.setdefault(best, []).append(
-                    f"{data['title']} ({quantity.show(known[best])})"
-                )
-        parts = [f"{best} on {join(where)}" for best, where in winners.items()]
-        if parts:
-            found.append(f"Best by {quantity.title}: {'; '.join(parts)}.")
+        for part in results.parts():
+            winners = _winners(part, quantity)
+            if winners:
+                parts = [f"{best} on {where}" for best, where in winners.items()]
+                found.append(f"Best by {titled(part, quantity.title)}: {'; '.join(parts)}.")
     return found
+
+
+def _winners(results: StudyResults, quantity: Quantity) -> dict[str, str]:
+    """Return on which data sets every winner wins: their names, or their number if many."""
+    won: dict[str, list[str]] = {}
+    for data, title in zip(results.datasets, short_titles(results), strict=True):
+        means = {
+            model["title"]: results.mean(quantity.name, data["name"], model["name"])
+            for model in results.models
+        }
+        known = {name: value for name, value in means.items() if np.isfinite(value)}
+        if known:
+            pick = max if quantity.higher_is_better else min
+            best = pick(known, key=lambda name, known=known: known[name])  # type: ignore[misc]
+            won.setdefault(best, []).append(f"{title} ({quantity.show(known[best])})")
+    n_data = sum(map(len, won.values()))
+    if n_data <= _NAMED:
+        return {best: join(where) for best, where in won.items()}
+    ordered = sorted(won, key=lambda best: -len(won[best]))
+    return {best: f"{len(won[best])} of {n_data} data sets" for best in ordered}
 
 
 def facts_of_run(results: StudyResults) -> list[tuple[str, str]]:

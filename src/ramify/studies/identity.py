@@ -20,7 +20,15 @@ _DECIDING = ("ramify", "numpy", "scipy", "scikit-learn")
 
 # Files that show results, or do other work, decide no number of a study.
 _WITHOUT = ("cli.py", "demo.py", "inspection/", "saving/", "stats/", "studies/report")
-_WITHOUT_STUDY_FILES = ("comparing", "findings", "results", "store", "running", "reading")
+_WITHOUT_STUDY_FILES = (
+    "comparing",
+    "findings",
+    "results",
+    "store",
+    "running",
+    "reading",
+    "checking",
+)
 
 
 @cache

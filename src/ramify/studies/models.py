@@ -16,6 +16,7 @@ from ramify.jobs.models import make_inner, make_model
 from ramify.metrics import get_scorer
 from ramify.studies.data import StudyData
 from ramify.studies.plan import ModelSpec
+from ramify.studies.scaling import ScaledModel
 
 __all__ = ["LeafModel", "SharesModel", "build", "choose_parameters", "label_sets", "take"]
 
@@ -87,10 +88,22 @@ def build(model: ModelSpec, data: StudyData, seed: int) -> Any:
     if model.inside is not None:
         inside = make_inner(model.inside.model, _settings(model.inside), seed=seed)
         estimator.set_params(estimator=inside)
-    known = estimator.get_params(deep=False)
-    if data.nominal is not None and any(data.nominal) and "categorical_features" in known:
-        estimator.set_params(categorical_features=data.nominal)
+    if data.nominal is not None and any(data.nominal):
+        _tell_nominal(estimator, data.nominal)
+    if model.scale:
+        estimator = ScaledModel(estimator, data.nominal)
     return LeafModel(hierarchy, estimator) if on_leaves else estimator
+
+
+def _tell_nominal(estimator: Any, nominal: list[bool]) -> None:
+    """Say which columns are nominal to an estimator, or else to those directly inside it."""
+    known = estimator.get_params(deep=False)
+    if "categorical_features" in known:
+        estimator.set_params(categorical_features=nominal)
+        return
+    for part in known.values():
+        if hasattr(part, "get_params"):
+            _tell_nominal(part, nominal)
 
 
 def _settings(model: ModelSpec) -> list[str]:

@@ -28,10 +28,22 @@ class DataSpec:
         The column of labels of that file.
     max_level : int or None
         Labels below this level count as their ancestors there.
+    level : int or None
+        Take the labels of this level alone, as flat labels.
+    splits : tuple of str
+        Published splits whose rows are used; none: all rows.
+    full_paths : bool
+        Use only rows whose labels all lead to leaves.
+    min_count : int or None
+        Leave out labels of fewer rows; with `full_paths`, also what then leads to no leaf.
+    family : str
+        Data sets of one family are compared with each other, those of others apart from them.
     protocol : Protocol or None
         How its rows are divided, where that is not the study's way.
     parameters : dict
         By the name of a model: parameters that differ on these data.
+    without : dict
+        By the name of a model that is not run on these data: why.
     missing : str or None
         Why the data set cannot be had; it is then only mentioned.
     note : str
@@ -45,14 +57,24 @@ class DataSpec:
     hierarchy: str | None = None
     target: str = "labels"
     max_level: int | None = None
+    level: int | None = None
+    splits: tuple[str, ...] = ()
+    full_paths: bool = False
+    min_count: int | None = None
+    family: str = ""
     protocol: Protocol | None = None
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
+    without: Mapping[str, str] = field(default_factory=dict, hash=False)
     missing: str | None = None
     note: str = ""
 
     def settings(self) -> dict[str, Any]:
         """Return what decides the rows and labels, beside the content of the files."""
-        return {"max_level": self.max_level, "target": self.target if self.file else None}
+        names = ("max_level", "level", "splits", "full_paths", "min_count")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "target": self.target if self.file else None,
+        }
 
 
 @dataclass(frozen=True)
@@ -71,6 +93,8 @@ class ModelSpec:
         The model inside a local architecture.
     labels : {"all", "leaves"}
         Whether it learns the hierarchy or its leaves as flat labels.
+    scale : bool
+        Whether numeric features are brought to [0, 1], by the training rows.
     tune : dict or None
         Parameters to choose by cross-validation on the training rows: "grid" (name to values),
         "folds" and "measure".
@@ -82,6 +106,7 @@ class ModelSpec:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     inside: ModelSpec | None = None
     labels: str = "all"
+    scale: bool = False
     tune: Mapping[str, Any] | None = None
 
     def settings(self) -> dict[str, Any]:
@@ -91,6 +116,7 @@ class ModelSpec:
             "parameters": dict(self.parameters),
             "inside": None if self.inside is None else self.inside.settings(),
             "labels": self.labels,
+            "scale": self.scale,
             "tune": None if self.tune is None else dict(self.tune),
         }
 
@@ -203,16 +229,20 @@ class Claim:
     ----------
     text : str
         The finding in words.
-    kind : {"first", "last", "better", "alike"}
+    kind : {"first", "last", "place", "better", "alike"}
         "first", "last": ``models[0]`` has the best, the worst average rank of the models.
-        "better": the second of every pair beats the first. "alike": Friedman's test finds no
-        difference.
+        "place": it is in that place by average rank. "better": the second of every pair beats the
+        first. "alike": Friedman's test finds no difference.
     models : tuple of str
         The models concerned.
     pairs : tuple of pairs of str
         For "better": a worse and a better model each.
     measure : str
         By which measure; empty: the study's first.
+    family : str
+        On which family of data sets; empty: on all.
+    place : int
+        For "place": which, 1 being the best.
     """
 
     text: str
@@ -220,6 +250,8 @@ class Claim:
     models: tuple[str, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
     measure: str = ""
+    family: str = ""
+    place: int = 1
 
 
 @dataclass(frozen=True)
@@ -254,6 +286,8 @@ class Study:
         How rows are divided.
     alpha : float
         Significance level of the tests.
+    posthoc : {"nemenyi", "benjamini-hochberg"}
+        What compares pairs of models after Friedman's test.
     groups : dict of str to tuple of str
         Models to compare with each other, by the name of the group; none: all of them.
     claims : tuple of Claim
@@ -275,6 +309,7 @@ class Study:
     measures: tuple[MeasureSpec, ...]
     protocol: Protocol
     alpha: float = 0.05
+    posthoc: str = "nemenyi"
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
     reference: tuple[Mapping[str, Any], ...] = ()
@@ -287,21 +322,23 @@ class Study:
         Parameters
         ----------
         names : sequence of str
-            Their names; none: all of them.
+            Their names, or those of families; none: all of them.
 
         Returns
         -------
         Study
             Its results are part of those of the whole.
         """
-        known = [data.name for data in self.data]
+        families = dict.fromkeys(data.family for data in self.data if data.family)
+        known = [*(data.name for data in self.data), *families]
         for name in names:
             if name not in known:
                 raise ValueError(
                     f"the study {self.name!r} has no data set {name!r}."
                     f"{did_you_mean(name, known)} It has {', '.join(known)}."
                 )
-        return replace(self, data=tuple(d for d in self.data if not names or d.name in names))
+        kept = [data for data in self.data if {data.name, data.family} & set(names)]
+        return replace(self, data=tuple(kept)) if names else self
 
     def protocol_of(self, data: DataSpec) -> Protocol:
         """Return how the rows of a data set are divided.
@@ -322,7 +359,9 @@ class Study:
         """Yield the cells of a data set, fold by fold: early results compare all models."""
         protocol = self.protocol_of(data)
         models = [
-            model.with_parameters(data.parameters.get(model.name, {})) for model in self.models
+            model.with_parameters(data.parameters.get(model.name, {}))
+            for model in self.models
+            if model.name not in data.without
         ]
         for repeat in range(protocol.repeats):
             for fold in range(protocol.n_folds):

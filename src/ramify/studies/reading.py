@@ -7,26 +7,30 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib.resources import files as package_files
-from itertools import product
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
 from ramify._validation import did_you_mean
 from ramify.jobs.models import MODELS, make_inner
 from ramify.metrics import get_scorer_names
+from ramify.studies.checking import check_keys, check_names
 from ramify.studies.plan import Claim, DataSpec, MeasureSpec, ModelSpec, Protocol, Study
 
 __all__ = ["list_studies", "load_study", "make_study"]
 
 _TOP = (
-    *("name", "title", "text", "seed", "datasets", "models", "measures", "protocol", "tests"),
-    *("claims", "reference", "reference_name", "quick"),
+    *("name", "title", "text", "seed", "datasets", "all_datasets", "models", "measures"),
+    *("protocol", "tests", "claims", "reference", "reference_name", "quick"),
 )
 _DATA = (
-    *("name", "title", "fetch", "file", "hierarchy", "target", "max_level", "protocol"),
-    *("parameters", "missing", "note"),
+    *("name", "title", "fetch", "file", "hierarchy", "target", "max_level", "level", "splits"),
+    *("full_paths", "min_count", "family", "protocol", "parameters", "without", "missing", "note"),
 )
-_MODEL = ("name", "title", "model", "parameters", "inside", "labels", "grid", "tune")
+_MODEL = ("name", "title", "model", "parameters", "inside", "labels", "scale", "grid", "tune")
+_CLAIM = ("text", "kind", "models", "pairs", "measure", "family", "place")
+_KINDS = ("first", "last", "place", "better", "alike")
+_POSTHOC = ("nemenyi", "benjamini-hochberg")
 _PROTOCOL = ("folds", "repeats", "stratify", "train", "test", "test_rows", "rows")
 _QUICK = ("datasets", "parameters", "folds", "repeats", "rows", "text")
 
@@ -132,46 +136,71 @@ def make_study(
     >>> [model.title for model in study.models]
     ['tree, max_depth=2', 'tree, max_depth=4']
     """
-    _check_keys(tables, _TOP, "the study")
+    check_keys(tables, _TOP, "the study")
     for name in ("name", "datasets", "models", "measures"):
         if not tables.get(name):
             raise ValueError(f"the study has no {name!r}. Every study needs it.")
     folder = folder or Path()
-    tests = dict(tables.get("tests", {}))
-    _check_keys(tests, ("alpha", "groups"), "[tests]")
+    tests = _tests(tables.get("tests", {}))
     models = tuple(one for table in tables["models"] for one in _models(table))
     study = Study(
         name=str(tables["name"]),
         title=str(tables.get("title", tables["name"])),
         text=str(tables.get("text", "")).strip(),
         seed=int(tables.get("seed", 0)),
-        data=tuple(_data(table, folder) for table in tables["datasets"]),
+        data=_all_data(tables["datasets"], tables.get("all_datasets", {}), folder),
         models=models,
         measures=tuple(_measure(name, table) for name, table in tables["measures"].items()),
         protocol=_protocol(tables.get("protocol", {})),
-        alpha=float(tests.get("alpha", 0.05)),
-        groups={name: tuple(group) for name, group in tests.get("groups", {}).items()},
+        **tests,
         claims=tuple(_claim(table) for table in tables.get("claims", ())),
         reference=_reference(tables.get("reference"), folder),
         reference_name=str(tables.get("reference_name", "published")),
     )
-    _check_names(study)
+    check_names(study)
     return _shortened(study, tables.get("quick", {})) if quick else study
 
 
-def _check_keys(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    known = list(known)
-    for key in table:
-        if key not in known:
-            raise ValueError(
-                f"{where} has no setting {key!r}.{did_you_mean(key, known)} It has "
-                f"{', '.join(known)}."
-            )
+def _tests(table: Mapping[str, Any]) -> dict[str, Any]:
+    check_keys(table, ("alpha", "posthoc", "groups"), "[tests]")
+    posthoc = str(table.get("posthoc", "nemenyi"))
+    if posthoc not in _POSTHOC:
+        raise ValueError(f"[tests] has posthoc = {posthoc!r}: give one of {', '.join(_POSTHOC)}.")
+    groups = {name: tuple(group) for name, group in table.get("groups", {}).items()}
+    return {"alpha": float(table.get("alpha", 0.05)), "posthoc": posthoc, "groups": groups}
+
+
+def _all_data(
+    tables: Iterable[Mapping[str, Any]], shared: Mapping[str, Any], folder: Path
+) -> tuple[DataSpec, ...]:
+    """Return the data sets; those of several levels one level after the other."""
+    by_table = [_levels({**shared, **table}) for table in tables]
+    by_level = zip_longest(*by_table)
+    return tuple(_data(one, folder) for level in by_level for one in level if one is not None)
+
+
+def _levels(table: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a table for each level that a data set lists; levels are families of data sets."""
+    levels = table.get("level")
+    if not isinstance(levels, list):
+        return [table]
+    name = table.get("name", "?")
+    return [
+        {
+            **table,
+            "name": f"{name}-{level}",
+            "title": f"{table.get('title', name)}, level {level}",
+            **({} if "file" in table else {"fetch": table.get("fetch", name)}),
+            "family": table.get("family", f"level {level}"),
+            "level": level,
+        }
+        for level in levels
+    ]
 
 
 def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
     where = f"data set {table.get('name', '?')!r}"
-    _check_keys(table, _DATA, where)
+    check_keys(table, _DATA, where)
     if "name" not in table:
         raise ValueError("a data set has no 'name'. Give it one, e.g. name = \"animals\".")
     found = {"title": table["name"], **table}
@@ -182,13 +211,16 @@ def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
         found.setdefault("fetch", table["name"])
     if "protocol" in found:
         found["protocol"] = _protocol(found["protocol"], f"protocol of {where}")
+    if "level" in found and "max_level" in found:
+        raise ValueError(f"{where} has level and max_level. Give one level, or all down to one.")
+    found["splits"] = tuple(found.get("splits", ()))
     return DataSpec(**found)
 
 
 def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]:
     """Return one model, or one for each combination of a grid."""
     where = f"model {table.get('name', '?')!r}"
-    _check_keys(table, _MODEL, where)
+    check_keys(table, _MODEL, where)
     for name in ("name", "model"):
         if name not in table:
             raise ValueError(f"{where} has no {name!r}. Models are {', '.join(MODELS)}.")
@@ -206,7 +238,7 @@ def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]
         (inside,) = _models({"name": table["name"], **inside}, inner=True)
     tune = table.get("tune")
     if tune is not None:
-        _check_keys(tune, ("grid", "folds", "measure"), f"tune of {where}")
+        check_keys(tune, ("grid", "folds", "measure"), f"tune of {where}")
         tune = {"folds": 3, "measure": "pooled_auprc", **tune}
     first = ModelSpec(
         name=table["name"],
@@ -215,6 +247,7 @@ def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]
         parameters=table.get("parameters", {}),
         inside=inside,
         labels=table.get("labels", "all"),
+        scale=bool(table.get("scale", False)),
         tune=tune,
     )
     return _expanded(first, table.get("grid", {}))
@@ -254,7 +287,7 @@ def _measure(name: str, table: Mapping[str, Any]) -> MeasureSpec:
 
 
 def _protocol(table: Mapping[str, Any], where: str = "[protocol]") -> Protocol:
-    _check_keys(table, _PROTOCOL, where)
+    check_keys(table, _PROTOCOL, where)
     if ("train" in table) != ("test" in table):
         raise ValueError(f"{where} has train without test, or test without train. Give both.")
     if "test" in table and "test_rows" in table:
@@ -271,14 +304,20 @@ def _protocol(table: Mapping[str, Any], where: str = "[protocol]") -> Protocol:
 
 
 def _claim(table: Mapping[str, Any]) -> Claim:
-    _check_keys(table, ("text", "kind", "models", "pairs", "measure"), "a claim")
-    if table.get("kind") not in ("first", "last", "better", "alike"):
-        raise ValueError(
-            f'a claim has kind = {table.get("kind")!r}: give "first", "last", "better" or "alike".'
-        )
+    check_keys(table, _CLAIM, "a claim")
+    if table.get("kind") not in _KINDS:
+        given = table.get("kind")
+        raise ValueError(f"a claim has kind = {given!r}: give one of {', '.join(_KINDS)}.")
     pairs = tuple((str(worse), str(better)) for worse, better in table.get("pairs", ()))
-    models, measure = tuple(table.get("models", ())), str(table.get("measure", ""))
-    return Claim(str(table["text"]), table["kind"], models, pairs, measure)
+    return Claim(
+        text=str(table["text"]),
+        kind=table["kind"],
+        models=tuple(table.get("models", ())),
+        pairs=pairs,
+        measure=str(table.get("measure", "")),
+        family=str(table.get("family", "")),
+        place=int(table.get("place", 1)),
+    )
 
 
 def _reference(name: str | None, folder: Path) -> tuple[Mapping[str, Any], ...]:
@@ -289,34 +328,9 @@ def _reference(name: str | None, folder: Path) -> tuple[Mapping[str, Any], ...]:
         return tuple({**row, "value": float(row["value"])} for row in csv.DictReader(file))
 
 
-def _check_names(study: Study) -> None:
-    models = [model.name for model in study.models]
-    for kind, names in (("models", models), ("data sets", [one.name for one in study.data])):
-        twice = {name for name in names if names.count(name) > 1}
-        if twice:
-            raise ValueError(f"two {kind} are called {min(twice)!r}. Give each its own name.")
-    used = [(f"group {group!r}", one) for group, names in study.groups.items() for one in names]
-    for claim in study.claims:
-        used += [("a claim", one) for one in (*claim.models, *sum(claim.pairs, ()))]
-        measures = [measure.name for measure in study.measures]
-        if claim.measure and claim.measure not in measures:
-            raise ValueError(
-                f"a claim names the measure {claim.measure!r}, which there is not."
-                f"{did_you_mean(claim.measure, measures)}"
-            )
-    for data in study.data:
-        used += [(f"parameters of data set {data.name!r}", one) for one in data.parameters]
-    for where, name in used:
-        if name not in models:
-            raise ValueError(
-                f"{where} names the model {name!r}, which there is not."
-                f"{did_you_mean(name, models)}"
-            )
-
-
 def _shortened(study: Study, quick: Mapping[str, Any]) -> Study:
     """Return the short form: fewer data sets, folds and rows, smaller ensembles."""
-    _check_keys(quick, _QUICK, "[quick]")
+    check_keys(quick, _QUICK, "[quick]")
     known = [data.name for data in study.data]
     for name in quick.get("datasets", ()):
         if name not in known:

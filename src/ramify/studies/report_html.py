@@ -16,6 +16,7 @@ from ramify.studies.findings import (
     data_table,
     facts_of_run,
     headlines,
+    left_out,
     score_table,
 )
 from ramify.studies.report_figures import dots_svg, rank_svg
@@ -126,8 +127,9 @@ def _scores(results: StudyResults) -> Iterator[str]:
         yield '<p class="note">Mean ± standard deviation over folds; the best in bold.</p>'
         for quantity in results.measures:
             arrow = "higher" if quantity.higher_is_better else "lower"
-            caption = f"{quantity.title}, {arrow} is better"
-            yield _table(score_table(results, quantity), caption, quantity)
+            for part in results.parts():
+                table = score_table(part, quantity)
+                yield _table(table, f"{table.title}, {arrow} is better", quantity)
 
 
 def _ranks(results: StudyResults) -> Iterator[str]:
@@ -199,7 +201,9 @@ def _best(results: StudyResults, data: str) -> Iterator[str]:
 def _costs(results: StudyResults) -> Iterator[str]:
     if results.cells:
         for quantity in results.costs:
-            yield _table(score_table(results, quantity), quantity.title)
+            for part in results.parts():
+                table = score_table(part, quantity)
+                yield _table(table, table.title)
 
 
 def _data(results: StudyResults) -> Iterator[str]:
@@ -210,6 +214,7 @@ def _data(results: StudyResults) -> Iterator[str]:
         f"<strong>Missing</strong> {escape(one['title'])}: {escape(one['missing'])}"
         for one in results.missing
     ]
+    gaps += [f"<strong>Left out</strong> {escape(line)}" for line in left_out(results)]
     if notes or gaps:
         yield "<ul>" + "".join(f"<li>{line}</li>" for line in (*notes, *gaps)) + "</ul>"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ramify.studies.findings import Table, TableCell, score_table
 from ramify.studies.results import StudyResults
 
@@ -30,10 +32,11 @@ def to_latex(results: StudyResults) -> str:
     """
     lines = ["% \\usepackage{booktabs}", ""]
     for quantity in (*results.measures, *results.costs) if results.cells else ():
-        table = score_table(results, quantity)
-        name = quantity.name.replace(":", "-").replace("_", "-")
-        label = f"tab:{results.study['name']}-{name}"
-        lines += _float(table, f"{quantity.title}; {results.study['protocol']}.", label)
+        for part in results.parts():
+            table = score_table(part, quantity)
+            name = " ".join(filter(None, (quantity.name, part.family)))
+            label = f"tab:{results.study['name']}-{re.sub('[^A-Za-z0-9]+', '-', name)}"
+            lines += _float(table, f"{table.title}; {results.study['protocol']}.", label)
     return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@ from ramify.studies.findings import (
     data_table,
     facts_of_run,
     headlines,
+    left_out,
     score_table,
 )
 from ramify.studies.report_reference import (
@@ -96,8 +97,10 @@ def _scores(results: StudyResults) -> Iterator[str]:
         )
         for quantity in results.measures:
             arrow = "higher" if quantity.higher_is_better else "lower"
-            yield from (f"### {quantity.title} ({arrow} is better)", "")
-            yield from (*table_lines(score_table(results, quantity)), "")
+            for part in results.parts():
+                table = score_table(part, quantity)
+                yield from (f"### {table.title} ({arrow} is better)", "")
+                yield from (*table_lines(table), "")
 
 
 def _tests(results: StudyResults) -> Iterator[str]:
@@ -130,8 +133,9 @@ def _costs(results: StudyResults) -> Iterator[str]:
     if results.cells:
         yield from ("## Time, size and overfitting", "")
         for quantity in results.costs:
-            yield from (f"### {quantity.title}", "")
-            yield from (*table_lines(score_table(results, quantity)), "")
+            for part in results.parts():
+                table = score_table(part, quantity)
+                yield from (f"### {table.title}", "", *table_lines(table), "")
 
 
 def _data(results: StudyResults) -> Iterator[str]:
@@ -140,6 +144,7 @@ def _data(results: StudyResults) -> Iterator[str]:
         yield from (*table_lines(data_table(results)), "")
     notes = [f"- {title}: {text}" for title, text in data_notes(results)]
     gaps = [f"- **missing** {data['title']}: {data['missing']}" for data in results.missing]
+    gaps += [f"- **left out** {line}" for line in left_out(results)]
     if notes or gaps:
         yield from (*notes, *gaps, "")
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
-from ramify.studies.findings import Table, TableCell
+from ramify.studies.findings import Table, TableCell, titled
 from ramify.studies.results import Quantity, StudyResults
 
 __all__ = ["FAR", "reference_details", "reference_overviews", "time_words"]
@@ -43,23 +43,33 @@ def reference_overviews(results: StudyResults) -> list[tuple[Table, str]]:
         For each measure that was published a table of models by data sets, with our score, how
         far it is from the published one and the ranks of both, and in words how well they agree.
     """
-    published = results.published
-    data = _compared_data(results, published)
     found = []
-    for quantity in _known(published, results.measures) if data else []:
-        columns = [_overview_column(results, quantity, one["name"], published) for one in data]
-        header = ["model", *(one["title"] for one in data)]
-        ranks = _rank_columns(results, quantity, data, published)
-        if ranks:
-            header += ["rank", "published rank"]
-            columns += ranks
-        titles = [model["title"] for model in results.models]
-        rows = [list(row) for row in zip(*columns, strict=True)]
-        table = Table(quantity.title, header, list(zip(titles, rows, strict=True)))
-        compared = [] if results.study["quick"] else data
-        words = [_agreement(results, one, quantity, published) for one in compared]
-        found.append((table, " ".join(filter(None, words))))
+    for quantity in _known(results.published, results.measures):
+        published = {
+            place: value for place, value in results.published.items() if place[2] == quantity.name
+        }
+        for part in results.parts():
+            data = _compared_data(part, published)
+            if data:
+                found.append(_overview(part, quantity, data, published))
     return found
+
+
+def _overview(
+    results: StudyResults, quantity: Quantity, data: list[dict[str, Any]], published: Published
+) -> tuple[Table, str]:
+    columns = [_overview_column(results, quantity, one["name"], published) for one in data]
+    header = ["model", *(one["title"].removesuffix(f", {results.family}") for one in data)]
+    ranks = _rank_columns(results, quantity, data, published)
+    if ranks:
+        header += ["rank", "published rank"]
+        columns += ranks
+    titles = [model["title"] for model in results.models]
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    table = Table(titled(results, quantity.title), header, list(zip(titles, rows, strict=True)))
+    compared = [] if results.study["quick"] else data
+    words = [_agreement(results, one, quantity, published) for one in compared]
+    return table, " ".join(filter(None, words))
 
 
 def _overview_column(
@@ -90,7 +100,9 @@ def _rank_columns(
     names = [model["name"] for model in results.models]
     groups = list(results.study["groups"].values()) or [names]
     found = [{}, {}]  # type: list[dict[str, float]]
-    for group in groups:
+    known = {model for _, model, _ in published}
+    for everyone in groups:
+        group = [model for model in everyone if model in known]
         ours, theirs = _group_scores(results, quantity, group, data, published)
         for place, scores in enumerate((ours, theirs)):
             if len(scores):

@@ -133,6 +133,57 @@ class StudyResults:
         return [data for data in self.study["datasets"] if data["missing"]]
 
     @property
+    def family(self) -> str:
+        """The family of data sets that these are the results of; empty: all there are."""
+        return str(self.study.get("part", ""))
+
+    def parts(self) -> list[StudyResults]:
+        """Return the results of every family of data sets that has any; itself without families.
+
+        Returns
+        -------
+        list of StudyResults
+            Each with the models that are run on its data sets.
+        """
+        families = list(dict.fromkeys(data.get("family", "") for data in self.datasets))
+        return [self] if families in ([], [""]) else [self.part(one) for one in families]
+
+    def part(self, family: str) -> StudyResults:
+        """Return the results of one family of data sets.
+
+        Parameters
+        ----------
+        family : str
+            Its name.
+
+        Returns
+        -------
+        StudyResults
+            With the models that are run on its data sets.
+        """
+        data = [one for one in self.study["datasets"] if one.get("family", "") == family]
+        names = {one["name"] for one in data}
+        places = {key: place for key, place in self.study["cells"].items() if place[0] in names}
+        planned = {place[1] for place in places.values()}
+        groups = {
+            group: [model for model in models if model in planned]
+            for group, models in self.study["groups"].items()
+        }
+        study = {
+            **self.study,
+            "part": family,
+            "datasets": data,
+            "models": [model for model in self.models if model["name"] in planned],
+            "groups": {group: models for group, models in groups.items() if models},
+            "cells": places,
+        }
+        cells, failures = (
+            [cell for cell in found if cell["dataset"] in names]
+            for found in (self.cells, self.failures)
+        )
+        return StudyResults(study, cells, failures)
+
+    @property
     def models(self) -> list[dict[str, Any]]:
         """Models, in the order of the study."""
         return list(self.study["models"])
@@ -259,6 +310,21 @@ class StudyResults:
         return np.array([[column[fold] for column in columns] for fold in shared]).reshape(
             len(shared), len(models)
         )
+
+    def planned(self, data: str) -> set[str]:
+        """Return the models that are run on a data set.
+
+        Parameters
+        ----------
+        data : str
+            Its name.
+
+        Returns
+        -------
+        set of str
+            Their names, whether or not they are finished.
+        """
+        return {place[1] for place in self.study["cells"].values() if place[0] == data}
 
     def complete(self, data: str, model: str) -> bool:
         """Tell whether all folds of a model on a data set are finished.
