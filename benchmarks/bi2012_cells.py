@@ -27,6 +27,7 @@ from ramify import (
 )
 from ramify.decision import leaf_weights, mandatory_leaves, nested_approximation
 from ramify.metrics import hierarchical_precision_recall_f1, label_imbalance, symmetric_loss
+from ramify.studies.data import ending_in_leaves
 
 METHODS = ("MAS", "MASR", "HMC-LP", "HBR", "CLUS-HMC", "BR")
 ALPHAS = (*(1 / k for k in range(10, 1, -1)), *range(1, 11))
@@ -72,18 +73,6 @@ def load(name: str, min_count: int) -> Problem:
     has = np.flatnonzero(np.diff(kept.indptr) > 0)
     X = data.X.iloc[rows[has]] if hasattr(data.X, "iloc") else data.X[rows[has]]
     return Problem(name, X, sparse.csr_array(kept[has]), smaller)
-
-
-def ending_in_leaves(Y: sparse.csr_array, hierarchy: Hierarchy) -> sparse.csr_array:
-    """Return the leaves of every row with their ancestors."""
-    is_leaf = np.zeros(hierarchy.n_labels, dtype=bool)
-    is_leaf[hierarchy.indices(hierarchy.leaves)] = True
-    cells = sparse.coo_array(Y)
-    kept = is_leaf[cells.col] & (cells.data != 0)
-    ones = np.ones(int(kept.sum()), dtype=np.int32)
-    return hierarchy.close(
-        sparse.csr_array((ones, (cells.row[kept], cells.col[kept])), shape=Y.shape)
-    )
 
 
 class Fold:

@@ -315,5 +315,5 @@ def test_study_runs_reports_and_says_what_failed(tmp_path: Path) -> None:
 def test_study_names_what_there_is() -> None:
     result = run("study", "levatic2051")
     assert result.exit_code == 2
-    assert "animals, chelmis2021, gjorgjioski, levatic2015" in result.output
+    assert "animals, bi2012, brdt2015, chelmis2021, gjorgjioski, levatic2015" in result.output
     assert "has no data set 'enronn'" in run("study", "levatic2015", "-d", "enronn").output

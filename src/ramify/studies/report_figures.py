@@ -15,7 +15,7 @@ from ramify.studies.results import Quantity, StudyResults
 __all__ = ["dots_svg", "rank_svg"]
 
 _INCH = 78  # the layout of rank diagrams is in inches
-_LETTER = 7.0  # pixels of an average letter at 13 px
+_LETTER, _CAPITAL = 7.0, 9.5  # pixels of an average letter at 13 px
 _ROW = 26
 _PANEL = 250
 _GAP = 46
@@ -38,7 +38,7 @@ def rank_svg(result: NemenyiResult, title: str) -> str:
     """
     plan = plan_diagram(result)
     k = plan.n_methods
-    margin = _LETTER * (max(len(name.text) for name in plan.names) + 8)
+    margin = max(_width(name.text) for name in plan.names) + 8 * _LETTER
     span = max(320.0, 70.0 * (k - 1))
     width, top = span + 2 * margin, 62.0
 
@@ -90,7 +90,7 @@ def dots_svg(results: StudyResults, data: str, quantities: Sequence[Quantity]) -
     sign = -1 if first.higher_is_better else 1
     known = [model for model in results.models if np.isfinite(means[model["name"]])]
     known.sort(key=lambda model: sign * means[model["name"]])
-    left = _LETTER * max((len(model["title"]) for model in known), default=1) + 16
+    left = max((_width(model["title"]) for model in known), default=1) + 16
     width = left + len(quantities) * (_PANEL + _GAP)
     height = 34 + _ROW * len(known) + 26
     parts = [
@@ -102,6 +102,11 @@ def dots_svg(results: StudyResults, data: str, quantities: Sequence[Quantity]) -
         rows = [results.folds(quantity.name, data, model["name"]) for model in known]
         parts += _panel(begin, quantity, [row[np.isfinite(row)] for row in rows])
     return _svg(width, height, f"{data}: {', '.join(q.title for q in quantities)}", parts)
+
+
+def _width(text: str) -> float:
+    """Guess the pixels of a text; a page measures it only when it is shown."""
+    return sum(_CAPITAL if letter.isupper() else _LETTER for letter in text)
 
 
 def _panel(begin: float, quantity: Quantity, rows: list[np.ndarray]) -> Iterator[str]:

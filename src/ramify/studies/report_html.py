@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
@@ -43,6 +44,8 @@ addEventListener("beforeprint", () => document.querySelectorAll("details.data")
   .forEach((part) => { part.open = true; }));
 name();
 """
+
+_CODE = r"<code>\1</code>"
 
 
 def to_html(results: StudyResults) -> str:
@@ -89,7 +92,8 @@ def to_html(results: StudyResults) -> str:
 
 
 def _subtitle(results: StudyResults) -> str:
-    text = "".join(f"<p>{escape(part)}</p>" for part in results.study["text"].split("\n\n"))
+    parts = escape(results.study["text"]).split("\n\n")
+    text = "".join(f"<p>{re.sub('`([^`]+)`', _CODE, part)}</p>" for part in parts)
     counts = (
         f"{len(results.models)} models on {_count(len(results.datasets), 'data set')}, "
         f"{results.study['protocol']}"
