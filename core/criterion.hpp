@@ -20,6 +20,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "dataset.hpp"
@@ -27,6 +28,7 @@
 #include "label_sums.hpp"
 #include "node_labels.hpp"
 #include "simd.hpp"
+#include "xlog2x.hpp"
 
 namespace ramify {
 
@@ -281,21 +283,6 @@ void VarianceScan::sweep(std::span<const RankedEntry> items, std::uint32_t next_
     prefix_.show(items, n, next_rank, limits, visit);
 }
 
-/// x log2 x, from a table for the small whole numbers that unit weights give.
-class XLog2X {
-  public:
-    XLog2X();
-    double operator()(double x) const {
-        if (x <= 0) return 0;
-        const auto whole = static_cast<std::size_t>(x);
-        if (whole < table_.size() && static_cast<double>(whole) == x) return table_[whole];
-        return x * std::log2(x);
-    }
-
-  private:
-    std::vector<double> table_;
-};
-
 /// Entropy in bits, weighted and summed.
 /// exclusive = false: sum over labels of w_c times the binary entropy of p_c. The total weight
 /// enters every label's term, so a gain costs the node's (renumbered) labels.
@@ -320,12 +307,20 @@ class EntropyScan : public ScanBase {
         n_passed_over_ = 0;
         if (!limits.by_gain || classes_.empty()) {
             sweep_items(items, next_rank, limits, *this, visit);
-        } else if constexpr (exclusive) {
-            OneClass one{*this};
-            sweep_runs(items, next_rank, limits, one, visit);
-        } else {
-            OneLabel one{*this};
-            sweep_runs(items, next_rank, limits, one, visit);
+            return;
+        }
+        // Candidates are listed first: their logarithms are cheaper all at once.
+        candidates_.clear();
+        std::conditional_t<exclusive, OneClass, OneLabel> one{*this};
+        make_room(items.size());
+        sweep_runs(items, next_rank, limits, one,
+                   [&](std::size_t k, std::uint32_t next, double, double left) {
+                       candidates_.push_back({k, next, left});
+                   });
+        write_gains();
+        for (std::size_t i = 0; i < candidates_.size(); ++i) {
+            const auto& c = candidates_[i];
+            visit(c.k, c.next, gains_[i], c.left);
         }
     }
     double known_impurity() const { return known_impurity_; }
@@ -353,18 +348,20 @@ class EntropyScan : public ScanBase {
         double left_weight() const { return left; }
         double known_weight() const { return scan.known_weight_; }
         void pass_over() { scan.pass_over(); }
-        double gain() const {
-            return scan.known_impurity_ - scan.binary_impurity(positive, left) -
-                   scan.binary_impurity(scan.known_[0] - positive, scan.known_weight_ - left);
+        /// Notes what `write_gains` needs.
+        double gain() {
+            scan.positive_[scan.candidates_.size()] = positive;
+            return 0;
         }
     };
-    /// The same scan for one class per entry: the logarithms are taken once for all entries of a
-    /// class that cross one after the other.
+    /// The same scan for one class per entry: sums change once for all entries of a class that
+    /// cross one after the other.
     struct OneClass {
         EntropyScan& scan;
         double left = 0;
         std::int32_t crossing = -1;  // the class whose entries are not in the sums yet
         double waiting = 0;          // their weight
+        std::size_t n_crossed = 0;
 
         std::int32_t class_of(std::uint32_t entry) const { return scan.classes_[entry]; }
         double weight_of(std::uint32_t entry) const { return scan.weights_[entry]; }
@@ -375,28 +372,43 @@ class EntropyScan : public ScanBase {
             left += scan.weights_[entry];
         }
         void settle() {
-            if (waiting > 0) scan.move_class(static_cast<std::size_t>(crossing), waiting);
+            if (waiting <= 0) return;
+            const auto id = static_cast<std::size_t>(crossing);
+            scan.left_[id] += waiting;
+            scan.crossed_[n_crossed] = crossing;
+            scan.sides_[2 * n_crossed] = scan.left_[id];
+            scan.sides_[2 * n_crossed + 1] = scan.known_[id] - scan.left_[id];
+            ++n_crossed;
             waiting = 0;
         }
         double left_weight() const { return left; }
         double known_weight() const { return scan.known_weight_; }
         void pass_over() { scan.pass_over(); }
+        /// Notes what `write_gains` needs.
         double gain() {
             settle();
-            scan.left_weight_ = left;
-            return scan.gain();
+            scan.n_crossed_[scan.candidates_.size()] = n_crossed;
+            return 0;
         }
     };
     void move_class(std::size_t id, double weight) {
-        const double right = known_[id] - left_[id];
-        left_terms_ += xlog2x_(left_[id] + weight) - xlog2x_(left_[id]);
-        right_terms_ += xlog2x_(right - weight) - xlog2x_(right);
         left_[id] += weight;
+        set_terms(id, xlog2x_(left_[id]), xlog2x_(known_[id] - left_[id]));
     }
-    double binary_impurity(double positive, double weight) const {
-        return labels_->label_weight[0] *
-               (xlog2x_(weight) - xlog2x_(positive) - xlog2x_(weight - positive));
+    /// Exclusive: x log2 x of a class's weight on either side.
+    void set_terms(std::size_t id, double left, double right) {
+        left_terms_ += left - left_term_[id];
+        right_terms_ += right - right_term_[id];
+        left_term_[id] = left;
+        right_term_[id] = right;
     }
+    void begin_terms(bool whole_node);
+    /// For what a sweep of n entries notes.
+    void make_room(std::size_t n);
+    /// Gains of all candidates of a sweep, from what its mover has noted.
+    void write_gains();
+    void write_label_gains();
+    void write_class_gains();
     void list_classes();
 
     /// Weight times entropy of a part; sum(c) gives its weight with label c.
@@ -410,8 +422,24 @@ class EntropyScan : public ScanBase {
     std::vector<double> left_;   // per local label
     std::vector<double> known_;  // per local label, over the entries with a known value
     double known_impurity_ = 0;
-    double left_terms_ = 0;   // exclusive: sum of x log2 x over the left side's classes
-    double right_terms_ = 0;  // exclusive: the same for the right side
+    double left_terms_ = 0;           // exclusive: sum of x log2 x over the left side's classes
+    double right_terms_ = 0;          // exclusive: the same for the right side
+    std::vector<double> left_term_;   // exclusive: x log2 x per class
+    std::vector<double> right_term_;  // exclusive: the same for the right side
+    std::vector<double> node_term_;   // exclusive: the same for the node; empty: not known yet
+    // A sweep's candidates, and what their gains are made of.
+    struct Candidate {
+        std::size_t k;
+        std::uint32_t next;
+        double left;
+    };
+    std::vector<Candidate> candidates_;
+    std::vector<double> gains_;
+    std::vector<double> positive_;        // one label: its weight on the left
+    std::vector<std::size_t> n_crossed_;  // exclusive: how many crossings came before
+    std::vector<std::int32_t> crossed_;   // exclusive, per crossing: the class
+    std::vector<double> sides_;           // exclusive, per crossing: its weight left and right
+    std::vector<double> terms_;           // numbers x, then x log2 x
     std::vector<double> value_sums_;
     std::vector<std::int32_t> classes_;  // per entry; empty: entries may have several labels
 };

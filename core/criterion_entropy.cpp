@@ -4,12 +4,6 @@
 
 namespace ramify {
 
-XLog2X::XLog2X() : table_(4096) {
-    for (std::size_t x = 2; x < table_.size(); ++x) {
-        table_[x] = static_cast<double>(x) * std::log2(static_cast<double>(x));
-    }
-}
-
 template <bool exclusive>
 double EntropyScan<exclusive>::impurity_of(std::span<const LabelSum> sums, double weight) {
     const auto term = [](double x) { return x > 0 ? x * std::log2(x) : 0; };
@@ -46,6 +40,7 @@ template <bool exclusive>
 void EntropyScan<exclusive>::reset(const NodeLabels& labels, std::span<const double> weights) {
     reset_base(labels, weights);
     left_.resize(labels.n_local());
+    node_term_.clear();
     list_classes();
 }
 
@@ -76,11 +71,26 @@ void EntropyScan<exclusive>::begin(std::span<const std::uint32_t> missing) {
         gone += weights_[entry];
     }
     known_weight_ -= gone;
-    known_impurity_ = impurity([this](std::size_t id) { return known_[id]; }, known_weight_);
-    left_terms_ = right_terms_ = 0;
     if constexpr (exclusive) {
-        for (const double sum : known_) right_terms_ += xlog2x_(sum);
+        begin_terms(missing.empty());
+    } else {
+        known_impurity_ = impurity([this](std::size_t id) { return known_[id]; }, known_weight_);
     }
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::begin_terms(bool whole_node) {
+    left_term_.assign(known_.size(), 0.0);
+    if (whole_node && node_term_.size() == known_.size()) {
+        right_term_ = node_term_;
+    } else {
+        right_term_ = known_;
+        replace_by_xlog2x(right_term_.data(), right_term_.size());
+        if (whole_node) node_term_ = right_term_;
+    }
+    left_terms_ = right_terms_ = 0;
+    for (const double term : right_term_) right_terms_ += term;
+    known_impurity_ = xlog2x_(known_weight_) - right_terms_;
 }
 
 template <bool exclusive>
@@ -105,6 +115,78 @@ double EntropyScan<exclusive>::gain() const {
     }
     return known_impurity_ - impurity([this](std::size_t id) { return left_[id]; }, left_weight_) -
            impurity([this](std::size_t id) { return known_[id] - left_[id]; }, rest);
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::make_room(std::size_t n) {
+    if constexpr (exclusive) {
+        if (crossed_.size() >= n) return;
+        n_crossed_.resize(n);
+        crossed_.resize(n);
+        sides_.resize(2 * n);
+    } else if (positive_.size() < n) {
+        positive_.resize(n);
+    }
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::write_gains() {
+    if (candidates_.empty()) return;
+    gains_.resize(candidates_.size());
+    if constexpr (exclusive) {
+        write_class_gains();
+    } else {
+        write_label_gains();
+    }
+}
+
+/// Either side has its weight, and that with and without the label.
+template <bool exclusive>
+void EntropyScan<exclusive>::write_label_gains() {
+    constexpr std::size_t n_terms = 6;
+    const std::size_t n = candidates_.size();
+    terms_.resize(n_terms * n);
+    double* term = terms_.data();
+    for (std::size_t i = 0; i < n; ++i, term += n_terms) {
+        const double left = candidates_[i].left;
+        const double rest = known_weight_ - left;
+        const double rest_positive = known_[0] - positive_[i];
+        term[0] = left;
+        term[1] = positive_[i];
+        term[2] = left - positive_[i];
+        term[3] = rest;
+        term[4] = rest_positive;
+        term[5] = rest - rest_positive;
+    }
+    replace_by_xlog2x(terms_.data(), terms_.size());
+    term = terms_.data();
+    for (std::size_t i = 0; i < n; ++i, term += n_terms) {
+        const double of_left = term[0] - term[1] - term[2];
+        const double of_rest = term[3] - term[4] - term[5];
+        gains_[i] = known_impurity_ - labels_->label_weight[0] * of_left -
+                    labels_->label_weight[0] * of_rest;
+    }
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::write_class_gains() {
+    const std::size_t n = candidates_.size();
+    terms_.resize(2 * n);
+    for (std::size_t i = 0; i < n; ++i) {
+        terms_[2 * i] = candidates_[i].left;
+        terms_[2 * i + 1] = known_weight_ - candidates_[i].left;
+    }
+    replace_by_xlog2x(terms_.data(), terms_.size());
+    replace_by_xlog2x(sides_.data(), 2 * n_crossed_[n - 1]);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        for (; next < n_crossed_[i]; ++next) {
+            set_terms(static_cast<std::size_t>(crossed_[next]), sides_[2 * next],
+                      sides_[2 * next + 1]);
+        }
+        gains_[i] =
+            known_impurity_ - (terms_[2 * i] - left_terms_) - (terms_[2 * i + 1] - right_terms_);
+    }
 }
 
 template <bool exclusive>
@@ -144,11 +226,10 @@ void EntropyScan<exclusive>::take(std::size_t value) {
     const double* sums = value_sums(value);
     for (std::size_t id = 0; id < left_.size(); ++id) {
         if constexpr (exclusive) {
-            const double right = known_[id] - left_[id];
-            left_terms_ += xlog2x_(left_[id] + sums[id]) - xlog2x_(left_[id]);
-            right_terms_ += xlog2x_(right - sums[id]) - xlog2x_(right);
+            move_class(id, sums[id]);
+        } else {
+            left_[id] += sums[id];
         }
-        left_[id] += sums[id];
     }
     left_weight_ += value_weight_[value];
 }
