@@ -11,6 +11,7 @@ void init_closure(nanobind::module_& m);
 void init_coherence(nanobind::module_& m);
 void init_curves(nanobind::module_& m);
 void init_decode(nanobind::module_& m);
+void init_extension(nanobind::module_& m);
 void init_random(nanobind::module_& m);
 void init_tree(nanobind::module_& m);
 void init_votes(nanobind::module_& m);

@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
     ramify::bindings::init_coherence(m);
     ramify::bindings::init_curves(m);
     ramify::bindings::init_decode(m);
+    ramify::bindings::init_extension(m);
     ramify::bindings::init_random(m);
     ramify::bindings::init_tree(m);
     ramify::bindings::init_votes(m);

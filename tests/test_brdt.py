@@ -90,6 +90,39 @@ def test_the_laplace_choice_worked_out_by_hand():
     assert extender.extend(rest, 0, 0, frozenset({0, 1, 2})) == {0: 0, 1: 0, 2: 0}
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("preferred", [0, 7], "too large or negative"),
+        ("premise_label", [3, 0], "too large or negative"),
+        ("rule_of_row", [0, 0, 9, -1], "rules that are not there"),
+        ("rule_indptr", [0, 3, 2], "ranges do not fit"),
+        ("has", [1, 0, 1], "differ in length"),
+    ],
+)
+def test_the_core_refuses_rules_that_do_not_fit(name, values, message):
+    rules = {
+        "weight": np.ones(2),
+        "has": np.array([1, 0, 1, 0], dtype=np.uint8),
+        "rule_of_row": np.array([0, 1, -1, -1], dtype=np.int32),
+        "accuracy": np.array([1.0, 0.5]),
+        "rule_indptr": np.array([0, 2, 2]),
+        "preferred": np.array([0, 1], dtype=np.int32),
+        "conclusion": np.array([1, 0], dtype=np.uint8),
+        "premise_indptr": np.array([0, 1, 2]),
+        "premise_label": np.array([1, 1], dtype=np.int32),
+        "premise_value": np.array([1, 0], dtype=np.uint8),
+    }
+    extension = ramify._core.LeafExtension(rules)
+    bounds, both = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
+    leaf = (0, np.ones(1, dtype=np.uint8), both)
+    assert extension.extend(bounds, np.arange(2), *leaf).tolist() == [1, 1]
+    with pytest.raises(ValueError, match="too large or negative"):
+        extension.extend(bounds, np.array([0, 2]), *leaf)
+    with pytest.raises(ValueError, match=message):
+        ramify._core.LeafExtension(rules | {name: np.array(values, dtype=rules[name].dtype)})
+
+
 def make_label_tree(rules, Y, label):
     """Return the label tree of given rules, tests of label 1 before those of label 2."""
     tree = LabelTree(None, sparse.csr_array(Y), label, np.ones(len(Y)))

@@ -11,6 +11,7 @@ import pytest
 NATIVE = [
     "tests/test_boosting.py",
     "tests/test_boosting_reference.py",
+    "tests/test_brdt.py",
     "tests/test_decision_leaves.py",
     "tests/test_hierarchy.py",
     "tests/test_io_arff.py",

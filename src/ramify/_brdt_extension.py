@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from scipy import sparse
 from ramify import _core
 from ramify._features import csr_parts
 
-__all__ = ["Extender", "LabelTree", "laplace"]
+__all__ = ["Extender", "LabelTree", "laplace", "leaf_values"]
 
 Given = dict[int, int]
 
@@ -68,7 +69,7 @@ class LabelTree:
         numbers = _leaf_numbers(tree)
         self.rule_of_row = numbers[tree.apply_csr(*csr_parts(Y))]
         premises = _premises(tree)
-        values = _leaf_values(tree)
+        values = leaf_values(tree)
         for leaf in np.flatnonzero(tree.feature < 0).tolist():
             self.rules.append(Rule(premises[leaf], int(values[leaf] >= 0.5)))
         self.tested = tuple(np.unique(tree.feature[tree.feature >= 0]).tolist())
@@ -79,12 +80,6 @@ class LabelTree:
         right = np.bincount(self.rule_of_row, weights * (predicted == truth), len(self.rules))
         # Among rules that are equally good in a leaf, the one that holds for more rows elsewhere.
         self.preferred = np.argsort(-right, kind="stable")
-
-    def preferred_for(self, value: int) -> NDArray[np.int64]:
-        """Return the numbers of the rules that conclude a value, the preferred ones first."""
-        conclusions = np.array([rule.conclusion for rule in self.rules], dtype=np.int64)
-        chosen: NDArray[np.int64] = self.preferred[conclusions[self.preferred] == value]
-        return chosen
 
 
 class Extender:
@@ -103,13 +98,10 @@ class Extender:
     def __init__(
         self, Y: NDArray[np.int8], trees: list[LabelTree], weights: NDArray[np.float64]
     ) -> None:
-        self.Y = Y
-        self.trees = trees
-        self.weights = weights
-        self._preferred = [(tree.preferred_for(0), tree.preferred_for(1)) for tree in trees]
+        self._extension = _core.LeafExtension(_rule_arrays(Y, trees, weights))
 
     def extend(
-        self, rows: NDArray[np.int64], label: int, value: int, component: frozenset[int]
+        self, rows: NDArray[np.int64], label: int, value: int, component: Collection[int]
     ) -> Given:
         """Return a value for every label of a component, for a leaf that predicts one of them.
 
@@ -121,7 +113,7 @@ class Extender:
             The label that the leaf predicts.
         value : int
             What it predicts, 0 or 1.
-        component : frozenset of int
+        component : collection of int
             The labels to give values.
 
         Returns
@@ -129,45 +121,74 @@ class Extender:
         dict of int to int
             0 or 1 for each of them.
         """
-        given: Given = {label: value}
-        # Rows that have all that is given: those for which the rule so far is right.
-        right = rows[self.Y[rows, label] == value]
-        # Next comes the most accurate tree, the first of several by the order of the labels.
-        sources = [(0.0, label)]
-        while sources and len(given) < len(component):
-            source = heappop(sources)[1]
-            premise = self._best_premise(source, given[source], right)
-            for other, literal in premise.items():
-                if other not in given:
-                    given[other] = literal
-                    heappush(sources, (-self.trees[other].accuracy, other))
-                    if right.size:
-                        right = right[self.Y[right, other] == literal]
-        for other in component - given.keys():
-            given[other] = self._majority(rows, other)
-        return given
+        bounds = np.array([0, len(rows)])
+        (found,) = self.extend_all(rows, bounds, label, np.array([value]), list(component))
+        return dict(zip(component, found.tolist(), strict=True))
 
-    def _best_premise(self, source: int, value: int, right: NDArray[np.int64]) -> Given:
-        """Return the premise for a label's value that makes the best rule of the leaf."""
-        tree = self.trees[source]
-        order = self._preferred[source][value]
-        if order.size == 0:
-            return {}
-        best = order[0]
-        if right.size and order.size > 1:
-            # n(B) is the same for all, so that the largest count has the best Laplace precision.
-            counts = np.bincount(
-                tree.rule_of_row[right], self.weights[right], minlength=len(tree.rules)
-            )
-            best = order[counts[order].argmax()]
-        return tree.rules[int(best)].premise
+    def extend_all(
+        self,
+        rows: NDArray[np.int64],
+        bounds: NDArray[np.int64],
+        label: int,
+        values: NDArray[Any],
+        component: Sequence[int],
+    ) -> NDArray[np.uint8]:
+        """Do the same for all leaves of a tree.
 
-    def _majority(self, rows: NDArray[np.int64], label: int) -> int:
-        """Return the commoner value of a label in a leaf; of all rows if the leaf has none."""
-        weights = self.weights[rows]
-        if weights.sum() == 0:
-            rows, weights = np.arange(len(self.Y)), self.weights
-        return int(np.average(self.Y[rows, label], weights=weights) >= 0.5)
+        Parameters
+        ----------
+        rows : ndarray of int
+            The training rows, those of a leaf together.
+        bounds : ndarray of shape (n_leaves + 1,)
+            Where the rows of each leaf begin, and where the last ones end.
+        label : int
+            The label that the leaves predict.
+        values : ndarray of shape (n_leaves,)
+            What they predict, 0 or 1.
+        component : sequence of int
+            The labels to give values.
+
+        Returns
+        -------
+        ndarray of shape (n_leaves, n_component)
+            0 or 1 for each of them.
+        """
+        found: NDArray[np.uint8] = self._extension.extend(
+            bounds.astype(np.int64),
+            rows.astype(np.int64),
+            label,
+            values.astype(np.uint8),
+            np.array(component, dtype=np.int32),
+        )
+        return found.reshape(len(values), len(component))
+
+
+def _rule_arrays(
+    Y: NDArray[np.int8], trees: list[LabelTree], weights: NDArray[np.float64]
+) -> dict[str, Any]:
+    """Return all trees' rules as flat arrays, those of a label together."""
+    starts = np.cumsum([0, *(len(tree.rules) for tree in trees)])
+    rules = [rule for tree in trees for rule in tree.rules]
+    of_row = [
+        tree.rule_of_row + start if tree.rules else np.full(len(Y), -1)
+        for tree, start in zip(trees, starts[:-1].tolist(), strict=True)
+    ]
+    preferred = [
+        tree.preferred + start for tree, start in zip(trees, starts[:-1].tolist(), strict=True)
+    ]
+    literals = [literal for rule in rules for literal in rule.premise.items()]
+    return {
+        "weight": weights.astype(np.float64),
+        "has": Y.T.astype(np.uint8).ravel(),
+        "rule_of_row": np.concatenate(of_row).astype(np.int32),
+        "accuracy": np.array([tree.accuracy for tree in trees]),
+        "rule_indptr": starts.astype(np.int64),
+        "preferred": np.concatenate(preferred).astype(np.int32),
+        "conclusion": np.array([rule.conclusion for rule in rules], dtype=np.uint8),
+        "premise_indptr": np.cumsum([0, *(len(rule.premise) for rule in rules)], dtype=np.int64),
+        "premise_label": np.array([label for label, _ in literals], dtype=np.int32),
+        "premise_value": np.array([value for _, value in literals], dtype=np.uint8),
+    }
 
 
 def _leaf_numbers(tree: _core.Tree) -> NDArray[np.int64]:
@@ -175,7 +196,7 @@ def _leaf_numbers(tree: _core.Tree) -> NDArray[np.int64]:
     return np.cumsum(tree.feature < 0) - 1
 
 
-def _leaf_values(tree: _core.Tree) -> NDArray[np.float64]:
+def leaf_values(tree: _core.Tree) -> NDArray[np.float64]:
     """Return the share of a tree's only label, per node."""
     values = np.zeros(len(tree.feature))
     has = np.diff(tree.value_indptr) > 0

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from ramify import _core
-from ramify._brdt_extension import Extender, LabelTree
+from ramify._brdt_extension import Extender, LabelTree, leaf_values
 from ramify._features import FeatureSchema, csr_parts
 from ramify._label_features import LabelledLearner
 from ramify._local_features import SharedFeatures
@@ -221,9 +221,10 @@ class _Extension:
         losses = np.zeros(len(trees))
         models: dict[int, LocalModel] = {}
         for part in track(components, len(components), "Extending trees", shown=verbose):
-            chosen = part[0]
+            chosen, truth = part[0], self.Y[:, list(part)]
             for label in part:
-                extended, losses[label] = self._extend(trees[label], label, part)
+                extended, values = self._extend(trees[label], label, part)
+                losses[label] = self._loss(truth, values)
                 if label == part[0] or losses[label] < losses[chosen]:
                     chosen, best = label, extended
             models[chosen] = best
@@ -231,57 +232,45 @@ class _Extension:
 
     def _extend(
         self, model: LocalModel, label: int, part: tuple[int, ...]
-    ) -> tuple[LocalModel, float]:
-        """Return a label's model with a value for every label of its group, and its loss."""
+    ) -> tuple[LocalModel, NDArray[Any]]:
+        """Return a label's model with a value for every label of its group, and each row's."""
         tree = _tree_of(model)
         if tree is None:
             shares = tuple(float(share) for share in model.shares)
-            loss = self._loss(np.arange(len(self.Y)), {label: int(shares[0])})
-            return LocalModel(ConstantClassifier(shares), part, shares), loss
+            return LocalModel(ConstantClassifier(shares), part, shares), np.array(shares)
         if sparse.issparse(self.X):
             leaf_of_row = tree.apply_csr(*csr_parts(self.X))
         else:
             leaf_of_row = tree.apply(self.X)
-        order = np.argsort(leaf_of_row, kind="stable")
-        bounds = np.searchsorted(leaf_of_row[order], np.arange(len(tree.feature) + 1))
-        values: dict[int, dict[int, int]] = {}
-        loss = 0.0
-        for leaf in np.flatnonzero(tree.feature < 0).tolist():
-            rows = order[bounds[leaf] : bounds[leaf + 1]]
-            grown = rows[self.growing[rows] > 0]
-            value = int(_share(tree, leaf) >= 0.5)
-            values[leaf] = self.extender.extend(grown, label, value, frozenset(part))
-            loss += self._loss(rows, values[leaf])
+        leaves = np.flatnonzero(tree.feature < 0)
+        number = np.searchsorted(leaves, leaf_of_row)
+        grown = np.flatnonzero(self.growing > 0)
+        grown = grown[np.argsort(number[grown], kind="stable")]
+        bounds = np.searchsorted(number[grown], np.arange(len(leaves) + 1))
+        own = leaf_values(tree)[leaves] >= 0.5
+        values = self.extender.extend_all(grown, bounds, label, own, part)
         shares = (LEARNT,) * len(part)
-        return LocalModel(_with_values(tree, part, values), part, shares), loss
+        return LocalModel(_with_values(tree, leaves, values), part, shares), values[number]
 
-    def _loss(self, rows: NDArray[np.int64], given: dict[int, int]) -> float:
-        """Return the rows' part of the Hamming loss of a group."""
-        truth = self.Y[rows][:, list(given)]
-        wrong = (truth != np.array(list(given.values()))).mean(axis=1)
-        return float(wrong @ self.choosing[rows] / self.choosing.sum())
-
-
-def _share(tree: _core.Tree, leaf: int) -> float:
-    start, end = tree.value_indptr[leaf : leaf + 2].tolist()
-    return float(tree.value[start]) if end > start else 0.0
+    def _loss(self, truth: NDArray[np.int8], predicted: NDArray[Any]) -> float:
+        """Return the Hamming loss on the labels of a group."""
+        wrong = (truth != predicted).mean(axis=1)
+        return float(wrong @ self.choosing / self.choosing.sum())
 
 
 def _with_values(
-    tree: _core.Tree, part: tuple[int, ...], values: dict[int, dict[int, int]]
+    tree: _core.Tree, leaves: NDArray[np.int64], values: NDArray[np.uint8]
 ) -> _core.Tree:
     """Return the same tree with other labels in its leaves: those of the group with value 1."""
-    chosen = [
-        [k for k, label in enumerate(part) if values[node][label]] if node in values else []
-        for node in range(len(tree.feature))
-    ]
+    leaf, label = np.nonzero(values)
+    n_ones = np.zeros(len(tree.feature) + 1, dtype=np.int64)
+    np.add.at(n_ones, leaves[leaf] + 1, 1)
     names = (
         *("feature", "threshold", "weight", "n_samples", "impurity", "gain", "child_indptr"),
         *("child", "share", "category_indptr", "category_branch"),
     )
     arrays: dict[str, Any] = {name: getattr(tree, name) for name in names}
-    labels = np.array([k for ones in chosen for k in ones], dtype=np.int32)
-    arrays["value_indptr"] = np.cumsum([0, *map(len, chosen)], dtype=np.int64)
-    arrays["value_label"] = labels
-    arrays["value"] = np.ones(len(labels))
+    arrays["value_indptr"] = np.cumsum(n_ones)
+    arrays["value_label"] = label.astype(np.int32)
+    arrays["value"] = np.ones(len(label))
     return _core.Tree(arrays)
