@@ -231,8 +231,12 @@ class VarianceScan : public ScanBase {
     double square_with(std::size_t value) const;
     double gain_as_clus(std::size_t value) const;
     double value_square(std::size_t value) const;
-    void begin_label_values(std::size_t n_values, std::span<const std::uint32_t> missing);
-    void complete_products(std::size_t value);
+    double known_cross(std::uint32_t entry) const;
+    void begin_values_as_clus(std::size_t n_values);
+    void complete_as_clus(std::size_t value);
+    void multiply_by_labels();
+    void multiply_by_kernel();
+    void leave_rest_to(std::size_t value);
     void begin_labels(std::span<const std::uint32_t> missing);
     void begin_kernel(std::span<const std::uint32_t> missing);
     void begin_weights(std::span<const std::uint32_t> missing);
@@ -244,7 +248,7 @@ class VarianceScan : public ScanBase {
     bool by_kernel_ = false;           // scan by the node's kernel instead of by labels
     bool as_clus_ = false;             // categories are summed up as CLUS does it
     LabelMoves moves_;                 // numeric features, by labels
-    std::vector<double> left_;         // categories: S_c; by kernel: sum of left rows per entry
+    std::vector<double> left_;         // by kernel: sum of left rows per entry; as CLUS: S_c
     std::vector<double> missing_;      // w_c S_c or that sum over entries with an unknown value
     std::vector<double> known_cross_;  // by kernel: its cross without those entries
     bool any_missing_ = false;
@@ -254,21 +258,18 @@ class VarianceScan : public ScanBase {
     double known_mass_ = 0;
     double left_square_ = 0;
     double left_cross_ = 0;
-    std::vector<double> known_;  // T_c per local label over the entries with a known value
-    double node_single_ = 0;     // what folded labels add to Q; NaN: not known yet
-    double known_single_ = 0;    // what folded labels add to Q, over the same entries
-    // One row per category: S_vc of the local labels; by kernel: the sum of its entries' rows.
-    std::vector<double> value_sums_;
-    std::vector<double> value_single_;  // per category: what folded labels add to the next two
-    std::vector<double> value_square_;
-    std::vector<double> value_cross_;
     struct Added {
         std::uint32_t value;
         std::uint32_t entry;
     };
-    std::vector<Added> added_;            // by kernel: who was added to which category
-    std::vector<double> value_products_;  // by kernel: sum of v_i v_j [i, j] over two categories
-    std::vector<double> left_products_;   // by kernel: the same of the left side and a category
+    std::vector<Added> added_;            // who was added to which category
+    std::vector<double> value_cross_;     // per category: sum of v times its entries' cross
+    std::vector<double> value_products_;  // sum of v_i v_j [i, j] over two categories
+    std::vector<double> left_products_;   // the same of the left side and a category
+    // One row per category. By kernel: the sum of its entries' rows; as CLUS: S_vc of the labels.
+    std::vector<double> value_sums_;
+    std::vector<double> label_sums_;  // otherwise, one row per label: S_vc of the categories
+    std::vector<double> known_;       // as CLUS: T_c over the entries with a known value
 };
 
 template <typename Worth, typename Visit>

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "criterion.hpp"
 
@@ -13,7 +12,6 @@ double VarianceScan::impurity_of(std::span<const LabelSum> sums, double weight) 
 
 void VarianceScan::reset(const NodeLabels& labels, std::span<const double> weights) {
     reset_base(labels, weights);
-    node_single_ = std::numeric_limits<double>::quiet_NaN();
     // More cells than labels: the fillers' own, always zero.
     const auto n_cells = std::max(labels.n_local() + NodeLabels::n_fillers, labels.kernel.stride);
     left_.resize(n_cells);
@@ -120,7 +118,7 @@ void VarianceScan::move_by_kernel(std::span<const RankedEntry> items, double* sq
                                   double* cross) {
     const Kernel& kernel = labels_->kernel;
     const auto& known_cross = any_missing_ ? known_cross_ : kernel.cross;
-    const KernelMoves moves{kernel.cells.get(), kernel.stride, known_cross.data(), weights_.data(),
+    const KernelMoves moves{kernel.cells.data(), kernel.stride, known_cross.data(), weights_.data(),
                             left_.data()};
     ramify::move_by_kernel(moves, items.data(), items.size(), square, cross);
 }
@@ -129,22 +127,21 @@ void VarianceScan::begin_values(std::size_t n_values, std::span<const std::uint3
     begin_weights(missing);
     value_weight_.assign(n_values, 0.0);
     value_cross_.assign(n_values, 0.0);
+    value_products_.assign(n_values * n_values, 0.0);
+    left_products_.assign(n_values, 0.0);
+    added_.clear();
     by_kernel_ = !as_clus_ && !labels_->kernel.empty();
     if (by_kernel_) {
         begin_kernel(missing);
         value_sums_.assign(n_values * labels_->kernel.stride, 0.0);
-        value_products_.assign(n_values * n_values, 0.0);
-        left_products_.assign(n_values, 0.0);
-        added_.clear();
     } else {
         begin_labels(missing);
-        begin_label_values(n_values, missing);
+        if (as_clus_) begin_values_as_clus(n_values);
     }
     known_part_ = known_weight_ > 0 ? known_square_ / known_weight_ : 0;
 }
 
-void VarianceScan::begin_label_values(std::size_t n_values,
-                                      std::span<const std::uint32_t> missing) {
+void VarianceScan::begin_values_as_clus(std::size_t n_values) {
     std::fill_n(left_.begin(), labels_->n_local(), 0.0);
     known_ = labels_->label_total;
     if (any_missing_) {
@@ -152,68 +149,101 @@ void VarianceScan::begin_label_values(std::size_t n_values,
             if (missing_[id] > 0) known_[id] -= missing_[id] / labels_->label_weight[id];
         }
     }
-    if (std::isnan(node_single_)) {
-        node_single_ = 0;
-        for (std::size_t e = 0; e < labels_->n_entries(); ++e) {
-            node_single_ += weights_[e] * weights_[e] * labels_->single[e];
-        }
-    }
-    known_single_ = node_single_;
-    for (const auto entry : missing) {
-        known_single_ -= weights_[entry] * weights_[entry] * labels_->single[entry];
-    }
     value_sums_.assign(n_values * labels_->n_local(), 0.0);
-    value_single_.assign(n_values, 0.0);
-    value_square_.resize(n_values);
+}
+
+/// Sum over the known entries of v times their product with this one.
+double VarianceScan::known_cross(std::uint32_t entry) const {
+    if (by_kernel_) return any_missing_ ? known_cross_[entry] : labels_->kernel.cross[entry];
+    double cross = labels_->cross[entry];
+    if (any_missing_) {
+        for (const auto id : ids(entry)) cross -= missing_[id];
+    }
+    return cross;
 }
 
 void VarianceScan::add(std::size_t value, std::uint32_t entry) {
     const double v = weights_[entry];
     value_weight_[value] += v;
+    value_cross_[value] += v * known_cross(entry);
+    added_.push_back({static_cast<std::uint32_t>(value), entry});
     if (by_kernel_) {
         const Kernel& kernel = labels_->kernel;
-        const auto& known_cross = any_missing_ ? known_cross_ : kernel.cross;
         double* sums = value_sums_.data() + value * kernel.stride;
         add_scaled(sums, kernel.row(entry), v, kernel.stride);
-        value_cross_[value] += v * known_cross[entry];
-        added_.push_back({static_cast<std::uint32_t>(value), entry});
-        return;
+    } else if (as_clus_) {
+        double* sums = value_sums_.data() + value * labels_->n_local();
+        for (const auto id : ids(entry)) sums[id] += v;
     }
-    double* sums = value_sums_.data() + value * labels_->n_local();
-    for (const auto id : ids(entry)) sums[id] += v;
-    value_single_[value] += v * v * labels_->single[entry];
 }
 
 void VarianceScan::complete(std::size_t value) {
-    if (by_kernel_) {
-        complete_products(value);
+    if (as_clus_) {
+        complete_as_clus(value);
         return;
     }
-    const std::size_t n_local = labels_->n_local();
-    if (value < value_weight_.size()) {
-        subtract_others(value, known_, value_sums_, value_weight_);
-        value_single_[value] = known_single_;
-        for (std::size_t other = 0; other < value_single_.size(); ++other) {
-            if (other != value) value_single_[value] -= value_single_[other];
-        }
+    if (by_kernel_) {
+        multiply_by_kernel();
+    } else {
+        multiply_by_labels();
     }
-    for (std::size_t v = 0; v < value_weight_.size(); ++v) {
-        const double* sums = value_sums_.data() + v * n_local;
-        double square = value_single_[v];
-        double cross = value_single_[v];
-        for (std::size_t id = 0; id < n_local; ++id) {
-            const double weighted = labels_->label_weight[id] * sums[id];
-            square += weighted * sums[id];
-            cross += weighted * known_[id];
+    if (value < value_weight_.size()) leave_rest_to(value);
+}
+
+void VarianceScan::complete_as_clus(std::size_t value) {
+    const std::size_t n_values = value_weight_.size();
+    if (value < n_values) subtract_others(value, known_, value_sums_, value_weight_);
+    for (std::size_t v = 0; v < n_values; ++v) {
+        const double* sums = value_sums_.data() + v * labels_->n_local();
+        double square = 0;
+        for (std::size_t id = 0; id < labels_->n_local(); ++id) {
+            square += labels_->label_weight[id] * sums[id] * sums[id];
         }
-        value_square_[v] = square;
-        value_cross_[v] = cross;
+        value_products_[v * n_values + v] = square;
     }
 }
 
-/// The products of all pairs of categories. A category's with all known entries is its cross sum,
-/// which gives the products of the one that was not added.
-void VarianceScan::complete_products(std::size_t value) {
+/// The products of all pairs of categories, as sums over pairs of entries: each entry meets the
+/// sums of those before it. Only labels of the entries that were added take part, and rows of sums
+/// are zero again afterwards: where one category has most of the rows, it is not added.
+void VarianceScan::multiply_by_labels() {
+    constexpr std::size_t block = 4;
+    const std::size_t n_values = value_weight_.size();
+    const std::size_t stride = (n_values + block - 1) / block * block;
+    if (label_sums_.size() < labels_->n_local() * stride) {
+        label_sums_.resize(labels_->n_local() * stride, 0.0);
+    }
+    std::size_t n_seen = 0;
+    for (const auto& [value, entry] : added_) {
+        const double v = weights_[entry];
+        const auto labels = ids(entry);
+        n_seen += labels.size();
+        for (std::size_t first = 0; first < stride; first += block) {
+            const bool own = value - first < block;
+            double met[block] = {};
+            for (const auto id : labels) {
+                double* sums = label_sums_.data() + id * stride + first;
+                const double weight = labels_->label_weight[id];
+                for (std::size_t u = 0; u < block; ++u) met[u] += weight * sums[u];
+                if (own) sums[value - first] += v;
+            }
+            for (std::size_t u = first; u < std::min(n_values, first + block); ++u) {
+                value_products_[value * n_values + u] += v * met[u - first];
+                value_products_[u * n_values + value] += v * met[u - first];
+            }
+        }
+        value_products_[value * n_values + value] += v * v * labels_->own[entry];
+    }
+    if (n_seen > labels_->n_local()) {
+        std::fill_n(label_sums_.begin(), labels_->n_local() * stride, 0.0);
+        return;
+    }
+    for (const auto& [value, entry] : added_) {
+        for (const auto id : ids(entry)) label_sums_[id * stride + value] = 0;
+    }
+}
+
+void VarianceScan::multiply_by_kernel() {
     const std::size_t n_values = value_weight_.size();
     const std::size_t stride = labels_->kernel.stride;
     for (const auto& [own, entry] : added_) {
@@ -222,7 +252,12 @@ void VarianceScan::complete_products(std::size_t value) {
             products[v] += weights_[entry] * value_sums_[v * stride + entry];
         }
     }
-    if (value >= n_values) return;
+}
+
+/// A category's product with all known entries is its cross sum, which gives the products of the
+/// one category that was not added.
+void VarianceScan::leave_rest_to(std::size_t value) {
+    const std::size_t n_values = value_weight_.size();
     value_weight_[value] = known_weight_;
     value_cross_[value] = known_square_;
     for (std::size_t v = 0; v < n_values; ++v) {
@@ -241,18 +276,11 @@ void VarianceScan::complete_products(std::size_t value) {
 }
 
 double VarianceScan::value_square(std::size_t value) const {
-    return by_kernel_ ? value_products_[value * value_weight_.size() + value]
-                      : value_square_[value];
+    return value_products_[value * value_weight_.size() + value];
 }
 
 double VarianceScan::square_with(std::size_t value) const {
-    if (by_kernel_) return left_square_ + 2 * left_products_[value] + value_square(value);
-    const double* sums = value_sums_.data() + value * labels_->n_local();
-    double both = 0;
-    for (std::size_t id = 0; id < labels_->n_local(); ++id) {
-        both += labels_->label_weight[id] * left_[id] * sums[id];
-    }
-    return left_square_ + 2 * both + value_square_[value];
+    return left_square_ + 2 * left_products_[value] + value_square(value);
 }
 
 /// As CLUS adds up: SS(T') - (SS(P) + SS(N)), each a sum over the labels in their order, N being
@@ -287,17 +315,13 @@ void VarianceScan::take(std::size_t value) {
     left_square_ = square_with(value);
     left_cross_ += value_cross_[value];
     left_weight_ += value_weight_[value];
-    if (by_kernel_) {
-        const std::size_t n_values = value_weight_.size();
-        for (std::size_t v = 0; v < n_values; ++v) {
-            left_products_[v] += value_products_[value * n_values + v];
-        }
-        return;
+    const std::size_t n_values = value_weight_.size();
+    for (std::size_t v = 0; v < n_values; ++v) {
+        left_products_[v] += value_products_[value * n_values + v];
     }
+    if (!as_clus_) return;
     const double* sums = value_sums_.data() + value * labels_->n_local();
-    for (std::size_t id = 0; id < labels_->n_local(); ++id) {
-        left_[id] += sums[id];
-    }
+    for (std::size_t id = 0; id < labels_->n_local(); ++id) left_[id] += sums[id];
 }
 
 double VarianceScan::gain_of_all(std::span<const std::uint32_t> values) const {

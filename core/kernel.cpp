@@ -18,17 +18,12 @@ bool Kernel::pays(const NodeLabels& labels) {
 
 void Kernel::resize(std::size_t n_entries) {
     stride = (n_entries + simd_block - 1) / simd_block * simd_block;
-    const std::size_t wanted = n_entries * stride;
-    if (cells != nullptr && capacity_ >= wanted) return;
-    // Not one by one: kernels are used again for nodes of all sizes.
-    capacity_ = std::max(wanted, 2 * capacity_);
-    cells = std::make_unique_for_overwrite<double[]>(capacity_);
+    cells.make_room(n_entries * stride);
 }
 
 void Kernel::compute(const NodeLabels& labels, const NodeRows& rows) {
     const std::size_t n = rows.size();
     resize(n);
-    std::fill_n(cells.get(), n * stride, 0.0);
     // The entries of each label so far, label by label.
     std::vector<std::uint32_t> begin(labels.n_local() + NodeLabels::n_fillers + 1, 0);
     for (std::size_t k = 0; k < labels.n_ids(); ++k) ++begin[labels.ids[k] + 1];
@@ -36,7 +31,9 @@ void Kernel::compute(const NodeLabels& labels, const NodeRows& rows) {
     std::vector<std::uint32_t> end(begin);
     std::vector<std::uint32_t> owners(labels.n_ids());
     for (std::uint32_t e = 0; e < n; ++e) {
-        double* cell = cells.get() + e * stride;
+        double* cell = cells.data() + e * stride;
+        std::fill_n(cell, e, 0.0);
+        std::fill(cell + n, cell + stride, 0.0);
         double own = 0;
         for (auto k = labels.indptr[e]; k < labels.indptr[e + 1]; ++k) {
             const auto id = labels.ids[k];
@@ -68,7 +65,7 @@ void Kernel::restrict_to(const Kernel& parent, std::span<const std::uint32_t> ab
     }
     for (std::size_t i = 0; i < n; ++i) {
         const double* from = parent.row(above[i]);
-        double* to = cells.get() + i * stride;
+        double* to = cells.data() + i * stride;
         gather_shifted(from, above.data(), from[origin], shift.data(), n, to);
         std::fill(to + n, to + stride, 0.0);
     }

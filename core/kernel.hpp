@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "scratch.hpp"
 #include "targets.hpp"
 
 namespace ramify {
@@ -18,15 +18,15 @@ struct NodeLabels;
 /// do not depend on it. The origin of a child is one of its entries, so that a pure node's cells
 /// are exactly zero and no sum is much larger than the impurity it stands for.
 struct Kernel {
-    std::size_t stride = 0;           // cells of a row; 0: there is no kernel
-    std::unique_ptr<double[]> cells;  // rows of `stride` cells, filled up with zeros
-    std::vector<double> cross;        // per entry j: sum_i v_i [i, j]
-    double mass = 0;                  // sum_i v_i [i, i]
-    double square = 0;                // sum_ij v_i v_j [i, j]
+    std::size_t stride = 0;     // cells of a row; 0: there is no kernel
+    Scratch<double> cells;      // rows of `stride` cells, filled up with zeros
+    std::vector<double> cross;  // per entry j: sum_i v_i [i, j]
+    double mass = 0;            // sum_i v_i [i, i]
+    double square = 0;          // sum_ij v_i v_j [i, j]
 
     bool empty() const { return stride == 0; }
     void clear() { stride = 0; }
-    const double* row(std::size_t entry) const { return cells.get() + entry * stride; }
+    const double* row(std::size_t entry) const { return cells.data() + entry * stride; }
 
     /// Whether these labels are better served by a kernel.
     static bool pays(const NodeLabels& labels);
@@ -39,8 +39,6 @@ struct Kernel {
   private:
     void resize(std::size_t n_entries);
     void sum_up(const NodeRows& rows);
-
-    std::size_t capacity_ = 0;  // of cells
 };
 
 }  // namespace ramify

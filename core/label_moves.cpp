@@ -32,17 +32,13 @@ void LabelMoves::prepare() {
     std::ranges::copy(labels.label_weight, label_weight_.begin());
     left_.assign(label_weight_.size(), 0.0);
     const std::size_t n = labels.n_entries();
-    if (parts_.size() < n) {
-        parts_.resize(n);
-        end_.resize(n);
-    }
+    parts_.make_room(n);
+    end_.make_room(n);
     const std::size_t room = labels.n_ids() / block + usual_blocks + blocks_ahead;
-    if (block_.size() < room) {
-        block_.resize(room);
-        block_weight_.resize(room);
-        sum_.resize(room);
-        missing_sum_.resize(room);
-    }
+    block_.make_room(room);
+    block_weight_.make_room(room);
+    sum_.make_room(room);
+    missing_sum_.make_room(room);
     for (std::size_t e = 0; e < n; ++e) {
         const double v = weights[e];
         const auto first = labels.indptr[e] / block;
@@ -79,7 +75,7 @@ void LabelMoves::list(std::span<const RankedEntry> items, double* weight, double
         cross[k] = cross_sum;
     }
     // What is asked for ahead of the last blocks must be somewhere.
-    std::fill_n(block_.begin() + n_blocks, blocks_ahead, 0u);
+    std::fill_n(block_.data() + n_blocks, blocks_ahead, 0u);
 }
 
 template <bool unit, bool any_missing>

@@ -11,6 +11,7 @@
 
 #include "dataset.hpp"
 #include "node_labels.hpp"
+#include "scratch.hpp"
 
 namespace ramify {
 
@@ -47,14 +48,14 @@ class LabelMoves {
     bool prepared_ = false;  // what follows belongs to the node at hand
     const double* missing_ = nullptr;
     bool unit_ = false;                 // every entry has weight 1
-    std::vector<Part> parts_;           // per entry
+    Scratch<Part> parts_;               // per entry
     std::vector<double> label_weight_;  // per label and filler
     std::vector<double> left_;          // per label and filler: w_c S_c
-    std::vector<std::uint32_t> block_;  // those of the items, in order
-    std::vector<double> block_weight_;  // per block of the node: that of its entry
-    std::vector<std::uint32_t> end_;    // per item: blocks so far
-    std::vector<double> sum_;           // per block, from 1: sum of v w S over the blocks so far
-    std::vector<double> missing_sum_;   // the same of v w M
+    Scratch<std::uint32_t> block_;      // those of the items, in order
+    Scratch<double> block_weight_;      // per block of the node: that of its entry
+    Scratch<std::uint32_t> end_;        // per item: blocks so far
+    Scratch<double> sum_;               // per block, from 1: sum of v w S over the blocks so far
+    Scratch<double> missing_sum_;       // the same of v w M
 };
 
 }  // namespace ramify

@@ -42,8 +42,8 @@ void NodeLabelsBuilder::build(const NodeRows& rows, NodeLabels& node) {
 
 void NodeLabelsBuilder::build_below(const NodeLabels& parent, std::span<const std::uint32_t> above,
                                     const NodeRows& rows, NodeLabels& node) {
-    // With most entries still there, hardly a label could be dropped or merged.
-    if (4 * rows.size() > 3 * parent.n_numbered) {
+    // With half of the entries still there, few labels could be dropped or merged.
+    if (2 * rows.size() > parent.n_numbered) {
         carry_over(parent, above, rows, node);
     } else {
         build_from(ParentLabels{parent, above}, rows, node);
@@ -213,8 +213,7 @@ void NodeLabelsBuilder::make_room(std::size_t n_entries, NodeLabels& node) const
     node.own.resize(n_entries);
     node.cross.resize(n_entries);
     node.single.resize(n_entries);
-    const std::size_t most = n_listed_ + n_entries * (turned_.size() + NodeLabels::block) + 1;
-    if (node.ids.size() < most) node.ids.resize(most);
+    node.ids.make_room(n_listed_ + n_entries * (turned_.size() + NodeLabels::block) + 1);
 }
 
 /// Every number is written, and stays if it is one: the loops over an entry's labels have no

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernel.hpp"
+#include "scratch.hpp"
 #include "targets.hpp"
 
 namespace ramify {
@@ -27,7 +28,7 @@ struct NodeLabels {
     static constexpr std::size_t block = 4;
     static constexpr std::size_t n_fillers = 16;
     std::vector<std::uint32_t> indptr;  // per entry + 1
-    std::vector<std::uint32_t> ids;
+    Scratch<std::uint32_t> ids;
     std::vector<double> label_weight;  // per renumbered label
     std::vector<double> label_total;   // per renumbered label: weight of the entries that have it
     std::vector<double> own;           // per entry: sum of w_c over its labels, folded ones too
@@ -42,7 +43,7 @@ struct NodeLabels {
 
     std::size_t n_entries() const { return own.size(); }
     std::size_t n_local() const { return label_weight.size(); }
-    /// Ids in use: the array may be longer, left from a larger node.
+    /// Ids in use: the array may be longer.
     std::size_t n_ids() const { return indptr.empty() ? 0 : indptr.back(); }
     /// Sum of squares around the mean vector: W times the HMC variance.
     double sum_of_squares() const { return weight > 0 ? mass - square / weight : 0; }

@@ -60,10 +60,9 @@ bool Splitter<Scan>::count_known(std::span<const RankedEntry> missing) {
     return known_rows_ >= 2 * least_rows_;
 }
 
-/// Starts the scan of a feature; false when its known entries are too alike to be worth it.
+/// Whether the scan that was begun is worth going on: its known entries may be too alike.
 template <typename Scan>
-bool Splitter<Scan>::begin_scan() {
-    scan_.begin(missing_);
+bool Splitter<Scan>::worth_scanning() {
     set_gain_floor();
     return scan_.known_weight() > 0 && scan_.known_weight() >= 2 * least_weight_ &&
            std::isfinite(gain_floor_);
@@ -190,7 +189,9 @@ void Splitter<Scan>::search_numeric(std::uint32_t feature_index, const FeatureOr
     const Feature& feature = dataset_.features[feature_index];
     if (order.constant(feature.kind, rows_->size())) return;
     feature_ = feature_index;
-    if (!count_known(order.missing) || !begin_scan()) return;
+    if (!count_known(order.missing)) return;
+    scan_.begin(missing_);
+    if (!worth_scanning()) return;
     const bool has_zeros = feature.kind == FeatureKind::sparse && order.stored.size() < n_known_;
     side_rows_ = least_rows_;
     if (rules_.random_thresholds) {

@@ -102,10 +102,10 @@ class Splitter {
 
   private:
     bool count_known(std::span<const RankedEntry> missing);
-    bool begin_scan();
+    bool worth_scanning();
     bool categories_large_enough() const;
     void list_categories(const FeatureOrder& order);
-    bool sum_categories(const FeatureOrder& order);
+    void sum_categories(const FeatureOrder& order);
     void try_pair(const FeatureOrder& order, Split& best);
     void set_gain_floor();
     double score_without_ratio(double gain) const;

@@ -13,13 +13,16 @@ void Splitter<Scan>::search_nominal(std::uint32_t feature, const FeatureOrder& o
     feature_ = feature;
     if (!count_known(order.missing)) return;
     list_categories(order);
-    if (!categories_large_enough() || !begin_scan()) return;
+    if (!categories_large_enough()) return;
     const bool nary = rules_.nominal == NominalTests::nary;
     if (dataset_.features[feature].n_categories == 2 && !nary) {
-        try_pair(order, best);
+        scan_.begin(missing_);
+        if (worth_scanning()) try_pair(order, best);
         return;
     }
-    if (!sum_categories(order)) return;
+    scan_.begin_values(categories_.size(), missing_);
+    if (!worth_scanning()) return;
+    sum_categories(order);
     if (nary) {
         branch_on_all(best);
     } else if (rules_.random_thresholds) {
@@ -103,15 +106,13 @@ void Splitter<Scan>::try_pair(const FeatureOrder& order, Split& best) {
 
 /// Sums of every category. The one that is not stored is what the others leave.
 template <typename Scan>
-bool Splitter<Scan>::sum_categories(const FeatureOrder& order) {
-    scan_.begin_values(categories_.size(), missing_);
+void Splitter<Scan>::sum_categories(const FeatureOrder& order) {
     for (std::size_t k = 0; k < categories_.size(); ++k) {
         for (auto i = categories_[k].begin; i < categories_[k].end; ++i) {
             scan_.add(k, order.stored[i].entry);
         }
     }
     scan_.complete(common_);
-    return scan_.known_weight() > 0;
 }
 
 /// Greedy forward selection: add the category that helps most while any helps.

@@ -40,6 +40,8 @@ def count_threads(n_jobs: int | None) -> int:
     >>> count_threads(2), count_threads(None)
     (2, 1)
     """
+    if n_jobs == 1:
+        return 1
     backend, _ = get_active_backend()
     if type(backend) in [BACKENDS.get(name) for name in _LOCAL]:
         return int(effective_n_jobs(n_jobs))

@@ -160,8 +160,8 @@ class GrowthPlan:
         sets = self.sets or self._find_sets(Y, label_weights)
         return _core.grow(
             dataset,
-            Y.indptr.astype(np.int64),
-            Y.indices.astype(np.int32),
+            Y.indptr.astype(np.int64, copy=False),
+            Y.indices.astype(np.int32, copy=False),
             np.ascontiguousarray(label_weights),
             rows,
             np.ascontiguousarray(sample_weight[rows]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from typing import Any
 
@@ -20,12 +20,8 @@ from ramify._validation import (
     unknown_labels_error,
 )
 
-_COMBINE: dict[str, Callable[[list[float]], float]] = {
-    "avg": lambda above: sum(above) / len(above),
-    "sum": sum,
-    "min": min,
-    "max": max,
-}
+# How to reduce the weights of several parents; the average is their sum, divided later.
+_COMBINE = {"avg": np.add, "sum": np.add, "min": np.minimum, "max": np.maximum}
 
 
 class EncodedGraph(LabelGraph):
@@ -172,28 +168,15 @@ class EncodedGraph(LabelGraph):
             raise ValueError(f"w0 is {w0!r}, but it must be a positive number, e.g. 0.75.")
         if combine not in _COMBINE:
             raise ValueError(f"combine is {combine!r}, but it must be one of {list(_COMBINE)}.")
-        if self.is_tree:
-            return self._tree_weights(float(w0))
-        indptr, indices = (rows.tolist() for rows in self.parent_rows)
-        weights: list[float] = []
-        for start, stop in pairwise(indptr):
-            if stop - start == 1:
-                above = weights[indices[start]]
-            elif stop == start:
-                above = 1.0
-            else:
-                above = _COMBINE[combine]([weights[p] for p in indices[start:stop]])
-            weights.append(w0 * above)
-        return np.array(weights, dtype=np.float64)
-
-    def _tree_weights(self, w0: float) -> NDArray[np.float64]:
-        """Return w0 to the power of every label's level, one product after the other."""
         indptr, indices = self.parent_rows
         children = np.flatnonzero(np.diff(indptr))
-        parents = indices[indptr[children]]
-        weights = np.full(self.n_labels, w0)
+        weights = np.full(self.n_labels, float(w0))
+        # A label is right once its parents are: after as many rounds as there are levels.
         for _ in range(self.depth - 1):
-            weights[children] = w0 * weights[parents]
+            above = _COMBINE[combine].reduceat(weights[indices], indptr[children])
+            if combine == "avg":
+                above /= np.diff(indptr)[children]
+            weights[children] = w0 * above
         return weights
 
     def costs(self) -> NDArray[np.float64]:
