@@ -1,9 +1,9 @@
 """How good forests are: ramify's beside CLUS's, on the same training and test rows.
 
 ``python -m benchmarks.forest_quality`` prints the pooled AUPRC and the sizes of both, and whether
-each set meets what is required. With `clus_compat` the forests must be equal; they are but for
-ties between categories that CLUS's roundings break. By default they are grown with other random
-numbers, so that five seeds on each side are compared: the means may differ by two standard errors.
+each set meets what is required. With `clus_compat` the forests must be equal. By default they are
+grown with other random numbers, so that five seeds on each side are compared: the means may differ
+by two standard errors.
 """
 
 from __future__ import annotations

@@ -215,7 +215,10 @@ class VarianceScan : public ScanBase {
     double known_impurity() const { return known_mass_ - known_part_; }
 
     /// Sums over categories run in the order of the labels, which must not be compressed.
-    void sum_categories_as_clus() { as_clus_ = true; }
+    void sum_categories_as_clus(std::size_t n_labels) {
+        as_clus_ = true;
+        n_labels_ = static_cast<double>(n_labels);
+    }
     void begin_values(std::size_t n_values, std::span<const std::uint32_t> missing);
     void add(std::size_t value, std::uint32_t entry);
     void complete(std::size_t value);
@@ -232,7 +235,7 @@ class VarianceScan : public ScanBase {
     double gain_as_clus(std::size_t value) const;
     double value_square(std::size_t value) const;
     double known_cross(std::uint32_t entry) const;
-    void begin_values_as_clus(std::size_t n_values);
+    void begin_values_as_clus(std::size_t n_values, std::span<const std::uint32_t> missing);
     void complete_as_clus(std::size_t value);
     void multiply_by_labels();
     void multiply_by_kernel();
@@ -247,6 +250,7 @@ class VarianceScan : public ScanBase {
 
     bool by_kernel_ = false;           // scan by the node's kernel instead of by labels
     bool as_clus_ = false;             // categories are summed up as CLUS does it
+    double n_labels_ = 1;              // as CLUS: of all, also those that no entry has
     LabelMoves moves_;                 // numeric features, by labels
     std::vector<double> left_;         // by kernel: sum of left rows per entry; as CLUS: S_c
     std::vector<double> missing_;      // w_c S_c or that sum over entries with an unknown value

@@ -118,8 +118,8 @@ void VarianceScan::move_by_kernel(std::span<const RankedEntry> items, double* sq
                                   double* cross) {
     const Kernel& kernel = labels_->kernel;
     const auto& known_cross = any_missing_ ? known_cross_ : kernel.cross;
-    const KernelMoves moves{kernel.cells.data(), kernel.stride, known_cross.data(), weights_.data(),
-                            left_.data()};
+    const KernelMoves moves{kernel.cells.data(), kernel.stride, known_cross.data(),
+                            weights_.data(), left_.data()};
     ramify::move_by_kernel(moves, items.data(), items.size(), square, cross);
 }
 
@@ -136,20 +136,23 @@ void VarianceScan::begin_values(std::size_t n_values, std::span<const std::uint3
         value_sums_.assign(n_values * labels_->kernel.stride, 0.0);
     } else {
         begin_labels(missing);
-        if (as_clus_) begin_values_as_clus(n_values);
+        if (as_clus_) begin_values_as_clus(n_values, missing);
     }
     known_part_ = known_weight_ > 0 ? known_square_ / known_weight_ : 0;
 }
 
-void VarianceScan::begin_values_as_clus(std::size_t n_values) {
-    std::fill_n(left_.begin(), labels_->n_local(), 0.0);
-    known_ = labels_->label_total;
-    if (any_missing_) {
-        for (std::size_t id = 0; id < known_.size(); ++id) {
-            if (missing_[id] > 0) known_[id] -= missing_[id] / labels_->label_weight[id];
-        }
+void VarianceScan::begin_values_as_clus(std::size_t n_values,
+                                        std::span<const std::uint32_t> missing) {
+    const std::size_t n_local = labels_->n_local();
+    std::fill_n(left_.begin(), n_local, 0.0);
+    // What is missing is summed up first, and taken away at once.
+    known_.assign(n_local, 0.0);
+    for (const auto entry : missing) {
+        for (const auto id : ids(entry)) known_[id] += weights_[entry];
     }
-    value_sums_.assign(n_values * labels_->n_local(), 0.0);
+    for (std::size_t id = 0; id < n_local; ++id)
+        known_[id] = labels_->label_total[id] - known_[id];
+    value_sums_.assign(n_values * n_local, 0.0);
 }
 
 /// Sum over the known entries of v times their product with this one.
@@ -283,9 +286,9 @@ double VarianceScan::square_with(std::size_t value) const {
     return left_square_ + 2 * left_products_[value] + value_square(value);
 }
 
-/// As CLUS adds up: SS(T') - (SS(P) + SS(N)), each a sum over the labels in their order, N being
-/// what P leaves of T'. Categories that divide a node alike differ in rounding only, and CLUS
-/// takes a later one if its gain comes out larger.
+/// As CLUS adds up: SS(T') - (SS(P) + SS(N)), each a sum over the labels in their order, divided
+/// by the number of labels, N being what P leaves of T'. Categories that divide a node alike
+/// differ in rounding only, and CLUS takes a later one if its gain comes out larger.
 double VarianceScan::gain_as_clus(std::size_t value) const {
     const std::size_t n_local = labels_->n_local();
     const double* sums = value_sums_.data() + value * n_local;
@@ -302,7 +305,7 @@ double VarianceScan::gain_as_clus(std::size_t value) const {
         part += labels_->label_weight[id] * (here - here * here / weight);
         rest += labels_->label_weight[id] * (there - there * there / rest_weight);
     }
-    return whole - (part + rest);
+    return (whole / n_labels_ - (part / n_labels_ + rest / n_labels_)) * n_labels_;
 }
 
 double VarianceScan::gain_with(std::size_t value) const {

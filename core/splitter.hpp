@@ -84,7 +84,7 @@ class Splitter {
           least_rows_(rules.min_samples_leaf * (1 - 1e-9)),
           least_weight_(rules.clus ? rules.min_weight : rules.min_weight * (1 - 1e-9)) {
         if constexpr (Scan::uses_kernel) {
-            if (rules.clus) scan_.sum_categories_as_clus();
+            if (rules.clus) scan_.sum_categories_as_clus(targets.n_labels());
         }
     }
 
@@ -106,6 +106,7 @@ class Splitter {
     bool categories_large_enough() const;
     void list_categories(const FeatureOrder& order);
     void sum_categories(const FeatureOrder& order);
+    void add_unstored(const FeatureOrder& order);
     void try_pair(const FeatureOrder& order, Split& best);
     void set_gain_floor();
     double score_without_ratio(double gain) const;

@@ -104,7 +104,7 @@ void Splitter<Scan>::try_pair(const FeatureOrder& order, Split& best) {
     accept_subset(score, gain, moved.code == 0 ? left : scan_.known_weight() - left, first, best);
 }
 
-/// Sums of every category. The one that is not stored is what the others leave.
+/// Sums of every category. The one that is not stored is what the others leave; CLUS adds it up.
 template <typename Scan>
 void Splitter<Scan>::sum_categories(const FeatureOrder& order) {
     for (std::size_t k = 0; k < categories_.size(); ++k) {
@@ -112,7 +112,22 @@ void Splitter<Scan>::sum_categories(const FeatureOrder& order) {
             scan_.add(k, order.stored[i].entry);
         }
     }
-    scan_.complete(common_);
+    if (rules_.clus && common_ < categories_.size()) {
+        add_unstored(order);
+        scan_.complete(categories_.size());
+    } else {
+        scan_.complete(common_);
+    }
+}
+
+template <typename Scan>
+void Splitter<Scan>::add_unstored(const FeatureOrder& order) {
+    std::vector<char> listed(rows_->size(), 0);
+    for (const auto& item : order.stored) listed[item.entry] = 1;
+    for (const auto entry : missing_) listed[entry] = 1;
+    for (std::uint32_t entry = 0; entry < listed.size(); ++entry) {
+        if (!listed[entry]) scan_.add(common_, entry);
+    }
 }
 
 /// Greedy forward selection: add the category that helps most while any helps.
