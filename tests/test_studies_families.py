@@ -15,13 +15,13 @@ from ramify.studies import StudyResults, load_study, run_study
 from ramify.studies.cell import run_cell
 from ramify.studies.comparing import check_claims, compare_folds, compare_overall
 from ramify.studies.data import StudyData, _selected, load_data
-from ramify.studies.findings import headlines, left_out, score_table
+from ramify.studies.findings import Table, TableCell, headlines, left_out, score_table
 from ramify.studies.identity import cell_key
 from ramify.studies.models import build
 from ramify.studies.plan import DataSpec, ModelSpec
-from ramify.studies.report_html import to_html
+from ramify.studies.report_html import _table, to_html
 from ramify.studies.report_latex import to_latex
-from ramify.studies.report_markdown import to_markdown
+from ramify.studies.report_markdown import table_lines, to_markdown
 from ramify.studies.report_reference import reference_overviews
 from ramify.studies.scaling import ScaledModel
 from tests.clus_data import requires_data
@@ -158,6 +158,18 @@ def test_families_have_tables_ranks_and_headlines_of_their_own(results: StudyRes
 def test_many_data_sets_are_counted_in_headlines(monkeypatch: pytest.MonkeyPatch, results) -> None:
     monkeypatch.setattr("ramify.studies.findings._NAMED", 1)
     assert any("on 2 of 2 data sets" in line for line in headlines(results))
+
+
+def test_many_data_sets_are_rows_of_a_table(results: StudyResults) -> None:
+    names = list("abcdefghi")
+    cells = [TableCell(f"0.{k}", k / 10, best=k == 8) for k in range(9)]
+    table = Table("F", ["model", *names], [("tree", cells), ("forest", cells[::-1])])
+    assert table_lines(table)[0].split() == ["|", "|", "tree", "|", "forest", "|"]
+    assert table_lines(table)[-1].split() == ["|", "i", "|", "**0.8**", "|", "0.0", "|"]
+    page = _table(table, "F", results.measures[0])
+    assert '<th scope="row">i</th><td class="best" style="--share:1.00">0.8</td>' in page
+    narrow = Table("F", ["model", *names[:3]], [("tree", cells[:3])])
+    assert narrow.upright() is narrow
 
 
 def test_claims_of_places_in_a_family(results: StudyResults) -> None:

@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 _NAMED = 8  # data sets that a headline names one by one
+_WIDE = 8  # columns that fit on a page
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,31 @@ class Table:
     title: str
     header: list[str]
     rows: list[tuple[str, list[TableCell]]]
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it is read more easily with columns as rows."""
+        return len(self.header) > _WIDE and len(self.header) > len(self.rows)
+
+    def upright(self) -> Table:
+        """Return the table; a wide one with a row for each of its columns.
+
+        Returns
+        -------
+        Table
+            With models in columns, if there were many data sets.
+
+        Examples
+        --------
+        >>> wide = Table("F", ["model", *"abcdefghi"], [("tree", [TableCell("1")] * 9)])
+        >>> wide.upright().header
+        ['', 'tree']
+        """
+        if not self.is_wide:
+            return self
+        columns = zip(*(cells for _, cells in self.rows), strict=True)
+        rows = [(name, list(cells)) for name, cells in zip(self.header[1:], columns, strict=True)]
+        return Table(self.title, ["", *(name for name, _ in self.rows)], rows)
 
 
 def score_table(results: StudyResults, quantity: Quantity) -> Table:

@@ -240,8 +240,12 @@ def _run(results: StudyResults) -> Iterator[str]:
 
 
 def _table(table: Table, caption: str, quantity: Quantity | None = None) -> str:
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.header)
     shares = _shares(table, quantity) if quantity is not None else {}
+    if table.is_wide:
+        shares = {(column, row): share for (row, column), share in shares.items()}
+        table = table.upright()
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.header)
+    tight = ' class="tight"' if len(table.header) > 7 else ""
     body = "".join(
         f'<tr><th scope="row">{escape(name)}</th>'
         + "".join(_td(cell, shares.get((row, column))) for column, cell in enumerate(cells))
@@ -250,7 +254,7 @@ def _table(table: Table, caption: str, quantity: Quantity | None = None) -> str:
     )
     label = f"<caption>{escape(caption)}</caption>" if caption else ""
     return (
-        f'<div class="scroll"><table>{label}<thead><tr>{head}</tr></thead>'
+        f'<div class="scroll"><table{tight}>{label}<thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 

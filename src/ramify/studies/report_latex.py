@@ -33,7 +33,7 @@ def to_latex(results: StudyResults) -> str:
     lines = ["% \\usepackage{booktabs}", ""]
     for quantity in (*results.measures, *results.costs) if results.cells else ():
         for part in results.parts():
-            table = score_table(part, quantity)
+            table = score_table(part, quantity).upright()
             name = " ".join(filter(None, (quantity.name, part.family)))
             label = f"tab:{results.study['name']}-{re.sub('[^A-Za-z0-9]+', '-', name)}"
             lines += _float(table, f"{table.title}; {results.study['protocol']}.", label)

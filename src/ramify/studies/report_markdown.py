@@ -172,6 +172,7 @@ def table_lines(table: Table) -> list[str]:
     list of str
         Lines.
     """
+    table = table.upright()
     rows = [[name, *(_cell(cell) for cell in cells)] for name, cells in table.rows]
     columns = list(zip(table.header, *rows, strict=True))
     widths = [max(3, *map(len, column)) for column in columns]
