@@ -56,7 +56,36 @@ void fill_column(const Feature& feature, std::size_t n_rows, std::uint16_t* colu
     }
 }
 
+/// Sorts rows by code, counting.
+void place_rows(const std::uint16_t* column, std::size_t n_rows, std::uint32_t n_values,
+                std::uint16_t* position, std::uint16_t* row, std::uint16_t* start) {
+    std::vector<std::uint16_t> next(n_values + 1, 0);
+    for (std::size_t r = 0; r < n_rows; ++r) ++next[column[r] + 1];
+    for (std::uint32_t code = 0; code < n_values; ++code) next[code + 1] += next[code];
+    std::ranges::copy(next, start);
+    for (std::size_t r = 0; r < n_rows; ++r) {
+        position[r] = next[column[r]]++;
+        row[position[r]] = static_cast<std::uint16_t>(r);
+    }
+}
+
 }  // namespace
+
+const PositionColumns& CodeCache::positions_of(const Dataset& dataset) {
+    const CodeColumns& codes = of(dataset);
+    std::call_once(positions_made_, [&] {
+        positions_.position.resize(codes.cells.size());
+        positions_.row.resize(codes.cells.size());
+        positions_.start.resize(codes.n_cells);
+        for (std::size_t f = 0; f < codes.n_values.size(); ++f) {
+            place_rows(codes.column(f), codes.n_rows, codes.n_values[f],
+                       positions_.position.data() + f * codes.n_rows,
+                       positions_.row.data() + f * codes.n_rows,
+                       positions_.start.data() + codes.first_cell[f]);
+        }
+    });
+    return positions_;
+}
 
 const CodeColumns& CodeCache::of(const Dataset& dataset) {
     std::call_once(made_, [&] {

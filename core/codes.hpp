@@ -26,15 +26,28 @@ struct CodeColumns {
     }
 };
 
+/// Where the rows stand in the order of each column, from code 0 on; rows of one code follow each
+/// other in any order. For columns without unknown values and rows that two bytes can count.
+struct PositionColumns {
+    std::vector<std::uint16_t> position;  // per column and row
+    std::vector<std::uint16_t> row;       // per column and position
+    std::vector<std::uint16_t> start;     // the first position of each code, and the number of
+                                          // rows: a column's begin at CodeColumns::first_cell
+};
+
 /// Makes the columns when they are first asked for: one set for all trees of a data set.
 class CodeCache {
   public:
     /// Empty where a column has too many values for two bytes, or most cells are zero.
     const CodeColumns& of(const Dataset& dataset);
+    /// For a data set that has these, and codes that are not empty.
+    const PositionColumns& positions_of(const Dataset& dataset);
 
   private:
     std::once_flag made_;
     CodeColumns columns_;
+    std::once_flag positions_made_;
+    PositionColumns positions_;
 };
 
 }  // namespace ramify

@@ -9,6 +9,7 @@
 #include "feature_sampler.hpp"
 #include "gain_ratio.hpp"
 #include "label_sums.hpp"
+#include "marking.hpp"
 #include "medoid.hpp"
 #include "parallel.hpp"
 #include "pending.hpp"
@@ -464,6 +465,9 @@ Tree grow_with(const Work& work, NodeRows rows) {
 Tree grow(const Dataset& dataset, const Targets& targets, NodeRows root,
           const GrowOptions& options) {
     StopSignal signal(options.interrupted);
+    if (can_mark(dataset, targets, root, options)) {
+        return grow_by_marks(dataset, targets, root, options, signal);
+    }
     if (can_count(dataset, targets, options)) {
         return grow_by_counting(dataset, targets, root, options, signal);
     }
