@@ -1,7 +1,6 @@
 #include "marking.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "marking_search.hpp"
@@ -19,7 +18,7 @@ constexpr std::size_t most_classes = 256;
 /// A node that waits to be grown.
 struct Pending {
     std::vector<std::uint32_t> rows;
-    std::vector<double> total;  // per class: rows
+    std::vector<std::uint32_t> total;  // per class: rows
     std::int64_t depth = 0;
     Place place;
     std::vector<std::uint64_t> members;  // per feature and position a bit; empty: not made yet
@@ -50,8 +49,7 @@ class MarkingGrower {
           n_classes_(one_label_ ? 2 : targets.n_labels()),
           n_words_(dataset.n_rows / 64 + 1),
           rare_(n_words_, 0),
-          before_(n_words_),
-          moved_(n_classes_, 0.0) {}
+          search_(n_classes_) {}
 
     Tree grow(const NodeRows& rows, StopSignal& signal);
 
@@ -73,7 +71,9 @@ class MarkingGrower {
     }
     double scale() const { return one_label_ ? label_weight_ / 2 : label_weight_; }
     static double square(const Pending& node) {
-        return std::inner_product(node.total.begin(), node.total.end(), node.total.begin(), 0.0);
+        double sum = 0;
+        for (const double n : node.total) sum += n * n;
+        return sum;
     }
 
     const Dataset& dataset_;
@@ -88,9 +88,7 @@ class MarkingGrower {
     MarkedTest test_;      // of the node at hand
     std::vector<std::uint32_t> rare_rows_;
     std::vector<std::uint64_t> rare_;
-    std::vector<std::uint32_t> before_;
-    std::vector<double> moved_;
-    std::vector<MarkedPlace> places_;
+    MarkingSearch search_;
     std::vector<LabelSum> sums_;
 };
 
@@ -98,7 +96,7 @@ bool MarkingGrower::splittable(const Pending& node) const {
     const auto n = static_cast<double>(node.rows.size());
     return (options_.max_depth < 0 || node.depth < options_.max_depth) && n >= 2 &&
            n >= options_.min_samples_split * (1 - relative_tolerance) &&
-           *std::ranges::max_element(node.total) < n && label_weight_ > 0;
+           *std::ranges::max_element(node.total) < node.rows.size() && label_weight_ > 0;
 }
 
 bool MarkingGrower::find_test(Pending& node) {
@@ -112,11 +110,15 @@ bool MarkingGrower::find_test(Pending& node) {
     for (const auto row : node.rows) {
         if (class_of_[row] != major) rare_rows_.push_back(row);
     }
-    places_.resize(2 * rare_rows_.size() + 1);
+    search_.make_room(rare_rows_.size(), n_words_);
     const auto n = static_cast<double>(node.rows.size());
     const double q = square(node);
-    const MarkedNode marked{
-        n, q, *most, node.total.data(), class_of_.data(), relative_tolerance * (n - q / n)};
+    const MarkedNode marked{n,
+                            q,
+                            static_cast<double>(*most),
+                            node.total.data(),
+                            class_of_.data(),
+                            relative_tolerance * (n - q / n)};
     test_ = {};
     for (std::size_t f = 0; f < dataset_.features.size(); ++f) {
         if (!std::cmp_equal(f, options_.hidden)) search(f, node, marked);
@@ -135,10 +137,9 @@ void MarkingGrower::search(std::size_t f, const Pending& node, const MarkedNode&
                                 n_words_,
                                 positions_.row.data() + f * dataset_.n_rows,
                                 codes_.column(f),
-                                positions_.start.data() + codes_.first_cell[f]};
-    const std::size_t n = list_places(marked, feature, moved_.data(), places_.data());
-    std::ranges::fill(moved_, 0.0);
-    if (choose_place(marked, feature, places_.data(), n, before_.data(), test_)) {
+                                positions_.start.data() + codes_.first_cell[f],
+                                codes_.n_values[f] == dataset_.n_rows};
+    if (search_.search(marked, feature, test_)) {
         test_.feature = static_cast<std::int32_t>(f);
     }
 }
@@ -191,7 +192,7 @@ void MarkingGrower::split(Pending& node, std::int32_t id, std::vector<Pending>& 
     for (std::int32_t b = 0; b < 2; ++b) {
         branches[b].depth = node.depth + 1;
         branches[b].place = {id, b};
-        branches[b].total.assign(n_classes_, 0.0);
+        branches[b].total.assign(n_classes_, 0);
     }
     for (const auto row : node.rows) {
         Pending& child = branches[column[row] < test_.bound ? 0 : 1];
@@ -215,11 +216,12 @@ void MarkingGrower::hand_members(Pending& node, Pending& one, Pending& other) {
 void MarkingGrower::set_values(std::int32_t id, const Pending& node, TreeBuilder& tree) {
     sums_.clear();
     if (one_label_) {
-        sums_.push_back({0, node.total[1], label_weight_});
+        sums_.push_back({0, static_cast<double>(node.total[1]), label_weight_});
     } else {
         for (std::size_t c = 0; c < n_classes_; ++c) {
-            if (node.total[c] <= 0) continue;
-            sums_.push_back({static_cast<std::int32_t>(c), node.total[c], label_weight_});
+            if (node.total[c] == 0) continue;
+            const auto label = static_cast<std::int32_t>(c);
+            sums_.push_back({label, static_cast<double>(node.total[c]), label_weight_});
         }
     }
     tree.set_values(id, sums_, static_cast<double>(node.rows.size()));
@@ -229,7 +231,7 @@ Tree MarkingGrower::grow(const NodeRows& rows, StopSignal& signal) {
     TreeBuilder tree;
     std::vector<Pending> stack(1);
     stack[0].rows = rows.row;
-    stack[0].total.assign(n_classes_, 0.0);
+    stack[0].total.assign(n_classes_, 0);
     for (const auto row : rows.row) stack[0].total[class_of_[row]] += 1;
     while (!stack.empty()) {
         signal.check();

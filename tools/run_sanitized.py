@@ -24,6 +24,7 @@ NATIVE = [
     "tests/test_tree_one_label.py",
     "tests/test_tree_packing.py",
     "tests/test_tree_pruning.py",
+    "tests/test_tree_rare_classes.py",
     "tests/test_tree_reference.py",
 ]
 
