@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "log_series.hpp"
 #include "simd.hpp"
 
 namespace ramify {
@@ -20,8 +21,7 @@ constexpr std::size_t most_parents = 8;
 
 /// The natural logarithm of positive normal numbers, to the last digit or two.
 ///
-/// x = 2^e m with m in [√½, √2), log x = e log 2 + 2 artanh s with s = (m - 1) / (m + 1); of the
-/// series of artanh, whose argument is below 0.172, eleven terms are enough.
+/// x = 2^e m with m in [√½, √2), log x = e log 2 + 2 artanh s with s = (m - 1) / (m + 1).
 RAMIFY_INSIDE Lanes log_of(const Lanes& x) {
     constexpr std::uint64_t root_of_half = 0x3fe6a09e667f3bcdULL;
     constexpr std::uint64_t one = 0x3ff0000000000000ULL;
@@ -33,16 +33,7 @@ RAMIFY_INSIDE Lanes log_of(const Lanes& x) {
     const Lanes e = std::bit_cast<Lanes>(exponent) - (4503599627370496.0 + 1023.0);
     const Lanes s = (m - 1.0) / (m + 1.0);
     const Lanes z = s * s;
-    Lanes series = z * (1.0 / 21) + 1.0 / 19;
-    series = series * z + 1.0 / 17;
-    series = series * z + 1.0 / 15;
-    series = series * z + 1.0 / 13;
-    series = series * z + 1.0 / 11;
-    series = series * z + 1.0 / 9;
-    series = series * z + 1.0 / 7;
-    series = series * z + 1.0 / 5;
-    series = series * z + 1.0 / 3;
-    return e * 0.6931471805599453 + 2.0 * (s + s * z * series);
+    return e * 0.6931471805599453 + 2.0 * (s + s * z * artanh_tail(z));
 }
 
 RAMIFY_INSIDE Lanes clipped(const Lanes& p) {

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "log_series.hpp"
 #include "simd.hpp"
 
 namespace ramify {
@@ -17,8 +18,7 @@ constexpr double two_52 = 4503599627370496.0;
 constexpr double log2_of_e = 1.4426950408889634074;
 
 /// log2 of a positive number (something finite for 0), without branches or calls: x = 2^k m with m
-/// around 1, and with s = (m - 1) / (m + 1) ln m = 2 artanh(s) = 2s + 2s^3/3 + 2s^5/5 + ...; the
-/// terms that are left out count less than the last bit, as |s| < 0.172.
+/// around 1, and with s = (m - 1) / (m + 1) ln m = 2 artanh(s) = 2s + 2s^3/3 + 2s^5/5 + ...
 inline double log2_of(double x) {
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(x) + (one_bits - half_root);
     const double k = std::bit_cast<double>((bits >> 52) | two_52_bits) - (two_52 + 1023);
@@ -26,18 +26,8 @@ inline double log2_of(double x) {
     const double f = m - 1;
     const double s = f / (f + 2);
     const double z = s * s;
-    double tail = 2.0 / 21;
-    tail = tail * z + 2.0 / 19;
-    tail = tail * z + 2.0 / 17;
-    tail = tail * z + 2.0 / 15;
-    tail = tail * z + 2.0 / 13;
-    tail = tail * z + 2.0 / 11;
-    tail = tail * z + 2.0 / 9;
-    tail = tail * z + 2.0 / 7;
-    tail = tail * z + 2.0 / 5;
-    tail = tail * z + 2.0 / 3;
     // 2s = f - s f exactly, and f has no error: the small terms alone are rounded.
-    return k + (f - s * (f - z * tail)) * log2_of_e;
+    return k + (f - s * (f - z * (2 * artanh_tail(z)))) * log2_of_e;
 }
 
 }  // namespace

@@ -310,6 +310,9 @@ def test_study_runs_reports_and_says_what_failed(tmp_path: Path) -> None:
     again = run("study", path, "-o", tmp_path / "out", "--report", "--json")
     assert json.loads(again.output)["finished"] == 2
     assert (tmp_path / "out" / "report.md").is_file()
+    part = run("study", path, "-o", tmp_path / "out", "--report", "-d", "animals")
+    assert part.exit_code == 2
+    assert "Leave out --report" in part.output
 
 
 def test_study_names_what_there_is() -> None:

@@ -271,6 +271,11 @@ def study(
     with plain_errors(verbose):
         plan = load_study(name, quick=quick)
         folder = out or Path("results") / (plan.name + "-quick" * quick)
+        if report and only:
+            raise ValueError(
+                f"--datasets is {', '.join(only)}, but --report writes the report of the last run "
+                "again. Leave out --report: what is finished is not learnt again."
+            )
         if report:
             results = StudyResults.read(folder)
         else:
