@@ -69,6 +69,7 @@ class Grower {
     void hand_orders_down(const Pending& node, std::span<Pending> children);
     void hand_labels_down(const Pending& node, Pending& child);
     void add_kernel(Pending& node);
+    std::size_t count_labels(const NodeRows& rows) const;
     void set_prototype(const Pending& node, std::int32_t id, TreeBuilder& tree);
     Pending take_spare(std::size_t n_rows);
     void put_back(Pending node);
@@ -354,7 +355,9 @@ void Grower<Scan>::hand_labels_down(const Pending& node, Pending& child) {
 template <typename Scan>
 void Grower<Scan>::add_kernel(Pending& node) {
     if constexpr (Scan::uses_kernel) {
-        if (Kernel::pays(node.labels)) node.labels.kernel.compute(node.labels, node.rows);
+        if (Kernel::pays(node.labels, work_.n_tried())) {
+            node.labels.kernel.compute(node.labels, node.rows);
+        }
     }
 }
 
@@ -380,6 +383,13 @@ void Grower<Scan>::put_back(Pending node) {
 }
 
 template <typename Scan>
+std::size_t Grower<Scan>::count_labels(const NodeRows& rows) const {
+    std::size_t n = 0;
+    for (const auto row : rows.row) n += work_.targets.labels.row(row).size();
+    return n;
+}
+
+template <typename Scan>
 void Grower<Scan>::set_prototype(const Pending& node, std::int32_t id, TreeBuilder& tree) {
     const auto sums = label_sums_.of(node.rows);
     if (work_.options.prototype == Prototype::medoid) {
@@ -401,6 +411,7 @@ template <typename Defer>
 TreeBuilder Grower<Scan>::grow(Pending root, Defer defer, std::vector<Pending>& deferred,
                                std::vector<std::unique_ptr<Grower>>* crew) {
     TreeBuilder tree;
+    tree.expect_values(count_labels(root.rows));
     const double factor = work_.options.rules.score_factor;
     const bool keep_values =
         work_.options.merging != LeafMerging::none || work_.options.inner_values;
@@ -444,10 +455,8 @@ Tree grow_with(const Work& work, NodeRows rows) {
     // Large nodes first, their features shared among the threads; then the small ones, each with
     // all that grows below it on one thread.
     std::vector<Pending> small;
-    const std::size_t n_tried =
-        work.keep_orders ? work.dataset.features.size() : options.max_features;
     const auto is_small = [&](const Pending& node) {
-        return n_threads > 1 && node.rows.size() * n_tried < shared_work;
+        return n_threads > 1 && node.rows.size() * work.n_tried() < shared_work;
     };
     TreeBuilder top =
         crew[0]->grow(std::move(root), is_small, small, n_threads > 1 ? &crew : nullptr);

@@ -8,12 +8,14 @@
 
 namespace ramify {
 
-/// A scan by the kernel pays for n cells per entry, a scan by labels for its labels. The numbers
-/// are fitted on FunCat and Gene Ontology forests.
-bool Kernel::pays(const NodeLabels& labels) {
-    constexpr std::size_t most = 160;
+/// A scan by the kernel pays for n cells per entry, a scan by labels for its labels; the kernel
+/// itself costs as much as a few scans. The numbers are fitted on FunCat and Gene Ontology, trees
+/// (all features) and forests (five to seven).
+bool Kernel::pays(const NodeLabels& labels, std::size_t n_scans) {
+    const bool many = n_scans >= 20;
+    const std::size_t most = many ? 160 : 100;
     const std::size_t n = labels.n_entries();
-    return n <= most && n * n <= 40 * n + 4 * labels.n_ids();
+    return n <= most && n * n <= (many ? 2 : 1) * (20 * n + 2 * labels.n_ids());
 }
 
 void Kernel::resize(std::size_t n_entries) {

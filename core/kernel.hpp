@@ -28,8 +28,8 @@ struct Kernel {
     void clear() { stride = 0; }
     const double* row(std::size_t entry) const { return cells.data() + entry * stride; }
 
-    /// Whether these labels are better served by a kernel.
-    static bool pays(const NodeLabels& labels);
+    /// Whether so many scans of these labels are better served by a kernel.
+    static bool pays(const NodeLabels& labels, std::size_t n_scans);
     /// The origin is the empty set of the node's (renumbered) labels.
     void compute(const NodeLabels& labels, const NodeRows& rows);
     /// The part of the parent's; above[i]: the number that entry i has there.

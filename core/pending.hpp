@@ -34,6 +34,10 @@ struct Work {
     bool keep_orders;
     bool any_nominal;
 
+    /// Features that are searched in a node.
+    std::size_t n_tried() const {
+        return keep_orders ? dataset.features.size() : options.max_features;
+    }
     /// Under CLUS's conventions sums over categories run in the order of the labels.
     bool in_label_order() const { return options.rules.clus && any_nominal; }
     /// Sets the node's weight, and whether it may be split.

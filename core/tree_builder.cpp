@@ -46,6 +46,11 @@ void close_tree(Tree& tree) {
     tree.value_indptr.push_back(static_cast<std::int64_t>(tree.value_label.size()));
 }
 
+void TreeBuilder::expect_values(std::size_t n) {
+    tree_.value_label.reserve(n);
+    tree_.value.reserve(n);
+}
+
 std::int32_t TreeBuilder::add_node(Place place, double weight, std::size_t n_samples) {
     const auto id = static_cast<std::int32_t>(tree_.n_nodes());
     if (place.parent >= 0) {
@@ -79,11 +84,17 @@ void TreeBuilder::set_impurity(std::int32_t node, double impurity, double weight
 }
 
 void TreeBuilder::set_values(std::int32_t, std::span<const LabelSum> sums, double weight) {
-    for (const auto& s : sums) {
-        if (s.sum <= 0) continue;
-        tree_.value_label.push_back(s.label);
-        tree_.value.push_back(s.sum / weight);
+    const std::size_t before = tree_.value.size();
+    tree_.value_label.resize(before + sums.size());
+    tree_.value.resize(before + sums.size());
+    std::size_t k = before;
+    for (const auto& s : sums) {  // all are written, and stay if they are positive
+        tree_.value_label[k] = s.label;
+        tree_.value[k] = s.sum / weight;
+        k += s.sum > 0;
     }
+    tree_.value_label.resize(k);
+    tree_.value.resize(k);
 }
 
 void TreeBuilder::set_labels(std::int32_t, std::span<const std::int32_t> labels) {

@@ -24,6 +24,8 @@ void close_tree(Tree& tree);
 
 class TreeBuilder {
   public:
+    /// Makes room for the values of leaves, whose arrays are by far the longest.
+    void expect_values(std::size_t n);
     std::int32_t add_node(Place place, double weight, std::size_t n_samples);
     void set_split(std::int32_t node, const Split& split, double factor);
     void set_impurity(std::int32_t node, double impurity, double weight);
