@@ -20,6 +20,12 @@ void append_slice(std::vector<std::int64_t>& to_indptr, std::vector<T>& to,
            static_cast<std::size_t>(from_indptr[node + 1]));
 }
 
+/// Small trees grow on many rows too: what was expected of them is not kept with them.
+template <typename T>
+void give_back_room(std::vector<T>& values) {
+    if (values.capacity() > 2 * values.size()) values.shrink_to_fit();
+}
+
 }  // namespace
 
 void copy_node(const Tree& from, std::size_t node, Tree& to) {
@@ -108,7 +114,11 @@ void TreeBuilder::mark_deferred(std::int32_t node, std::size_t subtree) {
 
 Tree TreeBuilder::finish(std::span<TreeBuilder> subtrees) && {
     close_tree(tree_);
-    if (deferred_.empty()) return std::move(tree_);
+    if (deferred_.empty()) {
+        give_back_room(tree_.value_label);
+        give_back_room(tree_.value);
+        return std::move(tree_);
+    }
     for (auto& subtree : subtrees) close_tree(subtree.tree_);
 
     // A stand-in becomes its subtree's root; later nodes shift by what the subtree adds.
