@@ -238,6 +238,8 @@ class VarianceScan : public ScanBase {
     void begin_values_as_clus(std::size_t n_values, std::span<const std::uint32_t> missing);
     void complete_as_clus(std::size_t value);
     void multiply_by_labels();
+    void list_label_weights();
+    void forget_label_sums(std::size_t n_seen, std::size_t stride);
     void multiply_by_kernel();
     void leave_rest_to(std::size_t value);
     void begin_labels(std::span<const std::uint32_t> missing);
@@ -272,8 +274,12 @@ class VarianceScan : public ScanBase {
     std::vector<double> left_products_;   // the same of the left side and a category
     // One row per category. By kernel: the sum of its entries' rows; as CLUS: S_vc of the labels.
     std::vector<double> value_sums_;
-    std::vector<double> label_sums_;  // otherwise, one row per label: S_vc of the categories
-    std::vector<double> known_;       // as CLUS: T_c over the entries with a known value
+    std::vector<double> label_sums_;     // otherwise, one row per label: S_vc of the categories
+    std::vector<double> label_weight_;   // per label and filler
+    bool label_weights_listed_ = false;  // of the node at hand
+    std::vector<double>
+        met_;  // per pair of categories: products of entries with those before them
+    std::vector<double> known_;  // as CLUS: T_c over the entries with a known value
 };
 
 template <typename Worth, typename Visit>

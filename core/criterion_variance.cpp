@@ -12,6 +12,7 @@ double VarianceScan::impurity_of(std::span<const LabelSum> sums, double weight) 
 
 void VarianceScan::reset(const NodeLabels& labels, std::span<const double> weights) {
     reset_base(labels, weights);
+    label_weights_listed_ = false;
     // More cells than labels: the fillers' own, always zero.
     const auto n_cells = std::max(labels.n_local() + NodeLabels::n_fillers, labels.kernel.stride);
     left_.resize(n_cells);
@@ -213,36 +214,55 @@ void VarianceScan::multiply_by_labels() {
     constexpr std::size_t block = 4;
     const std::size_t n_values = value_weight_.size();
     const std::size_t stride = (n_values + block - 1) / block * block;
-    if (label_sums_.size() < labels_->n_local() * stride) {
-        label_sums_.resize(labels_->n_local() * stride, 0.0);
-    }
+    const std::size_t n_sums = (labels_->n_local() + NodeLabels::n_fillers) * stride;
+    if (label_sums_.size() < n_sums) label_sums_.resize(n_sums, 0.0);
+    list_label_weights();
+    met_.assign(n_values * stride, 0.0);
     std::size_t n_seen = 0;
     for (const auto& [value, entry] : added_) {
         const double v = weights_[entry];
-        const auto labels = ids(entry);
-        n_seen += labels.size();
+        const auto begin = labels_->indptr[entry];
+        const auto end = labels_->indptr[entry + 1];
+        n_seen += end - begin;
         for (std::size_t first = 0; first < stride; first += block) {
-            const bool own = value - first < block;
             double met[block] = {};
-            for (const auto id : labels) {
-                double* sums = label_sums_.data() + id * stride + first;
-                const double weight = labels_->label_weight[id];
-                for (std::size_t u = 0; u < block; ++u) met[u] += weight * sums[u];
-                if (own) sums[value - first] += v;
+            for (auto k = begin; k < end; ++k) {
+                const auto id = labels_->ids[k];
+                const double* sums = label_sums_.data() + id * stride + first;
+                for (std::size_t u = 0; u < block; ++u) met[u] += label_weight_[id] * sums[u];
             }
-            for (std::size_t u = first; u < std::min(n_values, first + block); ++u) {
-                value_products_[value * n_values + u] += v * met[u - first];
-                value_products_[u * n_values + value] += v * met[u - first];
-            }
+            double* row = met_.data() + value * stride + first;
+            for (std::size_t u = 0; u < block; ++u) row[u] += v * met[u];
         }
+        for (auto k = begin; k < end; ++k) label_sums_[labels_->ids[k] * stride + value] += v;
         value_products_[value * n_values + value] += v * v * labels_->own[entry];
     }
-    if (n_seen > labels_->n_local()) {
-        std::fill_n(label_sums_.begin(), labels_->n_local() * stride, 0.0);
+    for (std::size_t v = 0; v < n_values; ++v) {
+        for (std::size_t u = 0; u < n_values; ++u) {
+            value_products_[v * n_values + u] += met_[v * stride + u] + met_[u * stride + v];
+        }
+    }
+    forget_label_sums(n_seen, stride);
+}
+
+/// Fillers weigh nothing.
+void VarianceScan::list_label_weights() {
+    if (label_weights_listed_) return;
+    label_weights_listed_ = true;
+    label_weight_.assign(labels_->n_local() + NodeLabels::n_fillers, 0.0);
+    std::ranges::copy(labels_->label_weight, label_weight_.begin());
+}
+
+void VarianceScan::forget_label_sums(std::size_t n_seen, std::size_t stride) {
+    const std::size_t n_labels = labels_->n_local() + NodeLabels::n_fillers;
+    if (n_seen > n_labels) {
+        std::fill_n(label_sums_.begin(), n_labels * stride, 0.0);
         return;
     }
     for (const auto& [value, entry] : added_) {
-        for (const auto id : ids(entry)) label_sums_[id * stride + value] = 0;
+        for (auto k = labels_->indptr[entry]; k < labels_->indptr[entry + 1]; ++k) {
+            label_sums_[labels_->ids[k] * stride + value] = 0;
+        }
     }
 }
 
