@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "grow.hpp"
 #include "init.hpp"
 #include "matrices.hpp"
+#include "node_labels.hpp"
 #include "predict.hpp"
 #include "prune.hpp"
 #include "stopping.hpp"
@@ -154,18 +156,42 @@ LabelSets label_sets_of(const Vector<std::uint32_t>& of_row, const Matrix<double
     return sets;
 }
 
-Tree grow_tree(const Dataset& dataset, const Vector<std::int64_t>& label_indptr,
-               const Vector<std::int32_t>& label_indices, const Vector<double>& label_weight,
-               const Vector<std::int64_t>& rows, const Vector<double>& weights,
-               const Vector<std::uint32_t>& set_of_row, const Matrix<double>& squared,
+/// Labels of all rows, checked, and numbered if many trees will learn from them.
+struct Labels {
+    std::vector<std::int64_t> indptr;
+    std::vector<std::int32_t> indices;
+    std::vector<double> weight;  // per label
+    std::optional<NodeLabels> numbered;
+
+    Targets targets() const {
+        return {{indptr, indices}, weight, {}, numbered ? &*numbered : nullptr};
+    }
+};
+
+template <typename T>
+std::vector<T> copy_of(const Vector<T>& given) {
+    const auto values = view(given);
+    return {values.begin(), values.end()};
+}
+
+void make_labels(Labels* place, const Vector<std::int64_t>& indptr,
+                 const Vector<std::int32_t>& indices, const Vector<double>& weight, bool many) {
+    check_compressed(view(indptr), view(indices), weight.size());
+    new (place) Labels{copy_of(indptr), copy_of(indices), copy_of(weight), {}};
+    if (!many) return;
+    nb::gil_scoped_release release;
+    place->numbered = number_labels(place->targets(), place->indptr.size() - 1);
+}
+
+Tree grow_tree(const Dataset& dataset, const Labels& labels, const Vector<std::int64_t>& rows,
+               const Vector<double>& weights, const Vector<std::uint32_t>& set_of_row,
+               const Matrix<double>& squared,
                const nb::typed<nb::dict, nb::str, nb::object>& given, const StopFlag* stop) {
     GrowOptions options = options_of(given);
     options.interrupted = interrupted_by(stop);
-    check_compressed(view(label_indptr), view(label_indices), label_weight.size());
-    require(label_indptr.size() == dataset.n_rows + 1, "labels and X differ in their rows");
-    const Targets targets{{view(label_indptr), view(label_indices)},
-                          view(label_weight),
-                          label_sets_of(set_of_row, squared, options, dataset.n_rows)};
+    require(labels.indptr.size() == dataset.n_rows + 1, "labels and X differ in their rows");
+    Targets targets = labels.targets();
+    targets.sets = label_sets_of(set_of_row, squared, options, dataset.n_rows);
     NodeRows root = root_rows(view(rows), view(weights), dataset.n_rows);
     return stoppable([&] { return grow(dataset, targets, std::move(root), options); });
 }
@@ -300,9 +326,12 @@ void init_tree(nb::module_& m) {
     nb::class_<StopFlag>(m, "StopFlag", "Tells growing trees in any thread to stop.")
         .def(nb::init<>())
         .def("set", [](StopFlag& flag) { flag.set = true; });
-    m.def("grow", &grow_tree, nb::arg("dataset"), nb::arg("label_indptr"),
-          nb::arg("label_indices"), nb::arg("label_weight"), nb::arg("rows"), nb::arg("weights"),
-          nb::arg("set_of_row"), nb::arg("squared"), nb::arg("options"),
+    nb::class_<Labels>(m, "Labels", "Labels of the rows of a Dataset, prepared for growing.")
+        .def("__init__", &make_labels, nb::arg("indptr"), nb::arg("indices"), nb::arg("weight"),
+             nb::arg("many") = false,
+             "Rows of label numbers and the labels' weights; many: for more than one tree.");
+    m.def("grow", &grow_tree, nb::arg("dataset"), nb::arg("labels"), nb::arg("rows"),
+          nb::arg("weights"), nb::arg("set_of_row"), nb::arg("squared"), nb::arg("options"),
           nb::arg("stop").none() = nb::none(),
           "Grow a tree; options are those of core/grow.hpp by name.");
 }

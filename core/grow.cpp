@@ -266,7 +266,13 @@ Pending Grower<Scan>::make_root(NodeRows rows) {
     work_.weigh(root);
     if (!root.splittable) return root;
     if constexpr (!Scan::by_sets) {
-        labels_builder_.build(root.rows, root.labels);
+        if (Scan::uses_kernel && work_.may_share_numbers()) {
+            // All rows were numbered: a row's number there is its own.
+            labels_builder_.build_below(*work_.targets.numbered, root.rows.row, root.rows,
+                                        root.labels);
+        } else {
+            labels_builder_.build(root.rows, root.labels);
+        }
         add_kernel(root);
     }
     if (work_.keep_orders) {

@@ -36,6 +36,16 @@ struct ParentLabels {
 
 }  // namespace
 
+NodeLabels number_labels(const Targets& targets, std::size_t n_rows) {
+    NodeRows rows;
+    for (std::size_t r = 0; r < n_rows; ++r) {
+        rows.push_back(static_cast<std::uint32_t>(r), 1.0, 1.0);
+    }
+    NodeLabels labels;
+    NodeLabelsBuilder(targets, {true, true}).build(rows, labels);
+    return labels;
+}
+
 void NodeLabelsBuilder::build(const NodeRows& rows, NodeLabels& node) {
     build_from(RowLabels{targets_, rows}, rows, node);
 }

@@ -49,6 +49,10 @@ struct NodeLabels {
     double sum_of_squares() const { return weight > 0 ? mass - square / weight : 0; }
 };
 
+/// The labels of n rows of weight 1 as the variance criterion takes them. Trees that learn many
+/// times from some of these rows start from them, which are fewer than the labels themselves.
+NodeLabels number_labels(const Targets& targets, std::size_t n_rows);
+
 /// Builds NodeLabels in two passes over the labels of the node's rows.
 class NodeLabelsBuilder {
   public:

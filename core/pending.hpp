@@ -40,6 +40,8 @@ struct Work {
     }
     /// Under CLUS's conventions sums over categories run in the order of the labels.
     bool in_label_order() const { return options.rules.clus && any_nominal; }
+    /// CLUS's ties depend on the order in which labels are added up.
+    bool may_share_numbers() const { return targets.numbered != nullptr && !options.rules.clus; }
     /// Sets the node's weight, and whether it may be split.
     void weigh(Pending& node) const {
         const NodeRows& rows = node.rows;

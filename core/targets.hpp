@@ -8,10 +8,13 @@
 
 namespace ramify {
 
+struct NodeLabels;
+
 struct Targets {
     SparseRowsView labels;                 // one row of labels per example, closed upwards
     std::span<const double> label_weight;  // per label, not negative
     LabelSets sets = {};                   // for distances and medoids; otherwise empty
+    const NodeLabels* numbered = nullptr;  // those of all rows, see number_labels(); null: none
 
     std::size_t n_labels() const { return label_weight.size(); }
 };

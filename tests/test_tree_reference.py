@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ramify import _core
 from ramify._features import FeatureSchema, make_dataset
-from ramify._growing import GrowthPlan, predict_tree
+from ramify._growing import GrowthPlan, predict_tree, prepare_labels
 from tests import reference
 from tests.engine_trees import branches, category_branches, value
 from tests.reference import Column, Node, Settings
@@ -35,10 +35,11 @@ class Problem:
     def columns(self) -> list[Column]:
         return [Column(x, int(k)) for x, k in zip(self.X.T, self.n_categories, strict=True)]
 
-    def grow(self, plan: GrowthPlan, X: Any = None) -> _core.Tree:
+    def grow(self, plan: GrowthPlan, X: Any = None, *, many: bool = False) -> _core.Tree:
         dataset = make_dataset(self.X if X is None else X, FeatureSchema(self.n_categories, {}))
         Y = sparse.csr_array(self.Y.astype(np.int32))
-        return plan.grow(dataset, Y, self.label_weights, self.sample_weight)
+        labels = prepare_labels(Y, self.label_weights, many=many)
+        return plan.grow(dataset, Y, self.label_weights, self.sample_weight, labels=labels)
 
 
 def column(rng: np.random.Generator, n: int, kind: str) -> tuple[np.ndarray, int]:
@@ -162,6 +163,28 @@ def test_engine_grows_the_tree_of_the_reference(problem: Problem, wanted: Settin
     predict_tree(tree, problem.X, scores)
     by_reference = reference.predict(expected, problem.columns, wanted)
     np.testing.assert_allclose(scores, by_reference, atol=1e-12)
+
+
+@settings(deadline=None, max_examples=200)
+@given(problem=problems(), wanted=growth, seed=st.integers(0, 99))
+def test_members_of_a_forest_are_trees_of_their_rows(
+    problem: Problem, wanted: Settings, seed: int
+) -> None:
+    drawn = np.random.default_rng(seed).integers(0, 3, len(problem.Y))
+    drawn[seed % len(drawn)] = 1
+    problem.sample_weight = problem.sample_weight * drawn
+    kept = problem.sample_weight > 0
+    if not kept.any():
+        return
+    alone = Problem(
+        problem.X[kept],
+        problem.n_categories,
+        problem.Y[kept],
+        problem.label_weights,
+        problem.sample_weight[kept],
+    )
+    tree = problem.grow(plan_of(wanted), many=True)
+    assert_same(tree, expected_tree(alone, wanted), problem.Y.shape[1])
 
 
 @quickly

@@ -24,6 +24,7 @@ __all__ = [
     "check_tree_fits",
     "count_features",
     "predict_tree",
+    "prepare_labels",
 ]
 
 
@@ -114,6 +115,7 @@ class GrowthPlan:
         sample_weight: NDArray[np.float64],
         rows: NDArray[np.int64] | None = None,
         *,
+        labels: _core.Labels | None = None,
         stop: _core.StopFlag | None = None,
         unlabelled_count: bool = False,
     ) -> _core.Tree:
@@ -131,6 +133,8 @@ class GrowthPlan:
             What each row counts.
         rows : ndarray of int, optional
             The rows to learn from, increasing; all by default.
+        labels : Labels, optional
+            `Y` and `label_weights` as `prepare_labels` returns them, for many trees.
         stop : StopFlag, optional
             Ends the growing in any thread once it is set.
         unlabelled_count : bool
@@ -160,9 +164,7 @@ class GrowthPlan:
         sets = self.sets or self._find_sets(Y, label_weights)
         return _core.grow(
             dataset,
-            Y.indptr.astype(np.int64, copy=False),
-            Y.indices.astype(np.int32, copy=False),
-            np.ascontiguousarray(label_weights),
+            labels or prepare_labels(Y, label_weights),
             rows,
             np.ascontiguousarray(sample_weight[rows]),
             sets.of_row,
@@ -246,6 +248,33 @@ class GrowthPlan:
             "clus_floor": 1e-6 if by_entropy else 1e-9,
             "clus_step": 1e-6,
         }
+
+
+def prepare_labels(
+    Y: sparse.csr_array[np.int32], label_weights: NDArray[np.float64], *, many: bool = False
+) -> _core.Labels:
+    """Return labels as the core takes them.
+
+    Parameters
+    ----------
+    Y : csr_array of shape (n, n_labels)
+        Labels, closed upwards.
+    label_weights : ndarray of shape (n_labels,)
+        What each label's impurity counts.
+    many : bool
+        Whether more than one tree will learn from them: some of the work is then done here.
+
+    Returns
+    -------
+    Labels
+        A copy of the labels.
+    """
+    return _core.Labels(
+        Y.indptr.astype(np.int64, copy=False),
+        Y.indices.astype(np.int32, copy=False),
+        np.ascontiguousarray(label_weights),
+        many,
+    )
 
 
 def predict_tree(

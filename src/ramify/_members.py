@@ -14,7 +14,7 @@ from scipy import sparse
 from ramify import _core
 from ramify._cluster import in_parallel
 from ramify._features import FeatureSchema, make_dataset
-from ramify._growing import GrowthPlan
+from ramify._growing import GrowthPlan, prepare_labels
 from ramify._java_random import JavaRandom
 from ramify._progress import track
 
@@ -23,9 +23,9 @@ __all__ = ["ClusSampling", "Sampling", "TrainingSet", "grow_members"]
 
 @dataclass
 class TrainingSet:
-    """Checked training data; the ranks of X are computed once and shared by all trees.
+    """Checked training data; what all trees can share is computed once.
 
-    A copy that travels to another process computes its own ranks there.
+    A copy that travels to another process computes its own there.
 
     Attributes
     ----------
@@ -58,8 +58,14 @@ class TrainingSet:
         """The columns of X as the core takes them."""
         return make_dataset(self.X, self.schema, clus=self.clus)
 
+    @cached_property
+    def labels(self) -> _core.Labels:
+        """The labels as the core takes them."""
+        return prepare_labels(self.Y, self.label_weights, many=True)
+
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("dataset", "stop")}
+        left_here = ("dataset", "labels", "stop")
+        return {k: v for k, v in self.__dict__.items() if k not in left_here}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, stop=_core.StopFlag())
@@ -196,7 +202,7 @@ def grow_members(
     list of Tree
         In the order of the seeds.
     """
-    _ = training.dataset  # here, once, rather than in every thread
+    _ = training.dataset, training.labels  # here, once, rather than in every thread
     tasks = (delayed(_grow_member)(training, plan, sampling, seed) for seed in seeds)
     grown = in_parallel(tasks, n_jobs=n_jobs, prefer="threads", shared=[training])
     try:
@@ -217,5 +223,11 @@ def _grow_member(
         rows = np.flatnonzero(counts)
         weights = weights * counts
     return plan.grow(
-        training.dataset, training.Y, training.label_weights, weights, rows, stop=training.stop
+        training.dataset,
+        training.Y,
+        training.label_weights,
+        weights,
+        rows,
+        labels=training.labels,
+        stop=training.stop,
     )
