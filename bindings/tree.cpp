@@ -177,10 +177,12 @@ std::vector<T> copy_of(const Vector<T>& given) {
 void make_labels(Labels* place, const Vector<std::int64_t>& indptr,
                  const Vector<std::int32_t>& indices, const Vector<double>& weight, bool many) {
     check_compressed(view(indptr), view(indices), weight.size());
-    new (place) Labels{copy_of(indptr), copy_of(indices), copy_of(weight), {}};
-    if (!many) return;
-    nb::gil_scoped_release release;
-    place->numbered = number_labels(place->targets(), place->indptr.size() - 1);
+    Labels labels{copy_of(indptr), copy_of(indices), copy_of(weight), {}};
+    if (many) {
+        nb::gil_scoped_release release;
+        labels.numbered = number_labels(labels.targets(), labels.indptr.size() - 1);
+    }
+    new (place) Labels(std::move(labels));  // last: nobody would destroy it after an error
 }
 
 Tree grow_tree(const Dataset& dataset, const Labels& labels, const Vector<std::int64_t>& rows,

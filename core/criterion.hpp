@@ -238,7 +238,6 @@ class VarianceScan : public ScanBase {
     void begin_values_as_clus(std::size_t n_values, std::span<const std::uint32_t> missing);
     void complete_as_clus(std::size_t value);
     void multiply_by_labels();
-    void list_label_weights();
     void forget_label_sums(std::size_t n_seen, std::size_t stride);
     void multiply_by_kernel();
     void leave_rest_to(std::size_t value);
@@ -277,9 +276,8 @@ class VarianceScan : public ScanBase {
     std::vector<double> label_sums_;     // otherwise, one row per label: S_vc of the categories
     std::vector<double> label_weight_;   // per label and filler
     bool label_weights_listed_ = false;  // of the node at hand
-    std::vector<double>
-        met_;  // per pair of categories: products of entries with those before them
-    std::vector<double> known_;  // as CLUS: T_c over the entries with a known value
+    std::vector<double> met_;            // per pair of categories: entries times those before them
+    std::vector<double> known_;          // as CLUS: T_c over the entries with a known value
 };
 
 template <typename Worth, typename Visit>

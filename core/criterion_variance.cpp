@@ -216,7 +216,8 @@ void VarianceScan::multiply_by_labels() {
     const std::size_t stride = (n_values + block - 1) / block * block;
     const std::size_t n_sums = (labels_->n_local() + NodeLabels::n_fillers) * stride;
     if (label_sums_.size() < n_sums) label_sums_.resize(n_sums, 0.0);
-    list_label_weights();
+    if (!label_weights_listed_) labels_->list_weights(label_weight_);
+    label_weights_listed_ = true;
     met_.assign(n_values * stride, 0.0);
     std::size_t n_seen = 0;
     for (const auto& [value, entry] : added_) {
@@ -243,14 +244,6 @@ void VarianceScan::multiply_by_labels() {
         }
     }
     forget_label_sums(n_seen, stride);
-}
-
-/// Fillers weigh nothing.
-void VarianceScan::list_label_weights() {
-    if (label_weights_listed_) return;
-    label_weights_listed_ = true;
-    label_weight_.assign(labels_->n_local() + NodeLabels::n_fillers, 0.0);
-    std::ranges::copy(labels_->label_weight, label_weight_.begin());
 }
 
 void VarianceScan::forget_label_sums(std::size_t n_seen, std::size_t stride) {

@@ -28,8 +28,7 @@ void LabelMoves::prepare() {
     const auto weights = weights_;
     prepared_ = true;
     unit_ = std::ranges::all_of(weights, [](double v) { return v == 1; });
-    label_weight_.assign(labels.n_local() + NodeLabels::n_fillers, 0.0);
-    std::ranges::copy(labels.label_weight, label_weight_.begin());
+    labels.list_weights(label_weight_);
     left_.assign(label_weight_.size(), 0.0);
     const std::size_t n = labels.n_entries();
     parts_.make_room(n);

@@ -45,6 +45,11 @@ struct NodeLabels {
     std::size_t n_local() const { return label_weight.size(); }
     /// Ids in use: the array may be longer.
     std::size_t n_ids() const { return indptr.empty() ? 0 : indptr.back(); }
+    /// Writes the labels' weights, and zeros for the fillers.
+    void list_weights(std::vector<double>& weights) const {
+        weights = label_weight;
+        weights.resize(n_local() + n_fillers, 0.0);
+    }
     /// Sum of squares around the mean vector: W times the HMC variance.
     double sum_of_squares() const { return weight > 0 ? mass - square / weight : 0; }
 };
