@@ -90,6 +90,16 @@ def test_what_cannot_be_written_or_read_is_said_before_the_work(
     assert f"nothing can be written to {tmp_path}" in result.output
 
 
+def test_train_refuses_what_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "picture.csv"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n")
+    result = run("train", path, "-o", tmp_path / "model.ramify")
+    assert result.exit_code == 2
+    assert "picture.csv is no table" in result.output
+    assert "0x89 at offset 0" in result.output
+    assert not (tmp_path / "model.ramify").exists()
+
+
 @pytest.mark.parametrize("name", ["p.csv.gz", "p.tsv", "p.parquet"])
 def test_probabilities_are_written_sparsely(model: Path, animals: Path, name: str) -> None:
     out = animals / name

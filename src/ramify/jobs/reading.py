@@ -115,7 +115,13 @@ def _column_names(path: Path) -> list[str]:
         start += chunk
         if b"\n" in start:
             break
-    first = start.split(b"\n", 1)[0].decode("utf-8-sig").rstrip("\r")
+    try:
+        first = start.split(b"\n", 1)[0].decode("utf-8-sig").rstrip("\r")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path} is no table: its first line is no text in UTF-8 (byte "
+            f"0x{error.object[error.start]:02X} at offset {error.start}). Save it as CSV in UTF-8."
+        ) from None
     delimiter = "\t" if ".tsv" in path.suffixes else ","
     return next(csv.reader([first], delimiter=delimiter), [])
 
