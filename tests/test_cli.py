@@ -325,6 +325,24 @@ def test_study_runs_reports_and_says_what_failed(tmp_path: Path) -> None:
     assert "Leave out --report" in part.output
 
 
+def test_study_on_some_of_its_data_sets(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'name = "mine"\n[protocol]\nfolds = 2\n[measures.pooled_auprc]\n'
+        '[[datasets]]\nname = "whole"\nfetch = "animals"\n'
+        '[[datasets]]\nname = "top"\nfetch = "animals"\nmax_level = 1\n'
+        '[[models]]\nname = "tree"\nmodel = "tree"\n',
+        "utf-8",
+    )
+    assert run("study", path, "-o", tmp_path, "-d", "top").exit_code == 0
+    assert "whole" not in (tmp_path / "scores.csv").read_text("utf-8")
+    assert run("study", path, "-o", tmp_path, "-d", "whole").exit_code == 0
+    assert run("study", path, "-o", tmp_path, "--report").exit_code == 0
+    report = (tmp_path / "scores.csv").read_text("utf-8")
+    assert "whole" in report
+    assert "top" in report
+
+
 def test_study_names_what_there_is() -> None:
     result = run("study", "levatic2051")
     assert result.exit_code == 2

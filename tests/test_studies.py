@@ -143,6 +143,28 @@ def test_results_of_another_study_in_the_folder_are_left_out(tmp_path: Path) -> 
     assert {cell["key"] for cell in found.cells} == set(found.study["cells"])
 
 
+def test_a_study_can_be_run_a_few_data_sets_at_a_time(tmp_path: Path) -> None:
+    data = [{"name": name, "fetch": "animals", "max_level": k} for k, name in enumerate("abc", 1)]
+    study = small(datasets=data, models=MODELS[:2])
+    first = run_study(study, tmp_path / "parts", only=["c"])
+    assert [one["name"] for one in first.datasets] == ["c"]
+    both = run_study(study, tmp_path / "parts", only=["a"])
+    assert [one["name"] for one in both.datasets] == ["a", "c"]  # as in the study
+    assert (len(both.cells), both.n_waiting) == (12, 0)
+    whole = run_study(study, tmp_path / "parts")
+    at_once = run_study(study, tmp_path / "at once")
+    assert list(map(without_times, whole.cells)) == list(map(without_times, at_once.cells))
+
+
+def test_what_other_settings_found_on_other_data_is_no_part_of_a_study(tmp_path: Path) -> None:
+    data = [{"name": name, "fetch": "animals"} for name in "ab"]
+    run_study(small(datasets=data, models=MODELS[:1], seed=1), tmp_path, only=["a"])
+    found = run_study(small(datasets=data, models=MODELS[:1]), tmp_path, only=["b"])
+    assert [one["name"] for one in found.study["datasets"]] == ["b"]
+    (tmp_path / "study.json").write_text("{", "utf-8")
+    assert len(run_study(small(datasets=data, models=MODELS[:1]), tmp_path, only=["b"]).cells) == 3
+
+
 def test_a_failing_model_loses_nothing_else(tmp_path: Path) -> None:
     broken = {"name": "broken", "model": "tree", "parameters": {"max_depth": -1}}
     found = run_study(small(models=[*MODELS, broken]), tmp_path)

@@ -273,14 +273,14 @@ def study(
         folder = out or Path("results") / (plan.name + "-quick" * quick)
         if report and only:
             raise ValueError(
-                f"--datasets is {', '.join(only)}, but --report writes the report of the last run "
-                "again. Leave out --report: what is finished is not learnt again."
+                f"--datasets is {', '.join(only)}, but --report writes the reports of all "
+                "that is stored again. Leave out --report: what is finished is not learnt again."
             )
         if report:
             results = StudyResults.read(folder)
         else:
             shown = sys.stderr.isatty() and not as_json
-            results = run_study(plan.on(only or ()), folder, n_jobs=jobs, progress=shown)
+            results = run_study(plan, folder, only=only or (), n_jobs=jobs, progress=shown)
         files = write_reports(folder)
         if as_json:
             _print_json(_study_facts(results, files))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,20 @@ class _Work:
     missing: dict[str, str]
     digests: dict[str, str]
 
+    def __or__(self, other: _Work) -> _Work:
+        """Join the cells of other data sets to these."""
+        return _Work(
+            self.cells | other.cells, self.missing | other.missing, self.digests | other.digests
+        )
+
 
 def run_study(
-    study: Study, out: str | Path, *, n_jobs: int = 1, progress: bool = False
+    study: Study,
+    out: str | Path,
+    *,
+    only: Sequence[str] = (),
+    n_jobs: int = 1,
+    progress: bool = False,
 ) -> StudyResults:
     """Run the cells of a study that have no result yet, and return all results.
 
@@ -43,6 +54,9 @@ def run_study(
         From `load_study` or `make_study`.
     out : path
         The folder of results.
+    only : sequence of str
+        Data sets, or families of them, to learn on now; none: all. Of the others, those that
+        the folder has results of are returned too.
     n_jobs : int
         Cells that are learnt at the same time, through joblib; -1 for as many as there are
         cores. ``joblib.parallel_config("dask")`` sends them to a cluster, which uses all it has.
@@ -71,8 +85,9 @@ def run_study(
     """
     store = Store(Path(out))
     store.prepare()
-    work = _plan(study)
-    store.write_study(_facts(study, work))
+    work = _plan(study.on(only))
+    earlier = _earlier(study, work, store)
+    store.write_study(_facts(study, work | earlier))
     done = store.done(work.cells)
     waiting = {key: cell for key, cell in work.cells.items() if key not in done}
     found = _run(study, waiting, n_jobs)
@@ -101,6 +116,19 @@ def _plan(study: Study) -> _Work:
     return _Work(cells, missing, digests)
 
 
+def _earlier(study: Study, work: _Work, store: Store) -> _Work:
+    """Find the cells on data sets that are not to run now, but have results of this very study."""
+    found = _Work({}, {}, {})
+    for name, digest in store.digests().items():
+        data = next((data for data in study.data if data.name == name), None)
+        if data is None or name in work.digests or name in work.missing:
+            continue
+        cells = {cell_key(study, cell, digest): cell for cell in study.cells(data)}
+        if any(store.read(key) is not None for key in cells):
+            found |= _Work(cells, {}, {name: digest})
+    return found
+
+
 def _run(study: Study, cells: dict[str, Cell], n_jobs: int) -> Iterator[dict[str, Any]]:
     """Yield results as they are finished, not in order: none waits to be written."""
     if effective_n_jobs(n_jobs) == 1:
@@ -127,7 +155,11 @@ def _facts(study: Study, work: _Work) -> dict[str, Any]:
         "claims": [asdict(claim) for claim in study.claims],
         "reference": [dict(row) for row in study.reference],
         "reference_name": study.reference_name,
-        "datasets": [_data_facts(data, work) for data in study.data],
+        "datasets": [
+            _data_facts(data, work)
+            for data in study.data
+            if data.name in work.digests or data.name in work.missing
+        ],
         "models": [
             {"name": model.name, "title": model.title, **model.settings()}
             for model in study.models

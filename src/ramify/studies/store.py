@@ -30,6 +30,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
         self.cells = self.folder / "cells"
+        self._study = self.folder / "study.json"
 
     def prepare(self) -> None:
         """Make the folders, and clear away what a killed run had begun to write."""
@@ -45,7 +46,7 @@ class Store:
         facts : dict
             Ready for JSON.
         """
-        _write(self.folder / "study.json", facts)
+        _write(self._study, facts)
 
     def read_study(self) -> dict[str, Any]:
         """Return what `write_study` wrote.
@@ -55,13 +56,26 @@ class Store:
         dict
             The facts.
         """
-        path = self.folder / "study.json"
-        if not path.is_file():
+        if not self._study.is_file():
             raise FileNotFoundError(
                 f"{self.folder} holds no results of a study. Run: ramify study NAME --out "
                 f"{self.folder}"
             )
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        return dict(json.loads(self._study.read_text(encoding="utf-8")))
+
+    def digests(self) -> dict[str, str]:
+        """Return the checksums of the data that earlier runs used.
+
+        Returns
+        -------
+        dict of str to str
+            By data set; empty in a folder without results, or without readable ones.
+        """
+        try:
+            datasets = self.read_study()["datasets"]
+            return {data["name"]: data["digest"] for data in datasets if data["digest"]}
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
 
     def write(self, record: dict[str, Any]) -> None:
         """Write a cell's result; a failure never takes the place of a result.
