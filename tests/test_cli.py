@@ -305,6 +305,35 @@ def test_an_arff_file_of_clus(tmp_path: Path) -> None:
     assert facts["data"]["rows"] == len(fetch("pheno_FUN").splits["test"])
 
 
+def test_a_spreadsheet_with_semicolons_and_decimal_commas(tmp_path: Path, model: Path) -> None:
+    data = load_animals(as_frame=True)
+    frame = data.X.assign(Größe=np.linspace(0.5, 9.5, len(data.X)))
+    frame["taxon"] = [",".join(labels) for labels in data.hierarchy.decode(data.y)]
+    path, out = tmp_path / "tabelle.csv", tmp_path / "m.ramify"
+    frame.to_csv(path, index=False, sep=";", decimal=",", encoding="latin-1")
+    form = ("--delimiter", ";", "--decimal", ",", "--encoding", "latin-1")
+    labels = ("-t", "taxon", "--label-separator", ",")
+
+    def mistake(*given: str) -> str:
+        result = run("train", path, "-o", out, *labels, *QUICK, *given)
+        assert result.exit_code == 2
+        assert not out.exists()
+        return result.output
+
+    assert "or name its --encoding, for instance latin-1" in mistake(*form[:4])
+    assert "say so: --delimiter ';'" in mistake(*form[4:])
+    assert "delimiter is ';;'" in mistake("--delimiter", ";;", *form[4:])
+    trained = run("train", path, "-o", out, *labels, *form, *QUICK)
+    assert trained.exit_code == 0, trained.output
+    assert "Größe" in load(out).feature_names_in_
+    predicted = run("predict", out, path, *form)
+    assert len(predicted.output.splitlines()) == len(frame)
+    evaluated = run("evaluate", out, path, *labels, *form, "--json")
+    assert json.loads(evaluated.output)["data"]["rows"] == len(frame)
+    page = run("explore", out, path, "-o", tmp_path / "page.html", *labels, *form)
+    assert page.exit_code == 0, page.output
+
+
 def test_study_runs_reports_and_says_what_failed(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(

@@ -113,6 +113,28 @@ def test_weights(read):
         read("x,w,labels\n1,-1,a\n", sample_weight="w")
 
 
+def test_decimal_commas(read):
+    text = "size;colour;labels\n3,5;red;a\n-1e3;blue;b\n1,25e-3;red;a\n"
+    table = read(text, delimiter=";", decimal=",", as_frame=False)
+    np.testing.assert_array_equal(table.X, [[3.5, 1], [-1000, 0], [0.00125, 1]])
+    assert read(text, delimiter=";").categories["size"] == ("-1e3", "1,25e-3", "3,5")
+
+
+@pytest.mark.parametrize(
+    ("marks", "message"),
+    [
+        ({"decimal": ","}, "decimal is ',', which separates the cells too; give the file's del"),
+        ({"delimiter": ";;"}, "delimiter is ';;'; give a single mark"),
+        ({"delimiter": ""}, "delimiter is ''; give a single mark"),
+        ({"delimiter": ";", "decimal": "0"}, "decimal is '0'; give a single mark"),
+        ({"delimiter": '"'}, "delimiter is '\"'; give a single mark"),
+    ],
+)
+def test_marks_that_cannot_be_told_apart_are_refused(read, marks, message):
+    with pytest.raises(ValueError, match=message):
+        read("x,labels\n1,a\n", **marks)
+
+
 def test_gzip_and_encodings(read):
     text = "größe,labels\n1,a\n"
     assert read(gzip.compress(text.encode()), "t.csv.gz").feature_names == ("größe",)

@@ -30,7 +30,7 @@ from ramify.jobs.describing import (
 from ramify.jobs.evaluating import evaluate_model, keep_known_labels, write_evaluation
 from ramify.jobs.models import MODELS, make_model
 from ramify.jobs.predicting import features_for, label_cells, write_predictions
-from ramify.jobs.reading import DataOptions, read_data, split_identifiers
+from ramify.jobs.reading import DataOptions, TextForm, read_data, split_identifiers
 from ramify.jobs.training import train as train_model
 from ramify.metrics._reports import aligned
 from ramify.studies import StudyResults, list_studies, load_study, run_study, write_reports
@@ -65,6 +65,15 @@ Target = Annotated[
     list[str] | None,
     typer.Option("--target", "-t", help='Column of labels such as "A/B;C" (default: labels).'),
 ]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        help='Separates the cells of a CSV file, e.g. ";" (default: a comma).',
+        callback=lambda mark: "\t" if mark == "\\t" else mark,  # what shells leave of a tab
+    ),
+]
+Decimal = Annotated[str, typer.Option(help='Written before decimals in a CSV file, e.g. ",".')]
+Encoding = Annotated[str, typer.Option(help="Of a text file that is not UTF-8, e.g. latin-1.")]
 Separator = Annotated[str, typer.Option(help="Joins the segments of a path.")]
 LabelSeparator = Annotated[str, typer.Option(help="Separates the labels of a row.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -93,10 +102,8 @@ def plain_errors(verbose: bool) -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def _options(
-    target: list[str] | None, separator: str, label_separator: str, weight: str | None = None
-) -> DataOptions:
-    return DataOptions(tuple(target or ["labels"]), separator, label_separator, weight)
+def _columns(target: list[str] | None) -> tuple[str, ...]:
+    return tuple(target or ["labels"])
 
 
 @app.command()
@@ -114,6 +121,9 @@ def train(
     target: Target = None,
     separator: Separator = "/",
     label_separator: LabelSeparator = ";",
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
     weight: Annotated[str | None, typer.Option(help="Column of row weights.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
     folds: Annotated[int, typer.Option(min=0, help="Folds of the validation; 0: none.")] = 5,
@@ -128,7 +138,8 @@ def train(
     """
     with plain_errors(verbose):
         _check_folder(out)
-        options = _options(target, separator, label_separator, weight)
+        form = TextForm(delimiter, decimal, encoding)
+        options = DataOptions(_columns(target), separator, label_separator, weight, form)
         table, dropped = split_identifiers(read_data(data, hierarchy, options), drop or ())
         estimator = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
         progress = sys.stderr.isatty() and not as_json
@@ -153,6 +164,9 @@ def predict(
         float | None,
         typer.Option(help="Write probabilities from this one on instead of label sets."),
     ] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
@@ -164,7 +178,8 @@ def predict(
         if out is not None:
             _check_folder(out)
         fitted = load(model)
-        table = read_data(data, None, labelled=False)
+        options = DataOptions(form=TextForm(delimiter, decimal, encoding))
+        table = read_data(data, None, options, labelled=False)
         if out is not None:
             n_lines = write_predictions(
                 out, fitted, table, threshold=threshold, least=probabilities
@@ -192,6 +207,9 @@ def evaluate(
     target: Target = None,
     separator: Separator = "/",
     label_separator: LabelSeparator = ";",
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
     threshold: Threshold = 0.5,
     ignore_unknown: Annotated[
         bool, typer.Option(help="Leave out labels that the model has never seen.")
@@ -207,7 +225,8 @@ def evaluate(
         if out is not None and out.is_file():
             raise ValueError(f"--out is {out}, a file. Give the name of a folder.")
         fitted = load(model)
-        options = _options(target, separator, label_separator)
+        form = TextForm(delimiter, decimal, encoding)
+        options = DataOptions(_columns(target), separator, label_separator, None, form)
         if ignore_unknown:
             table, unknown = keep_known_labels(read_data(data, None, options), fitted.hierarchy_)
             _say(f"{len(unknown):,} labels that the model has never seen are left out")
@@ -298,6 +317,9 @@ def explore(
     target: Target = None,
     separator: Separator = "/",
     label_separator: LabelSeparator = ";",
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
     title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
     trees: Annotated[int, typer.Option(min=1, help="Trees of a forest on the page.")] = 10,
     verbose: Verbose = False,
@@ -311,7 +333,8 @@ def explore(
         fitted = load(model)
         rows: dict[str, Any] = {}
         if data is not None:
-            options = _options(target, separator, label_separator)
+            form = TextForm(delimiter, decimal, encoding)
+            options = DataOptions(_columns(target), separator, label_separator, None, form)
             table = read_data(data, fitted.hierarchy_, options, labelled=False)
             X = features_for(fitted, table)
             # A frame knows its categories; an array needs to be told.

@@ -34,6 +34,7 @@ def read_table(
     sample_weight: str | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
     delimiter: str | None = None,
+    decimal: str = ".",
     as_frame: bool | None = None,
     encoding: str = "utf-8",
 ) -> Table:
@@ -64,6 +65,8 @@ def read_table(
         nominal; without it the values are those that occur, sorted.
     delimiter : str, optional
         What separates the cells of a CSV file; None is a tab for .tsv files, else a comma.
+    decimal : str
+        What stands before the decimals of a number in a CSV file; many spreadsheets write ",".
     as_frame : bool, optional
         As in `read_arff`.
     encoding : str
@@ -93,7 +96,7 @@ def read_table(
     if _is_parquet(path):
         frame = _read_parquet(path)
     else:
-        frame = _read_csv(path, texts, targets, delimiter, encoding)
+        frame = _read_csv(path, texts, targets, encoding, csv_marks(path, delimiter, decimal))
     for name in [*texts, *([] if sample_weight is None else [sample_weight])]:
         _check_column(name, frame, path)
     y, hierarchy = None, (hierarchy if targets else None)
@@ -197,6 +200,20 @@ def _delimiter(path: FilePath, given: str | None) -> str:
     return "\t" if ".tsv" in Path(path).suffixes else ","
 
 
+def csv_marks(path: FilePath, delimiter: str | None, decimal: str) -> dict[str, str]:
+    """Return what separates cells and what decimals, as the options of pandas."""
+    found = {"sep": _delimiter(path, delimiter), "decimal": decimal}
+    for name, mark in zip(("delimiter", "decimal"), found.values(), strict=True):
+        if len(mark) != 1 or mark.isalnum() or mark in '"+-\r\n':
+            raise ValueError(f"{name} is {mark!r}; give a single mark, for instance ';'.")
+    if found["sep"] == decimal:
+        raise ValueError(
+            f"decimal is {decimal!r}, which separates the cells too; give the file's delimiter, "
+            "for instance delimiter=';'."
+        )
+    return found
+
+
 def _read_parquet(path: FilePath) -> Any:
     pandas = import_extra("pandas", "tables")
     pyarrow = import_extra("pyarrow", "tables")
@@ -209,12 +226,12 @@ def _read_parquet(path: FilePath) -> Any:
 
 
 def _read_csv(
-    path: FilePath, texts: list[str], targets: list[str], delimiter: str | None, encoding: str
+    path: FilePath, texts: list[str], targets: list[str], encoding: str, given: dict[str, str]
 ) -> Any:
     """Read labels and given categories as text, so that 01 stays 01; guess the other columns."""
     pandas = import_extra("pandas", "tables")
     content = read_utf8(path, encoding)
-    options = {"sep": _delimiter(path, delimiter), "keep_default_na": False, "low_memory": False}
+    options: dict[str, Any] = {**given, "keep_default_na": False, "low_memory": False}
     if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
         options["float_precision"] = "round_trip"  # later versions are exact by themselves
     try:

@@ -15,8 +15,28 @@ from ramify.hierarchy import Hierarchy
 from ramify.io import read_arff, read_mulan, read_obo, read_table
 from ramify.io.files import read_chunks, read_utf8
 from ramify.io.table import Table
+from ramify.io.tables import csv_marks
 
-__all__ = ["DataOptions", "read_data", "read_hierarchy", "split_identifiers"]
+__all__ = ["DataOptions", "TextForm", "read_data", "read_hierarchy", "split_identifiers"]
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """How a text file is written.
+
+    Attributes
+    ----------
+    delimiter : str or None
+        What separates the cells of a CSV file; None: a comma, or a tab in .tsv files.
+    decimal : str
+        What stands before the decimals of a number in a CSV file.
+    encoding : str
+        That of a CSV or ARFF file.
+    """
+
+    delimiter: str | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
 
 
 @dataclass(frozen=True)
@@ -33,12 +53,15 @@ class DataOptions:
         What separates the labels of a row.
     sample_weight : str or None
         The column of weights.
+    form : TextForm
+        How a text file is written.
     """
 
     target: tuple[str, ...] = ("labels",)
     separator: str = "/"
     label_separator: str = ";"
     sample_weight: str | None = None
+    form: TextForm = TextForm()
 
 
 def read_data(
@@ -71,13 +94,14 @@ def read_data(
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.{_nearby(path)}")
     if ".arff" in path.suffixes:
+        encoding = options.form.encoding
         if isinstance(hierarchy, Path) and hierarchy.suffix == ".xml":
-            return read_mulan(path, hierarchy, duplicate_names="rename")
+            return read_mulan(path, hierarchy, duplicate_names="rename", encoding=encoding)
         known = read_hierarchy(hierarchy) if isinstance(hierarchy, Path) else hierarchy
-        return read_arff(path, hierarchy=known, duplicate_names="rename")
+        return read_arff(path, hierarchy=known, duplicate_names="rename", encoding=encoding)
     known = read_hierarchy(hierarchy) if isinstance(hierarchy, Path) else hierarchy
     target: Any = list(options.target) if len(options.target) > 1 else options.target[0]
-    columns = _column_names(path)
+    columns = _column_names(path, options.form)
     if not columns:
         raise ValueError(f"{path} holds no table: its first line should name the columns.")
     missing = [name for name in options.target if name not in columns]
@@ -95,6 +119,9 @@ def read_data(
         separator=options.separator,
         label_separator=options.label_separator,
         sample_weight=options.sample_weight,
+        delimiter=options.form.delimiter,
+        decimal=options.form.decimal,
+        encoding=options.form.encoding,
         as_frame=True,
     )
 
@@ -104,14 +131,15 @@ def _nearby(path: Path) -> str:
     return did_you_mean(path.name, names)
 
 
-def _column_names(path: Path) -> list[str]:
+def _column_names(path: Path, form: TextForm) -> list[str]:
     """Read the header alone."""
     if path.suffix in (".parquet", ".pq"):
         from pyarrow import parquet  # noqa: PLC0415 (optional)
 
         return list(parquet.read_schema(path).names)
+    delimiter = csv_marks(path, form.delimiter, form.decimal)["sep"]
     start = b""
-    for chunk in read_chunks(path):
+    for chunk in read_chunks(path, form.encoding):
         start += chunk
         if b"\n" in start:
             break
@@ -120,10 +148,18 @@ def _column_names(path: Path) -> list[str]:
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path} is no table: its first line is no text in UTF-8 (byte "
-            f"0x{error.object[error.start]:02X} at offset {error.start}). Save it as CSV in UTF-8."
+            f"0x{error.object[error.start]:02X} at offset {error.start}). Save it as CSV in "
+            "UTF-8, or name its --encoding, for instance latin-1."
         ) from None
-    delimiter = "\t" if ".tsv" in path.suffixes else ","
-    return next(csv.reader([first], delimiter=delimiter), [])
+    names = next(csv.reader([first], delimiter=delimiter), [])
+    marks = [mark for mark in ";\t|," if len(names) == 1 and mark in names[0]]
+    if marks and form.delimiter is None:
+        raise ValueError(
+            f"{path} has a single column, {shorten(names)}. If its cells are separated by "
+            f"{marks[0]!r}, say so: --delimiter {marks[0]!r}; and where numbers are written like "
+            "3,5 also --decimal ','."
+        )
+    return names
 
 
 def read_hierarchy(path: Path) -> Hierarchy:
