@@ -37,4 +37,21 @@ class FeatureSampler {
     std::vector<std::pair<std::size_t, std::size_t>> swaps_;
 };
 
+/// As CLUS does it: draws until there are enough different ones, which it then takes in order.
+inline std::vector<std::uint32_t> draw_like_clus(JavaRandom& java, std::size_t n_features,
+                                                 std::size_t n_wanted) {
+    std::vector<char> drawn(n_features, 0);
+    for (std::size_t n = 0; n < n_wanted;) {
+        const auto feature = java.next_int(static_cast<std::int32_t>(n_features));
+        auto& mark = drawn[static_cast<std::size_t>(feature)];
+        if (!mark) ++n;
+        mark = 1;
+    }
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t f = 0; f < n_features; ++f) {
+        if (drawn[f]) found.push_back(f);
+    }
+    return found;
+}
+
 }  // namespace ramify

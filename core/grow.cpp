@@ -12,6 +12,7 @@
 #include "marking.hpp"
 #include "medoid.hpp"
 #include "parallel.hpp"
+#include "partition.hpp"
 #include "pending.hpp"
 #include "prune.hpp"
 #include "prune_pessimistic.hpp"
@@ -23,8 +24,6 @@ namespace {
 
 /// Below this many (entry, feature) pairs a node is not worth sharing among threads.
 constexpr std::size_t shared_work = 200'000;
-/// Rows of nodes whose arrays may be kept in any number.
-constexpr std::size_t small_node = 512;
 
 /// One feature to search in a node; kept: its place among the node's kept orders.
 struct Task {
@@ -46,7 +45,8 @@ class Grower {
           splitter_(work.dataset, work.targets, work.options.rules),
           sorted_(work.dataset, work.options.rules.clus),
           sampler_(work.dataset.features.size()),
-          java_(java) {}
+          java_(java),
+          partition_(work.dataset) {}
 
     Pending make_root(NodeRows rows);
     /// Grows the subtree below `root`. Nodes that `defer` accepts are moved to `deferred` and
@@ -64,15 +64,12 @@ class Grower {
     void search_further(const Pending& node, SplitMix& random);
     void choose(const Pending& node, std::span<Split> found);
     void split(Pending& node, std::int32_t id, std::vector<Pending>& stack);
-    void assign_branches(const Pending& node);
-    void take_rows(const Pending& node, std::size_t branch, Pending& child);
+    FeatureOrder order_of_split(const Pending& node);
     void hand_orders_down(const Pending& node, std::span<Pending> children);
     void hand_labels_down(const Pending& node, Pending& child);
     void add_kernel(Pending& node);
     std::size_t count_labels(const NodeRows& rows) const;
     void set_prototype(const Pending& node, std::int32_t id, TreeBuilder& tree);
-    Pending take_spare(std::size_t n_rows);
-    void put_back(Pending node);
 
     const Work& work_;
     NodeLabelsBuilder labels_builder_;
@@ -85,14 +82,10 @@ class Grower {
     std::vector<Task> tasks_;
     Split best_;
     Split trial_;
-    std::vector<Split> found_;          // per task, where features compete at the end
-    std::vector<std::int32_t> branch_;  // per entry; -1: unknown, goes everywhere
-    std::vector<std::vector<std::uint32_t>> child_entries_;  // per branch and entry: its number
-                                                             // there, or no_entry
-    std::vector<KeptOrders::Child> heirs_;                   // children that may be split
-    std::vector<std::uint32_t> above_;  // per entry of the child: its number here
-    std::vector<Pending> spare_;        // small nodes
-    std::vector<Pending> large_spare_;  // a few others
+    std::vector<Split> found_;  // per task, where features compete at the end
+    Partition partition_;
+    std::vector<KeptOrders::Child> heirs_;  // children that may be split
+    SpareNodes spare_;
 };
 
 template <typename Scan>
@@ -107,15 +100,8 @@ void Grower<Scan>::list_tasks(const Pending& node, SplitMix& random) {
     }
     const std::size_t wanted = std::min(work_.options.max_features, n_features);
     if (java_ != nullptr) {
-        std::vector<char> drawn(n_features, 0);
-        for (std::size_t n = 0; n < wanted;) {
-            auto& mark = drawn[static_cast<std::size_t>(
-                java_->next_int(static_cast<std::int32_t>(n_features)))];
-            if (!mark) ++n;
-            mark = 1;
-        }
-        for (std::uint32_t f = 0; f < n_features; ++f) {
-            if (drawn[f]) tasks_.push_back({f, not_kept});
+        for (const auto feature : draw_like_clus(*java_, n_features, wanted)) {
+            tasks_.push_back({feature, not_kept});
         }
         return;
     }
@@ -233,32 +219,6 @@ bool Grower<Scan>::find_split(const Pending& node, std::vector<std::unique_ptr<G
 }
 
 template <typename Scan>
-void Grower<Scan>::assign_branches(const Pending& node) {
-    const auto f = static_cast<std::uint32_t>(best_.feature);
-    const Feature& feature = work_.dataset.features[f];
-    const std::size_t n = node.rows.size();
-    branch_.resize(n);
-    if (feature.kind == FeatureKind::nominal) {
-        for (std::size_t e = 0; e < n; ++e) {
-            const auto code = feature.codes[node.rows.row[e]];
-            branch_[e] = code < 0 ? -1 : best_.category_branch[static_cast<std::size_t>(code)];
-        }
-        return;
-    }
-    if (feature.kind == FeatureKind::dense) {
-        for (std::size_t e = 0; e < n; ++e) {
-            const auto rank = feature.ranks[node.rows.row[e]];
-            branch_[e] = rank == missing_rank ? -1 : rank > best_.upper_rank;
-        }
-        return;
-    }
-    const FeatureOrder order = work_.keep_orders ? node.orders.order_of(f) : sorted_.order_of(f);
-    std::ranges::fill(branch_, feature.zero_rank > best_.upper_rank);
-    for (const auto& item : order.stored) branch_[item.entry] = item.rank > best_.upper_rank;
-    for (const auto& item : order.missing) branch_[item.entry] = -1;
-}
-
-template <typename Scan>
 Pending Grower<Scan>::make_root(NodeRows rows) {
     Pending root;
     root.rows = std::move(rows);
@@ -281,19 +241,24 @@ Pending Grower<Scan>::make_root(NodeRows rows) {
     return root;
 }
 
+template <typename Scan>
+FeatureOrder Grower<Scan>::order_of_split(const Pending& node) {
+    const auto f = static_cast<std::uint32_t>(best_.feature);
+    if (work_.dataset.features[f].kind != FeatureKind::sparse) return {};
+    return work_.keep_orders ? node.orders.order_of(f) : sorted_.order_of(f);
+}
+
 /// Hands the rows to the branches; the first branch ends up on top of the stack.
 template <typename Scan>
 void Grower<Scan>::split(Pending& node, std::int32_t id, std::vector<Pending>& stack) {
-    assign_branches(node);
-    const std::size_t n_branches = best_.share.size();
+    partition_.assign(node.rows, best_, order_of_split(node));
     const std::size_t n_waiting = stack.size();
-    child_entries_.resize(std::max(child_entries_.size(), n_branches));
-    for (std::size_t b = n_branches; b-- > 0;) {
-        Pending child = take_spare(node.rows.size());
+    for (std::size_t b = partition_.n_branches(); b-- > 0;) {
+        Pending child = spare_.take(node.rows.size());
         child.depth = node.depth + 1;
         child.seed = mix(node.seed + b + 1);
         child.place = {id, static_cast<std::int32_t>(b)};
-        take_rows(node, b, child);
+        partition_.take_rows(b, child.rows);
         work_.weigh(child);
         if constexpr (!Scan::by_sets) {
             if (child.splittable) hand_labels_down(node, child);
@@ -309,36 +274,10 @@ void Grower<Scan>::hand_orders_down(const Pending& node, std::span<Pending> chil
     heirs_.clear();
     for (Pending& child : children) {
         if (!child.splittable) continue;
-        const auto& entries = child_entries_[static_cast<std::size_t>(child.place.branch)];
-        heirs_.push_back({entries, child.rows.size(), &child.orders});
+        const auto branch = static_cast<std::size_t>(child.place.branch);
+        heirs_.push_back({partition_.entries(branch), child.rows.size(), &child.orders});
     }
     node.orders.hand_down(work_.dataset, heirs_);
-}
-
-/// The rows that go down a branch, wholly or in part.
-template <typename Scan>
-void Grower<Scan>::take_rows(const Pending& node, std::size_t branch, Pending& child) {
-    const std::size_t n = node.rows.size();
-    const double share = best_.share[branch];
-    auto& child_entry = child_entries_[branch];
-    child_entry.resize(n);
-    above_.resize(n);
-    child.rows.resize(n);
-    std::uint32_t k = 0;
-    for (std::uint32_t e = 0; e < n; ++e) {
-        // Every row is written, and stays if it belongs here: no branch to mispredict.
-        const bool in_part = branch_[e] < 0;
-        const bool here = in_part || branch_[e] == static_cast<std::int32_t>(branch);
-        const double part = in_part ? share : 1.0;
-        child.rows.row[k] = node.rows.row[e];
-        child.rows.weight[k] = node.rows.weight[e] * part;
-        child.rows.part[k] = node.rows.part[e] * part;
-        above_[k] = e;
-        child_entry[e] = here ? k : KeptOrders::no_entry;
-        k += here;
-    }
-    above_.resize(k);
-    child.rows.resize(k);
 }
 
 /// A child's labels are found among its parent's. Under CLUS's conventions sums over categories
@@ -346,14 +285,15 @@ void Grower<Scan>::take_rows(const Pending& node, std::size_t branch, Pending& c
 template <typename Scan>
 void Grower<Scan>::hand_labels_down(const Pending& node, Pending& child) {
     const bool by_kernel = !node.labels.kernel.empty();
+    const auto above = partition_.above();
     child.labels.kernel.clear();
     child.labels.weight = child.weight;
-    if (by_kernel) child.labels.kernel.restrict_to(node.labels.kernel, above_, child.rows);
+    if (by_kernel) child.labels.kernel.restrict_to(node.labels.kernel, above, child.rows);
     if (by_kernel && !work_.in_label_order()) return;
     if (work_.in_label_order()) {
         labels_builder_.build(child.rows, child.labels);
     } else {
-        labels_builder_.build_below(node.labels, above_, child.rows, child.labels);
+        labels_builder_.build_below(node.labels, above, child.rows, child.labels);
     }
     if (!by_kernel) add_kernel(child);
 }
@@ -364,27 +304,6 @@ void Grower<Scan>::add_kernel(Pending& node) {
         if (Kernel::pays(node.labels, work_.n_tried())) {
             node.labels.kernel.compute(node.labels, node.rows);
         }
-    }
-}
-
-/// The arrays of nodes that are done are used again: getting memory takes as long as filling it.
-template <typename Scan>
-Pending Grower<Scan>::take_spare(std::size_t n_rows) {
-    auto& spare = n_rows > small_node && !large_spare_.empty() ? large_spare_ : spare_;
-    if (spare.empty()) return {};
-    Pending node = std::move(spare.back());
-    spare.pop_back();
-    return node;
-}
-
-/// Large nodes would pile up: no more are kept than one split needs.
-template <typename Scan>
-void Grower<Scan>::put_back(Pending node) {
-    node.orders = {};
-    if (node.rows.row.capacity() <= small_node) {
-        spare_.push_back(std::move(node));
-    } else if (large_spare_.size() < 2) {
-        large_spare_.push_back(std::move(node));
     }
 }
 
@@ -441,7 +360,7 @@ TreeBuilder Grower<Scan>::grow(Pending root, Defer defer, std::vector<Pending>& 
             tree.set_split(id, best_, factor);
             split(node, id, stack);
         }
-        put_back(std::move(node));
+        spare_.put_back(std::move(node));
     }
     return tree;
 }

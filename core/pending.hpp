@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "grow.hpp"
 #include "node_labels.hpp"
@@ -23,6 +25,34 @@ struct Pending {
     std::int64_t depth = 0;
     std::uint64_t seed = 0;
     Place place;
+};
+
+/// The arrays of nodes that are done are used again: getting memory takes as long as filling it.
+class SpareNodes {
+  public:
+    /// A node for at most `n_rows` rows, with whatever its last user left in it.
+    Pending take(std::size_t n_rows) {
+        auto& spare = n_rows > small_node && !large_.empty() ? large_ : small_;
+        if (spare.empty()) return {};
+        Pending node = std::move(spare.back());
+        spare.pop_back();
+        return node;
+    }
+    /// Large nodes would pile up: no more are kept than one split needs.
+    void put_back(Pending node) {
+        node.orders = {};
+        if (node.rows.row.capacity() <= small_node) {
+            small_.push_back(std::move(node));
+        } else if (large_.size() < 2) {
+            large_.push_back(std::move(node));
+        }
+    }
+
+  private:
+    static constexpr std::size_t small_node = 512;  // rows
+
+    std::vector<Pending> small_;
+    std::vector<Pending> large_;
 };
 
 /// What all growers of one fit share.
