@@ -19,14 +19,14 @@ from ramify.decision import apply_threshold, most_probable_path
 from ramify.hierarchy import Hierarchy
 from ramify.labels import EncodedLabels, LabelFormat, read_labels
 
-__all__ = ["HierarchicalClassifier"]
+__all__ = ["ArrayClassifier", "HierarchicalClassifier"]
 
 
 class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Base of the classifiers that learn from X of any layout and labels of any format.
 
     A subclass stores its parameters in ``__init__`` (`hierarchy` and `categorical_features`
-    among them), learns in `_learn` and scores in `_predict_scores`.
+    among them), learns in `fit` and scores in `_predict_scores`.
 
     Attributes
     ----------
@@ -58,26 +58,9 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         tags.classifier_tags.multi_label = True
         return tags
 
+    @abstractmethod
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HierarchicalClassifier:
-        """Learn from rows and their labels.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Numbers, NaN where unknown; categorical and text columns of a data frame are nominal.
-        y : array-like
-            n label sets in any format of `ramify.labels.read_labels`.
-        sample_weight : array-like of shape (n,), optional
-            The weights of the rows.
-
-        Returns
-        -------
-        HierarchicalClassifier
-            Itself.
-        """
-        X, encoded, weights = self._read_training(X, y, sample_weight)
-        self._learn(X, encoded.Y, weights)
-        return self
+        """Learn from rows and their labels."""
 
     def _read_training(
         self, X: Any, y: Any, sample_weight: Any, *, clus_order: bool = False
@@ -99,10 +82,6 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Refuse parameters that make no sense, before any work."""
 
     @abstractmethod
-    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
-        """Learn from checked arrays: X as `read_training_features` gives it, Y closed upwards."""
-
-    @abstractmethod
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         """Return coherent probabilities, n × n_labels, for X as `read_features` gives it."""
 
@@ -121,7 +100,11 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             row's answer does not depend on the other rows.
         """
         check_is_fitted(self)
-        return self._predict_scores(read_features(self, X, self.schema_))
+        return self._score_given(X, read_features(self, X, self.schema_))
+
+    def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
+        """Score X; `given` is what it was read from, which wrapped classifiers may want."""
+        return self._predict_scores(X)
 
     def predict(self, X: Any, threshold: Any = None) -> Any:
         """Return label sets in the format that `fit` was given.
@@ -209,3 +192,32 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ):
             raise ValueError("the labels, their format and the features do not fit together")
         self.classes_ = format_.classes
+
+
+class ArrayClassifier(HierarchicalClassifier):
+    """Base of those that learn from checked arrays alone, in `_learn`."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HierarchicalClassifier:
+        """Learn from rows and their labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Numbers, NaN where unknown; categorical and text columns of a data frame are nominal.
+        y : array-like
+            n label sets in any format of `ramify.labels.read_labels`.
+        sample_weight : array-like of shape (n,), optional
+            The weights of the rows.
+
+        Returns
+        -------
+        HierarchicalClassifier
+            Itself.
+        """
+        X, encoded, weights = self._read_training(X, y, sample_weight)
+        self._learn(X, encoded.Y, weights)
+        return self
+
+    @abstractmethod
+    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
+        """Learn from checked arrays: X as `read_training_features` gives it, Y closed upwards."""

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify._base import HierarchicalClassifier
+from ramify._base import ArrayClassifier
 from ramify._boosting_rounds import Rounds
 from ramify._cluster import count_threads
 from ramify._features import make_dataset, read_features
@@ -72,7 +72,7 @@ class _Validation:
     margins: NDArray[np.float64]
 
 
-class BoostedClassifier(HierarchicalClassifier):
+class BoostedClassifier(ArrayClassifier):
     """Base of AdaBoost.MH and H-Ada.MH: a subclass says which of the three changes it makes."""
 
     n_estimators: int

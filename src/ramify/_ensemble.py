@@ -102,9 +102,6 @@ class PCTEnsemble(HierarchicalClassifier):
         self._grow(X, encoded, weights, kept)
         return self
 
-    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
-        raise NotImplementedError("fit learns")  # pragma: no cover
-
     @property
     def _clus(self) -> bool:
         return bool(getattr(self, "clus_compat", False))

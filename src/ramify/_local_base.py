@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify._base import HierarchicalClassifier
 from ramify._cluster import count_threads
-from ramify._features import read_features
 from ramify._local_features import SharedFeatures, given_features
 from ramify._local_learners import learn_all, make_learner, takes_labels
 from ramify._local_models import LEARNT, Learner, LocalModel, Queries
@@ -75,9 +74,6 @@ class LocalClassifier(HierarchicalClassifier):
         X, encoded, weights = self._read_training(X, y, sample_weight)
         self._learn_local(given, X, encoded.Y, weights, weighted=sample_weight is not None)
         return self
-
-    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
-        self._learn_local(X, X, Y, weights, weighted=True)
 
     def _learn_local(
         self,
@@ -153,23 +149,8 @@ class LocalClassifier(HierarchicalClassifier):
     def _local_estimator(self) -> Any:
         return PCTClassifier() if self.estimator is None else self.estimator
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of every label.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n, n_labels)
-            Columns in the order of `classes_`. No label is more probable than its parents, and a
-            row's answer does not depend on the other rows.
-        """
-        check_is_fitted(self)
-        coded = read_features(self, X, self.schema_)
-        return self._score(coded, given_features(X, coded))
+    def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
+        return self._score(X, given_features(given, X))
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         return self._score(X, X)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -70,9 +69,6 @@ class WrappingClassifier(HierarchicalClassifier):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
-
-    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
-        raise NotImplementedError("fit does without it")
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         return self._coherent(label_scores(self.estimator_, X, self.format_))

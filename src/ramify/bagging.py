@@ -10,11 +10,9 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from ramify._base import HierarchicalClassifier
 from ramify._cluster import count_threads, in_parallel
-from ramify._features import read_features
 from ramify._local_features import given_features
 from ramify._local_learners import takes_weights
 from ramify._local_models import set_random_state
@@ -166,9 +164,6 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
         self.estimators_ = list(tracked)
         return self
 
-    def _learn(self, X: Any, Y: Any, weights: NDArray[np.float64]) -> None:
-        raise NotImplementedError("fit learns")  # pragma: no cover
-
     def _count_draws(self, n_rows: int) -> int:
         if self.max_samples is None:
             return n_rows
@@ -176,23 +171,8 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
             return int(self.max_samples)
         return max(1, round(self.max_samples * n_rows))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of every label, the mean over the members.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n, n_labels)
-            Columns in the order of `classes_`. No label is more probable than its parents, and a
-            row's answer does not depend on the other rows.
-        """
-        check_is_fitted(self)
-        coded = read_features(self, X, self.schema_)
-        return self._predict_scores(given_features(X, coded))
+    def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
+        return self._predict_scores(given_features(given, X))
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         n_threads = count_threads(self.n_jobs)

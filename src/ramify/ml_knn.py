@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from ramify._base import HierarchicalClassifier
+from ramify._base import ArrayClassifier
 from ramify._features import FeatureSchema
 from ramify._local_combining import cut_to_parents
 from ramify._validation import check_number
@@ -19,7 +19,7 @@ from ramify.hierarchy import Hierarchy
 __all__ = ["MLkNN"]
 
 
-class MLkNN(HierarchicalClassifier):
+class MLkNN(ArrayClassifier):
     """Nearest neighbours for many labels (ML-kNN).
 
     For every label, the number of the k nearest training rows that have it is evidence for the

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 from sklearn.utils.validation import check_is_fitted
 
-from ramify._base import HierarchicalClassifier
+from ramify._base import ArrayClassifier
 from ramify._features import read_features
 from ramify._naive_bayes_features import CategoryTables, Gaussians
 from ramify._validation import check_choice, check_number
@@ -20,7 +20,7 @@ from ramify.hierarchy import Hierarchy
 __all__ = ["GlobalNaiveBayes"]
 
 
-class GlobalNaiveBayes(HierarchicalClassifier):
+class GlobalNaiveBayes(ArrayClassifier):
     r"""Global-model naive Bayes: labels of all levels compete for where a row's path ends.
 
     A label's prior and the distributions of the features given the label come from the rows that

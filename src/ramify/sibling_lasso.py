@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ramify._base import HierarchicalClassifier
+from ramify._base import ArrayClassifier
 from ramify._cluster import in_parallel
 from ramify._features import read_features
 from ramify._linear_features import LinearFeatures, learn_features
@@ -29,7 +29,7 @@ from ramify.hierarchy import Hierarchy
 __all__ = ["SiblingLassoClassifier"]
 
 
-class SiblingLassoClassifier(HierarchicalClassifier):
+class SiblingLassoClassifier(ArrayClassifier):
     """A sparse logistic model for every group of siblings: the multitask lasso.
 
     The children of a label are learnt together, from the rows that have the label: logistic

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify._base import HierarchicalClassifier
+from ramify._base import ArrayClassifier
 from ramify._criteria import (
     clus_multilabel_weights,
     find_label_weights,
@@ -32,7 +32,7 @@ from ramify.labels import read_labels
 __all__ = ["PCTClassifier"]
 
 
-class PCTClassifier(HierarchicalClassifier):
+class PCTClassifier(ArrayClassifier):
     """A predictive clustering tree for labels that form a hierarchy.
 
     One tree predicts all labels. Every test is chosen so that the label sets on its two sides

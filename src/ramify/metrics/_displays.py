@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -20,7 +21,7 @@ _MOST_IN_LEGEND = 12
 _Display = TypeVar("_Display", bound="CurveDisplay")
 
 
-class CurveDisplay:
+class CurveDisplay(ABC):
     """Curves on one plot; the common part of the displays below.
 
     Parameters
@@ -152,15 +153,18 @@ class CurveDisplay:
         return self
 
     @staticmethod
+    @abstractmethod
     def _compute(*arguments: Any, **options: Any) -> Sequence[Any]:
-        raise NotImplementedError
+        """Return the curves of labels and scores."""
 
     @staticmethod
+    @abstractmethod
     def _points(curve: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        raise NotImplementedError
+        """Return what a curve has on the axes."""
 
+    @abstractmethod
     def _finish(self, ax: Axes) -> None:
-        raise NotImplementedError
+        """Name the axes, and add what helps to read them."""
 
     def _frame(
         self, ax: Axes, x: str, y: str, place: Literal["lower left", "lower right"]
