@@ -78,7 +78,7 @@ class ScanBase {
     double value_weight(std::size_t value) const { return value_weight_[value]; }
     /// How many candidates the last sweep did not show, as others beat them.
     std::size_t n_passed_over() const { return n_passed_over_; }
-    void pass_over() { ++n_passed_over_; }
+    void pass_over(std::size_t n) { n_passed_over_ += n; }
 
   protected:
     void reset_base(const NodeLabels& labels, std::span<const double> weights) {
@@ -237,10 +237,19 @@ class EntropyScan : public ScanBase {
         candidates_.clear();
         std::conditional_t<exclusive, OneClass, OneLabel> one{*this};
         make_room(items.size());
-        sweep_runs(items, next_rank, limits, one,
-                   [&](std::size_t k, std::uint32_t next, double, double left) {
-                       candidates_.push_back({k, next, left});
-                   });
+        const auto list = [&](const auto& entries) {
+            sweep_runs(items, next_rank, limits, entries, one,
+                       [&](std::size_t k, std::uint32_t next, double, double left) {
+                           candidates_.push_back({k, next, left});
+                       });
+        };
+        if (limits.unit) {
+            list(UnitEntries{});
+        } else if (limits.by_part) {
+            list(PartEntries{limits.part});
+        } else {
+            list(WeightedEntries{weights_.data(), limits.part});
+        }
         write_gains();
         for (std::size_t i = 0; i < candidates_.size(); ++i) {
             const auto& c = candidates_[i];
@@ -264,14 +273,13 @@ class EntropyScan : public ScanBase {
         double positive = 0;
 
         std::int32_t class_of(std::uint32_t entry) const { return scan.classes_[entry]; }
-        double weight_of(std::uint32_t entry) const { return scan.weights_[entry]; }
-        void move(std::uint32_t entry) {
-            left += scan.weights_[entry];
-            positive += scan.classes_[entry] < 0 ? 0.0 : scan.weights_[entry];
+        void cross(std::int32_t kind, double weight) {
+            left += weight;
+            positive += kind < 0 ? 0.0 : weight;
         }
         double left_weight() const { return left; }
         double known_weight() const { return scan.known_weight_; }
-        void pass_over() { scan.pass_over(); }
+        void pass_over(std::size_t n) { scan.pass_over(n); }
         /// Notes what `write_gains` needs.
         double gain() {
             scan.positive_[scan.candidates_.size()] = positive;
@@ -288,12 +296,11 @@ class EntropyScan : public ScanBase {
         std::size_t n_crossed = 0;
 
         std::int32_t class_of(std::uint32_t entry) const { return scan.classes_[entry]; }
-        double weight_of(std::uint32_t entry) const { return scan.weights_[entry]; }
-        void move(std::uint32_t entry) {
-            if (scan.classes_[entry] != crossing) settle();
-            crossing = scan.classes_[entry];
-            waiting += scan.weights_[entry];
-            left += scan.weights_[entry];
+        void cross(std::int32_t kind, double weight) {
+            if (kind != crossing) settle();
+            crossing = kind;
+            waiting += weight;
+            left += weight;
         }
         void settle() {
             if (waiting <= 0) return;
@@ -307,7 +314,7 @@ class EntropyScan : public ScanBase {
         }
         double left_weight() const { return left; }
         double known_weight() const { return scan.known_weight_; }
-        void pass_over() { scan.pass_over(); }
+        void pass_over(std::size_t n) { scan.pass_over(n); }
         /// Notes what `write_gains` needs.
         double gain() {
             settle();

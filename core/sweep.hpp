@@ -50,48 +50,90 @@ void sweep_items(std::span<const RankedEntry> items, std::uint32_t next_rank,
     }
 }
 
-/// Whether the entries of one rank from `begin` on all have class `kind` and leave enough behind.
-template <typename Mover>
-bool run_goes_on(std::span<const RankedEntry> items, std::size_t begin, std::int32_t kind,
-                 double rest_rows, double rest_weight, const SweepLimits& limits,
-                 const Mover& mover) {
-    for (std::size_t k = begin; k < items.size() && items[k].rank == items[begin].rank; ++k) {
-        const auto entry = items[k].entry;
-        if (mover.class_of(entry) != kind) return false;
-        rest_rows -= limits.part[entry];
-        rest_weight -= mover.weight_of(entry);
+/// Entries of one whole row each, of weight 1.
+struct UnitEntries {
+    double weight(std::uint32_t) const { return 1; }
+    double part(std::uint32_t) const { return 1; }
+};
+
+/// Entries that weigh as much as there is of their rows.
+struct PartEntries {
+    const double* parts;
+
+    double weight(std::uint32_t entry) const { return parts[entry]; }
+    double part(std::uint32_t entry) const { return parts[entry]; }
+};
+
+struct WeightedEntries {
+    const double* weights;
+    const double* parts;
+
+    double weight(std::uint32_t entry) const { return weights[entry]; }
+    double part(std::uint32_t entry) const { return parts[entry]; }
+};
+
+/// Entries of whole ranks, all of one class.
+struct RunOfRanks {
+    std::size_t end;
+    std::size_t n_ranks = 0;
+    double rows = 0;
+    double weight = 0;
+};
+
+/// The ranks from `begin` on that have class `kind` and leave enough of the rest behind. Nothing
+/// lies behind the last item if `next_rank` is missing_rank.
+template <typename Entries, typename Mover>
+RunOfRanks follow_run(std::span<const RankedEntry> items, std::size_t begin,
+                      std::uint32_t next_rank, std::int32_t kind, double rest_rows,
+                      const SweepLimits& limits, const Entries& entries, const Mover& mover) {
+    const std::size_t n = next_rank == missing_rank ? items.size() - 1 : items.size();
+    const double rest_weight = mover.known_weight() - mover.left_weight();
+    RunOfRanks run{begin};
+    double rows = 0;
+    double weight = 0;
+    for (std::size_t k = begin; k < n && mover.class_of(items[k].entry) == kind; ++k) {
+        rows += entries.part(items[k].entry);
+        weight += entries.weight(items[k].entry);
+        if (k + 1 < items.size() && items[k + 1].rank == items[k].rank) continue;
+        if (limits.too_few(rest_rows - rows, rest_weight - weight)) break;
+        run = {k + 1, run.n_ranks + 1, rows, weight};
     }
-    return !limits.too_few(rest_rows, rest_weight);
+    return run;
 }
 
 /// As `sweep_items`, for one class per entry. While entries of one class cross, the gain is a
 /// convex function of their weight: it is largest where they begin or where they end, and only
 /// these places are shown.
-template <typename Mover, typename Visit>
+template <typename Entries, typename Mover, typename Visit>
 void sweep_runs(std::span<const RankedEntry> items, std::uint32_t next_rank,
-                const SweepLimits& limits, Mover& mover, Visit&& visit) {
+                const SweepLimits& limits, const Entries& entries, Mover& mover, Visit&& visit) {
     constexpr std::int32_t several = -2;
-    std::int32_t kind = several;  // of the entries with the current rank
-    bool shown = false;           // the run's beginning
+    bool shown = false;  // the run's beginning
     double rows = 0;
-    for (std::size_t k = 0; k < items.size(); ++k) {
-        const auto entry = items[k].entry;
-        const bool first = k == 0 || items[k - 1].rank != items[k].rank;
-        kind = first || kind == mover.class_of(entry) ? mover.class_of(entry) : several;
-        mover.move(entry);
-        rows += limits.part[entry];
-        const double left = mover.left_weight();
-        const double rest = mover.known_weight() - left;
-        if (limits.too_few(limits.known_rows - rows, rest)) return;
-        const std::uint32_t next = k + 1 < items.size() ? items[k + 1].rank : next_rank;
-        if (next == items[k].rank || next == missing_rank || limits.too_few(rows, left)) continue;
-        if (shown && kind != several && k + 1 < items.size() &&
-            run_goes_on(items, k + 1, kind, limits.known_rows - rows, rest, limits, mover)) {
-            mover.pass_over();
-            continue;
+    for (std::size_t k = 0; k < items.size();) {
+        const auto rank = items[k].rank;
+        std::int32_t kind = mover.class_of(items[k].entry);
+        for (; k < items.size() && items[k].rank == rank; ++k) {
+            const auto entry = items[k].entry;
+            if (mover.class_of(entry) != kind) kind = several;
+            mover.cross(mover.class_of(entry), entries.weight(entry));
+            rows += entries.part(entry);
+        }
+        const double rest_rows = limits.known_rows - rows;
+        if (limits.too_few(rest_rows, mover.known_weight() - mover.left_weight())) return;
+        if (k == items.size() && next_rank == missing_rank) return;
+        if (limits.too_few(rows, mover.left_weight())) continue;
+        if (shown && kind != several) {
+            const auto run =
+                follow_run(items, k, next_rank, kind, rest_rows, limits, entries, mover);
+            if (run.n_ranks > 0) mover.cross(kind, run.weight);
+            mover.pass_over(run.n_ranks);
+            rows += run.rows;
+            k = run.end;
         }
         shown = true;
-        visit(k, next, mover.gain(), left);
+        const std::uint32_t next = k < items.size() ? items[k].rank : next_rank;
+        visit(k - 1, next, mover.gain(), mover.left_weight());
     }
 }
 

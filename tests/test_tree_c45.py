@@ -8,11 +8,11 @@ import pytest
 from ramify import PCTClassifier
 
 
-def fit(X, y, **settings):
+def fit(X, y, sample_weight=None, **settings):
     tree = PCTClassifier(
         criterion="gain_ratio", min_samples_leaf=2, nominal_tests="nary", **settings
     )
-    return tree.fit(X, y).tree_
+    return tree.fit(X, y, sample_weight=sample_weight).tree_
 
 
 def test_two_large_branches_suffice():
@@ -50,6 +50,18 @@ def test_a_threshold_has_its_price():
     # A feature of two values pays nothing: 8 - 2 · 4 · H(1/4) = 1.51 bits are enough.
     two = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0])[:, None]
     assert len(fit(two, y).feature) == 3
+
+
+def test_every_threshold_counts_in_the_price():
+    # Behind the twelfth row 40 · H(2/40) - 12 · H(2/12) = 3.66 bits are gained. Only the ends of
+    # runs of one class can be best, but all 37 thresholds cost: log2 37 = 5.21 bits.
+    y = np.array(["b"] * 10 + ["a"] * 2 + ["b"] * 28)
+    for weight in (1.0, 1.2):
+        leaf = fit(np.arange(40.0)[:, None], y, max_depth=1, sample_weight=np.full(40, weight))
+        assert len(leaf.feature) == 1
+    # The four between five values cost 2 bits.
+    values = np.repeat(np.arange(5.0), [10, 2, 9, 10, 9])[:, None]
+    assert fit(values, y, max_depth=1).n_samples.tolist() == [40, 28, 12]
 
 
 def test_a_feature_of_two_values_is_as_good_as_nominal():
