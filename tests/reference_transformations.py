@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -70,13 +71,32 @@ def rakel(
     return np.where(n_voters > 0, votes / np.maximum(n_voters, 1), Y.mean(axis=0))
 
 
-def nearest(X: np.ndarray, row: np.ndarray, k: int, but: int | None = None) -> list[int]:
+def distance(one: np.ndarray, other: np.ndarray, nominal: Collection[int]) -> float:
+    """Return the square of the distance by what both rows know, scaled up to all features."""
+    squares = []
+    for j, (a, b) in enumerate(zip(one.tolist(), other.tolist(), strict=True)):
+        if not np.isnan(a) and not np.isnan(b):
+            squares.append(float(a != b) if j in nominal else (a - b) ** 2)
+    return sum(squares) * len(one) / len(squares) if squares else np.inf
+
+
+def nearest(
+    X: np.ndarray, row: np.ndarray, k: int, but: int | None, nominal: Collection[int]
+) -> list[int]:
     """Return the k rows nearest to a row, without one of them."""
-    order = np.argsort(((X - row) ** 2).sum(axis=1), kind="stable").tolist()
+    order = np.argsort([distance(x, row, nominal) for x in X], kind="stable").tolist()
     return [i for i in order if i != but][:k]
 
 
-def ml_knn(X: np.ndarray, Y: np.ndarray, rows: np.ndarray, k: int, s: float) -> np.ndarray:
+def ml_knn(
+    X: np.ndarray,
+    Y: np.ndarray,
+    rows: np.ndarray,
+    *,
+    k: int,
+    s: float,
+    nominal: Collection[int] = (),
+) -> np.ndarray:
     """Return the probabilities of ML-kNN as Zhang and Zhou write them."""
     scores = np.zeros((len(rows), Y.shape[1]))
     for label in range(Y.shape[1]):
@@ -84,9 +104,9 @@ def ml_knn(X: np.ndarray, Y: np.ndarray, rows: np.ndarray, k: int, s: float) -> 
         prior = (s + y.sum()) / (2 * s + len(y))
         table = np.zeros((2, k + 1))
         for i in range(len(X)):
-            table[y[i], y[nearest(X, X[i], k, but=i)].sum()] += 1
+            table[y[i], y[nearest(X, X[i], k, i, nominal)].sum()] += 1
         for i, row in enumerate(rows):
-            j = y[nearest(X, row, k)].sum()
+            j = y[nearest(X, row, k, None, nominal)].sum()
             likely = [(s + table[v, j]) / (s * (k + 1) + table[v].sum()) for v in (0, 1)]
             yes, no = prior * likely[1], (1 - prior) * likely[0]
             scores[i, label] = yes / (yes + no)

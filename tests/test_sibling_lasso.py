@@ -211,6 +211,14 @@ def test_level_powerset_predicts_sets_of_training_rows():
     assert (scores[:, children] <= scores[:, parents]).all()
 
 
+def test_level_powerset_adds_up_the_sets_of_a_labels_level():
+    # Eight of ten rows have a. Of these 3 + 2 have b, 3 + 2 have c.
+    y = [["a/b"]] * 3 + [["a/c"]] * 3 + [["a/b", "a/c"]] * 2 + [["d"]] * 2
+    model = LevelPowerset(PCTClassifier()).fit(np.zeros((10, 1)), y)
+    found = dict(zip(model.classes_, model.predict_proba([[0.0]])[0], strict=True))
+    assert found == pytest.approx({"a": 0.8, "a/b": 0.5, "a/c": 0.5, "d": 0.2})
+
+
 def test_level_powerset_takes_dags_by_their_longest_paths():
     dag = Hierarchy.from_edges([("a", "c"), ("b", "c"), ("a", "b")])
     y = [["c"], ["a"], ["b"], ["c"]] * 3
@@ -226,6 +234,29 @@ def test_meta_labeler_takes_as_many_leaves_as_it_counts():
     leaves = DATA.hierarchy.indices(DATA.hierarchy.leaves)
     np.testing.assert_array_equal(predicted[:, leaves].sum(axis=1), model.predict_count(X))
     assert 0 <= model.score(X, Y) <= 1
+
+
+def test_meta_labeler_of_leaves_teaches_the_leaves_alone():
+    y = [["a/b"], ["a/c"], ["a/b", "d"], ["d"]] * 5
+    features = np.tile(np.arange(4.0), 5)[:, None]
+    counter = PCTClassifier(random_state=0)
+    model = MetaLabeler(PCTClassifier(), counter=counter, leaves_only=True).fit(features, y)
+    assert set(model.estimator_.classes_) == {"a/b", "a/c", "d"}
+    assert model.predict(features[:4]) == y[:4]
+
+
+def test_meta_labeler_need_not_count_what_is_always_the_same():
+    y = [["a", "b"]] * 3 + [["b", "c"]] * 3
+    counter = LogisticRegression()  # learns nothing from one class
+    model = MetaLabeler(PCTClassifier(), counter=counter).fit(np.arange(6.0)[:, None], y)
+    assert model.predict_count([[0.0], [9.0]]).tolist() == [2, 2]
+    assert model.predict([[0.0], [9.0]]) == [y[0], y[-1]]
+
+
+@pytest.mark.parametrize("model", [MetaLabeler(None), LevelPowerset(5)], ids=str)
+def test_what_is_no_classifier_is_refused(model):
+    with pytest.raises(TypeError, match=r"estimator is .*, but it must be a classifier"):
+        model.fit([[0.0], [1.0]], [["a"], ["b"]])
 
 
 def test_mistakes_are_named():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from ramify import (
     BinaryRelevance,
     BinaryRelevancePlus,
     LabelPowerset,
+    LevelPowerset,
     MLkNN,
     PCTClassifier,
     PCTForestClassifier,
@@ -253,11 +255,45 @@ def test_rakel_refuses_what_makes_no_sense(settings, message):
 def test_weights_reach_every_model():
     X, Y, rows = make_flat(10)
     weights = np.random.default_rng(0).integers(0, 3, len(X))
-    for model in (BinaryRelevance(), BinaryRelevancePlus(), LabelPowerset()):
-        found = type(model)().fit(X, Y, sample_weight=weights).predict_proba(rows)
-        again = np.repeat(np.arange(len(X)), weights)
-        expected = type(model)().fit(X[again], Y[again]).predict_proba(rows)
+    again = np.repeat(np.arange(len(X)), weights)
+    alone = RAkEL(random_state=0, n_groups=1)  # with labels in no group
+    for model in (BinaryRelevance(), BinaryRelevancePlus(), LabelPowerset(), alone):
+        found = clone(model).fit(X, Y, sample_weight=weights).predict_proba(rows)
+        expected = clone(model).fit(X[again], Y[again]).predict_proba(rows)
         np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_neighbours_have_no_weights():
+    X, Y, rows = make_flat(4)
+    model = BinaryRelevance(estimator=MLkNN(n_neighbors=4)).fit(X, Y)
+    together = MLkNN(n_neighbors=4).fit(X, Y)  # it asks for each label on its own
+    np.testing.assert_allclose(model.predict_proba(rows), together.predict_proba(rows))
+    with pytest.raises(TypeError, match=r"sample_weight is given, but MLkNN.fit takes none"):
+        model.fit(X, Y, sample_weight=np.ones(len(X)))
+
+
+@pytest.mark.parametrize("model", [LabelPowerset(), LevelPowerset(PCTClassifier())], ids=str)
+def test_one_path_per_row_is_answered_by_one_though_some_rows_had_none(model):
+    X = np.arange(12.0)[:, None]
+    y = np.array([["a", "b"]] * 4 + [["c", ""]] * 4 + [["", ""]] * 4)
+    found = clone(model).fit(X, y).predict(X)
+    assert found[:8].tolist() == y[:8].tolist()
+    assert all(row[0] in ("a", "c") for row in found[8:].tolist())
+
+
+def test_a_label_powerset_heeds_a_threshold():
+    X = np.zeros((10, 1))
+    y = [["a"]] * 3 + [["a", "b"]] * 3 + [["b", "c"]] * 4
+    model = LabelPowerset().fit(X, y)
+    assert model.predict(X[:1]) == [["b", "c"]]  # the commonest set
+    assert model.predict(X[:1], threshold=0.5) == [["a", "b"]]  # 0.6, 0.7 and 0.4
+
+
+@pytest.mark.parametrize("estimator", [DecisionTreeClassifier(random_state=0), PCTClassifier()])
+def test_models_told_of_labels_get_codes_of_nominal_columns(estimator):
+    frame = pd.DataFrame({"x": np.arange(8.0), "c": pd.Categorical(["u", "v"] * 4)})
+    y = [["a", "b"] if i % 2 else ["b"] for i in range(8)]
+    assert BinaryRelevancePlus(estimator=clone(estimator)).fit(frame, y).predict(frame) == y
 
 
 # ---- ML-kNN --------------------------------------------------------------------------------
@@ -269,7 +305,7 @@ def test_ml_knn_is_its_twin(seed, k, s):
     X, Y, rows = make_flat(seed)
     model = MLkNN(n_neighbors=k, smoothing=s).fit(X, Y)
     np.testing.assert_allclose(
-        model.predict_proba(rows), twins.ml_knn(X, Y, rows, k, s), atol=1e-12
+        model.predict_proba(rows), twins.ml_knn(X, Y, rows, k=k, s=s), atol=1e-12
     )
 
 
@@ -285,6 +321,36 @@ def test_ml_knn_passes_over_unknown_values_and_compares_categories():
     assert model.predict([[0.05, 0], [0.0, 1], [np.nan, 2]]) == [["b"], ["b"], ["a"]]
     with pytest.raises(ValueError, match=r"Input X contains NaN, .* by metric='cityblock'"):
         MLkNN(n_neighbors=2, metric="cityblock").fit(X, y)
+
+
+@given(st.integers(0, 1000), st.sampled_from([0.0, 0.1, 0.5]), st.integers(1, 5))
+@settings(max_examples=15, deadline=None)
+def test_ml_knn_of_unknown_values_is_its_twin(seed, share, k):
+    random = np.random.default_rng(seed)
+    X, Y, rows = make_flat(seed, n_rows=30)
+    for part, unknown in ((X, share), (rows, 0.2)):
+        part[:, 1] = random.integers(0, 6, len(part))
+        part[random.random(part.shape) < unknown] = np.nan
+    model = MLkNN(n_neighbors=k, categorical_features=[1]).fit(X, Y)
+    expected = twins.ml_knn(X, Y, rows, k=k, s=1.0, nominal=[1])
+    np.testing.assert_allclose(model.predict_proba(rows), expected, atol=1e-12)
+
+
+def test_ml_knn_answers_a_row_whatever_the_others_lack():
+    random = np.random.default_rng(11)
+    X = random.integers(0, 3, size=(60, 2)).astype(float)  # many rows at the same distance
+    model = MLkNN(n_neighbors=3).fit(X, random.integers(0, 2, size=(60, 2)))
+    rows = X[:20]
+    beside = np.vstack([rows, [[np.nan, 1.0]]])
+    np.testing.assert_array_equal(model.predict_proba(beside)[:20], model.predict_proba(rows))
+
+
+def test_ml_knn_that_knows_unknown_values_takes_sparse_rows():
+    X, Y, rows = make_flat(3)
+    X[::5, 0] = np.nan
+    model = MLkNN(n_neighbors=3).fit(X, Y)
+    found = model.predict_proba(sparse.csr_array(rows))
+    np.testing.assert_array_equal(found, model.predict_proba(rows))
 
 
 def test_ml_knn_with_fewer_rows_than_neighbours():
@@ -306,6 +372,7 @@ def test_ml_knn_takes_sparse_rows():
     [
         ({"n_neighbors": 0}, "n_neighbors is 0, but it must be a whole number of 1 or more"),
         ({"smoothing": 0.0}, "smoothing is 0.0, but it must be a number"),
+        ({"smoothing": np.inf}, "smoothing is inf, but it must be a number"),
     ],
 )
 def test_ml_knn_refuses_what_makes_no_sense(settings, message):

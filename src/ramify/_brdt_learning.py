@@ -158,6 +158,11 @@ def _hold_out(
     if share is None:
         return np.ones(len(weights), dtype=bool)
     counted = np.flatnonzero(weights > 0)
+    if len(counted) < 2:
+        raise ValueError(
+            f"held_out is {share}, but {len(counted)} row has a weight above 0, and both growing "
+            "and choosing need one. Give more rows, or held_out=None."
+        )
     n_chosen = min(max(1, round(share * len(counted))), len(counted) - 1)
     chosen = np.zeros(len(weights), dtype=bool)
     chosen[random.permutation(counted)[:n_chosen]] = True

@@ -18,6 +18,7 @@ from ramify._local_models import NO_CLASS, Learner, LocalModel
 from ramify._local_problems import LocalProblem
 from ramify._local_trees import label_columns, own_learner
 from ramify._progress import track
+from ramify._validation import check_classifier
 from ramify.hierarchy import Hierarchy
 
 __all__ = ["learn_all", "make_learner", "takes_labels", "takes_weights"]
@@ -57,19 +58,20 @@ def make_learner(
                 f"estimator has the hierarchy {estimator.hierarchy!r}, but a local model predicts "
                 "one label or a few that lie side by side. Leave its hierarchy None."
             )
+        _check_weights(estimator, weighted=weighted)
         kind = own_learner(estimator)
         return kind(estimator, features, weights, hierarchy)
-    if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
-        raise TypeError(
-            f"estimator is {estimator!r}, but it must be a classifier with fit and predict_proba, "
-            "of ramify or of scikit-learn's kind."
-        )
+    check_classifier(estimator)
+    _check_weights(estimator, weighted=weighted)
+    return OtherLearner(estimator, features, weights, hierarchy, weighted=weighted)
+
+
+def _check_weights(estimator: Any, *, weighted: bool) -> None:
     if weighted and not takes_weights(estimator):
         raise TypeError(
             f"sample_weight is given, but {type(estimator).__name__}.fit takes none. Leave it "
             "out, or choose an estimator that weighs rows."
         )
-    return OtherLearner(estimator, features, weights, hierarchy, weighted=weighted)
 
 
 def takes_weights(estimator: Any) -> bool:

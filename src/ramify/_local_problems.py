@@ -88,6 +88,7 @@ class LabelRows:
         columns.sort_indices()
         self.hierarchy = hierarchy
         self.all: Rows = np.flatnonzero(weights > 0)
+        self._weights = weights
         self.n_rows = Y.shape[0]
         self._ending: dict[int, Rows] = {}
         rows = columns.indices.astype(np.int64)
@@ -98,6 +99,12 @@ class LabelRows:
     def of(self, label: int) -> Rows:
         """Return the rows that have a label; all rows have the root."""
         return self.all if label == ROOT else self._by_label[label]
+
+    def shares(self) -> NDArray[np.float64]:
+        """Return the share of every label among the rows, by weight."""
+        found = np.array([self._weights[part].sum() for part in self._by_label])
+        whole = float(self._weights.sum())
+        return found / whole if whole > 0 else found
 
     def mask(self, labels: Iterable[int]) -> NDArray[np.bool_]:
         """Return which rows have any of some labels."""

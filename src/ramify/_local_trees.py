@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import has_fit_parameter
 
 from ramify import _core
 from ramify._ensemble import PCTEnsemble
@@ -80,9 +81,10 @@ class OwnLearner(Learner):
             settings["f_test"] = min(levels)
         Y = label_columns(problem.positives, self.features.X.shape[0])[problem.rows]
         estimator = self._make(seed).set_params(**settings)
-        estimator.fit(
-            self.features.by_rows[problem.rows], Y, sample_weight=self.weights[problem.rows]
-        )
+        given = {}
+        if has_fit_parameter(estimator, "sample_weight"):
+            given["sample_weight"] = self.weights[problem.rows]
+        estimator.fit(self.features.by_rows[problem.rows], Y, **given)
         return estimator, "columns"
 
 

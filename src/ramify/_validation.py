@@ -260,3 +260,18 @@ def check_number(
         kind = "a whole number" if whole else "a number"
         bounds = f"of {low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"
         raise ValueError(f"{name} is {value!r}, but it must be {kind} {bounds}.")
+
+
+def check_classifier(estimator: Any) -> None:
+    """Refuse what is no classifier of scikit-learn's kind.
+
+    Parameters
+    ----------
+    estimator : object
+        The parameter of this name.
+    """
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
+        raise TypeError(
+            f"estimator is {estimator!r}, but it must be a classifier with fit and predict_proba, "
+            "of ramify or of scikit-learn's kind."
+        )

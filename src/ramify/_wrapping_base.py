@@ -12,7 +12,12 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ramify._base import HierarchicalClassifier
 from ramify._savable import set_fitted
-from ramify._validation import check_choice, check_same_length, check_sample_weight
+from ramify._validation import (
+    check_choice,
+    check_classifier,
+    check_same_length,
+    check_sample_weight,
+)
 from ramify._wrapping import check_rows, fit_wrapped, known_hierarchy, label_scores
 from ramify.decision import make_coherent
 from ramify.labels import EncodedLabels, LabelFormat, read_labels
@@ -48,6 +53,7 @@ class WrappingClassifier(HierarchicalClassifier):
         """Check everything before any long work, and set what predictions need."""
         check_choice("coherence", self.coherence, ("isotonic", "max", "min"))
         self._check_parameters()
+        check_classifier(self.estimator)
         X = check_rows(X)
         encoded = read_labels(y, known_hierarchy(self.estimator, self.hierarchy))
         check_same_length(_num_samples(X), encoded.Y.shape[0])

@@ -41,6 +41,8 @@ def balance_score(y: Any, hierarchy: Hierarchy | None = None) -> float:
     0.875
     """
     Y = read_labels(y, hierarchy).Y
+    if Y.shape[0] == 0:
+        raise ValueError("y has no rows, whose balance is not known; give at least one.")
     share = np.bincount(Y.indices, minlength=Y.shape[1]) / Y.shape[0]
     return float(np.mean(4 * share * (1 - share)))
 

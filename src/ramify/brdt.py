@@ -46,7 +46,8 @@ class BRDTClassifier(LocalClassifier):
         pruned (BR-DT Pru). "balanced": balanced samples, trees over labels unpruned, trees over X
         pruned (BR-DT Unpr-Pr(1)).
     balancing : bool, optional
-        Whether each label's trees grow on a balanced sample, as `balance_weights` draws it.
+        Whether each label's trees grow on a balanced sample, as `balance_weights` draws it; it
+        balances rows, whatever their weights.
     prune_relations : bool, optional
         Whether trees over labels are pruned.
     prune_trees : bool
@@ -75,7 +76,11 @@ class BRDTClassifier(LocalClassifier):
     components_ : list of tuple
         The groups of related labels.
     losses_ : ndarray of shape (n_labels,)
-        The Hamming loss of each label's extended tree, on its group.
+        The Hamming loss of each label's extended tree, on its group; a row with unknown values
+        counts in the leaf of the larger branches.
+    shares_ : ndarray of shape (n_labels,)
+        The share of each label among the training rows. If y had one label per row, it decides
+        between labels that the trees predict alike.
     estimators_ : dict of label to PCTClassifier
         The trees that stayed, by the label that they were grown for. Their leaves have all labels
         of the group, with 1 or 0.
@@ -96,8 +101,10 @@ class BRDTClassifier(LocalClassifier):
     (n(B ∧ Yᵢ = v ∧ P) + 1) / (n(B) + 2) is largest. Then it continues with the rules of the most
     accurate tree among the labels it has, everything it has so far in place of Yᵢ = v. A
     label once given is not changed; of equal rules the one that is right for more training rows
-    counts; labels that no rule reaches take the commoner value of the leaf's rows. A row with
-    unknown values counts for the leaf of the larger branches.
+    counts; labels that no rule reaches take the commoner value of the leaf's rows. Weights of
+    rows count like rows, and should be 1 on average: small ones cannot pay the price of a
+    threshold, which is in bits. A row with unknown values counts for the leaf of the larger
+    branches.
 
     Examples
     --------
@@ -114,6 +121,7 @@ class BRDTClassifier(LocalClassifier):
     components_: list[tuple[Any, ...]]
     label_graph_: sparse.csr_array[np.int32]
     losses_: NDArray[np.float64]
+    shares_: NDArray[np.float64]
     relation_models_: dict[Any, LocalModel]
     estimator: None = None  # the base class asks; trees are C4.5-like
 
@@ -149,7 +157,7 @@ class BRDTClassifier(LocalClassifier):
     def _check_parameters(self) -> None:
         check_choice("variant", self.variant, ("pruned", "balanced"))
         check_number("min_samples_leaf", self.min_samples_leaf, 1, whole=True)
-        check_number("pruning_confidence", self.pruning_confidence, 1e-9, 0.5)
+        check_number("pruning_confidence", self.pruning_confidence, 1e-6, 0.5)
         if self.held_out is not None:
             check_number("held_out", self.held_out, 0.01, 0.9)
 
@@ -165,13 +173,13 @@ class BRDTClassifier(LocalClassifier):
         random = check_random_state(self.random_state)
         features = SharedFeatures(X, given_features(given, X), self.schema_)
         learnt = learn_trees(self._learning_plan(random), features, Y, weights, self.hierarchy_)
+        self.shares_ = LabelRows(Y, self.hierarchy_, weights).shares()
         self._keep(learnt)
 
     def _learning_plan(self, random: np.random.RandomState) -> LearningPlan:
         balanced = self.variant == "balanced"
-        prune_relations = self.prune_relations
         return LearningPlan(
-            relations=self._tree(not balanced if prune_relations is None else prune_relations),
+            relations=self._relation_tree(),
             tree=self._tree(self.prune_trees),
             balancing=balanced if self.balancing is None else bool(self.balancing),
             held_out=self.held_out,
@@ -179,6 +187,10 @@ class BRDTClassifier(LocalClassifier):
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
         )
+
+    def _relation_tree(self) -> PCTClassifier:
+        pruned = self.prune_relations
+        return self._tree(self.variant == "pruned" if pruned is None else bool(pruned))
 
     def _tree(self, pruned: bool) -> PCTClassifier:
         return PCTClassifier(
@@ -189,6 +201,12 @@ class BRDTClassifier(LocalClassifier):
             pruning_confidence=self.pruning_confidence,
             random_state=0,
         )
+
+    def _decide(self, scores: NDArray[np.float64], threshold: Any) -> sparse.csr_array[np.int32]:
+        if self.format_.single_label:
+            # Leaves say 0 or 1: of labels that are all 0, or several 1, the commonest counts.
+            scores = scores + 1e-9 * self.shares_
+        return super()._decide(scores, threshold)
 
     def _keep(self, learnt: Learnt) -> None:
         names = self.hierarchy_.labels
@@ -230,7 +248,7 @@ class BRDTClassifier(LocalClassifier):
                 f"label is {label!r}, on which all training rows agree: it has no tree. Ask for "
                 "another label."
             )
-        fitted = name_tree(self._tree(True), model.estimator, [label])
+        fitted = name_tree(self._relation_tree(), model.estimator, [label])
         n_labels = self.hierarchy_.n_labels
         fitted.n_features_in_ = n_labels
         fitted.feature_names_in_ = np.array(list(map(str, self.hierarchy_.labels)), dtype=object)

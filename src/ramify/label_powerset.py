@@ -113,6 +113,8 @@ class LabelPowerset(LabelSetClassifier):
         check_is_fitted(self)
         coded = read_features(self, X, self.schema_)
         (answer,) = self._ask(coded, given_features(X, coded))
+        if self.format_.single_label:  # some set, though training rows may have had none
+            answer[np.diff(self.label_sets_.indptr) == 0] = -1
         chosen: sparse.csr_array[np.int32] = self.label_sets_[answer.argmax(axis=0)]
         return chosen
 
@@ -235,8 +237,7 @@ class RAkEL(LabelSetClassifier):
             groups = [np.sort(dealt[k : k + size]) for k in range(0, n_labels, size)]
         names = rows.hierarchy.labels
         self.groups_ = [tuple(names[c] for c in group.tolist()) for group in groups]
-        counts = np.array([len(rows.of(c)) for c in range(n_labels)], dtype=np.float64)
-        self.shares_ = counts / max(1, len(rows.all))
+        self.shares_ = rows.shares()
         problems: list[LocalProblem] = self._learn_sets(rows, groups)
         return problems
 

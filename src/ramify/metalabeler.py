@@ -43,8 +43,10 @@ class MetaLabeler(WrappingClassifier):
 
     Attributes
     ----------
-    counter_ : classifier
-        The fitted classifier of numbers of leaves.
+    counter_ : classifier or None
+        The fitted classifier of numbers of leaves; None if all training rows have as many.
+    n_leaves_ : int
+        The largest number of leaves of a training row.
     estimator_ : classifier
         The fitted classifier of labels.
     hierarchy_ : Hierarchy
@@ -68,6 +70,7 @@ class MetaLabeler(WrappingClassifier):
     """
 
     counter_: Any
+    n_leaves_: int
 
     def __init__(
         self,
@@ -104,14 +107,16 @@ class MetaLabeler(WrappingClassifier):
         X, encoded, weights = self._read_wrapped(X, y, sample_weight)
         given = None if sample_weight is None else weights
         self._fit_estimator(X, self._taught(encoded), given)
-        self.counter_ = None
+        self.counter_, self.n_leaves_ = None, 1
         if not self.format_.single_label:
             counts = np.maximum(1, np.asarray(encoded.Y[:, self._leaves].sum(axis=1)).ravel())
             options = {} if given is None else {"sample_weight": given}
             kept = np.flatnonzero(weights > 0)
             counter = SiblingLassoClassifier() if self.counter is None else clone(self.counter)
             options = {name: value[kept] for name, value in options.items()}
-            self.counter_ = counter.fit(rows_of(X, kept), counts[kept], **options)
+            self.n_leaves_ = int(counts[kept].max(initial=1))
+            if counts[kept].min(initial=self.n_leaves_) < self.n_leaves_:
+                self.counter_ = counter.fit(rows_of(X, kept), counts[kept], **options)
         return self
 
     @property
@@ -166,7 +171,7 @@ class MetaLabeler(WrappingClassifier):
         """
         check_is_fitted(self)
         if self.counter_ is None:
-            return np.ones(_num_samples(X), dtype=np.int64)
+            return np.full(_num_samples(X), self.n_leaves_, dtype=np.int64)
         return np.asarray(self.counter_.predict(X)).astype(np.int64)
 
     def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:

@@ -19,6 +19,12 @@ from ramify.hierarchy import Hierarchy
 __all__ = ["MLkNN"]
 
 
+_CELLS = 1 << 22
+"""Distances, or differences of cells, that are computed at a time where cells are unknown."""
+_SPARE = 16
+"""Rows beside the k nearest by rounded distances that are compared exactly."""
+
+
 class MLkNN(ArrayClassifier):
     """Nearest neighbours for many labels (ML-kNN).
 
@@ -35,8 +41,8 @@ class MLkNN(ArrayClassifier):
     smoothing : float
         What is added to every count, s.
     metric : str or callable
-        The distance, as for scikit-learn's NearestNeighbors. Where X has unknown values,
-        "euclidean" compares what both rows have, scaled up ("nan_euclidean").
+        The distance, as for scikit-learn's NearestNeighbors. Where rows have unknown values,
+        "euclidean" compares the features that both know, scaled up to all of them.
     categorical_features : array-like of bool, int or str, optional
         Nominal columns as a mask, positions or names; as for `PCTClassifier`.
     n_jobs : int, optional
@@ -62,7 +68,8 @@ class MLkNN(ArrayClassifier):
     -----
     In training a row is not its own neighbour. Columns count as they are, so scale them first;
     two different categories of a nominal column are at distance 1. Which of several rows at the
-    same distance is the last of k neighbours is scikit-learn's choice. In a hierarchy a label's
+    same distance is the last of k neighbours is scikit-learn's choice, and the first of them if
+    values are unknown. In a hierarchy a label's
     probability is cut, from the top, to those of its parents.
 
     Examples
@@ -119,7 +126,7 @@ class MLkNN(ArrayClassifier):
 
     def _check_parameters(self) -> None:
         check_number("n_neighbors", self.n_neighbors, 1, whole=True)
-        check_number("smoothing", self.smoothing, np.finfo(float).tiny)
+        check_number("smoothing", self.smoothing, np.finfo(float).tiny, 1e9)
 
     def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
         self.X_, self.Y_ = spread_nominal(X, self.schema_), Y
@@ -133,10 +140,7 @@ class MLkNN(ArrayClassifier):
         n_rows = self.X_.shape[0] if X is None else X.shape[0]
         if self.n_neighbors_ == 0:
             return np.zeros((n_rows, self.Y_.shape[1]), dtype=np.int64)
-        search = NearestNeighbors(
-            n_neighbors=self.n_neighbors_, metric=self._metric(X), n_jobs=self.n_jobs
-        )
-        found = search.fit(self.X_).kneighbors(X, return_distance=False)
+        found = self._find_neighbors(X)
         indptr = np.arange(0, found.size + 1, self.n_neighbors_)
         ones = np.ones(found.size, dtype=np.int64)
         shape = (n_rows, self.X_.shape[0])
@@ -144,18 +148,40 @@ class MLkNN(ArrayClassifier):
         counts: Any = near @ self.Y_
         return np.asarray(counts.toarray(), dtype=np.int64)
 
-    def _metric(self, X: Any) -> Any:
-        """Return the distance, one that passes over unknown values if there are any."""
-        unknown = any(part is not None and _has_unknown(part) for part in (self.X_, X))
-        if not unknown:
-            return self.metric
+    def _find_neighbors(self, X: Any) -> NDArray[np.intp]:
+        """Return the nearest training rows, n × n_neighbors_; of training rows others for None."""
+        asked = self.X_ if X is None else X
+        unknown = _rows_with_unknown(asked)
+        if _rows_with_unknown(self.X_).any():
+            unknown[:] = True
+        found = np.empty((asked.shape[0], self.n_neighbors_), dtype=np.intp)
+        # Row by row, not for all if there is one: no row's answer depends on the others.
+        known = np.flatnonzero(~unknown)
+        if len(known):
+            search = NearestNeighbors(
+                n_neighbors=self.n_neighbors_, metric=self.metric, n_jobs=self.n_jobs
+            ).fit(self.X_)
+            rows = None if X is None else X if len(known) == X.shape[0] else X[known]
+            found[known] = search.kneighbors(rows, return_distance=False)
+        if unknown.any():
+            self._check_unknown()
+            rows = np.flatnonzero(unknown)
+            found[rows] = find_by_known_cells(
+                _dense(asked[rows]),
+                self.X_,
+                column_owners(self.schema_),
+                k=self.n_neighbors_,
+                itself=rows if X is None else None,
+            )
+        return found
+
+    def _check_unknown(self) -> None:
         if sparse.issparse(self.X_) or self.metric != "euclidean":
             raise ValueError(
                 f"Input X contains NaN, for which neighbours by metric={self.metric!r} in a "
                 f"{'sparse' if sparse.issparse(self.X_) else 'dense'} X are not known. Fill "
                 "unknown values first, or give dense rows and metric='euclidean'."
             )
-        return "nan_euclidean"
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         counts = self._count_labels(spread_nominal(X, self.schema_))
@@ -270,10 +296,103 @@ def spread_nominal(X: Any, schema: FeatureSchema) -> Any:
     return sparse.hstack(parts, format="csr") if is_sparse else np.hstack(parts)
 
 
+def column_owners(schema: FeatureSchema) -> NDArray[np.intp]:
+    """Return for every column of `spread_nominal` which feature it is of, numbered in its order.
+
+    Parameters
+    ----------
+    schema : FeatureSchema
+        Which columns are nominal.
+
+    Returns
+    -------
+    ndarray of int
+        Several columns of one nominal feature have the same number.
+    """
+    n_numeric = int((schema.n_categories == 0).sum())
+    sizes = schema.n_categories[schema.n_categories > 0]
+    return np.concatenate(
+        [np.arange(n_numeric), n_numeric + np.repeat(np.arange(len(sizes)), sizes)]
+    )
+
+
+def find_by_known_cells(
+    asked: NDArray[np.float64],
+    among: NDArray[np.float64],
+    owner: NDArray[np.intp],
+    *,
+    k: int,
+    itself: NDArray[np.intp] | None = None,
+) -> NDArray[np.intp]:
+    """Return the nearest rows by the features that both rows know, scaled up to all features.
+
+    Parameters
+    ----------
+    asked, among : ndarray of shape (n, n_columns) and (m, n_columns)
+        What `spread_nominal` returned, NaN where unknown.
+    owner : ndarray of shape (n_columns,)
+        The feature of each column.
+    k : int
+        How many rows to find; at equal distances the first.
+    itself : ndarray of shape (n,), optional
+        Which row of `among` each of `asked` is: no row is its own neighbour.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        Places in `among`. Rows that share no known feature are farthest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.array([[0.0, np.nan], [3.0, 0.0], [1.0, 2.0]])
+    >>> find_by_known_cells(np.array([[0.0, 0.0]]), rows, np.arange(2), k=2).tolist()
+    [[0, 2]]
+    """
+    first = np.unique(owner, return_index=True)[1]
+    known, filled = ~np.isnan(among), np.nan_to_num(among)
+    n_near = min(len(among), k + _SPARE)
+    found = np.empty((len(asked), k), dtype=np.intp)
+    size = max(1, _CELLS // max(1, len(among), n_near * among.shape[1]))
+    for start in range(0, len(asked), size):
+        block = asked[start : start + size]
+        here, values = ~np.isnan(block), np.nan_to_num(block)
+        squares = values**2 @ known.T + here @ (filled**2).T - 2 * values @ filled.T
+        shared = here[:, first].astype(np.float64) @ known[:, first].T
+        squares = _scale_up(squares, shared, len(first))
+        if itself is not None:
+            own = itself[start : start + size]
+            squares[np.arange(len(own)), own] = np.nan  # sorted behind everything
+        near = np.sort(np.argsort(squares, axis=1, kind="stable")[:, :n_near], axis=1)
+        # Matrix products round by the shape of the block; these differences do not.
+        apart = np.nan_to_num(among[near] - block[:, None])
+        exact = _scale_up((apart**2).sum(axis=2), np.take_along_axis(shared, near, 1), len(first))
+        exact[np.isnan(np.take_along_axis(squares, near, 1))] = np.nan
+        order = np.argsort(exact, axis=1, kind="stable")[:, :k]
+        found[start : start + size] = np.take_along_axis(near, order, 1)
+    return found
+
+
+def _scale_up(
+    squares: NDArray[np.float64], shared: NDArray[np.float64], n_features: int
+) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(shared > 0, np.maximum(squares, 0) * (n_features / shared), np.inf)
+
+
 def _count_columns(schema: FeatureSchema) -> int:
-    return int((schema.n_categories == 0).sum() + schema.n_categories.sum())
+    return len(column_owners(schema))
 
 
-def _has_unknown(X: Any) -> bool:
-    cells = cast("Any", X).data if sparse.issparse(X) else X
-    return bool(np.isnan(cells).any())
+def _dense(X: Any) -> NDArray[np.float64]:
+    dense: NDArray[np.float64] = cast("Any", X).toarray() if sparse.issparse(X) else X
+    return dense
+
+
+def _rows_with_unknown(X: Any) -> NDArray[np.bool_]:
+    if not sparse.issparse(X):
+        return np.asarray(np.isnan(X).any(axis=1))
+    rows: Any = cast("Any", X).tocsr()
+    found = np.zeros(rows.shape[0], dtype=bool)
+    found[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[np.isnan(rows.data)]] = True
+    return found

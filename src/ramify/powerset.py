@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._wrapping_base import WrappingClassifier
+from ramify.decision import most_probable_path
 from ramify.hierarchy import Hierarchy
 from ramify.labels import EncodedLabels
 from ramify.local import PerParentClassifier
@@ -22,7 +23,8 @@ class LevelPowerset(WrappingClassifier):
 
     The sets that rows have on the levels of a hierarchy form a tree, in which every row is one
     path. A classifier at each of its nodes chooses the set of the next level (Cerri, de
-    Carvalho and Freitas, 2011). Predicted label sets are therefore always sets of training rows.
+    Carvalho and Freitas, 2011). Predicted label sets are therefore sets of training rows, if the
+    classifier's answers sum to 1; else they may be the upper part of one.
 
     Parameters
     ----------
@@ -152,7 +154,7 @@ class LevelPowerset(WrappingClassifier):
         Returns
         -------
         array or list
-            n label sets, each one of a training row.
+            n label sets, each one of a training row, or its upper part.
         """
         check_is_fitted(self)
         return self.format_.write(self._predict_sets(X))
@@ -160,4 +162,11 @@ class LevelPowerset(WrappingClassifier):
     def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
         check_is_fitted(self)
         names = self.estimator_.predict(X)
-        return sparse.csr_array(self.sets_[self.estimator_.hierarchy_.indices(names)])
+        chosen = sparse.csr_array(self.sets_[self.estimator_.hierarchy_.indices(names)])
+        empty = np.diff(chosen.indptr) == 0
+        if self.format_.single_label and empty.any():  # but the answer has a path in every row
+            paths = most_probable_path(self.predict_proba(X), self.hierarchy_)
+            n_rows = np.arange(len(empty))
+            both: Any = sparse.vstack([chosen, paths], format="csr")
+            chosen = sparse.csr_array(both[np.where(empty, n_rows + len(empty), n_rows)])
+        return chosen

@@ -184,8 +184,8 @@ class BinaryRelevancePlus(LocalClassifier):
         weighted: bool,
     ) -> None:
         self.first_ = self._make_first()
-        self.first_._learn_local(given, X, Y, weights, weighted=weighted)
-        super()._learn_local(given, X, Y, weights, weighted=weighted)
+        self.first_._learn_local(X, X, Y, weights, weighted=weighted)
+        super()._learn_local(X, X, Y, weights, weighted=weighted)
 
     def _make_first(self) -> BinaryRelevance:
         """Return the first stage, which knows of X and y what this classifier has read."""
@@ -212,7 +212,7 @@ class BinaryRelevancePlus(LocalClassifier):
         return label_problems(rows, range(rows.hierarchy.n_labels))
 
     def _ask(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
-        scores = self.first_._score(X, given)
+        scores = self.first_._score(X, given_features(X, X))
         Y = apply_threshold(scores, 0.5, self.hierarchy_)
         clus = bool(getattr(self.estimator, "clus_compat", False))
 
