@@ -32,35 +32,50 @@ def holds(row: Any, literals: dict[int, int]) -> bool:
     return all(row[label] == value for label, value in literals.items())
 
 
-def accuracy(rules: Any, Y: np.ndarray, label: int) -> float:
+def accuracy(rules: Any, Y: np.ndarray, label: int, weights: Any = None) -> float:
     """Return the share of rows for which a tree over labels is right."""
     right = [
         row[label] == next(value for premise, value in rules if holds(row, premise)) for row in Y
     ]
-    return float(np.mean(right))
+    return float(np.average(right, weights=weights))
 
 
 def extend(
-    Y: np.ndarray, rules: dict[int, Any], leaf_rows: Any, label: int, *, value: int, group: Any
+    Y: np.ndarray,
+    rules: dict[int, Any],
+    leaf_rows: Any,
+    label: int,
+    *,
+    value: int,
+    group: Any,
+    weights: Any = None,
 ) -> dict[int, int]:
     """Return the labels of a leaf whose tree predicts one of a group."""
+    weights = np.ones(len(Y)) if weights is None else weights
     given, used, source = {label: value}, set(), label
-    accuracies = {c: accuracy(rules[c], Y, c) for c in group}
+    accuracies = {c: accuracy(rules[c], Y, c, weights) for c in group if c in rules}
     while source is not None and len(given) < len(group):
         used.add(source)
         best, best_score = None, None
-        for premise, conclusion in rules[source]:
+        for premise, conclusion in rules.get(source, []):
             if conclusion == given[source]:
-                n = sum(holds(Y[r], given) and holds(Y[r], premise) for r in leaf_rows)
-                anywhere = sum(holds(row, premise) and row[source] == conclusion for row in Y)
-                score = ((n + 1) / (len(leaf_rows) + 2), anywhere)
+                n = sum(
+                    weights[r] for r in leaf_rows if holds(Y[r], given) and holds(Y[r], premise)
+                )
+                anywhere = sum(
+                    weight
+                    for row, weight in zip(Y, weights, strict=True)
+                    if holds(row, premise) and row[source] == conclusion
+                )
+                score = ((n + 1) / (sum(weights[r] for r in leaf_rows) + 2), anywhere)
                 if best is None or score > best_score:
                     best, best_score = premise, score
         for other, literal in (best or {}).items():
             given.setdefault(other, literal)
         left = sorted(c for c in given if c not in used)
-        source = max(left, key=lambda c: accuracies[c]) if left else None
+        source = max(left, key=lambda c: accuracies.get(c, 0.0)) if left else None
+    rows = leaf_rows if len(leaf_rows) else np.arange(len(Y))
     for other in group:
-        rows = leaf_rows if len(leaf_rows) else range(len(Y))
-        given.setdefault(other, int(np.mean([Y[r, other] for r in rows]) >= 0.5))
+        share = np.average(Y[rows, other], weights=weights[rows])
+        given.setdefault(other, int(share >= 0.5))
     return given

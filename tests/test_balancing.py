@@ -29,6 +29,26 @@ def test_half_of_the_weight_has_the_label(n_rows, n_with, seed):
     np.testing.assert_array_equal(weights, balance_weights(Y, random_state=seed))
 
 
+def test_every_label_is_balanced_by_its_own_rows():
+    Y = np.zeros((12, 2), dtype=int)
+    Y[:2, 0] = Y[4:, 1] = 1
+    weights = balance_weights(Y, random_state=0)
+    # Half of 12 rows: 2 rows thrice, and 4 rows once or twice.
+    assert weights[:2, 0].tolist() == [3, 3]
+    assert weights[2:, 0].sum() == weights[:4, 1].sum() == weights[4:, 1].sum() == 6
+    assert sorted(weights[:4, 1].tolist()) == [1, 1, 2, 2]
+
+
+def test_the_rows_of_the_larger_side_are_drawn_at_random():
+    y = [["a"]] * 4 + [[]] * 36
+    drawn = np.hstack([balance_weights(y, random_state=seed) for seed in range(20)])
+    # 20 of the 36 others each time: a row misses 20 samples with probability (16/36)^20 < 1e-7.
+    assert (drawn[4:].sum(axis=0) == 20).all()
+    assert len(np.unique(drawn, axis=1).T) == 20
+    assert (drawn[4:].max(axis=1) == 1).all()
+    assert (drawn[4:].min(axis=1) == 0).all()
+
+
 def test_the_score_of_balance():
     assert balance_score([[1, 0], [0, 1]]) == 1.0
     assert balance_score([[1, 0], [1, 0]]) == 0.0

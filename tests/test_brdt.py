@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 
 import ramify
 from ramify import BinaryRelevance, BRDTClassifier, Hierarchy, PCTClassifier
@@ -123,6 +124,24 @@ def test_the_core_refuses_rules_that_do_not_fit(name, values, message):
         ramify._core.LeafExtension(rules | {name: np.array(values, dtype=rules[name].dtype)})
 
 
+@pytest.mark.parametrize("flipped", [False, True])
+def test_the_most_accurate_of_the_given_labels_is_asked_next(flipped):
+    # The leaf has labels 0 to 2. By the tree for label 1 it has label 3 too, which is right for
+    # 6 of 10 rows; by the tree for label 2 it has not, right for 9 of 10. With the values of
+    # label 3 flipped it is 4 of 10 against 1 of 10.
+    Y = to_rows("1110000000", "1111110000", "1110001111", "0001111000")
+    Y[:, 3] ^= flipped
+    same, other = [({3: 1}, 1), ({3: 0}, 0)], [({3: 1}, 0), ({3: 0}, 1)]
+    all_rules = {0: [({1: 1, 2: 1}, 1), ({1: 1, 2: 0}, 0), ({1: 0}, 0)], 1: same, 2: other}
+    trees = [make_label_tree(rules, Y, label) for label, rules in all_rules.items()]
+    nothing = LabelTree(None, sparse.csr_array(Y), 3, np.ones(10))
+    extender = Extender(Y.astype(np.int8), [*trees, nothing], np.ones(10))
+    expected = {0: 1, 1: 1, 2: 1, 3: int(flipped)}
+    assert extender.extend(np.arange(3), 0, 1, (0, 1, 2, 3)) == expected
+    leaf = twin.extend(Y, all_rules, np.arange(3), 0, value=1, group=(0, 1, 2, 3))
+    assert leaf == expected
+
+
 def make_label_tree(rules, Y, label):
     """Return the label tree of given rules, tests of label 1 before those of label 2."""
     tree = LabelTree(None, sparse.csr_array(Y), label, np.ones(len(Y)))
@@ -133,6 +152,7 @@ def make_label_tree(rules, Y, label):
         [next(k for k, rule in enumerate(rules) if twin.holds(row, rule[0])) for row in Y]
     )
     tree.preferred = np.arange(len(rules))
+    tree.accuracy = twin.accuracy(rules, Y, label)
     return tree
 
 
@@ -157,16 +177,20 @@ def make_related(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return rows, Y
 
 
+def read_relations(model):
+    return {
+        label: twin.read_rules(model.relation_tree(label))
+        for label, relation in model.relation_models_.items()
+        if isinstance(relation.estimator, ramify._core.Tree)
+    }
+
+
 @given(st.integers(0, 1000), st.booleans())
 @settings(max_examples=12, deadline=None)
 def test_leaves_are_extended_as_by_the_twin(seed, pruned):
     rows, Y = make_related(seed)
     model = BRDTClassifier(prune_relations=pruned).fit(rows, Y)
-    rules = {
-        label: twin.read_rules(model.relation_tree(label))
-        for label in range(5)
-        if isinstance(model.relation_models_[label].estimator, ramify._core.Tree)
-    }
+    rules = read_relations(model)
     groups = {label: part for part in model.components_ for label in part}
     for label, tree in model.estimators_.items():
         if label not in rules:
@@ -181,6 +205,51 @@ def test_leaves_are_extended_as_by_the_twin(seed, pruned):
             assert dict(zip(group, found.tolist(), strict=True)) == expected
 
 
+def find_losses(model, rows, Y, growing, choosing):
+    """Return each label's Hamming loss on its group, the leaves extended by the twin."""
+    rules, losses = read_relations(model), np.zeros(Y.shape[1])
+    alone = BinaryRelevance(estimator=C45).fit(rows, Y, sample_weight=growing)
+    for group in model.components_:
+        for label in group:
+            leaves = alone.estimators_[label].apply(rows)
+            values = alone.estimators_[label].predict_proba(rows)[:, 0] >= 0.5
+            wrong = np.zeros(len(rows))
+            for leaf in np.unique(leaves):
+                members = np.flatnonzero(leaves == leaf)
+                grown = members[growing[members] > 0]
+                options = {"value": int(values[members[0]]), "group": group, "weights": growing}
+                found = twin.extend(Y, rules, grown, label, **options)
+                wrong[members] = (Y[members][:, group] != [found[c] for c in group]).mean(axis=1)
+            losses[label] = np.average(wrong, weights=choosing)
+    return losses
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_weighted_losses_are_those_of_the_twin(seed):
+    rows, Y = make_related(seed)
+    weights = np.random.default_rng(seed).integers(0, 4, len(rows)).astype(float)
+    model = BRDTClassifier(prune_relations=bool(seed % 2)).fit(rows, Y, sample_weight=weights)
+    losses = find_losses(model, rows, Y, weights, weights)
+    np.testing.assert_allclose(model.losses_, losses)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_losses_of_held_out_rows_are_those_of_the_twin(seed):
+    rows, Y = (part[:40] for part in make_related(seed))
+    # Row k counts 1 + 2^-(k + 1): the binary fraction of a root's weight tells which rows grew.
+    bits = 0.5 ** np.arange(1, 41)
+    model = BRDTClassifier(held_out=0.3, random_state=seed)
+    model.fit(rows, Y, sample_weight=1 + bits)
+    tree = next(iter(model.estimators_.values()))
+    grew = tree.tree_.weight[0] // bits % 2 == 1
+    assert grew.sum() == 28
+    losses = find_losses(model, rows, Y, (1 + bits) * grew, (1 + bits) * ~grew)
+    np.testing.assert_allclose(model.losses_, losses)
+    for group in model.components_:
+        (chosen,) = set(group) & set(model.estimators_)
+        assert losses[chosen] == pytest.approx(losses[list(group)].min())
+
+
 # ---- variants and options ------------------------------------------------------------------
 
 
@@ -193,6 +262,69 @@ def test_the_balanced_variant_is_its_parts():
     np.testing.assert_array_equal(one.predict_proba(rows), again.predict_proba(rows))
     pruned = BRDTClassifier(random_state=3).fit(rows, Y)
     assert (pruned.label_graph_ != one.label_graph_).nnz or (pruned.losses_ != one.losses_).any()
+
+
+def test_balanced_trees_have_half_of_the_weight_on_either_side():
+    Y = to_rows("111000000000", "111000000000")
+    for balancing, weights in ((False, [3, 9]), (True, [6, 6])):
+        model = BRDTClassifier(balancing=balancing, random_state=0).fit(X, Y)
+        for tree in (*model.estimators_.values(), model.relation_tree(0), model.relation_tree(1)):
+            assert tree.tree_.weight[0] == 12
+            assert sorted(tree.tree_.weight[1:].tolist()) == weights
+
+
+def test_balancing_finds_a_rare_label():
+    # Of the 5 rows with code 1, 2 have the label. Balanced they count 10, the other 3 at most 3.
+    y = [[]] * 15 + [["rare"], []] * 2 + [[]]
+    code = np.repeat([[0.0], [1.0]], [15, 5], axis=0)
+    assert BRDTClassifier().fit(code, y).predict(code) == [[]] * 20
+    found = BRDTClassifier(balancing=True, random_state=0).fit(code, y).predict(code)
+    assert found == [[]] * 15 + [["rare"]] * 5
+
+
+@pytest.mark.parametrize(
+    ("options", "of_tree", "of_relations"),
+    [
+        ({}, {}, {}),
+        ({"prune_relations": False}, {}, {"pruning": None}),
+        ({"prune_trees": False}, {"pruning": None}, {}),
+        ({"min_samples_leaf": 8}, {"min_samples_leaf": 8}, {"min_samples_leaf": 8}),
+        ({"pruning_confidence": 1e-3}, {"pruning_confidence": 1e-3}, {"pruning_confidence": 1e-3}),
+        ({"variant": "balanced", "balancing": False}, {}, {"pruning": None}),
+    ],
+)
+def test_trees_grow_as_the_options_say(options, of_tree, of_relations):
+    random = np.random.default_rng(4)
+    Y = random.integers(0, 2, size=(80, 6))
+    Y[:, 0] = Y[:, 1:].sum(axis=1) > 2
+    rows = Y[:, :1] + random.normal(scale=0.6, size=(80, 3))
+    first = sparse.csr_array(Y[:, :1])
+    relation = BRDTClassifier(**options).fit(rows, Y).relation_tree(0)
+    assert_same_tree(relation, Y * (np.arange(6) > 0), first, of_relations)
+    (tree,) = BRDTClassifier(**options).fit(rows, first).estimators_.values()
+    assert_same_tree(tree, rows, first, of_tree)
+
+
+def assert_same_tree(tree, rows, Y, options):
+    """Check a tree against one grown alone, which differs from that of default options."""
+    plain = clone(C45).fit(rows, Y).tree_.feature.tolist()
+    expected = clone(C45).set_params(**options).fit(rows, Y).tree_.feature.tolist()
+    assert tree.tree_.feature.tolist() == expected
+    assert (expected != plain) == bool(options)
+
+
+def test_rows_without_a_predicted_label_get_the_commonest_if_y_had_one_each():
+    y = np.repeat(["a", "b", "c", "d"], [2, 5, 4, 3])
+    noise = np.random.default_rng(0).permutation(14)[:, None]
+    model = BRDTClassifier().fit(noise, y)
+    silent = model.predict_proba(noise).sum(axis=1) == 0
+    assert silent.any()
+    assert set(model.predict(noise[silent])) == {"b"}
+
+
+def test_a_single_row_cannot_be_held_out():
+    with pytest.raises(ValueError, match=r"held_out is 0.3, but 1 row has a weight above 0"):
+        BRDTClassifier(held_out=0.3).fit([[1.0], [2.0]], [["a"], ["b"]], sample_weight=[1, 0])
 
 
 def test_held_out_rows_choose():
