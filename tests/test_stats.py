@@ -175,7 +175,13 @@ def test_two_methods_only():
     assert result.critical_difference == pytest.approx(1.959964 / np.sqrt(6), abs=1e-5)
     assert result.groups == ()
     assert stats.friedman(scores).f == np.inf
-    assert stats.friedman(scores).p_value == 0.0
+    assert stats.friedman(scores).p_value == scipy_stats.binomtest(6, 6).pvalue == 2**-5
+
+
+def test_full_agreement_is_as_likely_as_its_orders_are_few():
+    # The second row has the order of the first in 1 of 3! cases; with two methods tied, 1 of 3.
+    assert stats.friedman([[1, 2, 3], [4, 5, 6]]).p_value == pytest.approx(1 / 6)
+    assert stats.friedman([[1, 1, 3], [4, 4, 6]]).p_value == pytest.approx(1 / 3)
 
 
 def test_equal_results_differ_nowhere():

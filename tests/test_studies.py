@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -154,6 +155,27 @@ def test_a_study_can_be_run_a_few_data_sets_at_a_time(tmp_path: Path) -> None:
     whole = run_study(study, tmp_path / "parts")
     at_once = run_study(study, tmp_path / "at once")
     assert list(map(without_times, whole.cells)) == list(map(without_times, at_once.cells))
+
+
+def test_results_of_data_that_have_changed_since_are_left_out(tmp_path: Path) -> None:
+    rows = ["size,taxon", *(f"{k},{'AB'[k > 9]}" for k in range(20))]
+    (tmp_path / "my.csv").write_text("\n".join(rows), "utf-8")
+    data = [{"name": "mine", "file": "my.csv", "target": "taxon"}, {"name": "animals"}]
+    study = make_study(tables(datasets=data, models=MODELS[:1]), tmp_path)
+    assert len(run_study(study, tmp_path / "out").cells) == 6
+    (tmp_path / "my.csv").write_text("\n".join(rows[:-1]), "utf-8")
+    found = run_study(study, tmp_path / "out", only=["animals"])
+    assert [one["name"] for one in found.datasets] == ["animals"]
+
+
+def test_the_example_of_the_documentation_is_a_study(tmp_path: Path) -> None:
+    path = Path(__file__).parents[1] / "docs" / "studies.md"
+    lines = path.read_text("utf-8").split("It is a TOML file:\n", 1)[1].splitlines()
+    block = itertools.takewhile(lambda line: not line or line.startswith("    "), lines)
+    (tmp_path / "mine.toml").write_text("\n".join(line[4:] for line in block), "utf-8")
+    study = load_study(tmp_path / "mine.toml")
+    assert [data.name for data in study.data] == ["cellcycle_FUN", "beetles"]
+    assert len(study.models) == 5
 
 
 def test_what_other_settings_found_on_other_data_is_no_part_of_a_study(tmp_path: Path) -> None:

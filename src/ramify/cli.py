@@ -14,6 +14,7 @@ from typing import Annotated, Any
 try:
     import typer
     from rich.console import Console
+    from rich.markup import escape
 except ImportError:  # pragma: no cover - the base installation has no command line
     raise SystemExit("The command line needs: pip install 'ramify[cli]'") from None
 
@@ -29,7 +30,13 @@ from ramify.jobs.describing import (
 )
 from ramify.jobs.evaluating import evaluate_model, keep_known_labels, write_evaluation
 from ramify.jobs.models import MODELS, make_model
-from ramify.jobs.predicting import features_for, label_cells, write_predictions
+from ramify.jobs.predicting import (
+    features_for,
+    label_cells,
+    label_sets,
+    nominal_columns,
+    write_predictions,
+)
 from ramify.jobs.reading import DataOptions, TextForm, read_data, split_identifiers
 from ramify.jobs.training import train as train_model
 from ramify.metrics._reports import aligned
@@ -88,13 +95,15 @@ def plain_errors(verbose: bool) -> Iterator[None]:
     """Turn a user's mistake into one message and an exit status; no traceback unless asked."""
     try:
         yield
-    except (ValueError, OSError, ImportError, KeyError) as error:
+    except (ValueError, TypeError, OSError, ImportError, KeyError) as error:
         if verbose:
             traceback.print_exc()
         else:
             text = error.args[0] if isinstance(error, KeyError) and error.args else error
             Console(stderr=True).print(
-                f"[bold red]ramify:[/bold red] {text}", highlight=False, soft_wrap=True
+                f"[bold red]ramify:[/bold red] {escape(str(text))}",
+                highlight=False,
+                soft_wrap=True,
             )
         raise typer.Exit(MISTAKE) from None
     except KeyboardInterrupt:
@@ -137,9 +146,11 @@ def train(
     ``ramify train species.csv --target taxon -o species.ramify``
     """
     with plain_errors(verbose):
-        _check_folder(out)
+        _check_folder(out, data, hierarchy)
         form = TextForm(delimiter, decimal, encoding)
         options = DataOptions(_columns(target), separator, label_separator, weight, form)
+        if folds == 1:
+            raise ValueError("--folds is 1. Give 2 or more, or 0 for no validation.")
         table, dropped = split_identifiers(read_data(data, hierarchy, options), drop or ())
         estimator = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
         progress = sys.stderr.isatty() and not as_json
@@ -159,10 +170,19 @@ def predict(
         Path | None,
         typer.Option("--out", "-o", help=".csv, .tsv, .parquet or .arff; none: print."),
     ] = None,
-    threshold: Threshold = 0.5,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Labels from this probability on; none: as the model decides by itself.",
+        ),
+    ] = None,
     probabilities: Annotated[
         float | None,
-        typer.Option(help="Write probabilities from this one on instead of label sets."),
+        typer.Option(
+            min=0.0, max=1.0, help="Write probabilities from this one on instead of label sets."
+        ),
     ] = None,
     delimiter: Delimiter = None,
     decimal: Decimal = ".",
@@ -176,10 +196,14 @@ def predict(
     """
     with plain_errors(verbose):
         if out is not None:
-            _check_folder(out)
+            _check_folder(out, model, data)
+        elif probabilities is not None:
+            raise ValueError(
+                f"--probabilities is {probabilities}, but --out names no file for them. Add one."
+            )
         fitted = load(model)
-        options = DataOptions(form=TextForm(delimiter, decimal, encoding))
-        table = read_data(data, None, options, labelled=False)
+        options = DataOptions(target=(), form=TextForm(delimiter, decimal, encoding))
+        table = read_data(data, None, options, labelled=False, texts=nominal_columns(fitted))
         if out is not None:
             n_lines = write_predictions(
                 out, fitted, table, threshold=threshold, least=probabilities
@@ -189,8 +213,8 @@ def predict(
             else:
                 _say_where(f"{n_lines:,} lines in", out)
             return
-        scores = fitted.predict_proba(features_for(fitted, table))
-        cells = label_cells(fitted, (scores >= threshold).astype(int))
+        sets = label_sets(fitted, features_for(fitted, table), threshold)
+        cells = label_cells(fitted, sets)
         if as_json:
             _print_json([cell.split(";") if cell else [] for cell in cells])
         else:
@@ -228,10 +252,11 @@ def evaluate(
         form = TextForm(delimiter, decimal, encoding)
         options = DataOptions(_columns(target), separator, label_separator, None, form)
         if ignore_unknown:
-            table, unknown = keep_known_labels(read_data(data, None, options), fitted.hierarchy_)
+            table = read_data(data, None, options, texts=nominal_columns(fitted))
+            table, unknown = keep_known_labels(table, fitted.hierarchy_)
             _say(f"{len(unknown):,} labels that the model has never seen are left out")
         else:
-            table = read_data(data, fitted.hierarchy_, options)
+            table = read_data(data, fitted.hierarchy_, options, texts=nominal_columns(fitted))
         summary = evaluate_model(fitted, table, threshold=threshold)
         files = [] if out is None else write_evaluation(out, fitted, summary)
         if as_json:
@@ -329,13 +354,19 @@ def explore(
     ``ramify explore species.ramify test.csv --target taxon -o species.html``
     """
     with plain_errors(verbose):
-        _check_folder(out)
+        _check_folder(out, model, data)
         fitted = load(model)
         rows: dict[str, Any] = {}
         if data is not None:
             form = TextForm(delimiter, decimal, encoding)
             options = DataOptions(_columns(target), separator, label_separator, None, form)
-            table = read_data(data, fitted.hierarchy_, options, labelled=False)
+            table = read_data(
+                data,
+                fitted.hierarchy_,
+                options,
+                labelled=False,
+                texts=nominal_columns(fitted),
+            )
             X = features_for(fitted, table)
             # A frame knows its categories; an array needs to be told.
             categories = None if hasattr(X, "columns") else table.categories
@@ -385,17 +416,22 @@ def _study_facts(results: StudyResults, files: list[Path]) -> dict[str, Any]:
 
 def _print_study(results: StudyResults, files: list[Path]) -> None:
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{results.study['title']}[/bold]")
+    console.print(f"[bold]{escape(results.study['title'])}[/bold]")
     for line in headlines(results):
         console.print(line, markup=False)
     for data in results.missing:
-        console.print(f"[yellow]missing[/yellow] {data['title']}: {data['missing']}")
+        reason = escape(f"{data['title']}: {data['missing']}")
+        console.print(f"[yellow]missing[/yellow] {reason}")
     for line in left_out(results):
-        console.print(f"[yellow]left out[/yellow] {line}")
+        console.print(f"[yellow]left out[/yellow] {escape(line)}")
     for cell in results.failures:
         place = f"{cell['model']} on {cell['dataset']}, fold {cell['fold'] + 1}"
-        console.print(f"[red]failed[/red] {place}: {cell['error']}")
-    console.print(f"{len(results.cells):,} cells; the report is in [bold]{files[0]}[/bold]")
+        console.print(f"[red]failed[/red] {escape(place)}: {escape(cell['error'])}")
+    n_cells = f"{len(results.cells):,}"
+    if results.n_waiting:
+        n_cells += f" of {len(results.study['cells']):,}"
+    path = escape(str(files[0]))
+    console.print(f"{n_cells} cells; the report is in [bold]{path}[/bold]")
 
 
 @app.command()
@@ -407,12 +443,17 @@ def demo(
     """Learn from the bundled animals and show a report."""
     from ramify.demo import main as run_demo  # noqa: PLC0415 (prints when run)
 
-    run_demo(["--out", str(out)])
+    with plain_errors(verbose=False):
+        _check_folder(out)
+        run_demo(["--out", str(out)])
 
 
-def _check_folder(path: Path) -> None:
-    """Find out before the work, not after it, that its result cannot be written."""
+def _check_folder(path: Path, *inputs: Path | None) -> None:
+    """Find out before the work, not after it, that its result cannot or must not be written."""
     folder = path.resolve().parent
+    for given in inputs:
+        if given is not None and given.exists() and path.resolve() == given.resolve():
+            raise ValueError(f"--out is {path}, which is read from. Give another name.")
     if not folder.is_dir():
         raise ValueError(f"--out is {path}, but there is no folder {folder}. Make it first.")
     if path.is_dir():
@@ -427,11 +468,11 @@ def _check_folder(path: Path) -> None:
 
 
 def _say(text: str) -> None:
-    Console(stderr=True).print(text, highlight=False)
+    Console(stderr=True).print(escape(text), highlight=False)
 
 
 def _say_where(text: str, path: Path) -> None:
-    Console().print(f"{text} [bold]{path}[/bold]", highlight=False, soft_wrap=True)
+    Console().print(f"{text} [bold]{escape(str(path))}[/bold]", highlight=False, soft_wrap=True)
 
 
 def _print_json(facts: Any) -> None:

@@ -111,12 +111,18 @@ def _of_frame(
     values: dict[str, tuple[str, ...]] = {}
     columns = []
     for name, (_, series) in zip(names, frame.items(), strict=True):
-        if series.dtype.kind in "biuf":
+        if series.dtype.kind in "biuf" or _is_bool(series):
             columns.append(series.to_numpy(dtype=np.float64, na_value=np.nan))
         else:
             codes, values[name] = _nominal_column(series, name)
             columns.append(codes)
     return Features(names, values, columns, len(frame))
+
+
+def _is_bool(series: Any) -> bool:
+    """Tell whether a column is of booleans, some of them unknown."""
+    known = series[series.notna()] if series.dtype == object else ()
+    return len(known) > 0 and all(isinstance(value, bool | np.bool_) for value in known)
 
 
 def _nominal_column(series: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, ...]]:

@@ -33,6 +33,7 @@ def read_table(
     label_separator: str = ";",
     sample_weight: str | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
+    texts: Sequence[str] = (),
     delimiter: str | None = None,
     decimal: str = ".",
     as_frame: bool | None = None,
@@ -63,6 +64,9 @@ def read_table(
         The values of nominal features, such as those of the training file for a test file. A
         value that is not listed is an error. Columns of numbers that are listed here become
         nominal; without it the values are those that occur, sorted.
+    texts : sequence of str
+        Columns of a CSV file that are nominal whatever they hold, such as codes that look like
+        numbers.
     delimiter : str, optional
         What separates the cells of a CSV file; None is a tab for .tsv files, else a comma.
     decimal : str
@@ -92,12 +96,12 @@ def read_table(
     [('mammal/dog', 'pet'), ('bird',)]
     """
     targets = [] if target is None else [target] if isinstance(target, str) else list(target)
-    texts = [*targets, *(categories or {})]
+    as_text = [*targets, *(categories or {}), *texts]
     if _is_parquet(path):
         frame = _read_parquet(path)
     else:
-        frame = _read_csv(path, texts, targets, encoding, csv_marks(path, delimiter, decimal))
-    for name in [*texts, *([] if sample_weight is None else [sample_weight])]:
+        frame = _read_csv(path, as_text, targets, encoding, csv_marks(path, delimiter, decimal))
+    for name in [*as_text, *([] if sample_weight is None else [sample_weight])]:
         _check_column(name, frame, path)
     y, hierarchy = None, (hierarchy if targets else None)
     if targets:

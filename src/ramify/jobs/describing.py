@@ -58,6 +58,7 @@ def data_facts(data: Table) -> dict[str, Any]:
             "levels": hierarchy.depth,
             "kind": "tree" if hierarchy.is_tree else "DAG",
             "labels_per_row": round(float(data.y.sum()) / max(1, data.y.shape[0]), 2),
+            "unlabelled_rows": int((np.diff(data.y.indptr) == 0).sum()),
         }
     return facts
 
@@ -113,6 +114,8 @@ def print_training(console: Any, summary: TrainingSummary, path: Path, dropped: 
     dropped : list of str
         Columns that were left out.
     """
+    from rich.markup import escape  # noqa: PLC0415 (optional)
+
     for line in _data_lines(data_facts(summary.data), dropped):
         console.print(line)
     if summary.scores:
@@ -123,26 +126,31 @@ def print_training(console: Any, summary: TrainingSummary, path: Path, dropped: 
         _print_importances(console, summary.importances[:_N_IMPORTANT])
     console.print(
         f"\n[bold]{type(summary.model).__name__}[/bold], fitted on all rows in "
-        f"{summary.seconds:.2f} s, is in [bold]{path}[/bold]",
+        f"{summary.seconds:.2f} s, is in [bold]{escape(str(path))}[/bold]",
         highlight=False,
         soft_wrap=True,
     )
 
 
 def _data_lines(facts: dict[str, Any], dropped: list[str]) -> Iterator[str]:
+    from rich.markup import escape  # noqa: PLC0415 (optional)
+
     kinds = f" ({facts['nominal']} nominal)" if facts["nominal"] else ""
     unknown = f", {facts['unknown_share']:.1%} of the cells unknown" * (facts["unknown_share"] > 0)
     yield (
-        f"[bold]{facts['name'] or 'data'}[/bold]: {facts['rows']:,} rows, "
+        f"[bold]{escape(facts['name'] or 'data')}[/bold]: {facts['rows']:,} rows, "
         f"{facts['features']:,} features{kinds}{unknown}"
     )
     if "labels" in facts:
         yield (
             f"[bold]labels[/bold]: a {facts['kind']} of {facts['labels']:,} in {facts['levels']} "
             f"levels, {facts['leaves']:,} leaves; {facts['labels_per_row']:g} a row with ancestors"
+            + f"; {facts['unlabelled_rows']:,} rows have none"
+            * (facts["unlabelled_rows"] > 0)
         )
     if dropped:
-        yield f"[bold]left out[/bold]: {', '.join(dropped)} (they name rows or were dropped)"
+        names = escape(", ".join(dropped))
+        yield f"[bold]left out[/bold]: {names} (they name rows or were dropped)"
 
 
 def _print_scores(console: Any, summary: TrainingSummary) -> None:
@@ -215,4 +223,4 @@ def print_evaluation(console: Any, summary: EvaluationSummary, files: list[Path]
     console.print(str(summary.figures), highlight=False, markup=False)
     if files:
         written = ", ".join(str(file) for file in files)
-        console.print(f"\nWritten: {written}", highlight=False, soft_wrap=True)
+        console.print(f"\nWritten: {written}", highlight=False, soft_wrap=True, markup=False)

@@ -13,8 +13,16 @@ from ramify._validation import import_extra, shorten
 from ramify.io import write_arff
 from ramify.io.files import replacing
 from ramify.io.table import Table
+from ramify.labels import read_labels
 
-__all__ = ["features_for", "label_cells", "probability_table", "write_predictions"]
+__all__ = [
+    "features_for",
+    "label_cells",
+    "label_sets",
+    "nominal_columns",
+    "probability_table",
+    "write_predictions",
+]
 
 
 def features_for(model: Any, data: Table) -> Any:
@@ -42,6 +50,46 @@ def features_for(model: Any, data: Table) -> Any:
             f"trained on: {shorten(missing)}. Its columns are {shorten(data.X.columns)}."
         )
     return data.X[list(names)]
+
+
+def nominal_columns(model: Any) -> list[str]:
+    """Return the names of the columns that a model takes for nominal.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+
+    Returns
+    -------
+    list of str
+        Empty if the model does not say.
+    """
+    names = getattr(model, "feature_names_in_", None)
+    schema = getattr(model, "schema_", None)
+    return [] if names is None or schema is None else [str(names[j]) for j in schema.categories]
+
+
+def label_sets(model: Any, X: Any, threshold: float | None) -> sparse.csr_array[np.int32]:
+    """Return what a model predicts.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    X : data frame or matrix
+        What `features_for` returned.
+    threshold : float or None
+        Labels from this probability on; None: as the model decides by itself.
+
+    Returns
+    -------
+    csr_array of shape (n, n_labels)
+        Label sets, closed upwards.
+    """
+    if threshold is None:
+        return read_labels(model.predict(X), model.hierarchy_).Y
+    return sparse.csr_array((model.predict_proba(X) >= threshold).astype(np.int32))
 
 
 def label_cells(model: Any, Y: Any, separator: str = ";") -> list[str]:
@@ -96,7 +144,12 @@ def probability_table(
 
 
 def write_predictions(
-    path: Path, model: Any, data: Table, *, threshold: float = 0.5, least: float | None = None
+    path: Path,
+    model: Any,
+    data: Table,
+    *,
+    threshold: float | None = None,
+    least: float | None = None,
 ) -> int:
     """Predict and write a file, whole or not at all.
 
@@ -110,8 +163,8 @@ def write_predictions(
         A fitted model.
     data : Table
         The rows.
-    threshold : float
-        Labels from this probability on are predicted.
+    threshold : float, optional
+        Labels from this probability on are predicted; None: as the model decides by itself.
     least : float, optional
         Write probabilities from this one on instead of label sets.
 
@@ -123,18 +176,28 @@ def write_predictions(
     known = (".csv", ".tsv", ".parquet", ".pq", ".arff")
     if not any(suffix in known for suffix in path.suffixes):
         raise ValueError(f"{path} ends in none of {', '.join(known)}. Name it by what it is.")
+    if ".arff" in path.suffixes and least is not None:
+        raise ValueError(f"{path} is ARFF, which holds label sets. Write .csv or .parquet.")
     X = features_for(model, data)
-    scores = model.predict_proba(X)
-    Y = sparse.csr_array((scores >= threshold).astype(np.int32))
+    if least is not None:
+        rows, labels, found = probability_table(model, model.predict_proba(X), least)
+        frame = _frame({"row": rows, "label": labels, "probability": np.round(found, 6)})
+        return _write_frame(path, frame, _row_names(model, data))
+    Y = label_sets(model, X, threshold)
     if ".arff" in path.suffixes:
-        if least is not None:
-            raise ValueError(f"{path} is ARFF, which holds label sets. Write .csv or .parquet.")
         # A frame knows its categories; an array needs to be told.
         categories = None if hasattr(X, "columns") else data.categories
         write_arff(path, X, Y, model.hierarchy_, categories=categories)
         return int(Y.shape[0])
-    frame = _frame(model, scores, Y, least)
-    names = _row_names(model, data)
+    frame = _frame({"row": np.arange(Y.shape[0]), "labels": label_cells(model, Y)})
+    return _write_frame(path, frame, _row_names(model, data))
+
+
+def _frame(columns: dict[str, Any]) -> Any:
+    return import_extra("pandas", "tables").DataFrame(columns)
+
+
+def _write_frame(path: Path, frame: Any, names: Any) -> int:
     if names is not None:
         frame.insert(1, names.name, np.asarray(names)[frame["row"]])
     with replacing(path) as temporary:
@@ -146,14 +209,6 @@ def write_predictions(
             packing = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
             frame.to_csv(temporary, index=False, sep=cells, compression=packing)
     return len(frame)
-
-
-def _frame(model: Any, scores: NDArray[np.float64], Y: Any, least: float | None) -> Any:
-    pandas = import_extra("pandas", "tables")
-    if least is None:
-        return pandas.DataFrame({"row": np.arange(Y.shape[0]), "labels": label_cells(model, Y)})
-    rows, labels, found = probability_table(model, scores, least)
-    return pandas.DataFrame({"row": rows, "label": labels, "probability": np.round(found, 6)})
 
 
 def _row_names(model: Any, data: Table) -> Any:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from ramify._validation import did_you_mean, shorten
+from ramify._validation import did_you_mean, import_extra, shorten
 from ramify.hierarchy import Hierarchy
 from ramify.io import read_arff, read_mulan, read_obo, read_table
 from ramify.io.files import read_chunks, read_utf8
@@ -18,6 +20,8 @@ from ramify.io.table import Table
 from ramify.io.tables import csv_marks
 
 __all__ = ["DataOptions", "TextForm", "read_data", "read_hierarchy", "split_identifiers"]
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ def read_data(
     options: DataOptions | None = None,
     *,
     labelled: bool = True,
+    texts: Sequence[str] = (),
 ) -> Table:
     """Read an ARFF, CSV or parquet file.
 
@@ -84,6 +89,9 @@ def read_data(
         How CSV and parquet files are to be read.
     labelled : bool
         Whether the file must have labels. If not, columns of labels are skipped if they exist.
+    texts : sequence of str
+        Columns of a CSV file that are text whatever they hold: those that a model takes for
+        nominal, and that may hold nothing but numbers here.
 
     Returns
     -------
@@ -96,11 +104,13 @@ def read_data(
     if ".arff" in path.suffixes:
         encoding = options.form.encoding
         if isinstance(hierarchy, Path) and hierarchy.suffix == ".xml":
-            return read_mulan(path, hierarchy, duplicate_names="rename", encoding=encoding)
+            return _named(read_mulan(path, hierarchy, duplicate_names="rename", encoding=encoding))
         known = read_hierarchy(hierarchy) if isinstance(hierarchy, Path) else hierarchy
-        return read_arff(path, hierarchy=known, duplicate_names="rename", encoding=encoding)
+        return _named(
+            read_arff(path, hierarchy=known, duplicate_names="rename", encoding=encoding)
+        )
     known = read_hierarchy(hierarchy) if isinstance(hierarchy, Path) else hierarchy
-    target: Any = list(options.target) if len(options.target) > 1 else options.target[0]
+    target: Any = options.target[0] if len(options.target) == 1 else list(options.target)
     columns = _column_names(path, options.form)
     if not columns:
         raise ValueError(f"{path} holds no table: its first line should name the columns.")
@@ -110,11 +120,12 @@ def read_data(
             f"{path} has no column {missing[0]!r}.{did_you_mean(missing[0], columns)} Name the "
             f"column of labels by --target; the columns are {shorten(columns)}."
         )
-    if missing:
+    if missing or not options.target:
         target = None
     return read_table(
         path,
         target=target,
+        texts=[name for name in texts if name in columns],
         hierarchy=known,
         separator=options.separator,
         label_separator=options.label_separator,
@@ -124,6 +135,14 @@ def read_data(
         encoding=options.form.encoding,
         as_frame=True,
     )
+
+
+def _named(table: Table) -> Table:
+    """Return a table whose dense columns have names, so that a model knows them again."""
+    if hasattr(table.X, "columns") or sparse.issparse(table.X):
+        return table
+    pandas = import_extra("pandas", "tables")
+    return replace(table, X=pandas.DataFrame(table.X, columns=list(table.feature_names)))
 
 
 def _nearby(path: Path) -> str:
@@ -144,7 +163,7 @@ def _column_names(path: Path, form: TextForm) -> list[str]:
         if b"\n" in start:
             break
     try:
-        first = start.split(b"\n", 1)[0].decode("utf-8-sig").rstrip("\r")
+        first = (start.splitlines() or [b""])[0].decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path} is no table: its first line is no text in UTF-8 (byte "
@@ -207,16 +226,31 @@ def _text(path: Path) -> str:
 
 def _read_edges(path: Path, delimiter: str) -> Hierarchy:
     edges = []
+    child_first = False
     for number, row in enumerate(csv.reader(_text(path).splitlines(), delimiter=delimiter), 1):
         cells = [cell.strip() for cell in row]
-        if not any(cells) or (number == 1 and [c.lower() for c in cells] == ["parent", "child"]):
+        if not any(cells):
             continue
+        if number == 1 and _is_header(cells):
+            child_first = "child" in cells[0].lower()
+            continue
+        if child_first:
+            cells.reverse()
         if len(cells) != 2 or not cells[1]:
             raise ValueError(
                 f"{path}, line {number}: {len(cells)} cells, but an edge is a parent and a child."
             )
         edges.append((cells[0] or "root", cells[1]))
     return Hierarchy.from_edges(edges, root="root")
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Tell whether two cells name columns, such as "Parent taxon" and "child"."""
+    words = [cell.lower() for cell in cells]
+    return len(words) == 2 and (
+        ("parent" in words[0] and "child" in words[1])
+        or ("child" in words[0] and "parent" in words[1])
+    )
 
 
 def _read_lines(path: Path) -> Hierarchy:
@@ -250,7 +284,14 @@ def split_identifiers(table: Table, drop: Sequence[str] = ()) -> tuple[Table, li
             f"--drop names {shorten(unknown)}, but the columns are {shorten(table.feature_names)}."
         )
     if not hasattr(table.X, "columns"):
+        if drop:
+            raise ValueError(
+                f"--drop names {shorten(drop)}, but {table.name} is sparse. Leave them out of it."
+            )
         return table, []
+    for name in table.feature_names:
+        if name not in drop:
+            _check_numbers(name, table.X[name])
     dropped = [name for name in table.feature_names if name in drop or _names_rows(table.X[name])]
     kept = [name for name in table.feature_names if name not in dropped]
     categories = {name: values for name, values in table.categories.items() if name in kept}
@@ -258,6 +299,33 @@ def split_identifiers(table: Table, drop: Sequence[str] = ()) -> tuple[Table, li
         replace(table, X=table.X[kept], feature_names=tuple(kept), categories=categories),
         dropped,
     )
+
+
+def _check_numbers(name: str, column: Any) -> None:
+    """Refuse text that was meant to be numbers: it would name rows, or be so many categories."""
+    if not hasattr(column, "cat"):
+        return
+    values = [str(value) for value in column.cat.categories]
+    commas = [value for value in values if _DECIMAL_COMMA.fullmatch(value)]
+    if 2 * len(commas) > len(values):
+        raise ValueError(
+            f"column {name!r} is text, but holds numbers such as {commas[0]!r}. Say how they are "
+            f"written: --decimal ','; or leave it out: --drop {name!r}."
+        )
+    others = [value for value in values if not _is_number(value)]
+    if others and 2 * len(others) < len(values) and _names_rows(column):
+        raise ValueError(
+            f"column {name!r} is text, as it holds {others[0]!r}, though most of it are numbers. "
+            f"Write NA where a number is unknown; or leave it out: --drop {name!r}."
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _names_rows(column: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -79,7 +80,9 @@ def friedman(
 
     Notes
     -----
-    With two methods the test is a sign test in other words; `wilcoxon` sees more.
+    With two methods the test is a sign test in other words; `wilcoxon` sees more. Where all rows
+    rank the methods alike, F is infinite, and the p-value is the chance that all rows have the
+    order of the first.
 
     Examples
     --------
@@ -104,10 +107,19 @@ def friedman(
         chi2=chi2,
         p_chi2=float(scipy_stats.chi2.sf(chi2, k - 1)),
         f=f,
-        p_value=float(scipy_stats.f.sf(f, *df)) if n > 1 else np.nan,
+        p_value=_p_value(f, df, ranks) if n > 1 else np.nan,
         df=df,
         ranks=AverageRanks(table.names, average, n, table.n_dropped),
     )
+
+
+def _p_value(f: float, df: tuple[int, int], ranks: Matrix) -> float:
+    """Return the p-value of F; that of full agreement, where F has none, by counting orders."""
+    if np.isfinite(f):
+        return float(scipy_stats.f.sf(f, *df))
+    ties = np.unique(ranks[0], return_counts=True)[1].tolist()
+    n_orders = math.factorial(ranks.shape[1]) // math.prod(map(math.factorial, ties))
+    return float(n_orders) ** -(len(ranks) - 1)
 
 
 def _variance_left(ranks: Matrix) -> float:

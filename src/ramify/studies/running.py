@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -119,13 +119,11 @@ def _plan(study: Study) -> _Work:
 def _earlier(study: Study, work: _Work, store: Store) -> _Work:
     """Find the cells on data sets that are not to run now, but have results of this very study."""
     found = _Work({}, {}, {})
-    for name, digest in store.digests().items():
-        data = next((data for data in study.data if data.name == name), None)
-        if data is None or name in work.digests or name in work.missing:
-            continue
-        cells = {cell_key(study, cell, digest): cell for cell in study.cells(data)}
-        if any(store.read(key) is not None for key in cells):
-            found |= _Work(cells, {}, {name: digest})
+    others = [data for data in study.data if data.name not in work.digests | work.missing]
+    for data in others:
+        there = _plan(replace(study, data=(data,)))
+        if any(store.read(key) is not None for key in there.cells):
+            found |= there
     return found
 
 

@@ -63,20 +63,6 @@ class Store:
             )
         return dict(json.loads(self._study.read_text(encoding="utf-8")))
 
-    def digests(self) -> dict[str, str]:
-        """Return the checksums of the data that earlier runs used.
-
-        Returns
-        -------
-        dict of str to str
-            By data set; empty in a folder without results, or without readable ones.
-        """
-        try:
-            datasets = self.read_study()["datasets"]
-            return {data["name"]: data["digest"] for data in datasets if data["digest"]}
-        except (OSError, ValueError, KeyError, TypeError):
-            return {}
-
     def write(self, record: dict[str, Any]) -> None:
         """Write a cell's result; a failure never takes the place of a result.
 
