@@ -474,6 +474,17 @@ def test_what_cannot_be_shown_is_said(animals: Path, tmp_path: Path) -> None:
         assert "MLkNN" in result.output
 
 
+def test_demo_makes_its_folder_and_refuses_one(tmp_path: Path) -> None:
+    out = tmp_path / "results" / "demo.md"
+    shown = run("demo", "-o", out)
+    assert shown.exit_code == 0, shown.output
+    assert out.is_file()
+    refused = run("demo", "-o", tmp_path)
+    assert refused.exit_code == 2
+    assert "a folder. Give the name of a file" in refused.output
+    assert [path.name for path in tmp_path.iterdir()] == ["results"]
+
+
 def test_study_runs_reports_and_says_what_failed(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(

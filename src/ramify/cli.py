@@ -444,7 +444,8 @@ def demo(
     from ramify.demo import main as run_demo  # noqa: PLC0415 (prints when run)
 
     with plain_errors(verbose=False):
-        _check_folder(out)
+        if out.is_dir():
+            raise ValueError(f"--out is {out}, a folder. Give the name of a file.")
         run_demo(["--out", str(out)])
 
 

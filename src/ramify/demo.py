@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import tempfile
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,7 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from ramify.datasets import load_animals
+from ramify.io.files import writing_text
 from ramify.metrics import hierarchical_f1, mean_auprc, pooled_auprc
 from ramify.studies import load_study, run_study, write_reports
 from ramify.studies.comparing import compare_folds
@@ -89,7 +88,7 @@ def report(result: DemoResult) -> str:
         "",
         "## How well a tree predicts them",
         "",
-        "10-fold cross-validation; 1 is perfect.",
+        "10-fold cross-validation, the predictions of all folds measured as one; 1 is perfect.",
         "",
     ]
     return "\n".join([*lines, *_score_table(result.scores), "", *_examples(result)])
@@ -144,18 +143,11 @@ def _study(folder: Path) -> tuple[str, Path]:
         "",
         *table_lines(score_table(results, quantity)),
         "",
-        f"{quantity.title}, {results.study['protocol']}; run again, it learns nothing anew.",
+        f"{quantity.title}, {results.study['protocol']}, means of the folds; run again, it "
+        "learns nothing anew.",
         "",
     ]
     return "\n".join(lines), write_reports(folder)[0]
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    Path(temporary).replace(path)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -165,7 +157,9 @@ def main(arguments: list[str] | None = None) -> None:
     path = parser.parse_args(arguments).out
     study, page = _study(path.parent / "animals")
     text = f"{study}\n{report(run())}"
-    _write_atomically(path, text)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with writing_text(path) as file:
+        file.write(text)
     print(textwrap.dedent(text))  # noqa: T201
     print(f"This report is in {path.resolve()}")  # noqa: T201
     print(f"The study as a page: {page.resolve()}")  # noqa: T201
