@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,7 @@ def read_data(
 
 def _named(table: Table) -> Table:
     """Return a table whose dense columns have names, so that a model knows them again."""
-    if hasattr(table.X, "columns") or sparse.issparse(table.X):
+    if hasattr(table.X, "columns") or sparse.issparse(table.X) or not find_spec("pandas"):
         return table
     pandas = import_extra("pandas", "tables")
     return replace(table, X=pandas.DataFrame(table.X, columns=list(table.feature_names)))
