@@ -41,7 +41,7 @@ from ramify.jobs.reading import DataOptions, TextForm, read_data, split_identifi
 from ramify.jobs.training import train as train_model
 from ramify.metrics._reports import aligned
 from ramify.studies import StudyResults, list_studies, load_study, run_study, write_reports
-from ramify.studies.findings import headlines, left_out
+from ramify.studies.report_console import print_study, study_facts
 
 __all__ = ["app", "main"]
 
@@ -327,9 +327,9 @@ def study(
             results = run_study(plan, folder, only=only or (), n_jobs=jobs, progress=shown)
         files = write_reports(folder)
         if as_json:
-            _print_json(_study_facts(results, files))
+            _print_json(study_facts(results, files))
         else:
-            _print_study(results, files)
+            print_study(Console(), results, files)
     if results.failures:
         raise typer.Exit(1)
 
@@ -401,37 +401,6 @@ def rules(
             for entry in found.for_label(name, best):
                 figures = f"{entry.precision:6.2f}  {entry.lift:6.1f}  {entry.score:6.2f}"
                 typer.echo(f"{figures}  IF {entry.rule.to_text()}")
-
-
-def _study_facts(results: StudyResults, files: list[Path]) -> dict[str, Any]:
-    return {
-        "finished": len(results.cells),
-        "failed": len(results.failures),
-        "missing": {data["name"]: data["missing"] for data in results.missing},
-        "left_out": left_out(results),
-        "found": headlines(results),
-        "files": [str(path) for path in files],
-    }
-
-
-def _print_study(results: StudyResults, files: list[Path]) -> None:
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{escape(results.study['title'])}[/bold]")
-    for line in headlines(results):
-        console.print(line, markup=False)
-    for data in results.missing:
-        reason = escape(f"{data['title']}: {data['missing']}")
-        console.print(f"[yellow]missing[/yellow] {reason}")
-    for line in left_out(results):
-        console.print(f"[yellow]left out[/yellow] {escape(line)}")
-    for cell in results.failures:
-        place = f"{cell['model']} on {cell['dataset']}, fold {cell['fold'] + 1}"
-        console.print(f"[red]failed[/red] {escape(place)}: {escape(cell['error'])}")
-    n_cells = f"{len(results.cells):,}"
-    if results.n_waiting:
-        n_cells += f" of {len(results.study['cells']):,}"
-    path = escape(str(files[0]))
-    console.print(f"{n_cells} cells; the report is in [bold]{path}[/bold]")
 
 
 @app.command()

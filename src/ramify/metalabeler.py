@@ -109,14 +109,14 @@ class MetaLabeler(WrappingClassifier):
         self._fit_estimator(X, self._taught(encoded), given)
         self.counter_, self.n_leaves_ = None, 1
         if not self.format_.single_label:
-            counts = np.maximum(1, np.asarray(encoded.Y[:, self._leaves].sum(axis=1)).ravel())
-            options = {} if given is None else {"sample_weight": given}
             kept = np.flatnonzero(weights > 0)
-            counter = SiblingLassoClassifier() if self.counter is None else clone(self.counter)
-            options = {name: value[kept] for name, value in options.items()}
-            self.n_leaves_ = int(counts[kept].max(initial=1))
-            if counts[kept].min(initial=self.n_leaves_) < self.n_leaves_:
-                self.counter_ = counter.fit(rows_of(X, kept), counts[kept], **options)
+            n_leaves = np.asarray(encoded.Y[:, self._leaves].sum(axis=1)).ravel()[kept]
+            counts = np.maximum(1, n_leaves)
+            self.n_leaves_ = int(counts.max())
+            if (counts < self.n_leaves_).any():
+                counter = SiblingLassoClassifier() if self.counter is None else clone(self.counter)
+                options = {} if given is None else {"sample_weight": given[kept]}
+                self.counter_ = counter.fit(rows_of(X, kept), counts, **options)
         return self
 
     @property

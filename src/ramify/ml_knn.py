@@ -350,15 +350,16 @@ def find_by_known_cells(
     [[0, 2]]
     """
     first = np.unique(owner, return_index=True)[1]
-    known, filled = ~np.isnan(among), np.nan_to_num(among)
+    known, filled = (~np.isnan(among)).astype(np.float64), np.nan_to_num(among)
+    squared = filled**2
     n_near = min(len(among), k + _SPARE)
     found = np.empty((len(asked), k), dtype=np.intp)
     size = max(1, _CELLS // max(1, len(among), n_near * among.shape[1]))
     for start in range(0, len(asked), size):
         block = asked[start : start + size]
-        here, values = ~np.isnan(block), np.nan_to_num(block)
-        squares = values**2 @ known.T + here @ (filled**2).T - 2 * values @ filled.T
-        shared = here[:, first].astype(np.float64) @ known[:, first].T
+        here, values = (~np.isnan(block)).astype(np.float64), np.nan_to_num(block)
+        squares = values**2 @ known.T + here @ squared.T - 2 * values @ filled.T
+        shared = here[:, first] @ known[:, first].T
         squares = _scale_up(squares, shared, len(first))
         if itself is not None:
             own = itself[start : start + size]

@@ -1,0 +1,13 @@
+"""Commands run within the tests' own process."""
+
+from __future__ import annotations
+
+from typer.testing import CliRunner, Result
+
+from ramify.cli import app
+
+QUICK = ("--set", "n_estimators=5", "--folds", "2")
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
