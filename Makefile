@@ -2,13 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := pyproject.toml CMakeLists.txt $(wildcard core/* bindings/*)
+NATIVE := pyproject.toml CMakeLists.txt $(wildcard core/*/* bindings/*)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: demo test lint sanitize format clean
 
 demo: $(VENV)/.base
-	@$(BIN)/python -m ramify.demo
+	@$(BIN)/python -m ramify.cli.demo
 
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest --quiet -n auto
@@ -22,7 +22,7 @@ sanitize: $(VENV)/.dev
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet --fix . && $(BIN)/ruff format --quiet .
-	@$(BIN)/clang-format -i core/* bindings/*
+	@$(BIN)/clang-format -i core/*/* bindings/*
 
 $(VENV)/.venv:
 	@tools/check-prerequisites $(PYTHON)

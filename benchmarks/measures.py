@@ -19,8 +19,8 @@ from scipy import stats as scipy_stats
 from sklearn import metrics as sklearn_metrics
 
 from ramify import Hierarchy, metrics, stats
-from tests.clus_measures import flat_runs, hierarchical_runs
-from tests.clus_oracle import ORACLE
+from tests.support.clus_measures import flat_runs, hierarchical_runs
+from tests.support.clus_oracle import ORACLE
 
 REQUIRED_TIMES = 5.0
 
@@ -229,7 +229,7 @@ def compare_by_hand(book: Book) -> None:
     book.add("overfit_score", "by hand", metrics.overfit_score(0.8, 0.6), 0.25)
 
 
-# Demšar (2006), Table 6; see tests/test_stats.py.
+# Demšar (2006), Table 6; see tests/stats/test_stats.py.
 DEMSAR = np.array(
     [
         [0.763, 0.768, 0.771, 0.798],

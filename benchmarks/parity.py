@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from tests import clus_data, test_tree_clus, test_tree_clus_real
-from tests.clus_oracle import ORACLE, read_models, read_tree_file
-from tests.clus_trees import TreeNode, differences
-from tests.engine_trees import as_printed
+from tests.support import clus_data
+from tests.support.clus_oracle import ORACLE, read_models, read_tree_file
+from tests.support.clus_trees import TreeNode, differences
+from tests.support.engine_trees import as_printed
+from tests.tree import test_tree_clus, test_tree_clus_real
 
 Comparison = tuple[str, TreeNode, TreeNode]
 

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from ramify.studies import load_study, run_study
-from tests.studies_cases import stored, without_times
+from tests.support.studies_cases import stored, without_times
 
 CODE = "from ramify.studies import *; run_study(load_study('animals'), {!r})"
 

@@ -1,5 +1,5 @@
-// Python's view of core/arff.hpp: the parser, and its arrays handed to numpy without copies.
-#include "arff.hpp"
+// Python's view of core/arff/arff.hpp: the parser, and its arrays handed to numpy without copies.
+#include "arff/arff.hpp"
 
 #include <nanobind/stl/string.h>
 

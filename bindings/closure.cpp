@@ -1,5 +1,5 @@
-// Python's view of core/closure.hpp.
-#include "closure.hpp"
+// Python's view of core/hierarchy/closure.hpp.
+#include "hierarchy/closure.hpp"
 
 #include <nanobind/stl/pair.h>
 

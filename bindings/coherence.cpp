@@ -1,5 +1,5 @@
-// Python's view of core/coherence.hpp.
-#include "coherence.hpp"
+// Python's view of core/hierarchy/coherence.hpp.
+#include "hierarchy/coherence.hpp"
 
 #include <nanobind/stl/string.h>
 
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "common/parallel.hpp"
 #include "init.hpp"
-#include "parallel.hpp"
 
 namespace ramify::bindings {
 

@@ -1,5 +1,5 @@
-// Python's view of core/curves.hpp.
-#include "curves.hpp"
+// Python's view of core/curves/curves.hpp.
+#include "curves/curves.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>

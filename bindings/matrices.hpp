@@ -7,9 +7,9 @@
 #include <stdexcept>
 
 #include "arrays.hpp"
-#include "dataset.hpp"
-#include "predict.hpp"
-#include "tree.hpp"
+#include "data/dataset.hpp"
+#include "tree/predict.hpp"
+#include "tree/tree.hpp"
 
 namespace ramify::bindings {
 

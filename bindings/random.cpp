@@ -1,5 +1,5 @@
 // Bootstrap samples: how often each row is drawn.
-#include "random.hpp"
+#include "common/random.hpp"
 
 #include <cstdint>
 #include <stdexcept>

@@ -7,7 +7,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "parallel.hpp"
+#include "common/parallel.hpp"
 
 namespace ramify::bindings {
 

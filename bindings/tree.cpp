@@ -1,5 +1,5 @@
 // Python's view of the tree engine: Dataset, Tree, grow and predict.
-#include "tree.hpp"
+#include "tree/tree.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -10,14 +10,14 @@
 #include <stdexcept>
 #include <string>
 
-#include "dataset.hpp"
-#include "grow.hpp"
+#include "criteria/node_labels.hpp"
+#include "data/dataset.hpp"
+#include "growing/grow.hpp"
 #include "init.hpp"
 #include "matrices.hpp"
-#include "node_labels.hpp"
-#include "predict.hpp"
-#include "prune.hpp"
 #include "stopping.hpp"
+#include "tree/predict.hpp"
+#include "tree/prune.hpp"
 #include "tree_arrays.hpp"
 
 namespace ramify::bindings {
@@ -335,7 +335,7 @@ void init_tree(nb::module_& m) {
     m.def("grow", &grow_tree, nb::arg("dataset"), nb::arg("labels"), nb::arg("rows"),
           nb::arg("weights"), nb::arg("set_of_row"), nb::arg("squared"), nb::arg("options"),
           nb::arg("stop").none() = nb::none(),
-          "Grow a tree; options are those of core/grow.hpp by name.");
+          "Grow a tree; options are those of core/growing/grow.hpp by name.");
 }
 
 }  // namespace ramify::bindings

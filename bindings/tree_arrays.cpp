@@ -8,7 +8,7 @@
 
 #include "arrays.hpp"
 #include "matrices.hpp"
-#include "packed_tree.hpp"
+#include "tree/packed.hpp"
 
 namespace ramify::bindings {
 

@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "tree.hpp"
+#include "tree/tree.hpp"
 
 namespace ramify::bindings {
 

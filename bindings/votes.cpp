@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "common/parallel.hpp"
 #include "init.hpp"
 #include "matrices.hpp"
-#include "parallel.hpp"
 #include "stopping.hpp"
 
 namespace ramify::bindings {

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import ramify
 from ramify import HierarchicalStratifiedKFold, Hierarchy
-from tests.estimators import (
+from tests.support.estimators import (
     EXPECTED_FAILURES,
     expected_failures,
     make,

@@ -1,27 +1,16 @@
 """ramify learns classifiers whose labels form a hierarchy."""
 
-from ramify._distances import distinct_label_sets
-from ramify.bagging import HierarchicalBaggingClassifier
-from ramify.balancing import balance_score, balance_weights
-from ramify.boosting import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
+from ramify.adaboost import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
 from ramify.brdt import BRDTClassifier
-from ramify.calibration import CalibratedHierarchicalClassifier
 from ramify.datasets import (
     fetch,
     list_datasets,
     load_animals,
     make_hierarchical_classification,
 )
-from ramify.flattening import flatten_level
-from ramify.forest import (
-    PCTBaggingClassifier,
-    PCTExtraTreesClassifier,
-    PCTForestClassifier,
-)
+from ramify.forest import PCTBaggingClassifier, PCTExtraTreesClassifier, PCTForestClassifier
 from ramify.hierarchy import Hierarchy
-from ramify.label_powerset import LabelPowerset, RAkEL
-from ramify.labels import HierarchyBinarizer
-from ramify.leaf_methods import make_leaf_classifier
+from ramify.labels import HierarchyBinarizer, balance_score, balance_weights, flatten_level
 from ramify.local import (
     FlatClassifier,
     PerEdgeClassifier,
@@ -29,17 +18,27 @@ from ramify.local import (
     PerNodeClassifier,
     PerParentClassifier,
 )
-from ramify.mandatory_leaf import MandatoryLeafClassifier
-from ramify.metalabeler import MetaLabeler
-from ramify.ml_knn import MLkNN
+from ramify.meta import (
+    CalibratedHierarchicalClassifier,
+    HierarchicalBaggingClassifier,
+    LevelPowerset,
+    MandatoryLeafClassifier,
+    MetaLabeler,
+    TunedThresholdClassifier,
+    make_leaf_classifier,
+)
 from ramify.model_selection import HierarchicalStratifiedKFold
 from ramify.naive_bayes import GlobalNaiveBayes
-from ramify.powerset import LevelPowerset
 from ramify.saving import ModelFileError, load, save
 from ramify.sibling_lasso import SiblingLassoClassifier
-from ramify.thresholds import TunedThresholdClassifier
-from ramify.transformation import BinaryRelevance, BinaryRelevancePlus
-from ramify.tree import PCTClassifier
+from ramify.transformation import (
+    BinaryRelevance,
+    BinaryRelevancePlus,
+    LabelPowerset,
+    MLkNN,
+    RAkEL,
+)
+from ramify.tree import PCTClassifier, distinct_label_sets
 
 __version__ = "0.1.0"
 __all__ = [

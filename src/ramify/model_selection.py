@@ -12,8 +12,8 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from ramify._validation import did_you_mean, shorten
-from ramify.hierarchy import Hierarchy
-from ramify.labels import read_labels
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.encoding import read_labels
 
 __all__ = [
     "HierarchicalStratifiedKFold",

@@ -2,7 +2,7 @@
 
 from ramify.datasets.animals import load_animals
 from ramify.datasets.dataset import DataSet
-from ramify.datasets.fetch import fetch
+from ramify.datasets.fetching import fetch
 from ramify.datasets.generator import make_hierarchical_classification
 from ramify.datasets.registry import list_datasets
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify.datasets.dataset import Categories, DataSet, present
-from ramify.hierarchy import Hierarchy
+from ramify.hierarchy.hierarchy import Hierarchy
 
 NUMERIC = ("mass_kg", "length_cm", "lifespan_years", "young", "speed_kmh", "legs")
 NOMINAL = ("diet", "active", "cover", "birth", "moves", "social", "blood")

@@ -1,11 +1,11 @@
 """From scores to label sets that obey the hierarchy."""
 
-from ramify.decision._choice import choose_thresholds
-from ramify.decision._coherence import make_coherent
-from ramify.decision._leaves import leaf_weights, mandatory_leaves
-from ramify.decision._nested import NestedApproximation, nested_approximation
-from ramify.decision._paths import confident_path, most_probable_path, top_k_labels
-from ramify.decision._thresholds import apply_threshold, check_threshold
+from ramify.decision.choice import choose_thresholds
+from ramify.decision.coherence import make_coherent
+from ramify.decision.leaves import leaf_weights, mandatory_leaves
+from ramify.decision.nested import NestedApproximation, nested_approximation
+from ramify.decision.paths import confident_path, most_probable_path, top_k_labels
+from ramify.decision.thresholds import apply_threshold, check_threshold
 
 __all__ = [
     "NestedApproximation",

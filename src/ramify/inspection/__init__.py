@@ -1,14 +1,14 @@
 """Reading a model: trees as text and pictures, rules, explanations, importances, a page."""
 
-from ramify.inspection.explain import Explanation, Step, TreePath, explain
-from ramify.inspection.explorer import explore
-from ramify.inspection.importances import Importances, importances
+from ramify.inspection.drawing.plots import plot_tree
+from ramify.inspection.drawing.svg import export_graphviz, export_svg
+from ramify.inspection.explanation import Explanation, Step, TreePath, explain
+from ramify.inspection.importance import Importances, importances
+from ramify.inspection.page.explorer import explore
 from ramify.inspection.permutation import permutation_importances
-from ramify.inspection.plots import plot_tree
-from ramify.inspection.rules import LabelRule, Rule, RuleSet, rules
+from ramify.inspection.rulesets.listing import LabelRule, Rule, RuleSet, rules
 from ramify.inspection.shapley import shap_values
 from ramify.inspection.summary import ModelSummary, NodeSummary, TreeSummary, summarise
-from ramify.inspection.svg import export_graphviz, export_svg
 from ramify.inspection.text import export_text
 
 __all__ = [

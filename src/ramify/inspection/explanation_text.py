@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._hierarchy_graph import row_of
 from ramify._validation import Label
-from ramify.hierarchy import Hierarchy
+from ramify.hierarchy.graph import row_of
+from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.inspection.text import count_rows
 
 if TYPE_CHECKING:
-    from ramify.inspection.explain import Explanation, Step
+    from ramify.inspection.explanation import Explanation, Step
 
 __all__ = ["text_of_explanation"]
 

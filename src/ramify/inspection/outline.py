@@ -9,9 +9,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._hierarchy_graph import row_of
 from ramify._validation import Label, check_number
-from ramify.hierarchy import Hierarchy
+from ramify.hierarchy.graph import row_of
+from ramify.hierarchy.hierarchy import Hierarchy
 
 __all__ = [
     "LabelChoice",

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from ramify._features import read_features
-from ramify._measuring import measure_scores, read_measure
+from ramify._base.features import read_features
+from ramify._base.measuring import measure_scores, read_measure
 from ramify._progress import track
 from ramify._validation import check_number, check_same_length
-from ramify.inspection.importances import Importances
+from ramify.inspection.importance import Importances
 from ramify.inspection.node_tests import read_feature_names
-from ramify.labels import read_labels
-from ramify.metrics._inputs import read_ranking
-from ramify.metrics._ranking import areas_of_labels
+from ramify.labels.encoding import read_labels
+from ramify.metrics.inputs import read_ranking
+from ramify.metrics.ranking import areas_of_labels
 
 __all__ = ["permutation_importances"]
 

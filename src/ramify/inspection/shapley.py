@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify import _core
-from ramify._features import read_features
+from ramify._base.features import read_features
 from ramify._validation import check_number, import_extra
 from ramify.inspection.summary import ModelSummary, TreeSummary, summarise
 

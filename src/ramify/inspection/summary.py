@@ -13,12 +13,12 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify._ensemble import PCTEnsemble
-from ramify._local_base import LocalClassifier
-from ramify._local_models import LEARNT
-from ramify.hierarchy import Hierarchy
+from ramify.forest.ensemble import PCTEnsemble
+from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.inspection.node_tests import FeatureNames, NodeTest, read_feature_names, read_tests
-from ramify.tree import PCTClassifier
+from ramify.local.base import LocalClassifier
+from ramify.local.models import LEARNT
+from ramify.tree.classifier import PCTClassifier
 
 __all__ = ["ModelSummary", "NodeSummary", "TreeSummary", "summarise"]
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ramify.hierarchy import Hierarchy
-from ramify.io._arff_columns import ArffFile, parse_arff
-from ramify.io._arff_labels import LabelReader, read_labels
-from ramify.io._arff_targets import read_targets, target_positions
-from ramify.io._arff_writer import write_arff
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.io.arff_columns import ArffFile, parse_arff
+from ramify.io.arff_labels import LabelReader, read_labels
+from ramify.io.arff_targets import read_targets, target_positions
+from ramify.io.arff_writer import write_arff
 from ramify.io.files import FilePath
 from ramify.io.table import Table
 

@@ -7,7 +7,7 @@ from os import fspath
 from typing import Any, NoReturn
 from xml.parsers import expat
 
-from ramify.hierarchy import Hierarchy
+from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.arff import read_arff
 from ramify.io.files import FilePath, FormatError, read_bytes
 from ramify.io.table import Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from os import PathLike
 
-from ramify.hierarchy import Hierarchy
+from ramify.hierarchy.hierarchy import Hierarchy
 
 
 def read_obo(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify.hierarchy import Hierarchy
+from ramify.hierarchy.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True, eq=False, repr=False)

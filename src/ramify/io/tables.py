@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify._validation import did_you_mean, import_extra
-from ramify.hierarchy import Hierarchy
-from ramify.io._features import Features, read_features
-from ramify.io._frames import array_of_columns, frame_of_columns
-from ramify.io._table_labels import read_label_columns
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.io.features import Features, read_features
 from ramify.io.files import FilePath, FormatError, read_utf8, replacing
+from ramify.io.frames import array_of_columns, frame_of_columns
 from ramify.io.table import Table
-from ramify.labels import read_labels
+from ramify.io.table_labels import read_label_columns
+from ramify.labels.encoding import read_labels
 
 MISSING_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "None")
 """What a CSV file may write for a missing cell of a feature."""

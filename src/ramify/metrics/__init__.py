@@ -1,62 +1,62 @@
 """Measures of hierarchical and multi-label predictions, on one matrix form."""
 
-from ramify.metrics._clus import clus_multilabel_measures
-from ramify.metrics._comparisons import (
+from ramify.metrics.clus import clus_multilabel_measures
+from ramify.metrics.comparisons import (
     plot_level_accuracy,
     plot_prediction,
     plot_staged_loss,
 )
-from ramify.metrics._curves import (
+from ramify.metrics.curves import (
     PrecisionRecallCurve,
     RocCurve,
     precision_at_recall,
     precision_recall_curves,
     roc_curves,
 )
-from ramify.metrics._displays import PrecisionRecallDisplay, RocDisplay
-from ramify.metrics._evaluate import Evaluation, evaluate, per_label_report
-from ramify.metrics._hierarchical import (
+from ramify.metrics.displays import PrecisionRecallDisplay, RocDisplay
+from ramify.metrics.evaluation import Evaluation, evaluate, per_label_report
+from ramify.metrics.hierarchical import (
     hierarchical_f1,
     hierarchical_precision_recall_f1,
     level_accuracy,
     top_k_accuracy,
 )
-from ramify.metrics._labelwise import (
+from ramify.metrics.labelwise import (
     macro_f1,
     macro_precision_recall_f1,
     micro_f1,
     micro_precision_recall_f1,
 )
-from ramify.metrics._losses import (
+from ramify.metrics.losses import (
     h_loss,
     hierarchical_hamming_loss,
     hmc_loss,
     label_imbalance,
     symmetric_loss,
 )
-from ramify.metrics._protein import (
+from ramify.metrics.protein import (
     ProteinCurve,
     f_max,
     information_content,
     protein_curve,
     s_min,
 )
-from ramify.metrics._ranking import (
+from ramify.metrics.ranking import (
     mean_auprc,
     mean_auroc,
     pooled_auprc,
     pooled_auroc,
     weighted_auprc,
 )
-from ramify.metrics._records import FitRecord, model_complexity, overfit_score, record_fit
-from ramify.metrics._reports import Report
-from ramify.metrics._scorers import (
+from ramify.metrics.records import FitRecord, model_complexity, overfit_score, record_fit
+from ramify.metrics.reports import Report
+from ramify.metrics.scorers import (
     HierarchicalScorer,
     get_scorer,
     get_scorer_names,
     get_scorers,
 )
-from ramify.metrics._sets import (
+from ramify.metrics.sets import (
     example_f1,
     example_precision,
     example_recall,

@@ -14,8 +14,8 @@ from sklearn.pipeline import Pipeline
 
 from ramify import _core, metrics
 from ramify._savable import find_savable, get_fitted, saved_name, set_fitted
-from ramify.hierarchy import Hierarchy
-from ramify.labels import LabelFormat, format_from_settings
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.encoding import LabelFormat, format_from_settings
 from ramify.saving.container import DamageError, ModelFileError
 from ramify.saving.pools import is_plain
 from ramify.saving.values import Decoder, Encoder, Kind

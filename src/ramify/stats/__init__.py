@@ -1,8 +1,8 @@
 """Comparing methods over data sets: tests, corrections and average-rank diagrams."""
 
-from ramify.stats._diagram import rank_diagram
-from ramify.stats._friedman import FriedmanResult, NemenyiResult, friedman, nemenyi
-from ramify.stats._pairs import (
+from ramify.stats.diagram import rank_diagram
+from ramify.stats.friedman_test import FriedmanResult, NemenyiResult, friedman, nemenyi
+from ramify.stats.pairs import (
     AdjustedPValues,
     PairwiseResult,
     WilcoxonResult,
@@ -10,7 +10,7 @@ from ramify.stats._pairs import (
     pairwise,
     wilcoxon,
 )
-from ramify.stats._scores import AverageRanks, WinsTiesLosses, average_ranks, wins_ties_losses
+from ramify.stats.scores import AverageRanks, WinsTiesLosses, average_ranks, wins_ties_losses
 
 __all__ = [
     "AdjustedPValues",

@@ -2,7 +2,7 @@
 
 from ramify.studies.plan import Study
 from ramify.studies.reading import list_studies, load_study, make_study
-from ramify.studies.reporting import write_reports
+from ramify.studies.reports.writing import write_reports
 from ramify.studies.results import StudyResults
 from ramify.studies.running import run_study
 

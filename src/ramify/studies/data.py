@@ -17,9 +17,9 @@ from sklearn.model_selection import KFold
 from ramify.datasets import fetch, load_animals
 from ramify.datasets.registry import find_entry
 from ramify.datasets.store import locate
-from ramify.flattening import flatten_level
-from ramify.hierarchy import Hierarchy
-from ramify.jobs.reading import DataOptions, read_data, split_identifiers
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.io.any_file import DataOptions, read_data, split_identifiers
+from ramify.labels.flattening import flatten_level
 from ramify.model_selection import HierarchicalStratifiedKFold
 from ramify.studies.plan import DataSpec, Protocol
 

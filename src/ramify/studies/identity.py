@@ -19,7 +19,7 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib")
 _DECIDING = ("ramify", "numpy", "scipy", "scikit-learn")
 
 # Files that show results, or do other work, decide no number of a study.
-_WITHOUT = ("cli.py", "demo.py", "inspection/", "saving/", "stats/", "studies/report")
+_WITHOUT = ("cli/", "inspection/", "saving/", "stats/", "studies/reports/")
 _WITHOUT_STUDY_FILES = (
     "comparing",
     "findings",

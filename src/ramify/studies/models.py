@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
-from ramify._local_combining import raise_to_children
-from ramify.hierarchy import Hierarchy
-from ramify.jobs.models import make_inner, make_model
+from ramify._named_estimators import make_inner, make_model
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.local.combining import raise_to_children
 from ramify.metrics import get_scorer
 from ramify.studies.data import StudyData
 from ramify.studies.plan import ModelSpec

@@ -11,8 +11,8 @@ from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
+from ramify._named_estimators import MODELS, make_inner
 from ramify._validation import did_you_mean
-from ramify.jobs.models import MODELS, make_inner
 from ramify.metrics import get_scorer_names
 from ramify.studies.checking import check_keys, check_names
 from ramify.studies.plan import Claim, DataSpec, MeasureSpec, ModelSpec, Protocol, Study
@@ -49,7 +49,7 @@ def list_studies() -> list[str]:
     >>> "levatic2015" in list_studies()
     True
     """
-    names = [item.name for item in package_files("ramify.studies").iterdir()]
+    names = [item.name for item in package_files("ramify.studies").joinpath("papers").iterdir()]
     return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
@@ -86,7 +86,7 @@ def load_study(name: str | Path, *, quick: bool = False) -> Study:
             f"there is no study {str(name)!r}.{did_you_mean(str(name), known)} Give a TOML file, "
             f"or one of {', '.join(known)}."
         )
-    resource = package_files("ramify.studies").joinpath(f"{name}.toml")
+    resource = package_files("ramify.studies").joinpath("papers").joinpath(f"{name}.toml")
     text = resource.read_text(encoding="utf-8")
     return make_study(_parse(text, str(resource)), Path(str(resource)).parent, quick=quick)
 

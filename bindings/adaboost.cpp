@@ -1,0 +1,238 @@
+// Boosting for Python: a Booster that learns round by round, and the margins of many rounds.
+#include "adaboost/adaboost.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include "adaboost/margins.hpp"
+#include "init.hpp"
+#include "matrices.hpp"
+#include "stopping.hpp"
+
+namespace ramify::bindings {
+
+namespace {
+
+constexpr std::size_t max_depth = 8;  // nodes of a level are counted in bytes
+
+void check_parents(std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
+                   std::size_t n_labels) {
+    check_compressed(indptr, indices, n_labels);
+    require(indptr.size() == n_labels + 1, "parents and labels differ in their number");
+    for (std::size_t j = 0; j < n_labels; ++j) {
+        for (auto k = indptr[j]; k < indptr[j + 1]; ++k) {
+            require(indices[static_cast<std::size_t>(k)] < static_cast<std::int64_t>(j),
+                    "parents must come before their children");
+        }
+    }
+}
+
+void check_weights(std::span<const double> weights) {
+    double sum = 0;
+    for (const double weight : weights) {
+        require(weight >= 0 && std::isfinite(weight), "weights must be finite and not negative");
+        sum += weight;
+    }
+    require(sum > 0 && std::isfinite(sum), "the weights must have a positive, finite sum");
+}
+
+Booster make_booster(const Dataset& dataset, const Vector<std::int64_t>& label_indptr,
+                     const Vector<std::int32_t>& label_indices,
+                     const Vector<std::int64_t>& parent_indptr,
+                     const Vector<std::int32_t>& parent_indices, const Vector<double>& row_weight,
+                     const Vector<double>& label_weight,
+                     const nb::typed<nb::dict, nb::str, nb::object>& given) {
+    BoostingOptions options;
+    options.depth = nb::cast<std::size_t>(given["depth"]);
+    options.n_steps = nb::cast<std::size_t>(given["n_steps"]);
+    options.shared = nb::cast<bool>(given["shared"]);
+    options.top_down = nb::cast<bool>(given["top_down"]);
+    options.inherit_mistakes = nb::cast<bool>(given["inherit_mistakes"]);
+    options.relax = nb::cast<bool>(given["relax"]);
+    options.n_threads = std::max(1u, nb::cast<unsigned>(given["n_threads"]));
+    require(options.depth >= 1 && options.depth <= max_depth, "depth must lie between 1 and 8");
+    require(dataset.n_rows > 0 && label_weight.size() > 0, "there is nothing to learn from");
+    require(row_weight.size() == dataset.n_rows, "row_weight must have one weight per row");
+    check_weights(view(row_weight));
+    check_weights(view(label_weight));
+    check_compressed(view(label_indptr), view(label_indices), label_weight.size());
+    require(label_indptr.size() == dataset.n_rows + 1, "labels and X differ in their rows");
+    check_parents(view(parent_indptr), view(parent_indices), label_weight.size());
+    BoostingLabels labels{view(label_indptr), view(label_indices), {}};
+    for (std::size_t j = 0; j < label_weight.size(); ++j) {
+        const auto* parents = parent_indices.data();
+        labels.parents.emplace_back(parents + parent_indptr.data()[j],
+                                    parents + parent_indptr.data()[j + 1]);
+    }
+    nb::gil_scoped_release release;
+    return Booster(dataset, labels, view(row_weight), view(label_weight), options);
+}
+
+/// The tests of a hypothesis as flat arrays, named as add_margins takes them.
+nb::dict arrays_of(const WeakHypothesis& found) {
+    std::vector<std::int32_t> feature;
+    std::vector<double> threshold;
+    std::vector<std::uint8_t> default_right;
+    std::vector<std::int64_t> category_indptr{0};
+    std::vector<std::uint8_t> category_right;
+    for (const auto& test : found.tests) {
+        feature.push_back(test.feature);
+        threshold.push_back(test.threshold);
+        default_right.push_back(test.default_right ? 1 : 0);
+        category_right.insert(category_right.end(), test.category_right.begin(),
+                              test.category_right.end());
+        category_indptr.push_back(static_cast<std::int64_t>(category_right.size()));
+    }
+    nb::dict arrays;
+    arrays["feature"] = to_numpy(std::move(feature));
+    arrays["threshold"] = to_numpy(std::move(threshold));
+    arrays["default_right"] = to_numpy(std::move(default_right));
+    arrays["category_indptr"] = to_numpy(std::move(category_indptr));
+    arrays["category_right"] = to_numpy(std::move(category_right));
+    arrays["sign"] = to_numpy(std::vector<std::int8_t>(found.signs));
+    return arrays;
+}
+
+nb::typed<nb::dict, nb::str, nb::object> learn(Booster& booster) {
+    const auto found = stoppable([&] { return booster.learn(interrupted_by(nullptr)); });
+    return nb::typed<nb::dict, nb::str, nb::object>(arrays_of(found));
+}
+
+Owned<double> weights_of(const Booster& booster) {
+    std::vector<double> weights;
+    weights.reserve(booster.n_rows() * booster.n_labels());
+    for (std::size_t i = 0; i < booster.n_rows(); ++i) {
+        for (std::size_t j = 0; j < booster.n_labels(); ++j) {
+            weights.push_back(booster.weight(i, j));
+        }
+    }
+    return to_numpy(std::move(weights));
+}
+
+// ---- margins -------------------------------------------------------------------------------
+
+/// The arrays of all rounds, kept alive while the core reads them.
+class HeldRounds {
+  public:
+    HeldRounds(const nb::typed<nb::dict, nb::str, nb::object>& given, std::size_t n_features,
+               std::size_t n_labels)
+        : feature_(nb::cast<Vector<std::int32_t>>(given["feature"])),
+          threshold_(nb::cast<Vector<double>>(given["threshold"])),
+          default_right_(nb::cast<Vector<std::uint8_t>>(given["default_right"])),
+          category_indptr_(nb::cast<Vector<std::int64_t>>(given["category_indptr"])),
+          category_right_(nb::cast<Vector<std::uint8_t>>(given["category_right"])),
+          sign_(nb::cast<Vector<std::int8_t>>(given["sign"])),
+          alpha_(nb::cast<Vector<double>>(given["alpha"])),
+          top_down_(nb::cast<Vector<std::uint8_t>>(given["top_down"])),
+          rounds{alpha_.size(),
+                 nb::cast<std::size_t>(given["depth"]),
+                 n_labels,
+                 n_labels,
+                 view(feature_),
+                 view(threshold_),
+                 view(default_right_),
+                 view(category_indptr_),
+                 view(category_right_),
+                 view(sign_),
+                 view(alpha_),
+                 view(top_down_)} {
+        if (nb::cast<bool>(given["shared"])) rounds.n_tested = 1;
+        check(n_features);
+    }
+
+  private:
+    Vector<std::int32_t> feature_;
+    Vector<double> threshold_;
+    Vector<std::uint8_t> default_right_;
+    Vector<std::int64_t> category_indptr_;
+    Vector<std::uint8_t> category_right_;
+    Vector<std::int8_t> sign_;
+    Vector<double> alpha_;
+    Vector<std::uint8_t> top_down_;
+
+    /// Rounds may come from a file: nothing in them may lead prediction astray.
+    void check(std::size_t n_features) const {
+        require(rounds.depth >= 1 && rounds.depth <= max_depth, "damaged rounds: wrong depth");
+        const auto n_tests = rounds.n_rounds * rounds.n_nodes() * rounds.n_tested;
+        require(rounds.feature.size() == n_tests && rounds.threshold.size() == n_tests &&
+                    rounds.default_right.size() == n_tests &&
+                    rounds.top_down.size() == rounds.n_rounds &&
+                    rounds.category_indptr.size() == n_tests + 1 &&
+                    rounds.sign.size() == rounds.n_rounds * rounds.n_leaves() * rounds.n_labels,
+                "damaged rounds: arrays differ in length");
+        require(rounds.category_indptr.front() == 0 &&
+                    rounds.category_indptr.back() ==
+                        static_cast<std::int64_t>(rounds.category_right.size()) &&
+                    std::ranges::is_sorted(rounds.category_indptr),
+                "damaged rounds: ranges do not fit");
+        require(std::ranges::all_of(rounds.feature,
+                                    [&](std::int32_t f) {
+                                        return f < 0 || static_cast<std::size_t>(f) < n_features;
+                                    }),
+                "X has fewer columns than the rounds test");
+    }
+
+  public:
+    BoostingRounds rounds;
+};
+
+template <typename Rows>
+void add(const nb::typed<nb::dict, nb::str, nb::object>& given, std::size_t n_columns,
+         std::size_t first, std::size_t last, const Vector<std::int64_t>& parent_indptr,
+         const Vector<std::int32_t>& parent_indices, const Rows& rows, unsigned n_threads,
+         const OutMatrix& out) {
+    const HeldRounds held(given, n_columns, out.shape(1));
+    require(first <= last && last <= held.rounds.n_rounds, "there are not so many rounds");
+    require(out.shape(0) == rows.n_rows(), "out and X differ in their rows");
+    check_parents(view(parent_indptr), view(parent_indices), out.shape(1));
+    StopSignal signal(interrupted_by(nullptr));
+    stoppable([&] {
+        add_margins(held.rounds, first, last, {view(parent_indptr), view(parent_indices)}, rows,
+                    std::max(1u, n_threads), signal, {out.data(), out.size()});
+    });
+}
+
+template <typename T>
+void add_dense(const nb::typed<nb::dict, nb::str, nb::object>& given, const Matrix<T>& X,
+               std::size_t first, std::size_t last, const Vector<std::int64_t>& parent_indptr,
+               const Vector<std::int32_t>& parent_indices, unsigned n_threads,
+               const OutMatrix& out) {
+    add(given, X.shape(1), first, last, parent_indptr, parent_indices,
+        DenseRows<T>(matrix_view(X)), n_threads, out);
+}
+
+void add_csr(const nb::typed<nb::dict, nb::str, nb::object>& given,
+             const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
+             const Vector<double>& data, std::size_t n_columns, std::size_t first,
+             std::size_t last, const Vector<std::int64_t>& parent_indptr,
+             const Vector<std::int32_t>& parent_indices, unsigned n_threads,
+             const OutMatrix& out) {
+    add(given, n_columns, first, last, parent_indptr, parent_indices,
+        sparse_cells(indptr, indices, data, n_columns), n_threads, out);
+}
+
+}  // namespace
+
+void init_boosting(nb::module_& m) {
+    nb::class_<Booster>(m, "Booster", "Weights of rows and labels, moved round by round.")
+        .def(nb::new_(&make_booster), nb::arg("dataset"), nb::arg("label_indptr"),
+             nb::arg("label_indices"), nb::arg("parent_indptr"), nb::arg("parent_indices"),
+             nb::arg("row_weight"), nb::arg("label_weight"), nb::arg("options"))
+        .def("learn", &learn, "Find a weak hypothesis for the present weights; its arrays.")
+        .def("edge", &Booster::edge, "The edge of the last hypothesis.")
+        .def("corrected", &Booster::corrected, "Whether it was corrected by the hierarchy.")
+        .def("reweigh", &Booster::reweigh, "Move the weights by the last hypothesis.")
+        .def("weights", &weights_of, "The weights of all rows and labels, by rows.");
+    m.def("add_margins", &add_dense<double>, nb::arg("rounds"), nb::arg("X"), nb::arg("first"),
+          nb::arg("last"), nb::arg("parent_indptr"), nb::arg("parent_indices"),
+          nb::arg("n_threads"), nb::arg("out"),
+          "Add the weighted votes of rounds first to last to out.");
+    m.def("add_margins", &add_dense<float>, nb::arg("rounds"), nb::arg("X"), nb::arg("first"),
+          nb::arg("last"), nb::arg("parent_indptr"), nb::arg("parent_indices"),
+          nb::arg("n_threads"), nb::arg("out"));
+    m.def("add_margins_csr", &add_csr, nb::arg("rounds"), nb::arg("indptr"), nb::arg("indices"),
+          nb::arg("data"), nb::arg("n_columns"), nb::arg("first"), nb::arg("last"),
+          nb::arg("parent_indptr"), nb::arg("parent_indices"), nb::arg("n_threads"),
+          nb::arg("out"), "The same for the rows of a sparse matrix.");
+}
+
+}  // namespace ramify::bindings

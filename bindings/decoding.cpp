@@ -1,0 +1,120 @@
+// Python's view of core/decoding/decode.hpp.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "arrays.hpp"
+#include "decoding/decode.hpp"
+#include "init.hpp"
+#include "matrices.hpp"
+#include "stopping.hpp"
+
+namespace ramify::bindings {
+
+namespace {
+
+using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Indptr = Vector<std::int64_t>;
+using Indices = Vector<std::int32_t>;
+
+/// Nothing that Python passes may make the core read out of bounds.
+SparseRowsView checked_parents(const Indptr& indptr, const Indices& indices) {
+    const SparseRowsView parents{view(indptr), view(indices)};
+    require(!parents.indptr.empty() && parents.n_rows() > 0, "there must be a label");
+    check_compressed(parents.indptr, parents.indices, parents.n_rows());
+    for (std::size_t label = 0; label < parents.n_rows(); ++label) {
+        for (const std::int32_t parent : parents.row(label)) {
+            require(static_cast<std::size_t>(parent) < label,
+                    "labels must be in topological order");
+        }
+    }
+    return parents;
+}
+
+Values values_of(const std::string& name) {
+    if (name == "weights") return Values::weights;
+    if (name == "marginals") return Values::marginals;
+    if (name == "conditionals") return Values::conditionals;
+    require(name == "risk", "values must be weights, marginals, conditionals or risk");
+    return Values::risk;
+}
+
+/// Sums of such numbers and of their products stay finite, so that gains can be compared.
+bool are_moderate(std::span<const double> values) {
+    return std::all_of(values.begin(), values.end(),
+                       [](double x) { return std::abs(x) <= 1e100; });
+}
+
+void check_rows(const Rows& rows, const LeafGraph& graph, Values values,
+                const Vector<double>& slope, const Vector<double>& offset) {
+    require(rows.shape(1) == row_width(graph, values), "rows must have a number per label");
+    require(are_moderate({rows.data(), rows.size()}) && are_moderate(view(slope)) &&
+                are_moderate(view(offset)),
+            "numbers must lie between -1e100 and 1e100");
+    if (values != Values::risk) return;
+    require(slope.size() == graph.n_labels() && offset.size() == graph.n_labels(),
+            "slope and offset must have a number per label");
+}
+
+std::pair<Owned<std::int64_t>, Owned<std::int32_t>> decoded(
+    const Rows& rows, const Indptr& indptr, const Indices& indices, const std::string& values,
+    const Vector<double>& slope, const Vector<double>& offset, const Vector<std::int32_t>& k,
+    bool exact, unsigned n_threads) {
+    const LeafGraph graph(checked_parents(indptr, indices));
+    const DecodingPlan plan{{rows.data(), rows.size()},
+                            values_of(values),
+                            view(slope),
+                            view(offset),
+                            view(k),
+                            exact ? Solver::exact : Solver::greedy};
+    check_rows(rows, graph, plan.values, slope, offset);
+    require(!exact || graph.is_tree(), "the exact solver needs a tree");
+    require(k.size() == rows.shape(0), "k must have a number per row");
+    for (const std::int32_t wanted : plan.k) {
+        require(wanted >= 0 && static_cast<std::size_t>(wanted) <= graph.n_leaves(),
+                "k must lie between 0 and the number of leaves");
+    }
+    auto sets = stoppable(
+        [&] { return decode(graph, plan, std::max(1u, n_threads), interrupted_by(nullptr)); });
+    return {to_numpy(std::move(sets.indptr)), to_numpy(std::move(sets.indices))};
+}
+
+void write_weights(const Rows& rows, const Indptr& indptr, const Indices& indices,
+                   const std::string& values, const Vector<double>& slope,
+                   const Vector<double>& offset, const OutMatrix& out) {
+    const LeafGraph graph(checked_parents(indptr, indices));
+    const Values kind = values_of(values);
+    check_rows(rows, graph, kind, slope, offset);
+    require(out.shape(0) == rows.shape(0) && out.shape(1) == graph.n_labels(),
+            "out must have a number per row and label");
+    const nb::gil_scoped_release release;
+    WeightMaker make_weights(graph, kind, view(slope), view(offset));
+    for (std::size_t first = 0; first < rows.shape(0); first += abreast) {
+        const std::size_t n_rows = std::min(abreast, rows.shape(0) - first);
+        const auto weights =
+            make_weights({rows.data() + first * rows.shape(1), n_rows * rows.shape(1)});
+        for (std::size_t t = 0; t < n_rows; ++t) {
+            double* row = out.data() + (first + t) * graph.n_labels();
+            for (std::size_t i = 0; i < graph.n_labels(); ++i) row[i] = weights[i * abreast + t];
+        }
+    }
+}
+
+}  // namespace
+
+void init_decode(nb::module_& m) {
+    m.def("decode_leaves", &decoded, nb::arg("rows"), nb::arg("indptr"), nb::arg("indices"),
+          nb::arg("values"), nb::arg("slope"), nb::arg("offset"), nb::arg("k"), nb::arg("exact"),
+          nb::arg("n_threads"),
+          "The label sets of largest value whose paths all end in leaves: (indptr, indices).");
+    m.def("decoding_weights", &write_weights, nb::arg("rows"), nb::arg("indptr"),
+          nb::arg("indices"), nb::arg("values"), nb::arg("slope"), nb::arg("offset"),
+          nb::arg("out"), "Write what each label adds to the value of a set.");
+}
+
+}  // namespace ramify::bindings

@@ -1,0 +1,40 @@
+// What both searches of boosting share: sums of cells, and the cells of one node.
+#pragma once
+
+#include <cmath>
+
+#include "adaboost/scan.hpp"
+
+namespace ramify {
+
+/// Scores within this share of a label's weight are equal; see docs/decisions/0003-ties.md.
+inline constexpr double relative_tolerance = 1e-9;
+
+inline LaneTotals total_of(const double* cells, std::size_t n_rows) {
+    LaneTotals totals{};
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        for (std::size_t t = 0; t < label_lanes; ++t) {
+            const double cell = cells[i * label_lanes + t];
+            totals.sum[t] += cell;
+            totals.weight[t] += std::fabs(cell);
+        }
+    }
+    for (std::size_t t = 0; t < label_lanes; ++t) {
+        totals.tolerance[t] = relative_tolerance * totals.weight[t];
+    }
+    return totals;
+}
+
+/// Copies the cells of the rows that are in a node, and 0 for all others.
+template <typename NodeOf>
+void copy_node(const double* cells, std::size_t n_rows, std::size_t node, NodeOf node_of,
+               double* to) {
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        for (std::size_t t = 0; t < label_lanes; ++t) {
+            const auto k = i * label_lanes + t;
+            to[k] = node_of(i, t) == node ? cells[k] : 0.0;
+        }
+    }
+}
+
+}  // namespace ramify

@@ -1,0 +1,96 @@
+#include "adaboost/margins.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace ramify {
+
+namespace {
+
+constexpr std::size_t rows_at_a_time = 64;
+
+template <typename Rows>
+bool goes_right(const BoostingRounds& rounds, std::size_t test, const Rows& row) {
+    if (rounds.feature[test] < 0) return false;
+    const double value = row[rounds.feature[test]];
+    if (std::isnan(value)) return rounds.default_right[test] != 0;
+    const auto begin = static_cast<std::size_t>(rounds.category_indptr[test]);
+    const auto end = static_cast<std::size_t>(rounds.category_indptr[test + 1]);
+    if (begin == end) return value > rounds.threshold[test];
+    if (!(value >= 0 && value < static_cast<double>(end - begin))) {
+        return rounds.default_right[test] != 0;
+    }
+    return rounds.category_right[begin + static_cast<std::size_t>(value)] != 0;
+}
+
+/// The leaf that a row reaches in the tree of column `tested` of a round.
+template <typename Rows>
+std::size_t leaf_of(const BoostingRounds& rounds, std::size_t round, std::size_t tested,
+                    const Rows& row) {
+    std::size_t node = 0;
+    for (std::size_t level = 0; level < rounds.depth; ++level) {
+        const auto heap = round * rounds.n_nodes() + (std::size_t{1} << level) - 1 + node;
+        node = 2 * node + (goes_right(rounds, heap * rounds.n_tested + tested, row) ? 1 : 0);
+    }
+    return node;
+}
+
+template <typename Rows>
+void vote(const BoostingRounds& rounds, std::size_t round, const Rows& row,
+          std::span<std::int8_t> votes) {
+    const auto* signs = rounds.sign.data() + round * rounds.n_leaves() * rounds.n_labels;
+    if (rounds.n_tested == 1) {
+        const auto* leaf = signs + leaf_of(rounds, round, 0, row) * rounds.n_labels;
+        std::copy_n(leaf, rounds.n_labels, votes.begin());
+        return;
+    }
+    for (std::size_t j = 0; j < rounds.n_labels; ++j) {
+        votes[j] = signs[leaf_of(rounds, round, j, row) * rounds.n_labels + j];
+    }
+}
+
+void silence_below(const ParentRows& parents, std::span<std::int8_t> votes) {
+    for (std::size_t j = 0; j < votes.size(); ++j) {
+        for (auto k = parents.indptr[j]; k < parents.indptr[j + 1]; ++k) {
+            const auto parent =
+                static_cast<std::size_t>(parents.indices[static_cast<std::size_t>(k)]);
+            votes[j] = std::min(votes[j], votes[parent]);
+        }
+    }
+}
+
+}  // namespace
+
+template <typename Rows>
+void add_margins(const BoostingRounds& rounds, std::size_t first, std::size_t last,
+                 const ParentRows& parents, const Rows& rows, unsigned n_threads,
+                 StopSignal& signal, std::span<double> out) {
+    const auto n_parts = (rows.n_rows() + rows_at_a_time - 1) / rows_at_a_time;
+    std::vector<Rows> own_rows(std::max(1u, n_threads), rows);
+    parallel_for(n_threads, n_parts, signal, [&](unsigned thread, std::size_t part) {
+        Rows& row = own_rows[thread];
+        std::vector<std::int8_t> votes(rounds.n_labels);
+        const auto end = std::min(rows.n_rows(), (part + 1) * rows_at_a_time);
+        for (auto i = part * rows_at_a_time; i < end; ++i) {
+            signal.check();
+            row.select(i);
+            double* margins = out.data() + i * rounds.n_labels;
+            for (auto round = first; round < last; ++round) {
+                vote(rounds, round, row, votes);
+                if (rounds.top_down[round] != 0) silence_below(parents, votes);
+                const double alpha = rounds.alpha[round];
+                for (std::size_t j = 0; j < rounds.n_labels; ++j) margins[j] += alpha * votes[j];
+            }
+        }
+    });
+}
+
+template void add_margins(const BoostingRounds&, std::size_t, std::size_t, const ParentRows&,
+                          const DenseRows<float>&, unsigned, StopSignal&, std::span<double>);
+template void add_margins(const BoostingRounds&, std::size_t, std::size_t, const ParentRows&,
+                          const DenseRows<double>&, unsigned, StopSignal&, std::span<double>);
+template void add_margins(const BoostingRounds&, std::size_t, std::size_t, const ParentRows&,
+                          const SparseCells&, unsigned, StopSignal&, std::span<double>);
+
+}  // namespace ramify

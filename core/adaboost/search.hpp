@@ -1,0 +1,96 @@
+// The weak hypothesis of a round: a small tree per label, or one that all labels share.
+#pragma once
+
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "adaboost/columns.hpp"
+#include "adaboost/scan.hpp"
+#include "common/parallel.hpp"
+
+namespace ramify {
+
+/// Which lane of which block a label has. Every level of the hierarchy starts a new block, so that
+/// the levels can be learnt one after the other; no_label fills the rest of a level's last block.
+class LabelLayout {
+  public:
+    static constexpr std::size_t no_label = static_cast<std::size_t>(-1);
+    /// Parents have smaller numbers than their children.
+    explicit LabelLayout(std::vector<std::vector<std::uint32_t>> parents);
+
+    std::size_t n_labels() const { return parents_.size(); }
+    std::size_t n_levels() const { return first_block_.size() - 1; }
+    std::size_t n_blocks() const { return first_block_.back(); }
+    /// The blocks of a level are those from here on, before the first of the next.
+    std::size_t first_block(std::size_t level) const { return first_block_[level]; }
+    std::size_t lane(std::size_t label) const { return lane_[label]; }  // counted over all blocks
+    std::size_t label(std::size_t lane) const { return label_[lane]; }
+    const std::vector<std::uint32_t>& parents(std::size_t label) const { return parents_[label]; }
+
+  private:
+    std::vector<std::vector<std::uint32_t>> parents_;
+    std::vector<std::size_t> first_block_;
+    std::vector<std::size_t> lane_;
+    std::vector<std::size_t> label_;
+};
+
+/// Cells of all rows in blocks of label_lanes labels; cells of no label are 0.
+class LabelBlocks {
+  public:
+    LabelBlocks(std::size_t n_rows, std::size_t n_blocks);
+    std::size_t n_blocks() const { return n_blocks_; }
+    double* block(std::size_t b) { return cells_.get() + b * n_rows_ * label_lanes; }
+    const double* block(std::size_t b) const { return cells_.get() + b * n_rows_ * label_lanes; }
+    std::size_t place(std::size_t row, std::size_t lane) const {
+        return (lane / label_lanes * n_rows_ + row) * label_lanes + lane % label_lanes;
+    }
+    double& operator[](std::size_t place) { return cells_[place]; }
+    double operator[](std::size_t place) const { return cells_[place]; }
+    std::size_t size() const { return n_blocks_ * n_rows_ * label_lanes; }
+
+  private:
+    static constexpr std::align_val_t cache_line{64};
+    struct Free {
+        void operator()(double* cells) const { ::operator delete[](cells, cache_line); }
+    };
+    std::size_t n_rows_;
+    std::size_t n_blocks_;
+    std::unique_ptr<double[], Free> cells_;
+};
+
+/// Trees of one depth: node k of a level has the children 2k (left) and 2k + 1 (right).
+struct WeakHypothesis {
+    std::size_t depth = 1;
+    std::size_t n_tested = 0;         // tests of a node: one per label, or one for all
+    std::vector<BoostingTest> tests;  // of node k of level v: from (2^v - 1 + k) * n_tested on
+    std::vector<std::int8_t> signs;   // of leaf k: from k * n_labels on
+
+    std::size_t n_nodes() const { return (std::size_t{1} << depth) - 1; }
+    std::size_t n_leaves() const { return std::size_t{1} << depth; }
+};
+
+/// What a search works on.
+struct WeakProblem {
+    std::span<const BoostingColumn> columns;
+    const LabelLayout& layout;
+    const LabelBlocks& cells;
+    std::size_t n_rows;
+    std::size_t depth;  // at most 8
+};
+
+/// A hypothesis without tests, one tree per label or one for all.
+WeakHypothesis empty_hypothesis(std::size_t depth, std::size_t n_labels, bool shared);
+
+/// Finds a tree for every label of a block, node by node the test with the largest edge, and
+/// writes the vote of +1 or -1 of every training row and label, laid out as the cells.
+void learn_block(const WeakProblem& problem, std::size_t block, StopSignal& signal,
+                 WeakHypothesis& found, std::span<std::int8_t> votes);
+
+/// The same with one tree for all labels, whose tests have the largest sum of edges; leaves vote
+/// for each label by themselves.
+void learn_shared(const WeakProblem& problem, unsigned n_threads, StopSignal& signal,
+                  WeakHypothesis& found, std::span<std::int8_t> votes);
+
+}  // namespace ramify

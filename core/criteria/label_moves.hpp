@@ -1,0 +1,61 @@
+// The inner loop of a tree: entries cross to the left side one after the other, at the cost of
+// their labels. Numbers of labels differ from entry to entry, so a loop over each entry's own
+// would be mispredicted once an entry, which costs as much as its labels. Here entries are first
+// written down as blocks of a fixed number of labels, without a branch, and all blocks are moved
+// in one loop.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/scratch.hpp"
+#include "criteria/node_labels.hpp"
+#include "data/dataset.hpp"
+
+namespace ramify {
+
+/// Q1 = sum w S^2 and X = sum w T S while entries move, see VarianceScan.
+class LabelMoves {
+  public:
+    /// A new node.
+    void reset(const NodeLabels& labels, std::span<const double> weights);
+    /// A new feature: nothing has moved. `missing`: per label, w_c times the weight of the entries
+    /// whose value is unknown and that have it; null where all values are known.
+    void begin(const double* missing);
+    /// Writes items down in the order in which they will move, and what the first k + 1 of them
+    /// weigh and add by themselves.
+    void list(std::span<const RankedEntry> items, double* weight, double* square, double* cross);
+    /// Moves the first n items of the list: square[k] and cross[k] become all that they add.
+    void move_listed(std::size_t n, double* square, double* cross);
+
+  private:
+    /// What a scan needs of an entry, in one piece.
+    struct alignas(32) Part {
+        double weight;
+        double square;        // what it adds to Q1 alone
+        double cross;         // what it adds to X where all values are known
+        std::uint32_t first;  // of its blocks
+        std::uint32_t n_blocks;
+    };
+
+    void prepare();
+    template <bool unit, bool any_missing>
+    void move_blocks(std::size_t n_blocks);
+
+    const NodeLabels* labels_ = nullptr;
+    std::span<const double> weights_;
+    bool prepared_ = false;  // what follows belongs to the node at hand
+    const double* missing_ = nullptr;
+    bool unit_ = false;                 // every entry has weight 1
+    Scratch<Part> parts_;               // per entry
+    std::vector<double> label_weight_;  // per label and filler
+    std::vector<double> left_;          // per label and filler: w_c S_c
+    Scratch<std::uint32_t> block_;      // those of the items, in order
+    Scratch<double> block_weight_;      // per block of the node: that of its entry
+    Scratch<std::uint32_t> end_;        // per item: blocks so far
+    Scratch<double> sum_;               // per block, from 1: sum of v w S over the blocks so far
+    Scratch<double> missing_sum_;       // the same of v w M
+};
+
+}  // namespace ramify

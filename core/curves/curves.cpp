@@ -1,0 +1,308 @@
+#include "curves/curves.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "curves/key_index.hpp"
+
+namespace ramify {
+
+namespace {
+
+std::vector<double> distinct(std::vector<double> scores) {
+    std::sort(scores.begin(), scores.end());
+    scores.erase(std::unique(scores.begin(), scores.end()), scores.end());
+    return scores;
+}
+
+std::vector<char> membership(std::span<const std::int32_t> labels, std::size_t n_labels) {
+    std::vector<char> chosen(n_labels, 0);
+    for (const std::int32_t label : labels) chosen[static_cast<std::size_t>(label)] = 1;
+    return chosen;
+}
+
+template <typename Visit>
+void for_each_positive(const RankingView& ranking, std::span<const std::int32_t> labels,
+                       Visit visit) {
+    const auto chosen = membership(labels, ranking.scores.n_labels);
+    for (std::size_t r = 0; r < ranking.scores.n_rows; ++r) {
+        for (const std::int32_t label : ranking.truth.row(r)) {
+            const auto l = static_cast<std::size_t>(label);
+            if (chosen[l]) visit(ranking.scores(r, l), ranking.weight(r));
+        }
+    }
+}
+
+/// Walks along the memory layout, whichever way round that is.
+template <typename Visit>
+void for_each_cell(const RankingView& ranking, std::span<const std::int32_t> labels, Visit visit) {
+    const ScoresView& scores = ranking.scores;
+    if (std::abs(scores.label_stride) <= std::abs(scores.row_stride)) {
+        for (std::size_t r = 0; r < scores.n_rows; ++r) {
+            const double weight = ranking.weight(r);
+            for (const std::int32_t l : labels)
+                visit(scores(r, static_cast<std::size_t>(l)), weight);
+        }
+    } else {
+        for (const std::int32_t l : labels) {
+            for (std::size_t r = 0; r < scores.n_rows; ++r) {
+                visit(scores(r, static_cast<std::size_t>(l)), ranking.weight(r));
+            }
+        }
+    }
+}
+
+double total_weight(const RankingView& ranking) {
+    if (ranking.row_weight.empty()) return static_cast<double>(ranking.scores.n_rows);
+    double total = 0.0;
+    for (const double weight : ranking.row_weight) total += weight;
+    return total;
+}
+
+/// Counts cells at and between the distinct scores of the positives.
+class StepCounter {
+  public:
+    explicit StepCounter(std::vector<double>&& positive_scores)
+        : keys_(distinct(std::move(positive_scores))),
+          cells_(2 * keys_.size() + 1, 0.0),
+          positives_(keys_.size(), 0.0) {}
+
+    /// Slot 2 k + 1 is for scores equal to key k, slot 2 k for those between key k - 1 and key k.
+    void add_cell(double score, double weight) {
+        const std::size_t k = keys_.lower_bound(score);
+        cells_[2 * k + (keys_[k] == score ? 1 : 0)] += weight;
+    }
+    void add_positive(double score, double weight) {
+        positives_[keys_.lower_bound(score)] += weight;
+    }
+
+    CurveSteps steps(double total) const {
+        CurveSteps result;
+        for (std::size_t k = keys_.size(); k-- > 0;) {
+            result.score.push_back(keys_[k]);
+            result.positives.push_back(positives_[k]);
+            result.negatives_above.push_back(cells_[2 * k + 2]);
+            // Fractional weights may leave a rounding error where there is no negative.
+            result.negatives.push_back(std::max(0.0, cells_[2 * k + 1] - positives_[k]));
+            result.n_positive += positives_[k];
+        }
+        result.n_negative = std::max(0.0, total - result.n_positive);
+        return result;
+    }
+
+  private:
+    KeyIndex keys_;
+    std::vector<double> cells_;
+    std::vector<double> positives_;
+};
+
+/// The curve of a ranking without positives has no steps.
+CurveSteps no_steps(double total) {
+    CurveSteps result;
+    result.n_negative = total;
+    return result;
+}
+
+// Davis and Goadrich: between (TP1, FP1) and (TP2, FP2) false positives grow linearly with true
+// positives, so that precision at t true positives is t / (t + FP1 + slope * (t - TP1)).
+struct Segment {
+    double tp_begin;
+    double fp_begin;
+    double tp_end;
+    double fp_end;
+
+    double precision(double tp) const {
+        const double slope = (fp_end - fp_begin) / (tp_end - tp_begin);
+        const double predicted = tp + fp_begin + slope * (tp - tp_begin);
+        return predicted > 0.0 ? tp / predicted : 1.0;
+    }
+    double precision_begin() const {
+        const double predicted = tp_begin + fp_begin;
+        return predicted > 0.0 ? tp_begin / predicted : precision_end();
+    }
+    double precision_end() const { return tp_end / (tp_end + fp_end); }
+};
+
+/// Integral of precision over true positives: with a = 1 + slope and b = FP1 - slope * TP1,
+/// t / (a t + b) integrates to t / a - b / a^2 * log(a t + b).
+double continuous_area(const Segment& s) {
+    const double gained = s.tp_end - s.tp_begin;
+    const double predicted_begin = s.tp_begin + s.fp_begin;
+    const double predicted_end = s.tp_end + s.fp_end;
+    const double a = (predicted_end - predicted_begin) / gained;
+    const double b = predicted_begin - a * s.tp_begin;
+    if (predicted_begin <= 0.0 || b == 0.0) return gained / a;
+    return gained / a - b / (a * a) * std::log(predicted_end / predicted_begin);
+}
+
+double davis_goadrich_area(const Segment& s) {
+    // Beyond this many inserted points (only heavy row weights get there) the trapezoids and the
+    // integral agree to the last digits.
+    constexpr double kMostPoints = 1e6;
+    if (s.tp_end - s.tp_begin > kMostPoints) return continuous_area(s);
+    double area = 0.0;
+    double tp = s.tp_begin;
+    double precision = s.precision_begin();
+    for (double next = tp + 1.0; next < s.tp_end; next += 1.0) {
+        const double next_precision = s.precision(next);
+        area += 0.5 * (precision + next_precision) * (next - tp);
+        tp = next;
+        precision = next_precision;
+    }
+    return area + 0.5 * (precision + s.precision_end()) * (s.tp_end - tp);
+}
+
+double segment_area(const Segment& s, Interpolation interpolation) {
+    const double gained = s.tp_end - s.tp_begin;
+    switch (interpolation) {
+        case Interpolation::davis_goadrich:
+            return davis_goadrich_area(s);
+        case Interpolation::continuous:
+            return continuous_area(s);
+        case Interpolation::linear:
+            return 0.5 * (s.precision_begin() + s.precision_end()) * gained;
+        case Interpolation::step:
+            break;
+    }
+    return s.precision_end() * gained;
+}
+
+/// Column blocks keep a row-major matrix in cache while it is read label by label.
+class ColumnReader {
+  public:
+    ColumnReader(const ScoresView& scores, std::span<const std::int32_t> labels)
+        : scores_(scores), labels_(labels), buffer_(scores.n_rows * kBlock) {}
+
+    std::span<const double> column(std::size_t k) {
+        if (k % kBlock == 0) load(k);
+        return {buffer_.data() + (k % kBlock) * scores_.n_rows, scores_.n_rows};
+    }
+
+  private:
+    static constexpr std::size_t kBlock = 16;
+
+    void load(std::size_t begin) {
+        const std::size_t width = std::min(kBlock, labels_.size() - begin);
+        for (std::size_t r = 0; r < scores_.n_rows; ++r) {
+            for (std::size_t j = 0; j < width; ++j) {
+                buffer_[j * scores_.n_rows + r] =
+                    scores_(r, static_cast<std::size_t>(labels_[begin + j]));
+            }
+        }
+    }
+
+    const ScoresView& scores_;
+    std::span<const std::int32_t> labels_;
+    std::vector<double> buffer_;
+};
+
+/// The transpose of the truth: the rows of every label.
+SparseRows rows_of_labels(SparseRowsView truth, std::size_t n_labels) {
+    SparseRows result;
+    result.indptr.assign(n_labels + 1, 0);
+    for (const std::int32_t label : truth.indices)
+        ++result.indptr[static_cast<std::size_t>(label) + 1];
+    for (std::size_t l = 0; l < n_labels; ++l) result.indptr[l + 1] += result.indptr[l];
+    result.indices.resize(truth.indices.size());
+    auto next = result.indptr;
+    for (std::size_t r = 0; r < truth.n_rows(); ++r) {
+        for (const std::int32_t label : truth.row(r)) {
+            const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(label)]++);
+            result.indices[at] = static_cast<std::int32_t>(r);
+        }
+    }
+    return result;
+}
+
+CurveSteps label_steps(const RankingView& ranking, std::span<const double> column,
+                       std::span<const std::int32_t> positive_rows, double total) {
+    std::vector<double> scores;
+    scores.reserve(positive_rows.size());
+    for (const std::int32_t r : positive_rows)
+        scores.push_back(column[static_cast<std::size_t>(r)]);
+    if (scores.empty()) return no_steps(total);
+    StepCounter counter(std::move(scores));
+    for (std::size_t r = 0; r < column.size(); ++r) counter.add_cell(column[r], ranking.weight(r));
+    for (const std::int32_t row : positive_rows) {
+        const auto r = static_cast<std::size_t>(row);
+        counter.add_positive(column[r], ranking.weight(r));
+    }
+    return counter.steps(total);
+}
+
+}  // namespace
+
+bool all_finite(const RankingView& ranking, std::span<const std::int32_t> labels) {
+    // x - x is 0 for a finite x and NaN otherwise; one sum keeps the loop free of branches.
+    double sum = 0.0;
+    for_each_cell(ranking, labels, [&](double score, double) { sum += score - score; });
+    return sum == 0.0;
+}
+
+CurveSteps pooled_steps(const RankingView& ranking, std::span<const std::int32_t> labels) {
+    const double total = total_weight(ranking) * static_cast<double>(labels.size());
+    std::vector<double> scores;
+    scores.reserve(ranking.truth.indices.size());
+    for_each_positive(ranking, labels, [&](double score, double) { scores.push_back(score); });
+    if (scores.empty()) return no_steps(total);
+    StepCounter counter(std::move(scores));
+    for_each_positive(ranking, labels,
+                      [&](double score, double weight) { counter.add_positive(score, weight); });
+    for_each_cell(ranking, labels,
+                  [&](double score, double weight) { counter.add_cell(score, weight); });
+    return counter.steps(total);
+}
+
+double precision_recall_area(const StepsView& steps, Interpolation interpolation) {
+    if (!(steps.n_positive > 0.0)) return std::numeric_limits<double>::quiet_NaN();
+    double area = 0.0;
+    double tp = 0.0;
+    double fp = 0.0;
+    for (std::size_t k = 0; k < steps.positives.size(); ++k) {
+        fp += steps.negatives_above[k];
+        const Segment segment{tp, fp, tp + steps.positives[k], fp + steps.negatives[k]};
+        // Rows of weight 0 leave a step without height.
+        if (segment.tp_end > segment.tp_begin) {
+            // Nothing is interpolated before the first point: its precision holds from recall 0.
+            const bool first = segment.tp_begin + segment.fp_begin <= 0.0;
+            area += segment_area(segment, first ? Interpolation::step : interpolation);
+        }
+        tp = segment.tp_end;
+        fp = segment.fp_end;
+    }
+    return area / steps.n_positive;
+}
+
+double roc_area(const StepsView& steps) {
+    if (!(steps.n_positive > 0.0) || !(steps.n_negative > 0.0)) return 0.5;
+    double misordered = 0.0;
+    double fp = 0.0;
+    for (std::size_t k = 0; k < steps.positives.size(); ++k) {
+        fp += steps.negatives_above[k];
+        misordered += steps.positives[k] * (fp + 0.5 * steps.negatives[k]);
+        fp += steps.negatives[k];
+    }
+    return 1.0 - misordered / (steps.n_positive * steps.n_negative);
+}
+
+LabelAreas label_areas(const RankingView& ranking, std::span<const std::int32_t> labels,
+                       Interpolation interpolation) {
+    const double total = total_weight(ranking);
+    const SparseRows rows = rows_of_labels(ranking.truth, ranking.scores.n_labels);
+    const SparseRowsView positive_rows{rows.indptr, rows.indices};
+    ColumnReader reader(ranking.scores, labels);
+    LabelAreas areas;
+    for (std::size_t k = 0; k < labels.size(); ++k) {
+        const auto positives = positive_rows.row(static_cast<std::size_t>(labels[k]));
+        const auto steps = label_steps(ranking, reader.column(k), positives, total);
+        const StepsView borrowed{steps.positives, steps.negatives_above, steps.negatives,
+                                 steps.n_positive, steps.n_negative};
+        areas.precision_recall.push_back(precision_recall_area(borrowed, interpolation));
+        areas.roc.push_back(roc_area(borrowed));
+        areas.n_positive.push_back(steps.n_positive);
+    }
+    return areas;
+}
+
+}  // namespace ramify

@@ -1,0 +1,254 @@
+#include "data/dataset.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <stdexcept>
+
+namespace ramify {
+
+namespace {
+
+/// A value and its row, the value mapped to an integer of the opposite order: sorting the keys
+/// upwards sorts the values downwards.
+struct KeyedRow {
+    std::uint64_t key;
+    std::uint32_t row;
+};
+
+std::uint64_t descending_key(double value) {
+    if (value == 0.0) value = 0.0;  // -0.0 and 0.0 are one value
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    const auto ascending = (bits >> 63) != 0 ? ~bits : bits | (std::uint64_t{1} << 63);
+    return ~ascending;
+}
+
+double value_of_key(std::uint64_t key) {
+    const auto ascending = ~key;
+    const auto bits = (ascending >> 63) != 0 ? ascending & ~(std::uint64_t{1} << 63) : ~ascending;
+    return std::bit_cast<double>(bits);
+}
+
+bool smaller_key(const KeyedRow& a, const KeyedRow& b) {
+    return a.key < b.key;
+}
+
+constexpr int digit_bits = 11;
+constexpr int low_bits = 64 - 3 * digit_bits;
+
+/// Stable sort by the upper bits of the keys, a digit at a time; digits that all keys share are
+/// skipped.
+void sort_by_upper_bits(std::vector<KeyedRow>& items, std::vector<KeyedRow>& scratch) {
+    constexpr std::size_t n_digits = std::size_t{1} << digit_bits;
+    scratch.resize(items.size());
+    for (int shift = low_bits; shift < 64; shift += digit_bits) {
+        std::uint32_t starts[n_digits + 1] = {};
+        for (const auto& item : items) ++starts[((item.key >> shift) & (n_digits - 1)) + 1];
+        const auto first_digit = (items.front().key >> shift) & (n_digits - 1);
+        if (starts[first_digit + 1] == items.size()) continue;
+        for (std::size_t d = 0; d < n_digits; ++d) starts[d + 1] += starts[d];
+        for (const auto& item : items) {
+            scratch[starts[(item.key >> shift) & (n_digits - 1)]++] = item;
+        }
+        items.swap(scratch);
+    }
+}
+
+/// Stable sort by key. Values that differ do so in their upper bits, as a rule: the few that do
+/// not are put in order at the end.
+void sort_by_key(std::vector<KeyedRow>& items, std::vector<KeyedRow>& scratch) {
+    constexpr std::size_t small = 256;
+    if (items.size() < small) {
+        std::ranges::stable_sort(items, smaller_key);
+        return;
+    }
+    sort_by_upper_bits(items, scratch);
+    for (auto run = items.begin(); run != items.end();) {
+        auto end = run + 1;
+        bool sorted = true;
+        for (; end != items.end() && end->key >> low_bits == run->key >> low_bits; ++end) {
+            sorted &= (end - 1)->key <= end->key;
+        }
+        if (!sorted) std::stable_sort(run, end, smaller_key);
+        run = end;
+    }
+}
+
+/// Turns columns into features one after the other, reusing its buffers.
+class FeatureBuilder {
+  public:
+    FeatureBuilder(std::size_t n_rows, bool all_dense) : n_rows_(n_rows), all_dense_(all_dense) {}
+
+    void clear() {
+        items_.clear();
+        missing_.clear();
+    }
+    void add(std::uint32_t row, double value) {
+        if (std::isnan(value)) {
+            missing_.push_back(row);
+        } else if (value != 0.0) {
+            items_.push_back({descending_key(value), row});
+        }
+    }
+    std::size_t n_zero() const { return n_rows_ - items_.size() - missing_.size(); }
+    bool has_missing() const { return !missing_.empty(); }
+
+    /// Cells given by add(); every other row is zero.
+    Feature numeric() {
+        sort_by_key(items_, scratch_);
+        Feature feature;
+        const bool sparse = !all_dense_ && 2 * n_zero() > n_rows_;
+        feature.kind = sparse ? FeatureKind::sparse : FeatureKind::dense;
+        assign_ranks(feature);
+        if (sparse) {
+            feature.missing_rows = missing_;
+            feature.stored_by_row = feature.stored;
+            std::ranges::sort(feature.stored_by_row, {}, &RankedRow::row);
+            // Where the cells take more room than ranks would, rows are looked up at once.
+            if (8 * items_.size() > n_rows_) spread_ranks(feature);
+        } else {
+            spread_ranks(feature);
+            feature.stored = {};
+        }
+        return feature;
+    }
+
+  private:
+    /// Distinct values in decreasing order with zero in its place; fills stored and zero_rank.
+    void assign_ranks(Feature& feature) const {
+        const auto zero_key = descending_key(0.0);
+        const bool zero_occurs = n_zero() > 0;
+        bool zero_placed = false;
+        feature.stored.reserve(items_.size());
+        std::uint64_t last_key = 0;
+        for (const auto& item : items_) {
+            if (zero_occurs && !zero_placed && item.key > zero_key) {
+                place_zero(feature);
+                zero_placed = true;
+                last_key = zero_key;
+            }
+            if (feature.values.empty() || item.key != last_key) {
+                feature.values.push_back(value_of_key(item.key));
+                last_key = item.key;
+            }
+            feature.stored.push_back(
+                {item.row, static_cast<std::uint32_t>(feature.values.size() - 1)});
+        }
+        if (zero_occurs && !zero_placed) place_zero(feature);
+    }
+
+    static void place_zero(Feature& feature) {
+        feature.zero_rank = static_cast<std::uint32_t>(feature.values.size());
+        feature.values.push_back(0.0);
+    }
+
+    void spread_ranks(Feature& feature) const {
+        feature.ranks.assign(n_rows_, feature.zero_rank);
+        for (const auto& cell : feature.stored) feature.ranks[cell.row] = cell.rank;
+        for (const auto row : missing_) feature.ranks[row] = missing_rank;
+    }
+
+    std::size_t n_rows_;
+    bool all_dense_;
+    std::vector<KeyedRow> items_;
+    std::vector<KeyedRow> scratch_;
+    std::vector<std::uint32_t> missing_;
+};
+
+void set_code(Feature& feature, std::size_t row, double value) {
+    if (std::isnan(value)) {
+        feature.codes[row] = -1;
+    } else if (value >= 0 && value < feature.n_categories &&
+               value == static_cast<double>(static_cast<std::int32_t>(value))) {
+        feature.codes[row] = static_cast<std::int32_t>(value);
+    } else {
+        throw std::invalid_argument("a nominal cell is not a code below its number of categories");
+    }
+}
+
+/// Notes the commonest code; true when a cell is missing.
+bool count_codes(Feature& feature) {
+    std::vector<std::size_t> counts(static_cast<std::size_t>(feature.n_categories) + 1, 0);
+    for (const auto code : feature.codes) ++counts[static_cast<std::size_t>(code + 1)];
+    const auto largest = std::max_element(counts.begin() + 1, counts.end());
+    feature.common = static_cast<std::int32_t>(largest - counts.begin()) - 1;
+    return counts[0] > 0;
+}
+
+Feature nominal_feature(std::size_t n_rows, std::int32_t n_categories) {
+    Feature feature;
+    feature.kind = FeatureKind::nominal;
+    feature.n_categories = n_categories;
+    feature.codes.assign(n_rows, 0);
+    return feature;
+}
+
+}  // namespace
+
+template <typename T>
+Dataset Dataset::from_dense(MatrixView<T> X, std::span<const std::int32_t> n_categories,
+                            bool all_dense) {
+    Dataset dataset;
+    dataset.n_rows = X.n_rows;
+    dataset.features.reserve(X.n_columns);
+    FeatureBuilder builder(X.n_rows, all_dense);
+    // A few columns at a time: a matrix by rows is read along its rows, not across them.
+    constexpr std::size_t width = 16;
+    std::vector<double> cells(width * X.n_rows);
+    for (std::size_t first = 0; first < X.n_columns; first += width) {
+        const auto last = std::min(first + width, X.n_columns);
+        for (std::size_t r = 0; r < X.n_rows; ++r) {
+            for (auto f = first; f < last; ++f) cells[(f - first) * X.n_rows + r] = X.at(r, f);
+        }
+        for (auto f = first; f < last; ++f) {
+            const double* column = cells.data() + (f - first) * X.n_rows;
+            if (n_categories[f] > 0) {
+                auto feature = nominal_feature(X.n_rows, n_categories[f]);
+                for (std::size_t r = 0; r < X.n_rows; ++r) set_code(feature, r, column[r]);
+                dataset.any_missing |= count_codes(feature);
+                dataset.features.push_back(std::move(feature));
+                continue;
+            }
+            builder.clear();
+            for (std::size_t r = 0; r < X.n_rows; ++r) {
+                builder.add(static_cast<std::uint32_t>(r), column[r]);
+            }
+            dataset.any_missing |= builder.has_missing();
+            dataset.features.push_back(builder.numeric());
+        }
+    }
+    return dataset;
+}
+
+template Dataset Dataset::from_dense(MatrixView<float>, std::span<const std::int32_t>, bool);
+template Dataset Dataset::from_dense(MatrixView<double>, std::span<const std::int32_t>, bool);
+
+Dataset Dataset::from_csc(CscView X, std::span<const std::int32_t> n_categories, bool all_dense) {
+    Dataset dataset;
+    dataset.n_rows = X.n_rows;
+    const std::size_t n_columns = X.indptr.size() - 1;
+    dataset.features.reserve(n_columns);
+    FeatureBuilder builder(X.n_rows, all_dense);
+    for (std::size_t f = 0; f < n_columns; ++f) {
+        const auto begin = static_cast<std::size_t>(X.indptr[f]);
+        const auto end = static_cast<std::size_t>(X.indptr[f + 1]);
+        if (n_categories[f] > 0) {
+            auto feature = nominal_feature(X.n_rows, n_categories[f]);
+            for (auto k = begin; k < end; ++k) {
+                set_code(feature, static_cast<std::size_t>(X.indices[k]), X.data[k]);
+            }
+            dataset.any_missing |= count_codes(feature);
+            dataset.features.push_back(std::move(feature));
+            continue;
+        }
+        builder.clear();
+        for (auto k = begin; k < end; ++k) {
+            builder.add(static_cast<std::uint32_t>(X.indices[k]), X.data[k]);
+        }
+        dataset.any_missing |= builder.has_missing();
+        dataset.features.push_back(builder.numeric());
+    }
+    return dataset;
+}
+
+}  // namespace ramify

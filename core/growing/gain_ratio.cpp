@@ -1,0 +1,64 @@
+#include "growing/gain_ratio.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ramify {
+
+namespace {
+
+constexpr double tolerance = 1e-9;
+// The entropy of a split below which a ratio means nothing.
+constexpr double least_information = 1e-6;
+
+double known_weight(const Feature& feature, const RatioNode& node) {
+    if (!node.dataset.any_missing) return node.weight;
+    const NodeRows& rows = node.rows;
+    double unknown = 0;
+    for (std::size_t e = 0; e < rows.size(); ++e) {
+        const auto row = rows.row[e];
+        const bool is_unknown = feature.kind == FeatureKind::nominal ? feature.codes[row] < 0
+                                : feature.kind == FeatureKind::dense
+                                    ? feature.ranks[row] == missing_rank
+                                    : std::ranges::binary_search(feature.missing_rows, row);
+        if (is_unknown) unknown += rows.weight[e];
+    }
+    return node.weight - unknown;
+}
+
+double information(double p) {
+    return p > 0 ? -p * std::log2(p) : 0;
+}
+
+double ratio_of(const Split& split, const RatioNode& node) {
+    const auto& feature = node.dataset.features[static_cast<std::size_t>(split.feature)];
+    const double known = known_weight(feature, node) / node.weight;
+    double entropy = information(1 - known);
+    for (const double share : split.share) entropy += information(known * share);
+    return entropy < least_information ? rejected : split.score / node.weight / entropy;
+}
+
+}  // namespace
+
+std::size_t choose_by_ratio(std::span<const Split> found, const RatioNode& node) {
+    double sum = 0;
+    double n = 0;
+    for (const auto& split : found) {
+        if (split.feature < 0) continue;
+        sum += split.score;
+        n += 1;
+    }
+    std::size_t best = found.size();
+    double best_ratio = rejected;
+    for (std::size_t k = 0; k < found.size(); ++k) {
+        if (found[k].feature < 0 || found[k].score < sum / n * (1 - tolerance)) continue;
+        const double ratio = ratio_of(found[k], node);
+        if (ratio > best_ratio + tolerance) {
+            best_ratio = ratio;
+            best = k;
+        }
+    }
+    return best;
+}
+
+}  // namespace ramify

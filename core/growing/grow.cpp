@@ -1,0 +1,434 @@
+#include "growing/grow.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "common/parallel.hpp"
+#include "data/label_sums.hpp"
+#include "growing/feature_sampler.hpp"
+#include "growing/gain_ratio.hpp"
+#include "growing/node.hpp"
+#include "growing/partition.hpp"
+#include "single_target/counting.hpp"
+#include "single_target/marking.hpp"
+#include "tree/builder.hpp"
+#include "tree/medoid.hpp"
+#include "tree/prune.hpp"
+#include "tree/prune_pessimistic.hpp"
+
+namespace ramify {
+
+namespace {
+
+/// Below this many (entry, feature) pairs a node is not worth sharing among threads.
+constexpr std::size_t shared_work = 200'000;
+
+/// One feature to search in a node; kept: its place among the node's kept orders.
+struct Task {
+    std::uint32_t feature;
+    std::size_t kept;
+};
+
+constexpr std::size_t not_kept = static_cast<std::size_t>(-1);
+
+/// Grows nodes depth first. One per thread.
+template <typename Scan>
+class Grower {
+  public:
+    Grower(const Work& work, JavaRandom* java)
+        : work_(work),
+          labels_builder_(work.targets, work.in_label_order() ? Compression{} : Scan::compression),
+          label_sums_(work.targets),
+          medoid_(work.targets),
+          splitter_(work.dataset, work.targets, work.options.rules),
+          sorted_(work.dataset, work.options.rules.clus),
+          sampler_(work.dataset.features.size()),
+          java_(java),
+          partition_(work.dataset) {}
+
+    Pending make_root(NodeRows rows);
+    /// Grows the subtree below `root`. Nodes that `defer` accepts are moved to `deferred` and
+    /// left as empty leaves.
+    template <typename Defer>
+    TreeBuilder grow(Pending root, Defer defer, std::vector<Pending>& deferred,
+                     std::vector<std::unique_ptr<Grower>>* crew);
+
+  private:
+    bool find_split(const Pending& node, std::vector<std::unique_ptr<Grower>>* crew);
+    void list_tasks(const Pending& node, SplitMix& random);
+    void search(const Pending& node, const Task& task, SplitMix random, Split& best);
+    void search_alone(const Pending& node);
+    void search_together(const Pending& node, std::vector<std::unique_ptr<Grower>>& crew);
+    void search_further(const Pending& node, SplitMix& random);
+    void choose(const Pending& node, std::span<Split> found);
+    void split(Pending& node, std::int32_t id, std::vector<Pending>& stack);
+    FeatureOrder order_of_split(const Pending& node);
+    void hand_orders_down(const Pending& node, std::span<Pending> children);
+    void hand_labels_down(const Pending& node, Pending& child);
+    void add_kernel(Pending& node);
+    std::size_t count_labels(const NodeRows& rows) const;
+    void set_prototype(const Pending& node, std::int32_t id, TreeBuilder& tree);
+
+    const Work& work_;
+    NodeLabelsBuilder labels_builder_;
+    LabelSums label_sums_;
+    Medoid medoid_;
+    Splitter<Scan> splitter_;
+    SortedOrders sorted_;
+    FeatureSampler sampler_;
+    JavaRandom* java_;
+    std::vector<Task> tasks_;
+    Split best_;
+    Split trial_;
+    std::vector<Split> found_;  // per task, where features compete at the end
+    Partition partition_;
+    std::vector<KeptOrders::Child> heirs_;  // children that may be split
+    SpareNodes spare_;
+};
+
+template <typename Scan>
+void Grower<Scan>::list_tasks(const Pending& node, SplitMix& random) {
+    tasks_.clear();
+    const std::size_t n_features = work_.dataset.features.size();
+    if (work_.keep_orders) {
+        for (std::size_t k = 0; k < node.orders.size(); ++k) {
+            tasks_.push_back({node.orders.feature(k), k});
+        }
+        return;
+    }
+    const std::size_t wanted = std::min(work_.options.max_features, n_features);
+    if (java_ != nullptr) {
+        for (const auto feature : draw_like_clus(*java_, n_features, wanted)) {
+            tasks_.push_back({feature, not_kept});
+        }
+        return;
+    }
+    for (std::size_t k = 0; k < wanted; ++k)
+        tasks_.push_back({sampler_.draw(k, random), not_kept});
+    std::ranges::sort(tasks_, {}, &Task::feature);
+}
+
+template <typename Scan>
+void Grower<Scan>::search(const Pending& node, const Task& task, SplitMix random, Split& best) {
+    if (std::cmp_equal(task.feature, work_.options.hidden)) return;
+    // Small nodes are done before anyone could grow impatient.
+    if (node.rows.size() > 1000) work_.signal.check();
+    const FeatureOrder order =
+        task.kept != not_kept ? node.orders.order(task.kept) : sorted_.order_of(task.feature);
+    if (work_.dataset.features[task.feature].kind == FeatureKind::nominal) {
+        splitter_.search_nominal(task.feature, order, random, best);
+    } else {
+        splitter_.search_numeric(task.feature, order, random, best);
+    }
+}
+
+/// The draws for a feature depend on the node and the feature, not on who searches it.
+SplitMix feature_random(std::uint64_t node_seed, std::uint32_t feature) {
+    return SplitMix(mix(node_seed ^ mix(feature + 1u)));
+}
+
+template <typename Scan>
+void Grower<Scan>::search_alone(const Pending& node) {
+    if (work_.options.average_gain) {
+        found_.resize(tasks_.size());
+        for (std::size_t i = 0; i < tasks_.size(); ++i) {
+            found_[i].feature = -1;
+            found_[i].score = Split{}.score;
+            search(node, tasks_[i], feature_random(node.seed, tasks_[i].feature), found_[i]);
+        }
+        choose(node, found_);
+        return;
+    }
+    for (const Task& task : tasks_) {
+        const auto random = feature_random(node.seed, task.feature);
+        if (work_.options.rules.clus) {
+            search(node, task, random, best_);
+            continue;
+        }
+        trial_.score = Split{}.score;
+        trial_.feature = -1;
+        splitter_.set_bar(best_.score);
+        search(node, task, random, trial_);
+        if (trial_.feature >= 0 && splitter_.tolerance().better(trial_.score, best_.score)) {
+            std::swap(best_, trial_);
+        }
+    }
+}
+
+template <typename Scan>
+void Grower<Scan>::search_together(const Pending& node,
+                                   std::vector<std::unique_ptr<Grower>>& crew) {
+    std::vector<Split> found(tasks_.size());
+    const auto n_threads = static_cast<unsigned>(crew.size());
+    for (auto& member : crew) {
+        if (member.get() == this) continue;
+        member->splitter_.reset(node.rows, node.labels);
+        if (!work_.keep_orders) member->sorted_.reset(node.rows);
+    }
+    parallel_for(n_threads, tasks_.size(), work_.signal, [&](unsigned thread, std::size_t i) {
+        crew[thread]->search(node, tasks_[i], feature_random(node.seed, tasks_[i].feature),
+                             found[i]);
+    });
+    choose(node, found);
+}
+
+/// Among the best tests of all features; in feature order, as if one thread had found them.
+template <typename Scan>
+void Grower<Scan>::choose(const Pending& node, std::span<Split> found) {
+    if (work_.options.average_gain) {
+        const auto k = choose_by_ratio(found, {work_.dataset, node.rows, node.weight});
+        if (k < found.size()) std::swap(best_, found[k]);
+        return;
+    }
+    for (auto& split : found) {
+        if (split.feature >= 0 && splitter_.tolerance().better(split.score, best_.score)) {
+            best_ = std::move(split);
+        }
+    }
+}
+
+/// Draws until a feature splits the node, if those drawn before do not.
+template <typename Scan>
+void Grower<Scan>::search_further(const Pending& node, SplitMix& random) {
+    for (std::size_t k = tasks_.size(); k < sampler_.size() && best_.feature < 0; ++k) {
+        const Task task{sampler_.draw(k, random), not_kept};
+        search(node, task, feature_random(node.seed, task.feature), best_);
+    }
+}
+
+template <typename Scan>
+bool Grower<Scan>::find_split(const Pending& node, std::vector<std::unique_ptr<Grower>>* crew) {
+    best_ = Split{};
+    SplitMix random(node.seed);
+    list_tasks(node, random);
+    splitter_.reset(node.rows, node.labels);
+    if (!work_.keep_orders) sorted_.reset(node.rows);
+    if (splitter_.node_impurity() > 0) {
+        if (crew != nullptr && node.rows.size() * tasks_.size() >= shared_work) {
+            search_together(node, *crew);
+        } else {
+            search_alone(node);
+        }
+        if (work_.options.redraw && !work_.keep_orders) search_further(node, random);
+    }
+    sampler_.undo();
+    return best_.feature >= 0 &&
+           best_.gain * work_.options.rules.score_factor >= work_.options.min_gain * (1 - 1e-9);
+}
+
+template <typename Scan>
+Pending Grower<Scan>::make_root(NodeRows rows) {
+    Pending root;
+    root.rows = std::move(rows);
+    root.seed = mix(work_.options.seed);
+    work_.weigh(root);
+    if (!root.splittable) return root;
+    if constexpr (!Scan::by_sets) {
+        if (Scan::uses_kernel && work_.may_share_numbers()) {
+            // All rows were numbered: a row's number there is its own.
+            labels_builder_.build_below(*work_.targets.numbered, root.rows.row, root.rows,
+                                        root.labels);
+        } else {
+            labels_builder_.build(root.rows, root.labels);
+        }
+        add_kernel(root);
+    }
+    if (work_.keep_orders) {
+        root.orders = KeptOrders::of_root(work_.dataset, root.rows, work_.options.rules.clus);
+    }
+    return root;
+}
+
+template <typename Scan>
+FeatureOrder Grower<Scan>::order_of_split(const Pending& node) {
+    const auto f = static_cast<std::uint32_t>(best_.feature);
+    if (work_.dataset.features[f].kind != FeatureKind::sparse) return {};
+    return work_.keep_orders ? node.orders.order_of(f) : sorted_.order_of(f);
+}
+
+/// Hands the rows to the branches; the first branch ends up on top of the stack.
+template <typename Scan>
+void Grower<Scan>::split(Pending& node, std::int32_t id, std::vector<Pending>& stack) {
+    partition_.assign(node.rows, best_, order_of_split(node));
+    const std::size_t n_waiting = stack.size();
+    for (std::size_t b = partition_.n_branches(); b-- > 0;) {
+        Pending child = spare_.take(node.rows.size());
+        child.depth = node.depth + 1;
+        child.seed = mix(node.seed + b + 1);
+        child.place = {id, static_cast<std::int32_t>(b)};
+        partition_.take_rows(b, child.rows);
+        work_.weigh(child);
+        if constexpr (!Scan::by_sets) {
+            if (child.splittable) hand_labels_down(node, child);
+        }
+        stack.push_back(std::move(child));
+    }
+    if (work_.keep_orders) hand_orders_down(node, std::span(stack).subspan(n_waiting));
+}
+
+/// `children`: from the last branch to the first.
+template <typename Scan>
+void Grower<Scan>::hand_orders_down(const Pending& node, std::span<Pending> children) {
+    heirs_.clear();
+    for (Pending& child : children) {
+        if (!child.splittable) continue;
+        const auto branch = static_cast<std::size_t>(child.place.branch);
+        heirs_.push_back({partition_.entries(branch), child.rows.size(), &child.orders});
+    }
+    node.orders.hand_down(work_.dataset, heirs_);
+}
+
+/// A child's labels are found among its parent's. Under CLUS's conventions sums over categories
+/// run in the order of the labels themselves.
+template <typename Scan>
+void Grower<Scan>::hand_labels_down(const Pending& node, Pending& child) {
+    const bool by_kernel = !node.labels.kernel.empty();
+    const auto above = partition_.above();
+    child.labels.kernel.clear();
+    child.labels.weight = child.weight;
+    if (by_kernel) child.labels.kernel.restrict_to(node.labels.kernel, above, child.rows);
+    if (by_kernel && !work_.in_label_order()) return;
+    if (work_.in_label_order()) {
+        labels_builder_.build(child.rows, child.labels);
+    } else {
+        labels_builder_.build_below(node.labels, above, child.rows, child.labels);
+    }
+    if (!by_kernel) add_kernel(child);
+}
+
+template <typename Scan>
+void Grower<Scan>::add_kernel(Pending& node) {
+    if constexpr (Scan::uses_kernel) {
+        if (Kernel::pays(node.labels, work_.n_tried())) {
+            node.labels.kernel.compute(node.labels, node.rows);
+        }
+    }
+}
+
+template <typename Scan>
+std::size_t Grower<Scan>::count_labels(const NodeRows& rows) const {
+    std::size_t n = 0;
+    for (const auto row : rows.row) n += work_.targets.labels.row(row).size();
+    return n;
+}
+
+template <typename Scan>
+void Grower<Scan>::set_prototype(const Pending& node, std::int32_t id, TreeBuilder& tree) {
+    const auto sums = label_sums_.of(node.rows);
+    if (work_.options.prototype == Prototype::medoid) {
+        tree.set_labels(id, medoid_.of(node.rows, sums));
+    } else {
+        tree.set_values(id, sums, node.weight);
+    }
+    if constexpr (Scan::by_sets) {
+        splitter_.reset(node.rows, node.labels);
+        tree.set_impurity(id, splitter_.node_impurity(), node.weight);
+    } else {
+        const double factor = work_.options.rules.score_factor;
+        tree.set_impurity(id, Scan::impurity_of(sums, node.weight) * factor, node.weight);
+    }
+}
+
+template <typename Scan>
+template <typename Defer>
+TreeBuilder Grower<Scan>::grow(Pending root, Defer defer, std::vector<Pending>& deferred,
+                               std::vector<std::unique_ptr<Grower>>* crew) {
+    TreeBuilder tree;
+    tree.expect_values(count_labels(root.rows));
+    const double factor = work_.options.rules.score_factor;
+    const bool keep_values =
+        work_.options.merging != LeafMerging::none || work_.options.inner_values;
+    std::vector<Pending> stack;
+    stack.push_back(std::move(root));
+    while (!stack.empty()) {
+        work_.signal.check();
+        Pending node = std::move(stack.back());
+        stack.pop_back();
+        const auto id = tree.add_node(node.place, node.weight, node.rows.size());
+        if (defer(node)) {
+            node.place = {};
+            tree.mark_deferred(id, deferred.size());
+            deferred.push_back(std::move(node));
+            continue;
+        }
+        const bool inner = node.splittable && find_split(node, crew);
+        if (!inner || keep_values) set_prototype(node, id, tree);
+        if (inner) {
+            tree.set_impurity(id, splitter_.node_impurity(), node.weight);
+            tree.set_split(id, best_, factor);
+            split(node, id, stack);
+        }
+        spare_.put_back(std::move(node));
+    }
+    return tree;
+}
+
+template <typename Scan>
+Tree grow_with(const Work& work, NodeRows rows) {
+    const GrowOptions& options = work.options;
+    auto java = JavaRandom::resumed(options.seed);
+    std::vector<std::unique_ptr<Grower<Scan>>> crew;
+    const bool in_order = options.rules.clus;  // CLUS's rules look back at earlier features
+    const unsigned n_threads = in_order ? 1 : std::max(1u, options.n_threads);
+    for (unsigned t = 0; t < n_threads; ++t) {
+        crew.push_back(
+            std::make_unique<Grower<Scan>>(work, options.java_random ? &java : nullptr));
+    }
+    Pending root = crew[0]->make_root(std::move(rows));
+    // Large nodes first, their features shared among the threads; then the small ones, each with
+    // all that grows below it on one thread.
+    std::vector<Pending> small;
+    const auto is_small = [&](const Pending& node) {
+        return n_threads > 1 && node.rows.size() * work.n_tried() < shared_work;
+    };
+    TreeBuilder top =
+        crew[0]->grow(std::move(root), is_small, small, n_threads > 1 ? &crew : nullptr);
+    std::vector<TreeBuilder> below(small.size());
+    const auto never = [](const Pending&) { return false; };
+    parallel_for(n_threads, small.size(), work.signal, [&](unsigned thread, std::size_t i) {
+        std::vector<Pending> nothing;
+        below[i] = crew[thread]->grow(std::move(small[i]), never, nothing, nullptr);
+    });
+    return std::move(top).finish(below);
+}
+
+}  // namespace
+
+Tree grow(const Dataset& dataset, const Targets& targets, NodeRows root,
+          const GrowOptions& options) {
+    StopSignal signal(options.interrupted);
+    if (can_mark(dataset, targets, root, options)) {
+        return grow_by_marks(dataset, targets, root, options, signal);
+    }
+    if (can_count(dataset, targets, options)) {
+        return grow_by_counting(dataset, targets, root, options, signal);
+    }
+    const std::size_t n_features = dataset.features.size();
+    const bool keep_orders = options.max_features == 0 || options.max_features >= n_features;
+    const bool any_nominal = std::ranges::any_of(
+        dataset.features, [](const Feature& f) { return f.kind == FeatureKind::nominal; });
+    const bool pessimistic = options.pessimism.confidence > 0;
+    const NodeRows all = pessimistic ? root : NodeRows{};
+    const Work work{dataset, targets, options, signal, keep_orders, any_nominal};
+    Tree tree;
+    switch (options.criterion) {
+        case Criterion::variance:
+            tree = grow_with<VarianceScan>(work, std::move(root));
+            break;
+        case Criterion::entropy:
+            tree = grow_with<EntropyScan<false>>(work, std::move(root));
+            break;
+        case Criterion::class_entropy:
+            tree = grow_with<EntropyScan<true>>(work, std::move(root));
+            break;
+        case Criterion::distance:
+            tree = grow_with<DistanceScan>(work, std::move(root));
+            break;
+    }
+    if (pessimistic) return prune_pessimistic(tree, dataset, targets, all, options, signal);
+    return options.merging == LeafMerging::none ? tree : merge_leaves(tree, options.merging);
+}
+
+}  // namespace ramify

@@ -1,0 +1,88 @@
+// Nodes that wait to be grown, and what all growers of one fit share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "common/parallel.hpp"
+#include "criteria/node_labels.hpp"
+#include "growing/grow.hpp"
+#include "growing/orders.hpp"
+#include "tree/builder.hpp"
+
+namespace ramify {
+
+/// A node that waits to be grown. Its labels and orders are there if it may be split.
+struct Pending {
+    NodeRows rows;
+    double weight = 0;
+    bool splittable = false;
+    NodeLabels labels;
+    KeptOrders orders;
+    std::int64_t depth = 0;
+    std::uint64_t seed = 0;
+    Place place;
+};
+
+/// The arrays of nodes that are done are used again: getting memory takes as long as filling it.
+class SpareNodes {
+  public:
+    /// A node for at most `n_rows` rows, with whatever its last user left in it.
+    Pending take(std::size_t n_rows) {
+        auto& spare = n_rows > small_node && !large_.empty() ? large_ : small_;
+        if (spare.empty()) return {};
+        Pending node = std::move(spare.back());
+        spare.pop_back();
+        return node;
+    }
+    /// Large nodes would pile up: no more are kept than one split needs.
+    void put_back(Pending node) {
+        node.orders = {};
+        if (node.rows.row.capacity() <= small_node) {
+            small_.push_back(std::move(node));
+        } else if (large_.size() < 2) {
+            large_.push_back(std::move(node));
+        }
+    }
+
+  private:
+    static constexpr std::size_t small_node = 512;  // rows
+
+    std::vector<Pending> small_;
+    std::vector<Pending> large_;
+};
+
+/// What all growers of one fit share.
+struct Work {
+    const Dataset& dataset;
+    const Targets& targets;
+    const GrowOptions& options;
+    StopSignal& signal;
+    bool keep_orders;
+    bool any_nominal;
+
+    /// Features that are searched in a node.
+    std::size_t n_tried() const {
+        return keep_orders ? dataset.features.size() : options.max_features;
+    }
+    /// Under CLUS's conventions sums over categories run in the order of the labels.
+    bool in_label_order() const { return options.rules.clus && any_nominal; }
+    /// CLUS's ties depend on the order in which labels are added up.
+    bool may_share_numbers() const { return targets.numbered != nullptr && !options.rules.clus; }
+    /// Sets the node's weight, and whether it may be split.
+    void weigh(Pending& node) const {
+        const NodeRows& rows = node.rows;
+        node.weight = std::accumulate(rows.weight.begin(), rows.weight.end(), 0.0);
+        const double n_rows = std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
+        node.splittable =
+            (options.max_depth < 0 || node.depth < options.max_depth) &&
+            n_rows >= std::max(options.min_samples_split, 2 * options.rules.min_samples_leaf) *
+                          (1 - 1e-9) &&
+            node.weight >= 2 * options.rules.min_weight * (options.rules.clus ? 1 : 1 - 1e-9);
+    }
+};
+
+}  // namespace ramify

@@ -1,0 +1,248 @@
+// Tests of nominal features: a set of categories against the rest, or a branch for each.
+#include <algorithm>
+#include <cmath>
+
+#include "growing/splitter.hpp"
+
+namespace ramify {
+
+template <typename Scan>
+void Splitter<Scan>::search_nominal(std::uint32_t feature, const FeatureOrder& order,
+                                    SplitMix& random, Split& best) {
+    if (order.constant(FeatureKind::nominal, rows_->size())) return;
+    feature_ = feature;
+    if (!count_known(order.missing)) return;
+    list_categories(order);
+    if (!categories_large_enough()) return;
+    const bool nary = rules_.nominal == NominalTests::nary;
+    if (dataset_.features[feature].n_categories == 2 && !nary) {
+        scan_.begin(missing_);
+        if (worth_scanning()) try_pair(order, best);
+        return;
+    }
+    scan_.begin_values(categories_.size(), missing_);
+    if (!worth_scanning()) return;
+    sum_categories(order);
+    if (nary) {
+        branch_on_all(best);
+    } else if (rules_.random_thresholds) {
+        choose_random_subset(random, best);
+    } else {
+        choose_subset(best);
+    }
+}
+
+/// Finds the runs of equal codes, and puts the category that is not stored in its place.
+template <typename Scan>
+void Splitter<Scan>::list_categories(const FeatureOrder& order) {
+    const auto common_code = static_cast<std::uint32_t>(dataset_.features[feature_].common);
+    const bool unstored = order.stored.size() < n_known_;
+    double stored_rows = 0;
+    categories_.clear();
+    common_ = n_known_;
+    const auto add_common = [&] {
+        common_ = categories_.size();
+        categories_.push_back({common_code, 0, 0, 0});
+    };
+    for (std::size_t begin = 0; begin < order.stored.size();) {
+        const auto code = order.stored[begin].rank;
+        if (unstored && common_ == n_known_ && code > common_code) add_common();
+        auto end = begin;
+        double rows = 0;
+        for (; end < order.stored.size() && order.stored[end].rank == code; ++end) {
+            rows += rows_->part[order.stored[end].entry];
+        }
+        categories_.push_back({code, begin, end, rows});
+        stored_rows += rows;
+        begin = end;
+    }
+    if (unstored && common_ == n_known_) add_common();
+    if (unstored) {
+        categories_[common_].rows = known_rows_ - stored_rows;
+    } else {
+        common_ = categories_.size();
+    }
+}
+
+/// Whether any test of the listed categories leaves enough rows on every side: seen before
+/// anything is summed up.
+template <typename Scan>
+bool Splitter<Scan>::categories_large_enough() const {
+    if (rules_.nominal == NominalTests::nary) {
+        return enough_branches(static_cast<std::size_t>(std::ranges::count_if(
+            categories_, [&](const Category& one) { return one.rows >= least_rows_; })));
+    }
+    // The largest category is on one side.
+    const auto most = std::ranges::max_element(categories_, {}, &Category::rows);
+    return known_rows_ - most->rows >= least_rows_;
+}
+
+/// Whether an n-ary test with so many large branches may be: C4.5 asks for two, others for all.
+template <typename Scan>
+bool Splitter<Scan>::enough_branches(std::size_t n_large) const {
+    return n_large >= (rules_.c45 ? 2 : categories_.size());
+}
+
+template <typename Scan>
+bool Splitter<Scan>::sides_large_enough(double left_rows, double left_weight) const {
+    const double rest = scan_.known_weight() - left_weight;
+    return left_rows >= least_rows_ && known_rows_ - left_rows >= least_rows_ &&
+           left_weight >= least_weight_ && rest >= least_weight_ && left_weight > 0 && rest > 0;
+}
+
+/// Two declared categories make one test, "is it the first?"; the one that is stored moves.
+template <typename Scan>
+void Splitter<Scan>::try_pair(const FeatureOrder& order, Split& best) {
+    const Category& moved = categories_[common_ == 0 ? 1 : 0];
+    for (auto k = moved.begin; k < moved.end; ++k) scan_.move(order.stored[k].entry);
+    if (!sides_large_enough(moved.rows, scan_.left_weight())) return;
+    const double gain = scan_.gain();
+    const double score = score_of(gain, scan_.left_weight());
+    if (!tolerance_.better(score, best.score)) return;
+    const char first[] = {1, 0};
+    const double left = scan_.left_weight();
+    accept_subset(score, gain, moved.code == 0 ? left : scan_.known_weight() - left, first, best);
+}
+
+/// Sums of every category. The one that is not stored is what the others leave; CLUS adds it up.
+template <typename Scan>
+void Splitter<Scan>::sum_categories(const FeatureOrder& order) {
+    for (std::size_t k = 0; k < categories_.size(); ++k) {
+        for (auto i = categories_[k].begin; i < categories_[k].end; ++i) {
+            scan_.add(k, order.stored[i].entry);
+        }
+    }
+    if (rules_.clus && common_ < categories_.size()) {
+        add_unstored(order);
+        scan_.complete(categories_.size());
+    } else {
+        scan_.complete(common_);
+    }
+}
+
+template <typename Scan>
+void Splitter<Scan>::add_unstored(const FeatureOrder& order) {
+    std::vector<char> listed(rows_->size(), 0);
+    for (const auto& item : order.stored) listed[item.entry] = 1;
+    for (const auto entry : missing_) listed[entry] = 1;
+    for (std::uint32_t entry = 0; entry < listed.size(); ++entry) {
+        if (!listed[entry]) scan_.add(common_, entry);
+    }
+}
+
+/// Greedy forward selection: add the category that helps most while any helps.
+template <typename Scan>
+void Splitter<Scan>::choose_subset(Split& best) {
+    const double step = rules_.clus ? 0 : tolerance_.step;
+    const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
+    const std::size_t most = rules_.nominal == NominalTests::single ? 1 : n_declared - 1;
+    std::vector<char> chosen(categories_.size(), 0);
+    double best_score = rejected;
+    double best_gain = 0;
+    double left_rows = 0;
+    for (std::size_t round = 0; round < most; ++round) {
+        std::size_t pick = categories_.size();
+        for (std::size_t k = 0; k < categories_.size(); ++k) {
+            const double left = scan_.left_weight() + scan_.value_weight(k);
+            if (chosen[k] || !sides_large_enough(left_rows + categories_[k].rows, left)) continue;
+            const double gain = scan_.gain_with(k);
+            const double score = score_of(gain, left);
+            if (score > best_score + step) {
+                best_score = score;
+                best_gain = gain;
+                pick = k;
+            }
+        }
+        if (pick == categories_.size()) break;
+        chosen[pick] = 1;
+        left_rows += categories_[pick].rows;
+        scan_.take(pick);
+    }
+    if (tolerance_.better(best_score, best.score)) {
+        accept_subset(best_score, best_gain, scan_.left_weight(), chosen, best);
+    }
+}
+
+/// Each category that occurs goes to a side by a coin; a one-sided draw is mended by moving one.
+template <typename Scan>
+void Splitter<Scan>::choose_random_subset(SplitMix& random, Split& best) {
+    std::vector<char> chosen(categories_.size());
+    for (auto& side : chosen) side = static_cast<char>(random.next() >> 63);
+    const auto n_chosen = static_cast<std::size_t>(std::ranges::count(chosen, char{1}));
+    if (n_chosen == 0 || n_chosen == chosen.size()) {
+        auto& side = chosen[random.below(static_cast<std::uint32_t>(chosen.size()))];
+        side = static_cast<char>(side == 0);
+    }
+    double left_rows = 0;
+    for (std::size_t k = 0; k < chosen.size(); ++k) {
+        if (!chosen[k]) continue;
+        scan_.take(k);
+        left_rows += categories_[k].rows;
+    }
+    // take() keeps sums and weight of the left side, so gain() speaks of the whole subset.
+    if (!sides_large_enough(left_rows, scan_.left_weight())) return;
+    const double gain = scan_.gain();
+    const double score = score_of(gain, scan_.left_weight());
+    if (tolerance_.better(score, best.score)) {
+        accept_subset(score, gain, scan_.left_weight(), chosen, best);
+    }
+}
+
+template <typename Scan>
+void Splitter<Scan>::accept_subset(double score, double gain, double left_weight,
+                                   std::span<const char> chosen, Split& best) const {
+    best.feature = static_cast<std::int32_t>(feature_);
+    best.score = score;
+    best.gain = gain;
+    best.threshold = 0;
+    const double share = left_weight / scan_.known_weight();
+    best.share = {share, 1 - share};
+    // Declared categories that do not occur here answer "no".
+    const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
+    best.category_branch.assign(n_declared, 1);
+    for (std::size_t k = 0; k < chosen.size(); ++k) {
+        if (chosen[k]) best.category_branch[categories_[k].code] = 0;
+    }
+}
+
+template <typename Scan>
+void Splitter<Scan>::branch_on_all(Split& best) {
+    const double known = scan_.known_weight();
+    const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
+    // CLUS gives every declared category a branch, so that none may be empty.
+    if (rules_.clus && categories_.size() < n_declared && least_weight_ > 0) return;
+    std::vector<std::uint32_t> places(categories_.size());
+    double information = 0;
+    std::size_t n_large = 0;
+    for (std::uint32_t k = 0; k < categories_.size(); ++k) {
+        places[k] = k;
+        const double weight = scan_.value_weight(k);
+        if (weight <= 0) return;
+        n_large += weight >= least_weight_ && categories_[k].rows >= least_rows_;
+        information -= weight / known * std::log2(weight / known);
+    }
+    if (!enough_branches(n_large)) return;
+    const double gain = scan_.gain_of_all(places);
+    double score = score_without_ratio(gain);
+    if (rules_.gain_ratio && score != rejected) {
+        score = information < 1e-6 ? rejected : score / information;
+    }
+    if (!tolerance_.better(score, best.score)) return;
+    best.feature = static_cast<std::int32_t>(feature_);
+    best.score = score;
+    best.gain = gain;
+    best.threshold = 0;
+    best.category_branch.assign(n_declared, -1);
+    best.share.clear();
+    for (std::uint32_t k = 0; k < categories_.size(); ++k) {
+        best.category_branch[categories_[k].code] = static_cast<std::int32_t>(k);
+        best.share.push_back(scan_.value_weight(k) / known);
+    }
+}
+
+template class Splitter<VarianceScan>;
+template class Splitter<EntropyScan<false>>;
+template class Splitter<EntropyScan<true>>;
+template class Splitter<DistanceScan>;
+
+}  // namespace ramify

@@ -1,0 +1,102 @@
+// Which entries of a node have a known value of a numeric feature, from the largest down.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "data/dataset.hpp"
+#include "data/targets.hpp"
+#include "growing/sorting.hpp"
+
+namespace ramify {
+
+/// One feature in one node. Entries in neither list have the value that goes without saying: zero
+/// for sparse features, the commonest category for nominal ones (whose ranks are codes).
+struct FeatureOrder {
+    std::span<const RankedEntry> stored;   // by rank, then entry
+    std::span<const RankedEntry> missing;  // by entry
+
+    /// No two known entries differ: no test can separate them.
+    bool constant(FeatureKind kind, std::size_t n_entries) const {
+        if (stored.empty()) return true;
+        const bool others =
+            kind != FeatureKind::dense && stored.size() + missing.size() < n_entries;
+        return !others && stored.front().rank == stored.back().rank;
+    }
+};
+
+/// Orders of all features of a node, sorted once at the root and handed down by stable partition:
+/// one pass over the parent's lists per child, no sorting below the root. Features that are
+/// constant in a node leave the lists for good.
+class KeptOrders {
+  public:
+    KeptOrders() = default;
+    static KeptOrders of_root(const Dataset& dataset, const NodeRows& rows, bool store_all);
+    /// A child of the node. entry[e]: the number of parent entry e in the child, or no_entry.
+    struct Child {
+        std::span<const std::uint32_t> entry;
+        std::size_t size;
+        KeptOrders* orders;  // to be written
+    };
+    /// Most splits have two branches: these are written in one pass.
+    void hand_down(const Dataset& dataset, std::span<const Child> children) const;
+
+    std::size_t size() const { return lists_.size(); }
+    std::uint32_t feature(std::size_t k) const { return lists_[k].feature; }
+    FeatureOrder order(std::size_t k) const;
+    /// The list of a given feature; it must be among those kept.
+    FeatureOrder order_of(std::uint32_t feature) const;
+
+    static constexpr std::uint32_t no_entry = 0xFFFFFFFFu;
+
+  private:
+    struct List {
+        std::uint32_t feature;
+        std::uint32_t n_stored;
+        std::uint32_t n_missing;
+        std::size_t begin;
+    };
+    template <std::size_t n_children>
+    void hand_down_to(const Dataset& dataset, const Child* children) const;
+
+    std::vector<List> lists_;
+    std::unique_ptr<RankedEntry[]> items_;
+    std::size_t n_items_ = 0;
+};
+
+/// Orders made when asked for: cheaper when a node looks at few of its features.
+class SortedOrders {
+  public:
+    /// `store_all`: list the entries of the commonest category too.
+    SortedOrders(const Dataset& dataset, bool store_all);
+    /// Must be called for each node before order_of.
+    void reset(const NodeRows& rows);
+    FeatureOrder order_of(std::uint32_t feature);
+
+  private:
+    FeatureOrder gather_dense(const Feature& feature);
+    FeatureOrder gather_sparse(const Feature& feature);
+    FeatureOrder look_up_sparse(const Feature& feature);
+    FeatureOrder gather_nominal(const Feature& feature);
+    template <typename RankOf>
+    FeatureOrder sort_by(std::size_t n_ranks, RankOf rank_of);
+
+    static constexpr std::uint32_t implied_rank = missing_rank - 1;
+
+    const Dataset& dataset_;
+    bool store_all_;
+    const NodeRows* rows_ = nullptr;
+    struct Place {
+        std::uint32_t stamp = 0;  // of the node that wrote it: older places count as empty
+        std::uint32_t entry = 0;
+    };
+    std::vector<Place> entry_of_row_;  // only filled for data with sparse features
+    std::uint32_t stamp_ = 0;
+    std::vector<RankedEntry> stored_;   // room for the node's entries
+    std::vector<RankedEntry> missing_;  // likewise
+    RankSorter sorter_;
+};
+
+}  // namespace ramify

@@ -1,0 +1,58 @@
+#include "growing/partition.hpp"
+
+#include <algorithm>
+
+namespace ramify {
+
+void Partition::assign(const NodeRows& rows, const Split& split, FeatureOrder order) {
+    rows_ = &rows;
+    split_ = &split;
+    entries_.resize(std::max(entries_.size(), n_branches()));
+    const Feature& feature = dataset_.features[static_cast<std::size_t>(split.feature)];
+    const std::size_t n = rows.size();
+    branch_.resize(n);
+    if (feature.kind == FeatureKind::nominal) {
+        for (std::size_t e = 0; e < n; ++e) {
+            const auto code = feature.codes[rows.row[e]];
+            branch_[e] = code < 0 ? -1 : split.category_branch[static_cast<std::size_t>(code)];
+        }
+        return;
+    }
+    if (feature.kind == FeatureKind::dense) {
+        for (std::size_t e = 0; e < n; ++e) {
+            const auto rank = feature.ranks[rows.row[e]];
+            branch_[e] = rank == missing_rank ? -1 : rank > split.upper_rank;
+        }
+        return;
+    }
+    std::ranges::fill(branch_, feature.zero_rank > split.upper_rank);
+    for (const auto& item : order.stored) branch_[item.entry] = item.rank > split.upper_rank;
+    for (const auto& item : order.missing) branch_[item.entry] = -1;
+}
+
+void Partition::take_rows(std::size_t branch, NodeRows& child) {
+    const NodeRows& rows = *rows_;
+    const std::size_t n = rows.size();
+    const double share = split_->share[branch];
+    auto& entries = entries_[branch];
+    entries.resize(n);
+    above_.resize(n);
+    child.resize(n);
+    std::uint32_t k = 0;
+    for (std::uint32_t e = 0; e < n; ++e) {
+        // Every row is written, and stays if it belongs here: no branch to mispredict.
+        const bool in_part = branch_[e] < 0;
+        const bool here = in_part || branch_[e] == static_cast<std::int32_t>(branch);
+        const double part = in_part ? share : 1.0;
+        child.row[k] = rows.row[e];
+        child.weight[k] = rows.weight[e] * part;
+        child.part[k] = rows.part[e] * part;
+        above_[k] = e;
+        entries[e] = here ? k : KeptOrders::no_entry;
+        k += here;
+    }
+    above_.resize(k);
+    child.resize(k);
+}
+
+}  // namespace ramify

@@ -1,0 +1,43 @@
+// Sorting the entries of a node by the rank of their value.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/dataset.hpp"
+
+namespace ramify {
+
+/// Sorts by rank; entries with the same rank stay in order. Rank and entry share a key of 32 bits
+/// in all but enormous nodes. Few keys find their places by comparing all with all, which needs no
+/// branch, many by counting digits.
+class RankSorter {
+  public:
+    /// Entries are below `n_entries` and come in order, ranks are below `n_ranks`.
+    void reset(std::size_t n_entries, std::size_t n_ranks);
+    /// Whether a key holds rank and entry; nothing can be added otherwise.
+    bool fits() const { return entry_bits_ + rank_bits_ <= 31; }
+    void add_if(bool wanted, std::uint32_t entry, std::uint32_t rank) {
+        keys_[n_] = rank << entry_bits_ | entry;
+        n_ += wanted;
+    }
+    /// What was added, sorted; lasts until the next call.
+    std::span<const RankedEntry> sort();
+
+  private:
+    void count_digits();
+    RankedEntry item(std::uint32_t key) const {
+        return {key & ((1u << entry_bits_) - 1), key >> entry_bits_};
+    }
+
+    unsigned entry_bits_ = 0;
+    unsigned rank_bits_ = 0;
+    std::size_t n_ = 0;
+    std::vector<std::uint32_t> keys_;
+    std::vector<std::uint32_t> scratch_;  // of count_digits; with few keys: their places
+    std::vector<std::uint32_t> starts_;
+    std::vector<RankedEntry> sorted_;
+};
+
+}  // namespace ramify

@@ -1,0 +1,50 @@
+// Assembles a Tree node by node, in depth-first order.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/label_sums.hpp"
+#include "growing/splitter.hpp"
+#include "tree/tree.hpp"
+
+namespace ramify {
+
+/// Where a node hangs: branch `branch` of node `parent`; parent -1: a root.
+struct Place {
+    std::int32_t parent = -1;
+    std::int32_t branch = 0;
+};
+
+/// Appends a node of one tree to another; child numbers are copied as they are.
+void copy_node(const Tree& from, std::size_t node, Tree& to);
+/// Ends the last node's ranges. A tree is complete only then.
+void close_tree(Tree& tree);
+
+class TreeBuilder {
+  public:
+    /// Makes room for the values of leaves, whose arrays are by far the longest.
+    void expect_values(std::size_t n);
+    std::int32_t add_node(Place place, double weight, std::size_t n_samples);
+    void set_split(std::int32_t node, const Split& split, double factor);
+    void set_impurity(std::int32_t node, double impurity, double weight);
+    /// Stores shares of the weight per label. Must be called before another node is added.
+    void set_values(std::int32_t node, std::span<const LabelSum> sums, double weight);
+    /// Stores a label set, each label with share 1. Likewise.
+    void set_labels(std::int32_t node, std::span<const std::int32_t> labels);
+    /// The node is a stand-in for the root of subtree number `subtree`.
+    void mark_deferred(std::int32_t node, std::size_t subtree);
+    /// Puts the subtrees in place of their stand-ins.
+    Tree finish(std::span<TreeBuilder> subtrees) &&;
+
+  private:
+    struct Deferred {
+        std::int32_t node;
+        std::size_t subtree;
+    };
+    Tree tree_;
+    std::vector<Deferred> deferred_;  // by increasing node
+};
+
+}  // namespace ramify

@@ -1,0 +1,58 @@
+// A grown tree that is being changed, and rows on their way down.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/dataset.hpp"
+#include "data/targets.hpp"
+#include "tree/tree.hpp"
+
+namespace ramify {
+
+/// One node with all that belongs to it; see Tree.
+struct EditedNode {
+    std::int32_t feature = -1;
+    double threshold = 0;
+    double weight = 0;
+    std::int64_t n_samples = 0;
+    double impurity = 0;
+    double gain = 0;
+    std::vector<std::int32_t> child;
+    std::vector<double> share;
+    std::vector<std::int32_t> category_branch;
+    std::vector<std::int32_t> value_label;
+    std::vector<double> value;
+
+    bool is_leaf() const { return feature < 0; }
+    void make_leaf();
+};
+
+/// Nodes keep their numbers; those that nobody leads to are gone once the tree is packed.
+class EditedTree {
+  public:
+    explicit EditedTree(const Tree& tree);
+    EditedNode& operator[](std::int32_t node) { return nodes_[static_cast<std::size_t>(node)]; }
+    /// The node takes the place of `below`, a node of its subtree; what else was there is gone.
+    void raise(std::int32_t node, std::int32_t below);
+    /// The tree in depth-first order, with values in leaves only.
+    Tree packed() const;
+
+  private:
+    std::vector<EditedNode> nodes_;
+};
+
+/// Where the rows of an inner node go.
+struct Fork {
+    std::vector<std::int32_t> branch;  // per entry; -1: unknown, goes everywhere
+    std::vector<double> share;         // per branch: its part of the known weight
+
+    NodeRows rows_of(std::size_t which, const NodeRows& rows) const;
+    /// The same without the rows whose value is unknown.
+    NodeRows known_rows_of(std::size_t which, const NodeRows& rows) const;
+};
+
+/// Asks the node's test of every row.
+Fork fork_rows(const Dataset& dataset, const EditedNode& node, const NodeRows& rows);
+
+}  // namespace ramify

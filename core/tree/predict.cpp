@@ -1,0 +1,231 @@
+#include "tree/predict.hpp"
+
+#include <algorithm>
+
+namespace ramify {
+
+namespace {
+
+constexpr std::int32_t unknown = -1;
+
+/// The branch a row takes at an inner node, or `unknown`.
+template <typename Rows>
+std::int32_t branch_of(const Tree& tree, std::size_t node, const Rows& row) {
+    const double value = row[tree.feature[node]];
+    if (std::isnan(value)) return unknown;
+    const auto begin = static_cast<std::size_t>(tree.category_indptr[node]);
+    const auto end = static_cast<std::size_t>(tree.category_indptr[node + 1]);
+    if (begin == end) return value > tree.threshold[node] ? 0 : 1;
+    const auto n_categories = static_cast<double>(end - begin);
+    if (!(value >= 0 && value < n_categories)) return unknown;
+    return tree.category_branch[begin + static_cast<std::size_t>(value)];
+}
+
+std::size_t child_of(const Tree& tree, std::size_t node, std::int32_t branch) {
+    return static_cast<std::size_t>(
+        tree.child[static_cast<std::size_t>(tree.child_indptr[node] + branch)]);
+}
+
+/// Adds leaf / divisor to out.
+void add_divided(const Tree& tree, std::size_t node, double divisor, double* out) {
+    const auto end = static_cast<std::size_t>(tree.value_indptr[node + 1]);
+    for (auto k = static_cast<std::size_t>(tree.value_indptr[node]); k < end; ++k) {
+        out[tree.value_label[k]] += tree.value[k] / divisor;
+    }
+}
+
+/// Adds factor * leaf to out.
+void add_leaf(const Tree& tree, std::size_t node, double factor, double* out) {
+    const auto end = static_cast<std::size_t>(tree.value_indptr[node + 1]);
+    for (auto k = static_cast<std::size_t>(tree.value_indptr[node]); k < end; ++k) {
+        out[tree.value_label[k]] += factor * tree.value[k];
+    }
+}
+
+/// Follows known values from `node`; stops at a leaf or at a test it cannot decide.
+template <typename Rows>
+std::size_t descend(const Tree& tree, std::size_t node, const Rows& row) {
+    while (tree.feature[node] >= 0) {
+        const auto branch = branch_of(tree, node, row);
+        if (branch == unknown) break;
+        node = child_of(tree, node, branch);
+    }
+    return node;
+}
+
+struct Part {
+    std::size_t node;
+    double share;
+};
+
+template <typename Rows>
+void mix_by_leaf(const Tree& tree, const Rows& row, double divisor, std::vector<Part>& stack,
+                 double* out) {
+    stack.assign(1, {0, 1.0});
+    while (!stack.empty()) {
+        const Part part = stack.back();
+        stack.pop_back();
+        const auto node = descend(tree, part.node, row);
+        if (tree.feature[node] < 0) {
+            add_leaf(tree, node, part.share / divisor, out);
+            continue;
+        }
+        const auto begin = static_cast<std::size_t>(tree.child_indptr[node]);
+        // Last branch first onto the stack: leaves are added in the order of the tree.
+        for (auto k = static_cast<std::size_t>(tree.child_indptr[node + 1]); k-- > begin;) {
+            stack.push_back({static_cast<std::size_t>(tree.child[k]), part.share * tree.share[k]});
+        }
+    }
+}
+
+/// A test that is being mixed: branches before `next` are in its sum.
+struct OpenTest {
+    std::size_t node;
+    std::size_t next;
+    std::vector<double> sum;
+};
+
+template <typename Rows>
+void mix_by_node(const Tree& tree, const Rows& row, double divisor, std::size_t n_labels,
+                 double* out) {
+    std::vector<OpenTest> open;
+    std::vector<double> done(n_labels, 0.0);  // the vector of the node finished last
+    auto node = descend(tree, 0, row);
+    for (;;) {
+        if (tree.feature[node] >= 0) {
+            open.push_back({node, static_cast<std::size_t>(tree.child_indptr[node]),
+                            std::vector<double>(n_labels, 0.0)});
+            node = descend(tree, static_cast<std::size_t>(tree.child[open.back().next]), row);
+            continue;
+        }
+        std::fill(done.begin(), done.end(), 0.0);
+        add_leaf(tree, node, 1.0, done.data());
+        bool down = false;
+        while (!open.empty() && !down) {
+            OpenTest& test = open.back();
+            const double share = tree.share[test.next];
+            for (std::size_t c = 0; c < n_labels; ++c) test.sum[c] += share * done[c];
+            ++test.next;
+            if (test.next < static_cast<std::size_t>(tree.child_indptr[test.node + 1])) {
+                node = descend(tree, static_cast<std::size_t>(tree.child[test.next]), row);
+                down = true;
+            } else {
+                done = std::move(test.sum);
+                open.pop_back();
+            }
+        }
+        if (!down) break;
+    }
+    for (std::size_t c = 0; c < n_labels; ++c) out[c] += done[c] / divisor;
+}
+
+/// Adds the shares of the selected row, divided by `divisor`.
+template <typename Rows>
+void add_row(const Tree& tree, const Rows& row, Mixing mixing, double divisor,
+             std::size_t n_labels, std::vector<Part>& stack, double* out) {
+    const auto node = descend(tree, 0, row);
+    if (tree.feature[node] < 0) {
+        if (divisor == 1.0) {
+            add_leaf(tree, node, 1.0, out);
+        } else {
+            add_divided(tree, node, divisor, out);
+        }
+    } else if (mixing == Mixing::by_leaf) {
+        mix_by_leaf(tree, row, divisor, stack, out);
+    } else {
+        mix_by_node(tree, row, divisor, n_labels, out);
+    }
+}
+
+}  // namespace
+
+void SparseCells::select(std::size_t row) {
+    for (auto k = begin_; k < end_; ++k) cells_[static_cast<std::size_t>(X_.indices[k])] = 0.0;
+    begin_ = static_cast<std::size_t>(X_.indptr[row]);
+    end_ = static_cast<std::size_t>(X_.indptr[row + 1]);
+    for (auto k = begin_; k < end_; ++k) {
+        cells_[static_cast<std::size_t>(X_.indices[k])] = X_.data[k];
+    }
+}
+
+template <typename Rows>
+void add_predictions(const Tree& tree, Rows rows, Mixing mixing, double divisor,
+                     std::size_t n_labels, std::span<double> out) {
+    std::vector<Part> stack;
+    for (std::size_t r = 0; r < rows.n_rows(); ++r) {
+        rows.select(r);
+        add_row(tree, rows, mixing, divisor, n_labels, stack, out.data() + r * n_labels);
+    }
+}
+
+template <typename Rows>
+void write_votes(std::span<const Tree* const> trees, const Rows& rows, Mixing mixing,
+                 std::size_t n_labels, std::span<const std::uint8_t> voters, unsigned n_threads,
+                 StopSignal& signal, std::span<double> out) {
+    constexpr std::size_t block = 32;
+    const std::size_t n_rows = rows.n_rows();
+    const auto votes = [&](std::size_t t, std::size_t r) {
+        return voters.empty() || voters[t * n_rows + r] != 0;
+    };
+    struct Worker {
+        Rows rows;
+        std::vector<Part> stack;
+    };
+    std::vector<Worker> workers(n_threads, Worker{rows, {}});
+    const auto write_row = [&](Worker& worker, std::size_t r) {
+        double n_voters = 0;
+        for (std::size_t t = 0; t < trees.size(); ++t) n_voters += votes(t, r);
+        if (n_voters == 0) return;
+        worker.rows.select(r);
+        double* scores = out.data() + r * n_labels;
+        std::fill_n(scores, n_labels, 0.0);
+        const double divisor = mixing == Mixing::by_node ? n_voters : 1.0;
+        for (std::size_t t = 0; t < trees.size(); ++t) {
+            if (!votes(t, r)) continue;
+            add_row(*trees[t], worker.rows, mixing, divisor, n_labels, worker.stack, scores);
+        }
+        if (mixing == Mixing::by_node) return;
+        for (std::size_t c = 0; c < n_labels; ++c) scores[c] /= n_voters;
+    };
+    parallel_for(n_threads, (n_rows + block - 1) / block, signal,
+                 [&](unsigned thread, std::size_t b) {
+                     signal.check();
+                     const std::size_t end = std::min(n_rows, (b + 1) * block);
+                     for (std::size_t r = b * block; r < end; ++r) write_row(workers[thread], r);
+                 });
+}
+
+template <typename Rows>
+void find_leaves(const Tree& tree, Rows rows, std::span<std::int32_t> leaf) {
+    for (std::size_t r = 0; r < rows.n_rows(); ++r) {
+        rows.select(r);
+        auto node = descend(tree, 0, rows);
+        while (tree.feature[node] >= 0) {
+            const auto begin = tree.share.begin() + tree.child_indptr[node];
+            const auto end = tree.share.begin() + tree.child_indptr[node + 1];
+            const auto largest = static_cast<std::int32_t>(std::max_element(begin, end) - begin);
+            node = descend(tree, child_of(tree, node, largest), rows);
+        }
+        leaf[r] = static_cast<std::int32_t>(node);
+    }
+}
+
+template void add_predictions(const Tree&, DenseRows<float>, Mixing, double, std::size_t,
+                              std::span<double>);
+template void add_predictions(const Tree&, DenseRows<double>, Mixing, double, std::size_t,
+                              std::span<double>);
+template void add_predictions(const Tree&, SparseCells, Mixing, double, std::size_t,
+                              std::span<double>);
+template void write_votes(std::span<const Tree* const>, const DenseRows<float>&, Mixing,
+                          std::size_t, std::span<const std::uint8_t>, unsigned, StopSignal&,
+                          std::span<double>);
+template void write_votes(std::span<const Tree* const>, const DenseRows<double>&, Mixing,
+                          std::size_t, std::span<const std::uint8_t>, unsigned, StopSignal&,
+                          std::span<double>);
+template void write_votes(std::span<const Tree* const>, const SparseCells&, Mixing, std::size_t,
+                          std::span<const std::uint8_t>, unsigned, StopSignal&, std::span<double>);
+template void find_leaves(const Tree&, DenseRows<float>, std::span<std::int32_t>);
+template void find_leaves(const Tree&, DenseRows<double>, std::span<std::int32_t>);
+template void find_leaves(const Tree&, SparseCells, std::span<std::int32_t>);
+
+}  // namespace ramify

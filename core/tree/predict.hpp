@@ -1,0 +1,82 @@
+// From rows of X to leaves and shares.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "common/parallel.hpp"
+#include "data/dataset.hpp"
+#include "tree/tree.hpp"
+
+namespace ramify {
+
+/// A sparse matrix by rows, borrowed; cells that are not stored are zero.
+struct CsrView {
+    std::span<const std::int64_t> indptr;
+    std::span<const std::int32_t> indices;
+    std::span<const double> data;
+    std::size_t n_columns;
+};
+
+/// How branches are mixed where a row's value is unknown; both give the same to rounding.
+enum class Mixing : std::uint8_t {
+    by_leaf,  // each leaf times the product of the shares on its path
+    by_node,  // every node mixes its branches' vectors, bottom up, as CLUS does
+};
+
+/// Rows of a dense matrix by cell.
+template <typename T>
+class DenseRows {
+  public:
+    explicit DenseRows(MatrixView<T> X) : X_(X) {}
+    std::size_t n_rows() const { return X_.n_rows; }
+    void select(std::size_t row) { row_ = row; }
+    double operator[](std::int32_t feature) const {
+        return X_.at(row_, static_cast<std::size_t>(feature));
+    }
+
+  private:
+    MatrixView<T> X_;
+    std::size_t row_ = 0;
+};
+
+/// Rows of a sparse matrix by cell: the selected row is spread out, the one before wiped.
+class SparseCells {
+  public:
+    explicit SparseCells(CsrView X) : X_(X), cells_(X.n_columns, 0.0) {}
+    std::size_t n_rows() const { return X_.indptr.size() - 1; }
+    void select(std::size_t row);
+    double operator[](std::int32_t feature) const {
+        return cells_[static_cast<std::size_t>(feature)];
+    }
+
+  private:
+    CsrView X_;
+    std::vector<double> cells_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+};
+
+/// Adds the shares of each row's leaf, divided by `divisor`, to its row of `out`
+/// (n_rows x n_labels, by rows).
+template <typename Rows>
+void add_predictions(const Tree& tree, Rows rows, Mixing mixing, double divisor,
+                     std::size_t n_labels, std::span<double> out);
+
+/// Fills rows of `out` with the mean of the trees' shares: by_leaf sums first and divides last,
+/// by_node adds each tree's share divided by their number. The same for any number of threads.
+/// `voters`, if not empty: a row of n_rows cells per tree, 0 where it has no vote; a row of X on
+/// which no tree votes is left as it is.
+template <typename Rows>
+void write_votes(std::span<const Tree* const> trees, const Rows& rows, Mixing mixing,
+                 std::size_t n_labels, std::span<const std::uint8_t> voters, unsigned n_threads,
+                 StopSignal& signal, std::span<double> out);
+
+/// The leaf of each row; unknown values follow the branch with the largest share.
+template <typename Rows>
+void find_leaves(const Tree& tree, Rows rows, std::span<std::int32_t> leaf);
+
+}  // namespace ramify

@@ -1,0 +1,90 @@
+#include "tree/prune.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "tree/builder.hpp"
+
+namespace ramify {
+
+namespace {
+
+template <typename T>
+std::span<const T> slice(const std::vector<std::int64_t>& indptr, const std::vector<T>& values,
+                         std::size_t node) {
+    const auto begin = static_cast<std::size_t>(indptr[node]);
+    return {values.data() + begin, static_cast<std::size_t>(indptr[node + 1]) - begin};
+}
+
+std::vector<std::int32_t> labels_at_half(const Tree& tree, std::size_t node) {
+    std::vector<std::int32_t> labels;
+    const auto names = slice(tree.value_indptr, tree.value_label, node);
+    const auto values = slice(tree.value_indptr, tree.value, node);
+    for (std::size_t k = 0; k < names.size(); ++k) {
+        if (values[k] >= 0.5) labels.push_back(names[k]);
+    }
+    return labels;
+}
+
+bool same_prediction(const Tree& tree, std::size_t a, std::size_t b, LeafMerging merging) {
+    if (merging == LeafMerging::same_labels) {
+        return labels_at_half(tree, a) == labels_at_half(tree, b);
+    }
+    return std::ranges::equal(slice(tree.value_indptr, tree.value_label, a),
+                              slice(tree.value_indptr, tree.value_label, b)) &&
+           std::ranges::equal(slice(tree.value_indptr, tree.value, a),
+                              slice(tree.value_indptr, tree.value, b));
+}
+
+}  // namespace
+
+Tree cut_tree(const Tree& tree, const std::vector<char>& is_leaf) {
+    std::vector<std::int32_t> new_id(tree.n_nodes(), -1);
+    std::int32_t n_kept = 0;
+    new_id[0] = 0;
+    // Parents come before their children, so one pass settles who is kept and under which number.
+    std::vector<char> kept(tree.n_nodes(), 0);
+    kept[0] = 1;
+    for (std::size_t i = 0; i < tree.n_nodes(); ++i) {
+        if (!kept[i]) continue;
+        new_id[i] = n_kept++;
+        if (is_leaf[i]) continue;
+        for (const auto child : slice(tree.child_indptr, tree.child, i)) {
+            kept[static_cast<std::size_t>(child)] = 1;
+        }
+    }
+    Tree result;
+    for (std::size_t i = 0; i < tree.n_nodes(); ++i) {
+        if (!kept[i]) continue;
+        copy_node(tree, i, result);
+        if (is_leaf[i]) {
+            result.feature.back() = -1;
+            result.threshold.back() = 0;
+            result.gain.back() = 0;
+            result.child.resize(static_cast<std::size_t>(result.child_indptr.back()));
+            result.share.resize(result.child.size());
+            result.category_branch.resize(static_cast<std::size_t>(result.category_indptr.back()));
+        } else {
+            result.value_label.resize(static_cast<std::size_t>(result.value_indptr.back()));
+            result.value.resize(result.value_label.size());
+        }
+    }
+    close_tree(result);
+    for (auto& child : result.child) child = new_id[static_cast<std::size_t>(child)];
+    return result;
+}
+
+Tree merge_leaves(const Tree& tree, LeafMerging merging) {
+    std::vector<char> is_leaf(tree.n_nodes());
+    for (std::size_t i = tree.n_nodes(); i-- > 0;) {
+        const auto children = slice(tree.child_indptr, tree.child, i);
+        is_leaf[i] = std::ranges::all_of(children, [&](std::int32_t child) {
+            return is_leaf[static_cast<std::size_t>(child)] &&
+                   same_prediction(tree, static_cast<std::size_t>(children.front()),
+                                   static_cast<std::size_t>(child), merging);
+        });
+    }
+    return cut_tree(tree, is_leaf);
+}
+
+}  // namespace ramify

@@ -1,0 +1,16 @@
+// Making a grown tree smaller.
+#pragma once
+
+#include "growing/grow.hpp"
+#include "tree/tree.hpp"
+
+namespace ramify {
+
+/// Turns inner nodes whose branches all end in leaves with the same prediction into leaves, from
+/// the bottom up. `tree` must carry values in its inner nodes; the result has them in leaves only.
+Tree merge_leaves(const Tree& tree, LeafMerging merging);
+
+/// The tree cut off below the nodes marked as leaves; the same of its values.
+Tree cut_tree(const Tree& tree, const std::vector<char>& is_leaf);
+
+}  // namespace ramify

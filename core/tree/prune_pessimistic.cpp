@@ -1,0 +1,249 @@
+#include "tree/prune_pessimistic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "criteria/distance.hpp"
+#include "data/label_sums.hpp"
+#include "tree/edited.hpp"
+#include "tree/medoid.hpp"
+
+namespace ramify {
+
+namespace {
+
+/// Estimates this close are equal, and the smaller tree is taken.
+constexpr double slack = 0.1;
+
+double weight_of(const NodeRows& rows) {
+    return std::accumulate(rows.weight.begin(), rows.weight.end(), 0.0);
+}
+
+/// What a node is about: the figures that are kept in it, and the errors it would make as a leaf.
+class Figures {
+  public:
+    Figures(const Targets& targets, const GrowOptions& options)
+        : targets_(targets), options_(options), sums_(targets), medoid_(targets) {
+        if (options.criterion == Criterion::distance) scan_.emplace(targets);
+    }
+
+    /// Weight of the rows outside the commonest class.
+    double errors(const NodeRows& rows) {
+        const double weight = weight_of(rows);
+        double most = 0;
+        for (const auto& s : sums_.of(rows)) most = std::max(most, s.sum);
+        if (targets_.n_labels() == 1) most = std::max(most, weight - most);
+        return weight - most;
+    }
+    double pessimistic(const NodeRows& rows) {
+        return pessimistic_errors(weight_of(rows), errors(rows), options_.pessimism);
+    }
+    /// Weight times impurity.
+    double mass(const NodeRows& rows) {
+        const double weight = weight_of(rows);
+        if (weight <= 0) return 0;
+        return mass(rows, sums_.of(rows), weight) * options_.rules.score_factor;
+    }
+    /// Sets everything but the test.
+    void describe(const NodeRows& rows, EditedNode& node) {
+        node.weight = weight_of(rows);
+        node.n_samples = static_cast<std::int64_t>(rows.size());
+        node.impurity = mass(rows) / node.weight;
+        node.value_label.clear();
+        node.value.clear();
+        const auto sums = sums_.of(rows);
+        if (options_.prototype == Prototype::medoid) {
+            const auto labels = medoid_.of(rows, sums);
+            node.value_label.assign(labels.begin(), labels.end());
+            node.value.assign(labels.size(), 1.0);
+            return;
+        }
+        for (const auto& s : sums) {
+            if (s.sum <= 0) continue;
+            node.value_label.push_back(s.label);
+            node.value.push_back(s.sum / node.weight);
+        }
+    }
+
+  private:
+    double mass(const NodeRows& rows, std::span<const LabelSum> sums, double weight) {
+        switch (options_.criterion) {
+            case Criterion::variance:
+                return VarianceScan::impurity_of(sums, weight);
+            case Criterion::entropy:
+                return EntropyScan<false>::impurity_of(sums, weight);
+            case Criterion::class_entropy:
+                return EntropyScan<true>::impurity_of(sums, weight);
+            case Criterion::distance:
+                scan_->reset(rows);
+                scan_->begin({});
+                return scan_->known_impurity();
+        }
+        return 0;
+    }
+
+    const Targets& targets_;
+    const GrowOptions& options_;
+    LabelSums sums_;
+    Medoid medoid_;
+    std::optional<DistanceScan> scan_;
+};
+
+class Pruner {
+  public:
+    Pruner(const Tree& tree, const Dataset& dataset, const Targets& targets,
+           const GrowOptions& options, StopSignal& signal)
+        : tree_(tree), dataset_(dataset), figures_(targets, options), signal_(signal) {}
+
+    Tree prune(const NodeRows& root);
+
+  private:
+    /// An inner node whose branches are being pruned, first to last.
+    struct Frame {
+        std::int32_t node;
+        NodeRows rows;
+        Fork fork;
+        std::size_t next = 0;  // branch
+        double errors = 0;     // expected of the branches before it
+    };
+
+    bool settle(Frame& frame, double& errors);
+    double expected(std::int32_t node, NodeRows rows);
+    void raise(std::int32_t node, std::int32_t below, const NodeRows& rows);
+    void describe_all(std::int32_t node, const NodeRows& rows);
+    Frame open(std::int32_t node, NodeRows rows);
+
+    EditedTree tree_;
+    const Dataset& dataset_;
+    Figures figures_;
+    StopSignal& signal_;
+};
+
+Pruner::Frame Pruner::open(std::int32_t node, NodeRows rows) {
+    Frame frame{node, std::move(rows), {}};
+    if (!tree_[node].is_leaf()) frame.fork = fork_rows(dataset_, tree_[node], frame.rows);
+    return frame;
+}
+
+/// Depth first without recursion: trees may be deep.
+Tree Pruner::prune(const NodeRows& root) {
+    std::vector<Frame> stack;
+    stack.push_back(open(0, root));
+    while (!stack.empty()) {
+        signal_.check();
+        Frame& frame = stack.back();
+        const auto& node = tree_[frame.node];
+        if (frame.next < node.child.size()) {
+            const auto branch = frame.next++;
+            stack.push_back(open(node.child[branch], frame.fork.rows_of(branch, frame.rows)));
+            continue;
+        }
+        double errors = 0;
+        if (!settle(frame, errors)) continue;
+        stack.pop_back();
+        if (!stack.empty()) stack.back().errors += errors;
+    }
+    return tree_.packed();
+}
+
+/// Decides about a node whose branches are pruned. False: another node has taken its place, whose
+/// branches are to be pruned with all these rows.
+bool Pruner::settle(Frame& frame, double& errors) {
+    auto& node = tree_[frame.node];
+    const double as_leaf = figures_.pessimistic(frame.rows);
+    if (node.is_leaf()) {
+        errors = as_leaf;
+        return true;
+    }
+    const auto& share = frame.fork.share;
+    const auto largest = std::ranges::max_element(share) - share.begin();
+    const auto below = node.child[static_cast<std::size_t>(largest)];
+    const double raised = expected(below, frame.rows);
+    if (as_leaf <= frame.errors + slack && as_leaf <= raised + slack) {
+        node.make_leaf();
+        errors = as_leaf;
+        return true;
+    }
+    if (raised <= frame.errors + slack) {
+        tree_.raise(frame.node, below);
+        describe_all(frame.node, frame.rows);
+        frame = open(frame.node, std::move(frame.rows));
+        return false;
+    }
+    errors = frame.errors;
+    return true;
+}
+
+/// The errors to expect of a subtree that is given these rows.
+double Pruner::expected(std::int32_t node, NodeRows rows) {
+    std::vector<std::pair<std::int32_t, NodeRows>> waiting;
+    waiting.emplace_back(node, std::move(rows));
+    double errors = 0;
+    while (!waiting.empty()) {
+        const auto [id, here] = std::move(waiting.back());
+        waiting.pop_back();
+        const auto& at = tree_[id];
+        if (at.is_leaf()) {
+            errors += figures_.pessimistic(here);
+            continue;
+        }
+        const Fork fork = fork_rows(dataset_, at, here);
+        for (std::size_t b = 0; b < at.child.size(); ++b) {
+            waiting.emplace_back(at.child[b], fork.rows_of(b, here));
+        }
+    }
+    return errors;
+}
+
+/// Brings the figures of a subtree up to date with its rows.
+void Pruner::describe_all(std::int32_t node, const NodeRows& rows) {
+    std::vector<std::pair<std::int32_t, NodeRows>> waiting;
+    waiting.emplace_back(node, rows);
+    while (!waiting.empty()) {
+        const auto [id, here] = std::move(waiting.back());
+        waiting.pop_back();
+        auto& at = tree_[id];
+        figures_.describe(here, at);
+        if (at.is_leaf()) continue;
+        const Fork fork = fork_rows(dataset_, at, here);
+        NodeRows known;
+        at.gain = 0;
+        for (std::size_t b = 0; b < at.child.size(); ++b) {
+            const NodeRows branch = fork.known_rows_of(b, here);
+            at.gain -= figures_.mass(branch);
+            for (std::size_t e = 0; e < branch.size(); ++e) {
+                known.push_back(branch.row[e], branch.weight[e], branch.part[e]);
+            }
+            waiting.emplace_back(at.child[b], fork.rows_of(b, here));
+        }
+        at.gain = std::max(0.0, at.gain + figures_.mass(known));
+        at.share = fork.share;
+    }
+}
+
+}  // namespace
+
+double pessimistic_errors(double weight, double errors, const Pessimism& pessimism) {
+    const double n = weight;
+    if (n <= 0) return 0;
+    const double without = n * (1 - std::pow(pessimism.confidence, 1 / n));
+    if (errors < 1e-6) return without;
+    if (errors < 1) {
+        return without + errors * (pessimistic_errors(n, 1, pessimism) - without);
+    }
+    if (errors + 0.5 >= n) return std::max(n, errors);
+    const double z = pessimism.z;
+    const double share = (errors + 0.5) / n;
+    const double spread = std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+    return n * (share + z * z / (2 * n) + z * spread) / (1 + z * z / n);
+}
+
+Tree prune_pessimistic(const Tree& tree, const Dataset& dataset, const Targets& targets,
+                       const NodeRows& root, const GrowOptions& options, StopSignal& signal) {
+    return Pruner(tree, dataset, targets, options, signal).prune(root);
+}
+
+}  // namespace ramify

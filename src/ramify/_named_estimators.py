@@ -1,0 +1,189 @@
+"""Estimators by the names and parameters that people type."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from ramify._validation import did_you_mean
+from ramify.adaboost.classifiers import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
+from ramify.brdt.classifier import BRDTClassifier
+from ramify.forest.classifiers import (
+    PCTBaggingClassifier,
+    PCTExtraTreesClassifier,
+    PCTForestClassifier,
+)
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.local.classifiers import (
+    FlatClassifier,
+    PerEdgeClassifier,
+    PerLevelClassifier,
+    PerNodeClassifier,
+    PerParentClassifier,
+)
+from ramify.meta.leaf_methods import make_leaf_classifier
+from ramify.naive_bayes.classifier import GlobalNaiveBayes
+from ramify.transformation.binary_relevance import BinaryRelevance, BinaryRelevancePlus
+from ramify.transformation.label_powerset import LabelPowerset, RAkEL
+from ramify.transformation.ml_knn import MLkNN
+from ramify.tree.classifier import PCTClassifier
+
+__all__ = ["MODELS", "make_inner", "make_model", "parse_settings"]
+
+
+def _make_leaf_model(
+    hierarchy: Hierarchy | None,
+    *,
+    method: str = "mas",
+    penalty: Any = "cv",
+    n_jobs: int | None = None,
+    random_state: Any = None,
+) -> Any:
+    """Return a method of mandatory leaf prediction; the hierarchy first, as all models take it."""
+    return make_leaf_classifier(
+        method, hierarchy, penalty=penalty, n_jobs=n_jobs, random_state=random_state
+    )
+
+
+MODELS: dict[str, Callable[..., Any]] = {
+    "forest": PCTForestClassifier,
+    "tree": PCTClassifier,
+    "bagging": PCTBaggingClassifier,
+    "extra-trees": PCTExtraTreesClassifier,
+    "per-edge": PerEdgeClassifier,
+    "per-node": PerNodeClassifier,
+    "per-parent": PerParentClassifier,
+    "per-level": PerLevelClassifier,
+    "flat": FlatClassifier,
+    "boosting": HierarchicalAdaBoostMHClassifier,
+    "adaboost-mh": AdaBoostMHClassifier,
+    "naive-bayes": GlobalNaiveBayes,
+    "br-dt": BRDTClassifier,
+    "binary-relevance": BinaryRelevance,
+    "binary-relevance-plus": BinaryRelevancePlus,
+    "label-powerset": LabelPowerset,
+    "rakel": RAkEL,
+    "ml-knn": MLkNN,
+    "mandatory-leaf": _make_leaf_model,
+}
+"""Estimators by the name that ``ramify train --model`` takes; the first is the default."""
+
+
+def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
+    """Read parameters written as ``name=value``.
+
+    Parameters
+    ----------
+    settings : sequence of str
+        Values are Python literals, or else text.
+
+    Returns
+    -------
+    dict of str to object
+        The parameters.
+
+    Examples
+    --------
+    >>> parse_settings(["n_estimators=50", "max_features=log2", "max_depth=None"])
+    {'n_estimators': 50, 'max_features': 'log2', 'max_depth': None}
+    """
+    parameters = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip():
+            raise ValueError(f"{setting!r} sets nothing. Write name=value, e.g. n_estimators=50.")
+        try:
+            parameters[name.strip()] = ast.literal_eval(value)
+        except (SyntaxError, ValueError):
+            parameters[name.strip()] = value
+    return parameters
+
+
+def make_model(
+    name: str,
+    hierarchy: Hierarchy | None,
+    settings: Sequence[str] = (),
+    *,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> Any:
+    """Return an estimator by name.
+
+    Parameters
+    ----------
+    name : str
+        A key of `MODELS`.
+    hierarchy : Hierarchy, optional
+        The labels.
+    settings : sequence of str
+        Parameters as ``name=value``. ``estimator=NAME`` puts another model inside a local one;
+        see `make_inner`.
+    seed : int
+        Its random_state, where it has one.
+    n_jobs : int, optional
+        Its threads, where it has any.
+
+    Returns
+    -------
+    estimator
+        Not fitted.
+    """
+    if name not in MODELS:
+        raise ValueError(
+            f"there is no model {name!r}.{did_you_mean(name, MODELS)} Choose one of "
+            f"{', '.join(MODELS)}."
+        )
+    make = MODELS[name]
+    known = inspect.signature(make).parameters
+    parameters = parse_settings(settings)
+    for parameter in parameters:
+        if parameter not in known or parameter == "hierarchy":
+            raise ValueError(
+                f"{name} has no parameter {parameter!r}.{did_you_mean(parameter, known)} It has "
+                f"{', '.join(other for other in known if other != 'hierarchy')}."
+            )
+    if isinstance(parameters.get("estimator"), str):
+        parameters["estimator"] = make_inner(parameters["estimator"], seed=seed)
+    defaults = {"random_state": seed, "n_jobs": n_jobs}
+    shared = {key: value for key, value in defaults.items() if key in known}
+    return make(hierarchy, **{**shared, **parameters})
+
+
+def make_inner(name: str, settings: Sequence[str] = (), *, seed: int = 0) -> Any:
+    """Return a classifier for the inside of a local architecture.
+
+    Parameters
+    ----------
+    name : str
+        A key of `MODELS`, or a classifier of scikit-learn's by its full name.
+    settings : sequence of str
+        Parameters as ``name=value``.
+    seed : int
+        Its random_state, where it has one.
+
+    Returns
+    -------
+    estimator
+        Not fitted.
+
+    Examples
+    --------
+    >>> make_inner("sklearn.tree.DecisionTreeClassifier", ["max_depth=3"])
+    DecisionTreeClassifier(max_depth=3, random_state=0)
+    """
+    if not name.startswith("sklearn."):
+        return make_model(name, None, settings, seed=seed, n_jobs=1)
+    module, _, own = name.rpartition(".")
+    try:
+        make = getattr(import_module(module), own)
+    except (ImportError, AttributeError):
+        raise ValueError(
+            f"estimator is {name!r}, which scikit-learn has not. Give a classifier's full name, "
+            "e.g. sklearn.ensemble.RandomForestClassifier."
+        ) from None
+    known = inspect.signature(make).parameters
+    shared = {"random_state": seed} if "random_state" in known else {}
+    return make(**{**shared, **parse_settings(settings)})

@@ -1,0 +1,8 @@
+"""AdaBoost.MH and its hierarchical form."""
+
+from ramify.adaboost.classifiers import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
+
+__all__ = [
+    "AdaBoostMHClassifier",
+    "HierarchicalAdaBoostMHClassifier",
+]

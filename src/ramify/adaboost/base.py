@@ -1,0 +1,372 @@
+"""What the boosted classifiers share: the loop over rounds, when it ends, and predictions."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, special
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify._base.classifier import ArrayClassifier
+from ramify._base.features import make_dataset, read_features
+from ramify._parallel import count_threads
+from ramify._progress import track
+from ramify._validation import check_choice, check_number
+from ramify.adaboost.rounds import Rounds
+from ramify.decision import apply_threshold, make_coherent
+from ramify.metrics import hamming_loss, hierarchical_hamming_loss
+
+__all__ = ["BoostedClassifier"]
+
+# Edges nearer than this to 0 or 1 are 0 or 1 but for rounding; the weight of a perfect round is
+# that of an edge of 1 - _ROUNDING.
+_ROUNDING = 1e-10
+_MAX_DEPTH = 8
+
+
+@dataclass
+class _Course:
+    """What happened round by round."""
+
+    learnt: list[Any] = field(default_factory=list)
+    alphas: list[float] = field(default_factory=list)
+    edges: list[float] = field(default_factory=list)
+    relaxed: list[bool] = field(default_factory=list)
+    top_down: list[bool] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    reason: str = "rounds"
+
+    def add(self, learnt: Any, edge: float, top_down: bool, relaxed: bool) -> None:
+        """Note a round."""
+        self.relaxed.append(relaxed)
+        self.top_down.append(top_down and not relaxed)
+        self.edges.append(edge)
+        self.learnt.append(learnt)
+        self.alphas.append(0.5 * math.log((1 + edge) / (1 - edge)))
+
+    def drop_halves(self) -> None:
+        """Forget what an interruption left of a round that was being noted."""
+        n = len(self.alphas)
+        del self.learnt[n:], self.edges[n:], self.relaxed[n:], self.top_down[n:], self.losses[n:]
+
+    def best_round(self) -> int:
+        """Return how many rounds had the least validation loss."""
+        return int(np.argmin(self.losses)) + 1 if self.losses else len(self.alphas)
+
+
+@dataclass
+class _Validation:
+    """Rows that are kept apart, and the margins they have so far."""
+
+    X: Any
+    Y: sparse.csr_array[np.int32]
+    weights: NDArray[np.float64]
+    margins: NDArray[np.float64]
+
+
+class BoostedClassifier(ArrayClassifier):
+    """Base of AdaBoost.MH and H-Ada.MH: a subclass says which of the three changes it makes."""
+
+    n_estimators: int
+    max_depth: int
+    shared_test: bool
+    n_steps: int | None
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    n_jobs: int | None
+    random_state: Any
+    verbose: bool
+    costs: Any
+    top_down: bool
+    inherit_mistakes: bool
+    at_chance: str
+    rounds_: Rounds
+    edges_: NDArray[np.float64]
+    relaxed_: NDArray[np.bool_]
+    validation_losses_: NDArray[np.float64]
+    stop_reason_: str
+
+    def _check_parameters(self) -> None:
+        check_number("n_estimators", self.n_estimators, 1, whole=True)
+        check_number("max_depth", self.max_depth, 1, _MAX_DEPTH, whole=True)
+        if self.n_steps is not None:
+            check_number("n_steps", self.n_steps, 1, whole=True)
+        if self.early_stopping:
+            check_number("validation_fraction", self.validation_fraction, 0, 1)
+            check_number("n_iter_no_change", self.n_iter_no_change, 1, whole=True)
+        check_choice("at_chance", self.at_chance, ("relax", "stop"))
+        if isinstance(self.costs, str):
+            check_choice("costs", self.costs, ("shared", "uniform"))
+
+    # ---- learning --------------------------------------------------------------------------
+
+    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
+        rows = np.flatnonzero(weights > 0)  # the values of a row without weight are no threshold
+        X = cast("Any", X).tocsr() if sparse.issparse(X) else X
+        validation = None
+        if self.early_stopping:
+            rows, kept = self._split(rows)
+            validation = _Validation(
+                X[kept], Y[kept], weights[kept], np.zeros((len(kept), Y.shape[1]))
+            )
+        if len(rows) < X.shape[0]:
+            X, Y, weights = X[rows], Y[rows], weights[rows]
+        course = self._boost(self._make_booster(X, Y, weights), validation)
+        rounds = self._join(course)
+        n_kept = course.best_round()
+        self.rounds_ = rounds.first(n_kept) if n_kept < rounds.n_rounds else rounds
+        self.edges_ = np.array(course.edges[:n_kept])
+        self.relaxed_ = np.array(course.relaxed[:n_kept], dtype=bool)
+        self.validation_losses_ = np.array(course.losses)
+        self.stop_reason_ = course.reason
+
+    def _split(self, rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Draw the rows that are learnt from, and those that say when to stop."""
+        n_kept = round(self.validation_fraction * len(rows))
+        if not 0 < n_kept < len(rows):
+            raise ValueError(
+                f"validation_fraction is {self.validation_fraction!r}, which makes {n_kept} of "
+                f"{len(rows)} rows. Choose it so that both parts have rows, or set "
+                "early_stopping=False."
+            )
+        drawn = check_random_state(self.random_state).permutation(rows)
+        return np.sort(drawn[n_kept:]), np.sort(drawn[:n_kept])
+
+    def _make_booster(
+        self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]
+    ) -> _core.Booster:
+        return _core.Booster(
+            make_dataset(X, self.schema_),
+            Y.indptr.astype(np.int64),
+            Y.indices.astype(np.int32),
+            *self.hierarchy_.parent_rows,
+            np.ascontiguousarray(weights),
+            self._label_costs(),
+            {
+                "depth": int(self.max_depth),
+                "n_steps": 0 if self.n_steps is None else int(self.n_steps),
+                "shared": bool(self.shared_test),
+                "top_down": bool(self.top_down),
+                "inherit_mistakes": bool(self.inherit_mistakes),
+                "relax": self.at_chance == "relax",
+                "n_threads": count_threads(self.n_jobs),
+            },
+        )
+
+    def _label_costs(self) -> NDArray[np.float64]:
+        n_labels = self.hierarchy_.n_labels
+        if isinstance(self.costs, str):
+            return self.hierarchy_.costs() if self.costs == "shared" else np.ones(n_labels)
+        costs = np.asarray(self.costs, dtype=np.float64)
+        if costs.shape != (n_labels,) or not (np.isfinite(costs) & (costs > 0)).all():
+            raise ValueError(
+                f"costs has shape {costs.shape}, but there must be one finite number above 0 for "
+                f"each of the {n_labels} labels. Or give 'shared' or 'uniform'."
+            )
+        return np.ascontiguousarray(costs)
+
+    def _boost(self, booster: _core.Booster, validation: _Validation | None) -> _Course:
+        course = _Course()
+        numbers = track(
+            range(self.n_estimators), self.n_estimators, "Boosting", shown=self.verbose
+        )
+        try:
+            for _ in numbers:
+                if not self._add_round(booster, course):
+                    break
+                if validation is not None and self._has_stalled(course, validation):
+                    course.reason = "validation"
+                    break
+        except KeyboardInterrupt:
+            if not course.alphas:
+                raise
+            course.drop_halves()
+            course.reason = "interrupted"
+            warnings.warn(
+                f"fit was interrupted and keeps the {len(course.alphas)} rounds so far.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return course
+
+    def _add_round(self, booster: _core.Booster, course: _Course) -> bool:
+        """Learn a round and move the weights; False when it was the last."""
+        learnt = booster.learn()
+        edge = booster.edge()
+        if edge <= _ROUNDING:
+            course.reason = "chance"  # no better than a coin: the round does not count
+            return False
+        is_perfect = edge >= 1 - _ROUNDING
+        edge = min(edge, 1 - _ROUNDING)
+        course.add(learnt, edge, bool(self.top_down), not booster.corrected())
+        if is_perfect:
+            course.reason = "perfect"
+            return False
+        booster.reweigh()
+        return True
+
+    def _has_stalled(self, course: _Course, validation: _Validation) -> bool:
+        """Measure the loss on the validation rows, and whether it has stopped falling."""
+        latest = self._join(course, -1)
+        latest.add_margins(validation.X, validation.margins, self.hierarchy_)
+        predicted = apply_threshold(self._link(validation.margins), 0.5, self.hierarchy_)
+        loss = hierarchical_hamming_loss if self.inherit_mistakes else hamming_loss
+        course.losses.append(
+            loss(
+                validation.Y,
+                predicted,
+                hierarchy=self.hierarchy_,
+                sample_weight=validation.weights,
+            )
+        )
+        return len(course.losses) - course.best_round() >= self.n_iter_no_change
+
+    def _join(self, course: _Course, first: int = 0) -> Rounds:
+        return Rounds.join(
+            course.learnt[first:],
+            course.alphas[first:],
+            course.top_down[first:],
+            depth=int(self.max_depth),
+            shared=bool(self.shared_test),
+        )
+
+    # ---- predicting ------------------------------------------------------------------------
+
+    @property
+    def n_rounds_(self) -> int:
+        """The number of rounds that the model has."""
+        check_is_fitted(self)
+        return self.rounds_.n_rounds
+
+    @property
+    def alphas_(self) -> NDArray[np.float64]:
+        """The weight of each round."""
+        check_is_fitted(self)
+        return self.rounds_.alpha
+
+    def _link(self, margins: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return coherent probabilities: 1 / (1 + exp(-2 margin)), no child above its parents."""
+        scores = make_coherent(special.expit(2 * margins), self.hierarchy_, "min")
+        if self.format_.single_label:
+            # One path per row: the labels at the top share the whole.
+            top = np.diff(self.hierarchy_.parent_rows[0]) == 0
+            scores /= np.maximum(scores[:, top].sum(axis=1, keepdims=True), np.finfo(float).tiny)
+            np.minimum(scores, 1.0, out=scores)
+        return scores
+
+    def _margins(self, X: Any) -> NDArray[np.float64]:
+        margins = np.zeros((X.shape[0], self.hierarchy_.n_labels))
+        self.rounds_.add_margins(
+            X,
+            margins,
+            self.hierarchy_,
+            n_threads=count_threads(self.n_jobs),
+        )
+        return margins
+
+    def _predict_scores(self, X: Any) -> NDArray[np.float64]:
+        return self._link(self._margins(X))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the margin of every label: the sum of the rounds' weighted votes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, n_labels) or (n,)
+            Positive where the label is voted for. For two exclusive classes it is, as in
+            scikit-learn, the second margin less the first.
+        """
+        check_is_fitted(self)
+        return self._as_decision(self._margins(read_features(self, X, self.schema_)))
+
+    def _as_decision(self, margins: NDArray[np.float64]) -> NDArray[np.float64]:
+        is_flat = self.hierarchy_.labels == self.hierarchy_.leaves
+        if self.format_.single_label and is_flat and margins.shape[1] == 2:
+            return np.asarray(margins[:, 1] - margins[:, 0])
+        return margins
+
+    def _staged_margins(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        check_is_fitted(self)
+        X = read_features(self, X, self.schema_)
+        margins = np.zeros((X.shape[0], self.hierarchy_.n_labels))
+        for first in range(self.n_rounds_):
+            self.rounds_.add_margins(
+                X,
+                margins,
+                self.hierarchy_,
+                first=first,
+                last=first + 1,
+                n_threads=count_threads(self.n_jobs),
+            )
+            yield margins.copy()
+
+    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield the margins after each round.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the columns of `fit`.
+
+        Yields
+        ------
+        ndarray
+            As `decision_function` returns it, of one round more each time.
+        """
+        for margins in self._staged_margins(X):
+            yield self._as_decision(margins)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield the probabilities after each round.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the columns of `fit`.
+
+        Yields
+        ------
+        ndarray of shape (n, n_labels)
+            As `predict_proba` returns it, of one round more each time.
+        """
+        for margins in self._staged_margins(X):
+            yield self._link(margins)
+
+    def staged_predict(self, X: Any) -> Iterator[Any]:
+        """Yield the predictions after each round.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the columns of `fit`.
+
+        Yields
+        ------
+        array or list
+            As `predict` returns it, of one round more each time.
+        """
+        for scores in self.staged_predict_proba(X):
+            yield self.format_.write(self._decide(scores, None))
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        super()._set_saved_state(state)
+        if "rounds_" not in state:
+            return
+        if not isinstance(self.rounds_, Rounds):
+            raise ValueError("the rounds are no rounds")
+        # The core looks at all arrays before it adds anything.
+        self._margins(np.zeros((0, self.n_features_in_)))

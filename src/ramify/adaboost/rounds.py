@@ -1,0 +1,174 @@
+"""The rounds of a boosted model as flat arrays, and the margins they give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+from ramify._base.features import csr_parts
+from ramify._savable import savable
+from ramify.hierarchy.hierarchy import Hierarchy
+
+__all__ = ["Rounds"]
+
+_TESTS = ("feature", "threshold", "default_right")
+
+
+@savable
+@dataclass(frozen=True)
+class Rounds:
+    """All weak hypotheses of a boosted model, round after round.
+
+    Every hypothesis is a tree of one depth per label, or one tree for all labels. Its nodes are
+    listed level by level, node k of a level above nodes 2k (left) and 2k + 1 (right) of the next.
+    Arrays begin with the first round; within a round all tests of the first node come first, one
+    for each label.
+
+    Attributes
+    ----------
+    depth : int
+        The number of tests on every path.
+    shared : bool
+        Whether all labels share one tree.
+    feature : ndarray of int32
+        The column that a test looks at; -1 sends all rows left.
+    threshold : ndarray of float64
+        Larger values go right.
+    default_right : ndarray of uint8
+        Whether unknown values go right.
+    category_indptr, category_right : ndarrays of int64 and uint8
+        For each test the range of its categories, and whether they go right; empty for numbers.
+    sign : ndarray of int8
+        The votes of the leaves, +1 or -1, for each label.
+    alpha : ndarray of float64
+        The weight of each round.
+    top_down : ndarray of uint8
+        Whether in a round a vote below a negative one is negative.
+    """
+
+    depth: int
+    shared: bool
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    default_right: NDArray[np.uint8]
+    category_indptr: NDArray[np.int64]
+    category_right: NDArray[np.uint8]
+    sign: NDArray[np.int8]
+    alpha: NDArray[np.float64]
+    top_down: NDArray[np.uint8]
+
+    @classmethod
+    def join(
+        cls,
+        learnt: Sequence[Mapping[str, NDArray[Any]]],
+        alphas: Sequence[float],
+        top_down: Sequence[bool],
+        *,
+        depth: int,
+        shared: bool,
+    ) -> Rounds:
+        """Put rounds one after the other.
+
+        Parameters
+        ----------
+        learnt : sequence of dicts
+            What the core's Booster has learnt, round by round.
+        alphas : sequence of float
+            The weight of each round.
+        top_down : sequence of bool
+            Whether its votes are corrected from the top down.
+        depth, shared
+            As above.
+
+        Returns
+        -------
+        Rounds
+            Of all of them.
+        """
+        parts: dict[str, Any] = {}
+        kinds = (np.int32, np.float64, np.uint8, np.uint8, np.int8)
+        names = (*_TESTS, "category_right", "sign")
+        for name, kind in zip(names, kinds, strict=True):
+            parts[name] = np.concatenate([np.zeros(0, kind), *(part[name] for part in learnt)])
+        sizes = [np.diff(part["category_indptr"]) for part in learnt]
+        indptr = np.concatenate([np.zeros(1, np.int64), *sizes])
+        return cls(
+            depth=depth,
+            shared=shared,
+            category_indptr=np.cumsum(indptr, dtype=np.int64),
+            alpha=np.array(alphas, dtype=np.float64),
+            top_down=np.array(top_down, dtype=np.uint8),
+            **parts,
+        )
+
+    @property
+    def n_rounds(self) -> int:
+        """The number of rounds."""
+        return len(self.alpha)
+
+    def first(self, n_rounds: int) -> Rounds:
+        """Return the first rounds only.
+
+        Parameters
+        ----------
+        n_rounds : int
+            How many.
+
+        Returns
+        -------
+        Rounds
+            A copy.
+        """
+        n_tests = len(self.feature) // max(1, self.n_rounds) * n_rounds
+        n_signs = len(self.sign) // max(1, self.n_rounds) * n_rounds
+        indptr = self.category_indptr[: n_tests + 1].copy()
+        return Rounds(
+            depth=self.depth,
+            shared=self.shared,
+            category_indptr=indptr,
+            category_right=self.category_right[: indptr[-1]].copy(),
+            sign=self.sign[:n_signs].copy(),
+            alpha=self.alpha[:n_rounds].copy(),
+            top_down=self.top_down[:n_rounds].copy(),
+            **{name: getattr(self, name)[:n_tests].copy() for name in _TESTS},
+        )
+
+    def add_margins(
+        self,
+        X: Any,
+        out: NDArray[np.float64],
+        hierarchy: Hierarchy,
+        *,
+        first: int = 0,
+        last: int | None = None,
+        n_threads: int = 1,
+    ) -> None:
+        """Add the weighted votes of some rounds.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix
+            Rows as `read_features` returns them.
+        out : ndarray of shape (n, n_labels)
+            Receives the sums.
+        hierarchy : Hierarchy
+            The labels.
+        first, last : int
+            The rounds from `first` on and before `last`; all by default.
+        n_threads : int
+            The number of threads; the sums do not depend on it.
+        """
+        arrays = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        last = self.n_rounds if last is None else last
+        rest = (first, last, *hierarchy.parent_rows, n_threads, out)
+        if sparse.issparse(X):
+            indptr, indices, data, n_columns = csr_parts(X)
+            _core.add_margins_csr(arrays, indptr, indices, data, n_columns, *rest)
+        else:
+            _core.add_margins(arrays, X, *rest)

@@ -1,0 +1,215 @@
+"""BR-DT's second step: the tree of one label is extended to the labels that are related to it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+from ramify._base.features import csr_parts
+
+__all__ = ["Extender", "LabelTree", "laplace", "leaf_values"]
+
+Given = dict[int, int]
+
+
+def laplace(n_right: float, n_covered: float) -> float:
+    """Return the Laplace precision of a rule: (n(B ∧ E) + 1) / (n(B) + 2).
+
+    Examples
+    --------
+    >>> laplace(8, 10)
+    0.75
+    """
+    return (n_right + 1) / (n_covered + 2)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A leaf of a label's tree over the other labels: if they have these values, so has it."""
+
+    premise: Given
+    conclusion: int
+
+
+class LabelTree:
+    """The tree that predicts one label from the others, as rules.
+
+    Parameters
+    ----------
+    tree : Tree or None
+        Features are labels; None for a label on which all rows agree.
+    Y : csr_array of shape (n, n_labels)
+        The labels of the training rows.
+    label : int
+        Which it predicts.
+    weights : ndarray of shape (n,)
+        What the rows count.
+    """
+
+    def __init__(
+        self,
+        tree: _core.Tree | None,
+        Y: sparse.csr_array[np.int32],
+        label: int,
+        weights: NDArray[np.float64],
+    ) -> None:
+        self.rules: list[Rule] = []
+        self.rule_of_row = np.zeros(Y.shape[0], dtype=np.int64)
+        self.accuracy = 0.0
+        self.tested: tuple[int, ...] = ()
+        self.preferred: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        if tree is None:
+            return
+        numbers = _leaf_numbers(tree)
+        self.rule_of_row = numbers[tree.apply_csr(*csr_parts(Y))]
+        premises = _premises(tree)
+        values = leaf_values(tree)
+        for leaf in np.flatnonzero(tree.feature < 0).tolist():
+            self.rules.append(Rule(premises[leaf], int(values[leaf] >= 0.5)))
+        self.tested = tuple(np.unique(tree.feature[tree.feature >= 0]).tolist())
+        truth = np.zeros(Y.shape[0], dtype=np.int64)
+        truth[np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))[Y.indices == label]] = 1
+        predicted = np.array([rule.conclusion for rule in self.rules])[self.rule_of_row]
+        self.accuracy = float(np.average(predicted == truth, weights=weights))
+        right = np.bincount(self.rule_of_row, weights * (predicted == truth), len(self.rules))
+        # Among rules that are equally good in a leaf, the one that holds for more rows elsewhere.
+        self.preferred = np.argsort(-right, kind="stable")
+
+
+class Extender:
+    """Extends leaves by the rules of the trees over labels.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, n_labels)
+        The labels of the training rows, 0 and 1.
+    trees : list of LabelTree
+        One for each label.
+    weights : ndarray of shape (n,)
+        What the rows count.
+    """
+
+    def __init__(
+        self, Y: NDArray[np.int8], trees: list[LabelTree], weights: NDArray[np.float64]
+    ) -> None:
+        self._extension = _core.LeafExtension(_rule_arrays(Y, trees, weights))
+
+    def extend(
+        self, rows: NDArray[np.int64], label: int, value: int, component: Collection[int]
+    ) -> Given:
+        """Return a value for every label of a component, for a leaf that predicts one of them.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The training rows of the leaf.
+        label : int
+            The label that the leaf predicts.
+        value : int
+            What it predicts, 0 or 1.
+        component : collection of int
+            The labels to give values.
+
+        Returns
+        -------
+        dict of int to int
+            0 or 1 for each of them.
+        """
+        bounds = np.array([0, len(rows)])
+        (found,) = self.extend_all(rows, bounds, label, np.array([value]), list(component))
+        return dict(zip(component, found.tolist(), strict=True))
+
+    def extend_all(
+        self,
+        rows: NDArray[np.int64],
+        bounds: NDArray[np.int64],
+        label: int,
+        values: NDArray[Any],
+        component: Sequence[int],
+    ) -> NDArray[np.uint8]:
+        """Do the same for all leaves of a tree.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The training rows, those of a leaf together.
+        bounds : ndarray of shape (n_leaves + 1,)
+            Where the rows of each leaf begin, and where the last ones end.
+        label : int
+            The label that the leaves predict.
+        values : ndarray of shape (n_leaves,)
+            What they predict, 0 or 1.
+        component : sequence of int
+            The labels to give values.
+
+        Returns
+        -------
+        ndarray of shape (n_leaves, n_component)
+            0 or 1 for each of them.
+        """
+        found: NDArray[np.uint8] = self._extension.extend(
+            bounds.astype(np.int64),
+            rows.astype(np.int64),
+            label,
+            values.astype(np.uint8),
+            np.array(component, dtype=np.int32),
+        )
+        return found.reshape(len(values), len(component))
+
+
+def _rule_arrays(
+    Y: NDArray[np.int8], trees: list[LabelTree], weights: NDArray[np.float64]
+) -> dict[str, Any]:
+    """Return all trees' rules as flat arrays, those of a label together."""
+    starts = np.cumsum([0, *(len(tree.rules) for tree in trees)])
+    rules = [rule for tree in trees for rule in tree.rules]
+    of_row = [
+        tree.rule_of_row + start if tree.rules else np.full(len(Y), -1)
+        for tree, start in zip(trees, starts[:-1].tolist(), strict=True)
+    ]
+    preferred = [
+        tree.preferred + start for tree, start in zip(trees, starts[:-1].tolist(), strict=True)
+    ]
+    literals = [literal for rule in rules for literal in rule.premise.items()]
+    return {
+        "weight": weights.astype(np.float64),
+        "has": Y.T.astype(np.uint8).ravel(),
+        "rule_of_row": np.concatenate(of_row).astype(np.int32),
+        "accuracy": np.array([tree.accuracy for tree in trees]),
+        "rule_indptr": starts.astype(np.int64),
+        "preferred": np.concatenate(preferred).astype(np.int32),
+        "conclusion": np.array([rule.conclusion for rule in rules], dtype=np.uint8),
+        "premise_indptr": np.cumsum([0, *(len(rule.premise) for rule in rules)], dtype=np.int64),
+        "premise_label": np.array([label for label, _ in literals], dtype=np.int32),
+        "premise_value": np.array([value for _, value in literals], dtype=np.uint8),
+    }
+
+
+def _leaf_numbers(tree: _core.Tree) -> NDArray[np.int64]:
+    """Return each leaf's place among the leaves."""
+    return np.cumsum(tree.feature < 0) - 1
+
+
+def leaf_values(tree: _core.Tree) -> NDArray[np.float64]:
+    """Return the share of a tree's only label, per node."""
+    values = np.zeros(len(tree.feature))
+    has = np.diff(tree.value_indptr) > 0
+    values[has] = tree.value[tree.value_indptr[:-1][has]]
+    return values
+
+
+def _premises(tree: _core.Tree) -> list[Given]:
+    """Return what each node's tests ask of its rows: labels that are 0 or 1."""
+    found: list[Given] = [{} for _ in tree.feature]
+    for node in np.flatnonzero(tree.feature >= 0).tolist():
+        start = int(tree.child_indptr[node])
+        for branch in (0, 1):  # branch 0 is "above the threshold": the row has the label
+            child = int(tree.child[start + branch])
+            found[child] = {**found[node], int(tree.feature[node]): 1 - branch}
+    return found

@@ -1,0 +1,281 @@
+"""BR-DT's three steps: relations between labels, extended trees, the best tree of each group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from sklearn.utils import check_random_state
+
+from ramify import _core
+from ramify._base.features import FeatureSchema, csr_parts
+from ramify._progress import track
+from ramify.brdt.extension import Extender, LabelTree, leaf_values
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.balancing import draw_counts
+from ramify.local.features import SharedFeatures
+from ramify.local.label_features import LabelledLearner
+from ramify.local.learners import learn_all, make_learner
+from ramify.local.models import LEARNT, ConstantClassifier, Learner, LocalModel
+from ramify.local.problems import LabelRows, LocalProblem, label_problems
+from ramify.tree.classifier import PCTClassifier
+
+__all__ = ["LearningPlan", "Learnt", "learn_trees"]
+
+
+@dataclass(frozen=True)
+class LearningPlan:
+    """How BR-DT learns.
+
+    Attributes
+    ----------
+    relations, tree : PCTClassifier
+        The trees over labels, and those over X.
+    balancing : bool
+        Whether each label's trees grow on a balanced sample.
+    held_out : float or None
+        The share of rows that choose among trees.
+    seed : int
+        Draws samples.
+    n_jobs : int or None
+        Workers.
+    verbose : bool
+        Whether to show progress.
+    """
+
+    relations: PCTClassifier
+    tree: PCTClassifier
+    balancing: bool
+    held_out: float | None
+    seed: int
+    n_jobs: int | None
+    verbose: bool
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What BR-DT has found.
+
+    Attributes
+    ----------
+    graph : csr_array of shape (n_labels, n_labels)
+        Related labels.
+    components : list of tuple of int
+        Groups of related labels, by their first.
+    relations : list of LocalModel
+        The trees over labels.
+    losses : ndarray of shape (n_labels,)
+        The Hamming loss of each extended tree.
+    models : dict of int to LocalModel
+        For each component, the model that stays, by its own label.
+    """
+
+    graph: sparse.csr_array[np.int32]
+    components: list[tuple[int, ...]]
+    relations: list[LocalModel]
+    losses: NDArray[np.float64]
+    models: dict[int, LocalModel]
+
+
+def learn_trees(
+    plan: LearningPlan,
+    features: SharedFeatures,
+    Y: sparse.csr_array[np.int32],
+    weights: NDArray[np.float64],
+    hierarchy: Hierarchy,
+) -> Learnt:
+    """Learn relations, extend trees, choose.
+
+    Parameters
+    ----------
+    plan : LearningPlan
+        How.
+    features : SharedFeatures
+        X.
+    Y : csr_array of shape (n, n_labels)
+        The labels, closed upwards.
+    weights : ndarray of shape (n,)
+        What the rows count.
+    hierarchy : Hierarchy
+        The labels.
+
+    Returns
+    -------
+    Learnt
+        Everything that the fitted model keeps.
+    """
+    random = check_random_state(plan.seed)
+    choosing = _hold_out(weights, plan.held_out, random)
+    growing = np.where(choosing, 0.0, weights) if plan.held_out is not None else weights
+    problems = _label_problems(Y, hierarchy, growing, random if plan.balancing else None)
+    no_features = SharedFeatures(
+        sparse.csr_array((Y.shape[0], 0)),
+        None,
+        FeatureSchema(np.zeros(0, dtype=np.int32), {}),
+        stop=features.stop,
+    )
+    over_labels = LabelledLearner(
+        plan.relations, no_features, growing, hierarchy, Y, weighted=True
+    )
+    relations = _learn(over_labels, problems, plan)
+    over_features = make_learner(plan.tree, features, growing, hierarchy, weighted=True)
+    trees = _learn(over_features, problems, plan)
+    label_trees = [
+        LabelTree(_tree_of(model), Y, label, growing) for label, model in enumerate(relations)
+    ]
+    graph, components = find_components(label_trees)
+    extension = _Extension(features, Y, growing, weights * choosing, label_trees)
+    return extension.choose(trees, graph, components, relations, verbose=plan.verbose)
+
+
+def find_components(
+    trees: list[LabelTree],
+) -> tuple[sparse.csr_array[np.int32], list[tuple[int, ...]]]:
+    """Return the undirected graph of labels that trees test, and its components."""
+    pairs = [(label, other) for label, tree in enumerate(trees) for other in tree.tested]
+    rows = np.array([pair[0] for pair in pairs], dtype=np.int64)
+    columns = np.array([pair[1] for pair in pairs], dtype=np.int64)
+    ones = np.ones(2 * len(pairs), dtype=np.int32)
+    both = (np.concatenate([rows, columns]), np.concatenate([columns, rows]))
+    graph: Any = sparse.csr_array((ones, both), shape=(len(trees), len(trees)))
+    graph.sum_duplicates()
+    graph.data[:] = 1
+    n_components, number = connected_components(graph, directed=False)
+    members: list[list[int]] = [[] for _ in range(n_components)]
+    for label, component in enumerate(number.tolist()):
+        members[component].append(label)
+    return graph, sorted(map(tuple, members))
+
+
+def _hold_out(
+    weights: NDArray[np.float64], share: float | None, random: np.random.RandomState
+) -> NDArray[np.bool_]:
+    """Return the rows that choose among trees: all of them, or a share that is held out."""
+    if share is None:
+        return np.ones(len(weights), dtype=bool)
+    counted = np.flatnonzero(weights > 0)
+    if len(counted) < 2:
+        raise ValueError(
+            f"held_out is {share}, but {len(counted)} row has a weight above 0, and both growing "
+            "and choosing need one. Give more rows, or held_out=None."
+        )
+    n_chosen = min(max(1, round(share * len(counted))), len(counted) - 1)
+    chosen = np.zeros(len(weights), dtype=bool)
+    chosen[random.permutation(counted)[:n_chosen]] = True
+    return chosen
+
+
+def _label_problems(
+    Y: sparse.csr_array[np.int32],
+    hierarchy: Hierarchy,
+    weights: NDArray[np.float64],
+    random: np.random.RandomState | None,
+) -> list[LocalProblem]:
+    """Return a problem for each label, on a balanced sample if there is a generator."""
+    rows = LabelRows(Y, hierarchy, weights)
+    problems = label_problems(rows, range(hierarchy.n_labels))
+    if random is None:
+        return problems
+    balanced = []
+    for problem in problems:
+        has = np.isin(rows.all, problem.positives[0])
+        balanced.append(replace(problem, counts=draw_counts(has, random)))
+    return balanced
+
+
+def _learn(learner: Learner, problems: list[LocalProblem], plan: LearningPlan) -> list[LocalModel]:
+    return learn_all(
+        learner, problems, random_state=None, n_jobs=plan.n_jobs, verbose=plan.verbose
+    )
+
+
+def _tree_of(model: LocalModel) -> _core.Tree | None:
+    return model.estimator if isinstance(model.estimator, _core.Tree) else None
+
+
+class _Extension:
+    """Extends the trees of all labels, and chooses one for each component."""
+
+    def __init__(
+        self,
+        features: SharedFeatures,
+        Y: sparse.csr_array[np.int32],
+        growing: NDArray[np.float64],
+        choosing: NDArray[np.float64],
+        label_trees: list[LabelTree],
+    ) -> None:
+        self.X = features.by_rows
+        self.Y = Y.toarray().astype(np.int8)
+        self.growing = growing
+        self.choosing = choosing
+        self.extender = Extender(self.Y, label_trees, growing)
+
+    def choose(
+        self,
+        trees: list[LocalModel],
+        graph: sparse.csr_array[np.int32],
+        components: list[tuple[int, ...]],
+        relations: list[LocalModel],
+        *,
+        verbose: bool,
+    ) -> Learnt:
+        losses = np.zeros(len(trees))
+        models: dict[int, LocalModel] = {}
+        for part in track(components, len(components), "Extending trees", shown=verbose):
+            chosen, truth = part[0], self.Y[:, list(part)]
+            for label in part:
+                extended, values = self._extend(trees[label], label, part)
+                losses[label] = self._loss(truth, values)
+                if label == part[0] or losses[label] < losses[chosen]:
+                    chosen, best = label, extended
+            models[chosen] = best
+        return Learnt(graph, components, relations, losses, models)
+
+    def _extend(
+        self, model: LocalModel, label: int, part: tuple[int, ...]
+    ) -> tuple[LocalModel, NDArray[Any]]:
+        """Return a label's model with a value for every label of its group, and each row's."""
+        tree = _tree_of(model)
+        if tree is None:
+            shares = tuple(float(share) for share in model.shares)
+            return LocalModel(ConstantClassifier(shares), part, shares), np.array(shares)
+        if sparse.issparse(self.X):
+            leaf_of_row = tree.apply_csr(*csr_parts(self.X))
+        else:
+            leaf_of_row = tree.apply(self.X)
+        leaves = np.flatnonzero(tree.feature < 0)
+        number = np.searchsorted(leaves, leaf_of_row)
+        grown = np.flatnonzero(self.growing > 0)
+        grown = grown[np.argsort(number[grown], kind="stable")]
+        bounds = np.searchsorted(number[grown], np.arange(len(leaves) + 1))
+        own = leaf_values(tree)[leaves] >= 0.5
+        values = self.extender.extend_all(grown, bounds, label, own, part)
+        shares = (LEARNT,) * len(part)
+        return LocalModel(_with_values(tree, leaves, values), part, shares), values[number]
+
+    def _loss(self, truth: NDArray[np.int8], predicted: NDArray[Any]) -> float:
+        """Return the Hamming loss on the labels of a group."""
+        wrong = (truth != predicted).mean(axis=1)
+        return float(wrong @ self.choosing / self.choosing.sum())
+
+
+def _with_values(
+    tree: _core.Tree, leaves: NDArray[np.int64], values: NDArray[np.uint8]
+) -> _core.Tree:
+    """Return the same tree with other labels in its leaves: those of the group with value 1."""
+    leaf, label = np.nonzero(values)
+    n_ones = np.zeros(len(tree.feature) + 1, dtype=np.int64)
+    np.add.at(n_ones, leaves[leaf] + 1, 1)
+    names = (
+        *("feature", "threshold", "weight", "n_samples", "impurity", "gain", "child_indptr"),
+        *("child", "share", "category_indptr", "category_branch"),
+    )
+    arrays: dict[str, Any] = {name: getattr(tree, name) for name in names}
+    arrays["value_indptr"] = np.cumsum(n_ones)
+    arrays["value_label"] = label.astype(np.int32)
+    arrays["value"] = np.ones(len(label))
+    return _core.Tree(arrays)

@@ -1,0 +1,473 @@
+"""The command ``ramify``: argument parsing only; the other files of this folder do the work."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Annotated, Any
+
+try:
+    import typer
+    from rich.console import Console
+    from rich.markup import escape
+except ImportError:  # pragma: no cover - the base installation has no command line
+    raise SystemExit("The command line needs: pip install 'ramify[cli]'") from None
+
+from ramify import __version__, load, save
+from ramify._named_estimators import MODELS, make_model
+from ramify.cli.describing import (
+    evaluation_facts,
+    print_evaluation,
+    print_training,
+    training_facts,
+)
+from ramify.cli.evaluating import evaluate_model, keep_known_labels, write_evaluation
+from ramify.cli.predicting import (
+    features_for,
+    label_cells,
+    label_sets,
+    nominal_columns,
+    write_predictions,
+)
+from ramify.cli.training import train as train_model
+from ramify.datasets import fetch, list_datasets
+from ramify.inspection import explore as write_page
+from ramify.inspection import rules as rules_of
+from ramify.io.any_file import DataOptions, TextForm, read_data, split_identifiers
+from ramify.metrics.reports import aligned
+from ramify.studies import StudyResults, list_studies, load_study, run_study, write_reports
+from ramify.studies.reports.console import print_study, study_facts
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    help="Learn from labels that form a hierarchy. Start with: ramify demo",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+
+DATASET_COLUMNS = ("name", "domain", "rows", "features", "labels", "hierarchy", "depth")
+MISTAKE = 2  # exit status of a user's mistake, as for a wrong option
+
+DataFile = Annotated[
+    Path, typer.Argument(help="ARFF, CSV or parquet, plain or .gz.", metavar="DATA")
+]
+ModelFile = Annotated[Path, typer.Argument(help="What `ramify train` wrote.", metavar="MODEL")]
+HierarchyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--hierarchy",
+        "-H",
+        help="The labels, where the data do not say: .obo, edges (.csv: parent,child), paths or "
+        "an outline (.txt), .json, or Mulan's .xml.",
+    ),
+]
+Target = Annotated[
+    list[str] | None,
+    typer.Option("--target", "-t", help='Column of labels such as "A/B;C" (default: labels).'),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        help='Separates the cells of a CSV file, e.g. ";" (default: a comma).',
+        callback=lambda mark: "\t" if mark == "\\t" else mark,  # what shells leave of a tab
+    ),
+]
+Decimal = Annotated[str, typer.Option(help='Written before decimals in a CSV file, e.g. ",".')]
+Encoding = Annotated[str, typer.Option(help="Of a text file that is not UTF-8, e.g. latin-1.")]
+Separator = Annotated[str, typer.Option(help="Joins the segments of a path.")]
+LabelSeparator = Annotated[str, typer.Option(help="Separates the labels of a row.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show where an error came from.")]
+Threshold = Annotated[
+    float, typer.Option(min=0.0, max=1.0, help="Labels from this probability on are predicted.")
+]
+
+
+@contextmanager
+def plain_errors(verbose: bool) -> Iterator[None]:
+    """Turn a user's mistake into one message and an exit status; no traceback unless asked."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError, ImportError, KeyError) as error:
+        if verbose:
+            traceback.print_exc()
+        else:
+            text = error.args[0] if isinstance(error, KeyError) and error.args else error
+            Console(stderr=True).print(
+                f"[bold red]ramify:[/bold red] {escape(str(text))}",
+                highlight=False,
+                soft_wrap=True,
+            )
+        raise typer.Exit(MISTAKE) from None
+    except KeyboardInterrupt:
+        Console(stderr=True).print("[bold]stopped[/bold]")
+        raise typer.Exit(130) from None
+
+
+def _columns(target: list[str] | None) -> tuple[str, ...]:
+    return tuple(target or ["labels"])
+
+
+@app.command()
+def train(
+    data: DataFile,
+    hierarchy: HierarchyFile = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model.")] = Path("model.ramify"),
+    model: Annotated[
+        str, typer.Option("--model", "-m", help=f"One of: {', '.join(MODELS)}.")
+    ] = "forest",
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", help="A parameter, e.g. n_estimators=50; repeatable."),
+    ] = None,
+    target: Target = None,
+    separator: Separator = "/",
+    label_separator: LabelSeparator = ";",
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    weight: Annotated[str | None, typer.Option(help="Column of row weights.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
+    folds: Annotated[int, typer.Option(min=0, help="Folds of the validation; 0: none.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="One seed, one result.")] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1: all cores.")] = -1,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Learn a model from a file, say how good it is, and save it.
+
+    ``ramify train species.csv --target taxon -o species.ramify``
+    """
+    with plain_errors(verbose):
+        _check_folder(out, data, hierarchy)
+        form = TextForm(delimiter, decimal, encoding)
+        options = DataOptions(_columns(target), separator, label_separator, weight, form)
+        if folds == 1:
+            raise ValueError("--folds is 1. Give 2 or more, or 0 for no validation.")
+        table, dropped = split_identifiers(read_data(data, hierarchy, options), drop or ())
+        estimator = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
+        progress = sys.stderr.isatty() and not as_json
+        summary = train_model(table, estimator, folds=folds, seed=seed, progress=progress)
+        save(summary.model, out)
+        if as_json:
+            _print_json(training_facts(summary, out, dropped))
+        else:
+            print_training(Console(), summary, out, dropped)
+
+
+@app.command()
+def predict(
+    model: ModelFile,
+    data: DataFile,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help=".csv, .tsv, .parquet or .arff; none: print."),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Labels from this probability on; none: as the model decides by itself.",
+        ),
+    ] = None,
+    probabilities: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, max=1.0, help="Write probabilities from this one on instead of label sets."
+        ),
+    ] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Predict the labels of rows in a file.
+
+    ``ramify predict species.ramify new.csv -o predicted.csv``
+    """
+    with plain_errors(verbose):
+        if out is not None:
+            _check_folder(out, model, data)
+        elif probabilities is not None:
+            raise ValueError(
+                f"--probabilities is {probabilities}, but --out names no file for them. Add one."
+            )
+        fitted = load(model)
+        options = DataOptions(target=(), form=TextForm(delimiter, decimal, encoding))
+        table = read_data(data, None, options, labelled=False, texts=nominal_columns(fitted))
+        if out is not None:
+            n_lines = write_predictions(
+                out, fitted, table, threshold=threshold, least=probabilities
+            )
+            if as_json:
+                _print_json({"file": str(out), "rows": int(table.X.shape[0]), "lines": n_lines})
+            else:
+                _say_where(f"{n_lines:,} lines in", out)
+            return
+        sets = label_sets(fitted, features_for(fitted, table), threshold)
+        cells = label_cells(fitted, sets)
+        if as_json:
+            _print_json([cell.split(";") if cell else [] for cell in cells])
+        else:
+            typer.echo("\n".join(cells))
+
+
+@app.command()
+def evaluate(
+    model: ModelFile,
+    data: DataFile,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A folder for measures and curves.")
+    ] = None,
+    target: Target = None,
+    separator: Separator = "/",
+    label_separator: LabelSeparator = ";",
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    threshold: Threshold = 0.5,
+    ignore_unknown: Annotated[
+        bool, typer.Option(help="Leave out labels that the model has never seen.")
+    ] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Measure a model on rows whose labels are known.
+
+    ``ramify evaluate species.ramify test.csv --target taxon -o results``
+    """
+    with plain_errors(verbose):
+        if out is not None and out.is_file():
+            raise ValueError(f"--out is {out}, a file. Give the name of a folder.")
+        fitted = load(model)
+        form = TextForm(delimiter, decimal, encoding)
+        options = DataOptions(_columns(target), separator, label_separator, None, form)
+        if ignore_unknown:
+            table = read_data(data, None, options, texts=nominal_columns(fitted))
+            table, unknown = keep_known_labels(table, fitted.hierarchy_)
+            _say(f"{len(unknown):,} labels that the model has never seen are left out")
+        else:
+            table = read_data(data, fitted.hierarchy_, options, texts=nominal_columns(fitted))
+        summary = evaluate_model(fitted, table, threshold=threshold)
+        files = [] if out is None else write_evaluation(out, fitted, summary)
+        if as_json:
+            _print_json(evaluation_facts(summary, files))
+        else:
+            print_evaluation(Console(), summary, files)
+
+
+@app.command()
+def datasets(
+    name: Annotated[str | None, typer.Argument(help="One of them, for its description.")] = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """List the public data sets, or describe one."""
+    with plain_errors(verbose):
+        if name is not None:
+            typer.echo(fetch(name).description)
+            return
+        found = [entry._asdict() for entry in list_datasets()]
+        if as_json:
+            _print_json(found)
+            return
+        shown = [[entry[name] for name in DATASET_COLUMNS] for entry in found]
+        typer.echo("\n".join(aligned([list(DATASET_COLUMNS), *shown])))
+
+
+@app.command()
+def study(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help=f"A TOML file, or one of: {', '.join(list_studies())}.", metavar="NAME_OR_TOML"
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The folder (default: results/NAME).")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="The short form.")] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--datasets", "-d", help="A data set of it, or a family of them."),
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Learn nothing: write the reports again.")
+    ] = False,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Cells at a time; -1: cores.")] = 1,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Compare models on data sets, and write a report.
+
+    ``ramify study levatic2015 --quick``. What is finished is kept: stopped or killed, the same
+    command goes on where it stood.
+    """
+    with plain_errors(verbose):
+        plan = load_study(name, quick=quick)
+        folder = out or Path("results") / (plan.name + "-quick" * quick)
+        if report and only:
+            raise ValueError(
+                f"--datasets is {', '.join(only)}, but --report writes the reports of all "
+                "that is stored again. Leave out --report: what is finished is not learnt again."
+            )
+        if report:
+            results = StudyResults.read(folder)
+        else:
+            shown = sys.stderr.isatty() and not as_json
+            results = run_study(plan, folder, only=only or (), n_jobs=jobs, progress=shown)
+        files = write_reports(folder)
+        if as_json:
+            _print_json(study_facts(results, files))
+        else:
+            print_study(Console(), results, files)
+    if results.failures:
+        raise typer.Exit(1)
+
+
+@app.command()
+def explore(
+    model: ModelFile,
+    data: Annotated[Path | None, typer.Argument(help="Rows to pick examples from.")] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page.")] = Path("page.html"),
+    target: Target = None,
+    separator: Separator = "/",
+    label_separator: LabelSeparator = ";",
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
+    trees: Annotated[int, typer.Option(min=1, help="Trees of a forest on the page.")] = 10,
+    verbose: Verbose = False,
+) -> None:
+    """Write one page on which to read a model: its trees, labels, examples and features.
+
+    ``ramify explore species.ramify test.csv --target taxon -o species.html``
+    """
+    with plain_errors(verbose):
+        _check_folder(out, model, data)
+        fitted = load(model)
+        rows: dict[str, Any] = {}
+        if data is not None:
+            form = TextForm(delimiter, decimal, encoding)
+            options = DataOptions(_columns(target), separator, label_separator, None, form)
+            table = read_data(
+                data,
+                fitted.hierarchy_,
+                options,
+                labelled=False,
+                texts=nominal_columns(fitted),
+            )
+            X = features_for(fitted, table)
+            # A frame knows its categories; an array needs to be told.
+            categories = None if hasattr(X, "columns") else table.categories
+            rows = {"X": X, "y": table.y, "categories": categories}
+        write_page(fitted, path=out, title=title, max_trees=trees, **rows)
+        _say_where("The page is in", out)
+
+
+@app.command()
+def rules(
+    model: ModelFile,
+    label: Annotated[
+        list[str] | None, typer.Option("--label", "-l", help="Only rules of this; repeatable.")
+    ] = None,
+    best: Annotated[int, typer.Option("--best", "-n", min=1, help="How many to print.")] = 20,
+    threshold: Threshold = 0.5,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Print what a model has learnt as rules, the most useful first.
+
+    ``ramify rules species.ramify --label taxonomy/bird``
+    """
+    with plain_errors(verbose):
+        found = rules_of(load(model), labels=label or None)
+        if as_json:
+            typer.echo(found.to_json())
+        elif not label:
+            typer.echo(found.to_text(threshold=threshold, n_best=best), nl=False)
+        for name in [] if as_json else label or []:
+            typer.echo(f"{name}: precision, lift, coverage × lift")
+            for entry in found.for_label(name, best):
+                figures = f"{entry.precision:6.2f}  {entry.lift:6.1f}  {entry.score:6.2f}"
+                typer.echo(f"{figures}  IF {entry.rule.to_text()}")
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The report.")] = Path(
+        "results/demo.md"
+    ),
+) -> None:
+    """Learn from the bundled animals and show a report."""
+    from ramify.cli.demo import main as run_demo  # noqa: PLC0415 (prints when run)
+
+    with plain_errors(verbose=False):
+        if out.is_dir():
+            raise ValueError(f"--out is {out}, a folder. Give the name of a file.")
+        run_demo(["--out", str(out)])
+
+
+def _check_folder(path: Path, *inputs: Path | None) -> None:
+    """Find out before the work, not after it, that its result cannot or must not be written."""
+    folder = path.resolve().parent
+    for given in inputs:
+        if given is not None and given.exists() and path.resolve() == given.resolve():
+            raise ValueError(f"--out is {path}, which is read from. Give another name.")
+    if not folder.is_dir():
+        raise ValueError(f"--out is {path}, but there is no folder {folder}. Make it first.")
+    if path.is_dir():
+        raise ValueError(f"--out is {path}, a folder. Give the name of a file.")
+    try:
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        raise ValueError(
+            f"--out is {path}, but nothing can be written to {folder}. Choose another folder."
+        ) from None
+
+
+def _say(text: str) -> None:
+    Console(stderr=True).print(escape(text), highlight=False)
+
+
+def _say_where(text: str, path: Path) -> None:
+    Console().print(f"{text} [bold]{escape(str(path))}[/bold]", highlight=False, soft_wrap=True)
+
+
+def _print_json(facts: Any) -> None:
+    typer.echo(json.dumps(facts, indent=1, ensure_ascii=False, default=str))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ramify {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _callback(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print and exit.")
+    ] = False,
+) -> None:
+    """Learn from labels that form a hierarchy."""
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

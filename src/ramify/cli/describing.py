@@ -1,0 +1,226 @@
+"""Summaries as facts for machines (JSON) and as text for people (rich)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+import numpy as np
+
+from ramify.cli.evaluating import EvaluationSummary
+from ramify.cli.training import TrainingSummary
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.io.table import Table
+
+__all__ = [
+    "data_facts",
+    "evaluation_facts",
+    "print_evaluation",
+    "print_training",
+    "training_facts",
+]
+
+_N_IMPORTANT = 10
+_WORDS = {
+    "pooled_auprc": "pooled AU(PRC)",
+    "mean_auprc": "mean AUPRC",
+    "hierarchical_f1": "hierarchical F1",
+}
+
+
+def data_facts(data: Table) -> dict[str, Any]:
+    """Count rows, features, unknown cells and labels.
+
+    Parameters
+    ----------
+    data : Table
+        What was read.
+
+    Returns
+    -------
+    dict
+        Numbers by name.
+    """
+    facts: dict[str, Any] = {
+        "name": data.name,
+        "rows": int(data.X.shape[0]),
+        "features": len(data.feature_names),
+        "nominal": len(data.categories),
+        "unknown_share": _unknown_share(data.X),
+    }
+    if data.y is not None and data.hierarchy is not None:
+        hierarchy: Hierarchy = data.hierarchy
+        facts |= {
+            "labels": hierarchy.n_labels,
+            "leaves": len(hierarchy.leaves),
+            "levels": hierarchy.depth,
+            "kind": "tree" if hierarchy.is_tree else "DAG",
+            "labels_per_row": round(float(data.y.sum()) / max(1, data.y.shape[0]), 2),
+            "unlabelled_rows": int((np.diff(data.y.indptr) == 0).sum()),
+        }
+    return facts
+
+
+def _unknown_share(X: Any) -> float:
+    if hasattr(X, "isna"):
+        return float(X.isna().to_numpy().mean()) if X.size else 0.0
+    cells = X.data if hasattr(X, "indptr") else X
+    unknown = int(np.isnan(np.asarray(cells, dtype=float)).sum())
+    return unknown / max(1, int(np.prod(X.shape)))
+
+
+def training_facts(summary: TrainingSummary, path: Path, dropped: list[str]) -> dict[str, Any]:
+    """Return what `print_training` says, for machines.
+
+    Parameters
+    ----------
+    summary : TrainingSummary
+        What training found.
+    path : Path
+        Where the model is.
+    dropped : list of str
+        Columns that were left out.
+
+    Returns
+    -------
+    dict
+        Ready for JSON.
+    """
+    return {
+        "data": data_facts(summary.data),
+        "left_out": dropped,
+        "model": type(summary.model).__name__,
+        "scores": summary.scores,
+        "baseline": summary.baseline,
+        "importances": summary.importances[:_N_IMPORTANT],
+        "fit_seconds": round(summary.seconds, 3),
+        "file": str(path),
+    }
+
+
+def print_training(console: Any, summary: TrainingSummary, path: Path, dropped: list[str]) -> None:
+    """Tell a person what was learnt from what, how good it is, and where it is.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where to.
+    summary : TrainingSummary
+        What training found.
+    path : Path
+        Where the model is.
+    dropped : list of str
+        Columns that were left out.
+    """
+    from rich.markup import escape  # noqa: PLC0415 (optional)
+
+    for line in _data_lines(data_facts(summary.data), dropped):
+        console.print(line)
+    if summary.scores:
+        console.print()
+        _print_scores(console, summary)
+    if summary.importances:
+        console.print("\n[bold]What the model looks at most[/bold]")
+        _print_importances(console, summary.importances[:_N_IMPORTANT])
+    console.print(
+        f"\n[bold]{type(summary.model).__name__}[/bold], fitted on all rows in "
+        f"{summary.seconds:.2f} s, is in [bold]{escape(str(path))}[/bold]",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _data_lines(facts: dict[str, Any], dropped: list[str]) -> Iterator[str]:
+    from rich.markup import escape  # noqa: PLC0415 (optional)
+
+    kinds = f" ({facts['nominal']} nominal)" if facts["nominal"] else ""
+    unknown = f", {facts['unknown_share']:.1%} of the cells unknown" * (facts["unknown_share"] > 0)
+    yield (
+        f"[bold]{escape(facts['name'] or 'data')}[/bold]: {facts['rows']:,} rows, "
+        f"{facts['features']:,} features{kinds}{unknown}"
+    )
+    if "labels" in facts:
+        yield (
+            f"[bold]labels[/bold]: a {facts['kind']} of {facts['labels']:,} in {facts['levels']} "
+            f"levels, {facts['leaves']:,} leaves; {facts['labels_per_row']:g} a row with ancestors"
+            + f"; {facts['unlabelled_rows']:,} rows have none"
+            * (facts["unlabelled_rows"] > 0)
+        )
+    if dropped:
+        names = escape(", ".join(dropped))
+        yield f"[bold]left out[/bold]: {names} (they name rows or were dropped)"
+
+
+def _print_scores(console: Any, summary: TrainingSummary) -> None:
+    from rich.table import Table as RichTable  # noqa: PLC0415 (optional)
+
+    n_folds = len(next(iter(summary.scores.values())))
+    table = RichTable(title=f"{n_folds}-fold cross-validation; 1 is perfect", title_justify="left")
+    for name in ("measure", "model", "± sd", "label shares"):
+        table.add_column(name, justify="left" if name == "measure" else "right")
+    for measure, values in summary.scores.items():
+        spread = f"{stdev(values):.3f}" if len(values) > 1 else ""
+        table.add_row(
+            _WORDS[measure],
+            f"{mean(values):.3f}",
+            spread,
+            f"{summary.baseline[measure]:.3f}",
+        )
+    console.print(table)
+
+
+def _print_importances(console: Any, importances: list[tuple[str, float]]) -> None:
+    width = max(len(name) for name, _ in importances)
+    most = importances[0][1]
+    for name, share in importances:
+        bar = "█" * max(1, round(24 * share / most))
+        console.print(f"  {name:<{width}}  {share:5.1%}  {bar}", highlight=False, markup=False)
+
+
+def evaluation_facts(summary: EvaluationSummary, files: list[Path]) -> dict[str, Any]:
+    """Return the figures of an evaluation, for machines.
+
+    Parameters
+    ----------
+    summary : EvaluationSummary
+        The figures.
+    files : list of Path
+        What was written.
+
+    Returns
+    -------
+    dict
+        Ready for JSON; a figure that is not defined is None.
+    """
+    figures = [
+        {**row, "value": None if np.isnan(row["value"]) else row["value"]}
+        for row in summary.figures.rows()
+    ]
+    return {
+        "data": data_facts(summary.data),
+        "measures": figures,
+        "files": [str(file) for file in files],
+    }
+
+
+def print_evaluation(console: Any, summary: EvaluationSummary, files: list[Path]) -> None:
+    """Tell a person the figures of an evaluation.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where to.
+    summary : EvaluationSummary
+        The figures.
+    files : list of Path
+        What was written.
+    """
+    for line in _data_lines(data_facts(summary.data), []):
+        console.print(line)
+    console.print()
+    console.print(str(summary.figures), highlight=False, markup=False)
+    if files:
+        written = ", ".join(str(file) for file in files)
+        console.print(f"\nWritten: {written}", highlight=False, soft_wrap=True, markup=False)

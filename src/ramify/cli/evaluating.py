@@ -1,0 +1,147 @@
+"""The measures and curves of a saved model on a file of labelled rows."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._validation import Label
+from ramify.cli.predicting import features_for
+from ramify.cli.training import labels_of
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.io.files import replacing, writing_text
+from ramify.io.table import Table
+from ramify.metrics import Evaluation, PrecisionRecallDisplay, evaluate, per_label_report
+
+__all__ = ["EvaluationSummary", "evaluate_model", "keep_known_labels", "write_evaluation"]
+
+
+@dataclass(frozen=True)
+class EvaluationSummary:
+    """The figures of one model on one file.
+
+    Attributes
+    ----------
+    data : Table
+        The rows.
+    scores : ndarray of shape (n, n_labels)
+        The model's probabilities.
+    figures : Evaluation
+        Every measure.
+    """
+
+    data: Table
+    scores: NDArray[np.float64]
+    figures: Evaluation
+
+
+def evaluate_model(model: Any, data: Table, *, threshold: float = 0.5) -> EvaluationSummary:
+    """Predict rows whose labels are known, and measure.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    data : Table
+        With labels of the model's hierarchy.
+    threshold : float
+        Labels from this probability on count as predicted.
+
+    Returns
+    -------
+    EvaluationSummary
+        The figures.
+    """
+    truth = labels_of(data)
+    scores = model.predict_proba(features_for(model, data))
+    figures = evaluate(truth, scores, model.hierarchy_, threshold=threshold)
+    return EvaluationSummary(data, scores, figures)
+
+
+def keep_known_labels(data: Table, hierarchy: Hierarchy) -> tuple[Table, list[Label]]:
+    """Leave out labels that a model does not know; their known ancestors stay.
+
+    Parameters
+    ----------
+    data : Table
+        Rows with labels of a hierarchy of their own, such as paths.
+    hierarchy : Hierarchy
+        The model's labels.
+
+    Returns
+    -------
+    data : Table
+        With the model's labels.
+    unknown : list of labels
+        Those left out.
+    """
+    own = data.hierarchy.labels if data.hierarchy is not None else ()
+    known = set(hierarchy.labels)
+    columns = [k for k, label in enumerate(own) if label in known]
+    places = [hierarchy.index(own[k]) for k in columns]
+    part = sparse.coo_array(sparse.csc_array(labels_of(data))[:, columns])
+    rows, found = part.coords
+    moved = sparse.csr_array(
+        (part.data, (rows, np.array(places, dtype=np.intp)[found])),
+        shape=(part.shape[0], hierarchy.n_labels),
+    )
+    unknown = [label for label in own if label not in known]
+    return replace(data, y=hierarchy.close(moved), hierarchy=hierarchy), unknown
+
+
+def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
+    """Write the measures, a table of labels and, with matplotlib, the curve.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it does not exist.
+    model : estimator
+        The fitted model.
+    summary : EvaluationSummary
+        Its figures.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    figures = [
+        {**row, "value": None if np.isnan(row["value"]) else row["value"]}
+        for row in summary.figures.rows()
+    ]
+    measures = folder / "measures.json"
+    with writing_text(measures) as file:
+        json.dump(figures, file, indent=1)
+    labels = folder / "labels.csv"
+    report = per_label_report(summary.data.y, summary.scores, model.hierarchy_)
+    with writing_text(labels) as file:
+        writer = csv.writer(file)
+        writer.writerow(report.columns)
+        writer.writerows(row.values() for row in report.rows())
+    return [measures, labels, *_draw_curve(folder, model, summary)]
+
+
+def _draw_curve(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (optional)
+        from matplotlib.figure import Figure  # noqa: PLC0415 (optional)
+    except ImportError:
+        return []
+    figure = Figure(figsize=(6, 5), layout="constrained")
+    FigureCanvasAgg(figure)
+    PrecisionRecallDisplay.from_predictions(
+        summary.data.y, summary.scores, hierarchy=model.hierarchy_, ax=figure.add_subplot()
+    )
+    path = folder / "precision-recall.png"
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=150, format="png")
+    return [path]

@@ -1,0 +1,221 @@
+"""Predictions of a saved model for a file of rows, as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._validation import import_extra, shorten
+from ramify.io import write_arff
+from ramify.io.files import replacing
+from ramify.io.table import Table
+from ramify.labels.encoding import read_labels
+
+__all__ = [
+    "features_for",
+    "label_cells",
+    "label_sets",
+    "nominal_columns",
+    "probability_table",
+    "write_predictions",
+]
+
+
+def features_for(model: Any, data: Table) -> Any:
+    """Pick the columns that a model was trained on, by name and in its order.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    data : Table
+        Rows with at least these columns.
+
+    Returns
+    -------
+    data frame or matrix
+        What `predict` takes.
+    """
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or not hasattr(data.X, "columns"):
+        return data.X
+    missing = [name for name in names if name not in data.X.columns]
+    if missing:
+        raise ValueError(
+            f"{data.name} lacks {len(missing)} of the {len(names)} columns that the model was "
+            f"trained on: {shorten(missing)}. Its columns are {shorten(data.X.columns)}."
+        )
+    return data.X[list(names)]
+
+
+def nominal_columns(model: Any) -> list[str]:
+    """Return the names of the columns that a model takes for nominal.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+
+    Returns
+    -------
+    list of str
+        Empty if the model does not say.
+    """
+    names = getattr(model, "feature_names_in_", None)
+    schema = getattr(model, "schema_", None)
+    return [] if names is None or schema is None else [str(names[j]) for j in schema.categories]
+
+
+def label_sets(model: Any, X: Any, threshold: float | None) -> sparse.csr_array[np.int32]:
+    """Return what a model predicts.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    X : data frame or matrix
+        What `features_for` returned.
+    threshold : float or None
+        Labels from this probability on; None: as the model decides by itself.
+
+    Returns
+    -------
+    csr_array of shape (n, n_labels)
+        Label sets, closed upwards.
+    """
+    if threshold is None:
+        return read_labels(model.predict(X), model.hierarchy_).Y
+    return sparse.csr_array((model.predict_proba(X) >= threshold).astype(np.int32))
+
+
+def label_cells(model: Any, Y: Any, separator: str = ";") -> list[str]:
+    """Write label sets as text, the most specific labels of each row.
+
+    Parameters
+    ----------
+    model : estimator
+        Its hierarchy names the labels.
+    Y : label matrix
+        One row per example.
+    separator : str
+        What separates labels.
+
+    Returns
+    -------
+    list of str
+        One cell per row.
+    """
+    rows = model.hierarchy_.decode(Y)
+    return [separator.join(str(label) for label in labels) for labels in rows]
+
+
+def probability_table(
+    model: Any, scores: NDArray[np.float64], least: float
+) -> tuple[NDArray[np.intp], list[str], NDArray[np.float64]]:
+    """List the probabilities that are worth a line.
+
+    Parameters
+    ----------
+    model : estimator
+        Its hierarchy names the labels.
+    scores : ndarray of shape (n, n_labels)
+        Probabilities.
+    least : float
+        Smaller ones are left out.
+
+    Returns
+    -------
+    rows : ndarray of int
+        Row numbers from 0, increasing.
+    labels : list of str
+        The labels, the most probable of a row first.
+    probabilities : ndarray of float
+        Their probabilities.
+    """
+    rows, columns = np.nonzero(scores >= least)
+    found = scores[rows, columns]
+    order = np.lexsort((columns, -found, rows))
+    names = [str(label) for label in model.hierarchy_.labels]
+    return rows[order], [names[c] for c in columns[order]], found[order]
+
+
+def write_predictions(
+    path: Path,
+    model: Any,
+    data: Table,
+    *,
+    threshold: float | None = None,
+    least: float | None = None,
+) -> int:
+    """Predict and write a file, whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        ``.csv``, ``.csv.gz``, ``.tsv`` or ``.parquet``: row and labels, or row, label and
+        probability, with the column that names rows if the data have one. ``.arff``: the data
+        with the predicted labels.
+    model : estimator
+        A fitted model.
+    data : Table
+        The rows.
+    threshold : float, optional
+        Labels from this probability on are predicted; None: as the model decides by itself.
+    least : float, optional
+        Write probabilities from this one on instead of label sets.
+
+    Returns
+    -------
+    int
+        The number of lines written.
+    """
+    known = (".csv", ".tsv", ".parquet", ".pq", ".arff")
+    if not any(suffix in known for suffix in path.suffixes):
+        raise ValueError(f"{path} ends in none of {', '.join(known)}. Name it by what it is.")
+    if ".arff" in path.suffixes and least is not None:
+        raise ValueError(f"{path} is ARFF, which holds label sets. Write .csv or .parquet.")
+    X = features_for(model, data)
+    if least is not None:
+        rows, labels, found = probability_table(model, model.predict_proba(X), least)
+        frame = _frame({"row": rows, "label": labels, "probability": np.round(found, 6)})
+        return _write_frame(path, frame, _row_names(model, data))
+    Y = label_sets(model, X, threshold)
+    if ".arff" in path.suffixes:
+        # A frame knows its categories; an array needs to be told.
+        categories = None if hasattr(X, "columns") else data.categories
+        write_arff(path, X, Y, model.hierarchy_, categories=categories)
+        return int(Y.shape[0])
+    frame = _frame({"row": np.arange(Y.shape[0]), "labels": label_cells(model, Y)})
+    return _write_frame(path, frame, _row_names(model, data))
+
+
+def _frame(columns: dict[str, Any]) -> Any:
+    return import_extra("pandas", "tables").DataFrame(columns)
+
+
+def _write_frame(path: Path, frame: Any, names: Any) -> int:
+    if names is not None:
+        frame.insert(1, names.name, np.asarray(names)[frame["row"]])
+    with replacing(path) as temporary:
+        if path.suffix in (".parquet", ".pq"):
+            import_extra("pyarrow", "tables")
+            frame.to_parquet(temporary, index=False)
+        else:
+            cells = "\t" if ".tsv" in path.suffixes else ","
+            packing = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
+            frame.to_csv(temporary, index=False, sep=cells, compression=packing)
+    return len(frame)
+
+
+def _row_names(model: Any, data: Table) -> Any:
+    """Return the first column of a frame that is no feature and differs in all rows, or None."""
+    features = set(getattr(model, "feature_names_in_", ()))
+    for name in data.X.columns if features and hasattr(data.X, "columns") else ():
+        column = data.X[name]
+        if name not in features | {"row", "label", "labels", "probability"} and column.is_unique:
+            return column
+    return None

@@ -1,0 +1,269 @@
+"""Goals that thresholds are chosen for: what every threshold gains, and the score reached."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify._validation import check_choice, check_number
+from ramify.decision.ordered import Order, best_thresholds
+from ramify.decision.steps import Steps, pool
+from ramify.hierarchy.graph import row_of
+from ramify.hierarchy.hierarchy import Hierarchy
+
+__all__ = ["GOALS", "Counts", "Goal", "label_costs", "make_goal"]
+
+GOALS = ("micro_f1", "macro_f1", "hierarchical_f1", "precision", "cost")
+"""The names of the goals."""
+
+_ROUNDS = 50
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What happened to every label at every threshold.
+
+    Attributes
+    ----------
+    steps : list of Steps
+        By label, as `count_steps` returns them.
+    positives : ndarray of shape (n_labels,)
+        Weight of the rows that have the label.
+    n_rows : float
+        Weight of all rows.
+    """
+
+    steps: list[Steps]
+    positives: NDArray[np.float64]
+    n_rows: float
+
+    def pooled(self, groups: Sequence[NDArray[np.int32]]) -> list[Steps]:
+        """Return the counts of groups of labels that share a threshold."""
+        return [pool([self.steps[label] for label in group]) for group in groups]
+
+    def each(self, figures: list[NDArray[np.float64]]) -> list[Steps]:
+        """Return one figure per label and threshold as step functions."""
+        return [
+            Steps(steps.score, figure[:, None])
+            for steps, figure in zip(self.steps, figures, strict=True)
+        ]
+
+
+class Goal(ABC):
+    """What thresholds shall reach."""
+
+    @abstractmethod
+    def search(
+        self,
+        counts: Counts,
+        groups: Sequence[NDArray[np.int32]],
+        order: Order,
+        start: NDArray[np.float64] | None,
+    ) -> NDArray[np.float64]:
+        """Return the best thresholds of the groups of labels."""
+
+    @abstractmethod
+    def score(self, counts: Counts, thresholds: NDArray[np.float64]) -> float:
+        """Return what one threshold per label reaches; larger is better."""
+
+
+@dataclass(frozen=True)
+class MicroF1(Goal):
+    """F1 of all cells: 2 TP / (predicted + positive), a ratio of sums over the labels.
+
+    Dinkelbach's method maximises a ratio by maximising 2 TP - f (predicted + positive), a sum
+    over the labels, with the ratio f reached so far until it grows no more: a few rounds.
+    """
+
+    def search(
+        self,
+        counts: Counts,
+        groups: Sequence[NDArray[np.int32]],
+        order: Order,
+        start: NDArray[np.float64] | None,
+    ) -> NDArray[np.float64]:
+        """Return the best thresholds of the groups of labels."""
+        pooled = counts.pooled(groups)
+        positives = counts.positives.sum()
+        reached = 0.0
+        thresholds = np.full(len(groups), np.inf) if start is None else start
+        if start is not None:
+            reached = _f1_of(pooled, thresholds, positives)
+        for _ in range(_ROUNDS):
+            gains = [
+                Steps(steps.score, steps.value @ np.array([[2.0], [-reached]])) for steps in pooled
+            ]
+            found = best_thresholds(gains, order, thresholds)
+            f1 = _f1_of(pooled, found, positives)
+            if f1 <= reached:
+                break
+            reached, thresholds = f1, found
+        return thresholds
+
+    def score(self, counts: Counts, thresholds: NDArray[np.float64]) -> float:
+        """Return F1 of all cells."""
+        return _f1_of(counts.steps, thresholds, counts.positives.sum())
+
+
+def _f1_of(steps: list[Steps], thresholds: NDArray[np.float64], positives: float) -> float:
+    shared, predicted = _sums(steps, thresholds)
+    return 2 * shared / (predicted + positives) if predicted + positives > 0 else 0.0
+
+
+def _sums(steps: list[Steps], thresholds: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the weight of the cells rightly predicted, and of all predicted."""
+    figures = np.array([own.at(t) for own, t in zip(steps, thresholds, strict=True)])
+    return float(figures[:, 0].sum()), float(figures[:, 1].sum())
+
+
+class SummedGoal(Goal):
+    """A goal that is a sum over the labels."""
+
+    @abstractmethod
+    def figures(self, counts: Counts) -> list[NDArray[np.float64]]:
+        """Return by label its part of the sum, at every threshold."""
+
+    def search(
+        self,
+        counts: Counts,
+        groups: Sequence[NDArray[np.int32]],
+        order: Order,
+        start: NDArray[np.float64] | None,
+    ) -> NDArray[np.float64]:
+        """Return the best thresholds of the groups of labels."""
+        parts = counts.each(self.figures(counts))
+        gains = [pool([parts[label] for label in group]) for group in groups]
+        return self._settle(best_thresholds(gains, order, start), gains, order)
+
+    def _settle(
+        self, thresholds: NDArray[np.float64], gains: list[Steps], order: Order
+    ) -> NDArray[np.float64]:
+        """Choose among thresholds that are equally good."""
+        return thresholds
+
+    def _total(self, counts: Counts, thresholds: NDArray[np.float64]) -> float:
+        parts = counts.each(self.figures(counts))
+        return sum(float(own.at(t)[0]) for own, t in zip(parts, thresholds, strict=True))
+
+
+@dataclass(frozen=True)
+class MacroF1(SummedGoal):
+    """Mean over the labels of their F1; 0 for a label that has no rows and gets none."""
+
+    def figures(self, counts: Counts) -> list[NDArray[np.float64]]:
+        """Return F1 by label and threshold."""
+        found = []
+        for steps, positives in zip(counts.steps, counts.positives, strict=True):
+            sizes = steps.value[:, 1] + positives
+            f1 = np.zeros(len(sizes))
+            np.divide(2 * steps.value[:, 0], sizes, out=f1, where=sizes > 0)
+            found.append(f1)
+        return found
+
+    def _settle(
+        self, thresholds: NDArray[np.float64], gains: list[Steps], order: Order
+    ) -> NDArray[np.float64]:
+        """Give groups without any true positive the threshold of their parents.
+
+        All their thresholds have F1 = 0, and so have those of all below them; rare labels should
+        not be silenced for that.
+        """
+        for group, steps in enumerate(gains):
+            if not steps.value.any() and len(row_of(order.parents, group)):
+                thresholds[group] = order.floor(thresholds, group)
+        return thresholds
+
+    def score(self, counts: Counts, thresholds: NDArray[np.float64]) -> float:
+        """Return the mean F1."""
+        return self._total(counts, thresholds) / len(counts.steps)
+
+
+@dataclass(frozen=True)
+class Cost(SummedGoal):
+    """Expected cost of a row, counted negative: a missed and a wrong label cost."""
+
+    missed: NDArray[np.float64]
+    wrong: NDArray[np.float64]
+
+    def figures(self, counts: Counts) -> list[NDArray[np.float64]]:
+        """Return what is saved against predicting nothing, by label and threshold."""
+        return [
+            steps.value @ np.array([missed + wrong, -wrong])
+            for steps, missed, wrong in zip(counts.steps, self.missed, self.wrong, strict=True)
+        ]
+
+    def score(self, counts: Counts, thresholds: NDArray[np.float64]) -> float:
+        """Return minus the mean cost of a row."""
+        saved = self._total(counts, thresholds)
+        return float(saved - self.missed @ counts.positives) / counts.n_rows
+
+
+@dataclass(frozen=True)
+class PrecisionAtLeast(Goal):
+    """The most true positives while the cells under each threshold have enough precision."""
+
+    least: float
+
+    def search(
+        self,
+        counts: Counts,
+        groups: Sequence[NDArray[np.int32]],
+        order: Order,
+        start: NDArray[np.float64] | None,
+    ) -> NDArray[np.float64]:
+        """Return the best thresholds of the groups of labels."""
+        # Worse than any sum of true positives: never chosen, as infinity is always allowed.
+        forbidden = -1.0 - counts.positives.sum()
+        gains = []
+        for steps in counts.pooled(groups):
+            shared, predicted = steps.value.T
+            precise = shared >= self.least * predicted * (1 - 1e-12)
+            gains.append(Steps(steps.score, np.where(precise, shared, forbidden)[:, None]))
+        return best_thresholds(gains, order, start)
+
+    def score(self, counts: Counts, thresholds: NDArray[np.float64]) -> float:
+        """Return the recall of all cells."""
+        positives = counts.positives.sum()
+        return _sums(counts.steps, thresholds)[0] / positives if positives > 0 else 0.0
+
+
+def make_goal(
+    name: str,
+    hierarchy: Hierarchy,
+    *,
+    min_precision: float,
+    alpha: float,
+    beta: float,
+    costs: Any,
+) -> Goal:
+    """Build a goal from its name and its parameters, as `choose_thresholds` takes them."""
+    check_choice("goal", name, GOALS)
+    if name == "precision":
+        check_number("min_precision", min_precision, 0, 1)
+        return PrecisionAtLeast(float(min_precision))
+    if name == "cost":
+        check_number("alpha", alpha, 0)
+        check_number("beta", beta, 0)
+        each = label_costs(costs, hierarchy)
+        return Cost(alpha * each, beta * each)
+    return MacroF1() if name == "macro_f1" else MicroF1()
+
+
+def label_costs(costs: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
+    """Return one cost of 0 or more per label: the hierarchy's, 1 for all, or those given."""
+    if isinstance(costs, str):
+        check_choice("costs", costs, ("shared", "uniform"))
+        shared = costs == "shared"
+        return np.asarray(hierarchy.costs() if shared else np.ones(hierarchy.n_labels))
+    values = np.asarray(costs, dtype=np.float64)
+    if values.shape != (hierarchy.n_labels,) or not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(
+            f"costs has shape {values.shape} or a value that is negative or not finite. Give "
+            f"'shared', 'uniform', or {hierarchy.n_labels} numbers of 0 or more, one per label."
+        )
+    return values

@@ -1,0 +1,142 @@
+"""How often the best set of k leaves holds the best set of k - 1: where greedy search is exact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._validation import check_number, import_extra
+from ramify.decision.leaves import leaf_weights, mandatory_leaves
+from ramify.hierarchy.hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["NestedApproximation", "nested_approximation"]
+
+_EQUAL = 1e-5
+"""Sets are equally good up to this: more than the tolerance of integer programs."""
+
+
+@dataclass(frozen=True)
+class NestedApproximation:
+    """How often best sets are nested.
+
+    Attributes
+    ----------
+    k : ndarray of int
+        Numbers of leaves.
+    share : ndarray of float
+        For each k, the share of rows whose best set of k leaves holds their best set of k - 1.
+    n_rows : int
+        The number of rows.
+    """
+
+    k: NDArray[np.int64]
+    share: NDArray[np.float64]
+    n_rows: int
+
+    def plot(self, ax: Axes | None = None, **line_kw: Any) -> Axes:
+        """Draw the share of rows in percent against k.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        **line_kw
+            Passed to ``ax.plot``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on.
+        """
+        if ax is None:
+            _, ax = import_extra("matplotlib.pyplot", "plot").subplots()
+        assert ax is not None  # noqa: S101 (for the checker)
+        ax.plot(self.k, 100 * self.share, **{"marker": "o", "clip_on": False, **line_kw})
+        ax.set(xlabel="number of leaves k", ylabel="rows with nested best sets (%)")
+        ax.set_ylim(0, 100)
+        ax.set_xticks(self.k)
+        return ax
+
+
+def nested_approximation(
+    scores: Any, hierarchy: Hierarchy, ks: Iterable[int] = range(2, 11), **options: Any
+) -> NestedApproximation:
+    """Count how often the best set of k leaves holds that of k - 1 (nested approximation).
+
+    Where it holds for all k, the greedy solver of `mandatory_leaves` finds the best sets.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, n_labels)
+        Probabilities of the labels.
+    hierarchy : Hierarchy
+        A tree or DAG of labels. On a DAG every row and k takes an integer program.
+    ks : iterable of int
+        Numbers of leaves, 2 or more; those above the number of leaves are left out.
+    **options
+        Passed to `mandatory_leaves`: objective, alpha, costs, conditional, n_jobs.
+
+    Returns
+    -------
+    NestedApproximation
+        The share of rows by k; its ``plot`` draws it.
+
+    Notes
+    -----
+    Sets whose values differ by less than 1e-5 are equally good, and it is enough that one of the
+    best sets of k leaves holds the best of k - 1 that the solver found. The property is often
+    missed: a label with several likely children is not worth its price for one of them, but is
+    for two. If k is not given, all this matters up to the best k only.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.decision import nested_approximation
+    >>> hierarchy = Hierarchy.from_paths(["animal/cat", "animal/dog", "plant"])
+    >>> scores = [[0.8, 0.3, 0.4, 0.3], [0.5, 0.4, 0.4, 0.45]]
+    >>> nested_approximation(scores, hierarchy).share
+    array([0.5, 1. ])
+    """
+    n_leaves = len(hierarchy.leaves)
+    wanted = []
+    for k in ks:
+        check_number("ks", k, 2, whole=True)
+        if k <= n_leaves:
+            wanted.append(int(k))
+    sets = {
+        k: mandatory_leaves(scores, hierarchy, **options, solver="exact", k=k)
+        for k in sorted({*wanted, *(k - 1 for k in wanted)})
+    }
+    how = {name: value for name, value in options.items() if name != "n_jobs"}
+    growing = _Growing(leaf_weights(scores, hierarchy, **how), hierarchy)
+    shares = [growing.share(sets[k - 1], sets[k]) for k in wanted]
+    return NestedApproximation(np.array(wanted, dtype=np.int64), np.array(shares), len(scores))
+
+
+class _Growing:
+    """Whether a set and one leaf more is as good as the best set of that size."""
+
+    def __init__(self, weights: NDArray[np.float64], hierarchy: Hierarchy) -> None:
+        self._weights = weights
+        self._leaves = hierarchy.indices(hierarchy.leaves)
+        ones = np.ones(len(self._leaves), dtype=np.int32)
+        cells = (ones, (np.arange(len(self._leaves)), self._leaves))
+        shape = (len(self._leaves), hierarchy.n_labels)
+        self._paths = hierarchy.close(sparse.csr_array(cells, shape=shape)).astype(np.float64)
+
+    def share(self, small: Any, large: Any) -> float:
+        """Return the share of rows; the sets of `large` have one leaf more."""
+        chosen = small.toarray() > 0
+        added = np.asarray(self._paths @ np.where(chosen, 0.0, self._weights).T).T
+        added[chosen[:, self._leaves]] = -np.inf
+        values = [np.asarray(sets.multiply(self._weights).sum(axis=1)).ravel()
+                  for sets in (small, large)]  # fmt: skip
+        return float(np.mean(values[0] + added.max(axis=1) >= values[1] - _EQUAL))

@@ -1,0 +1,207 @@
+"""One path or the best labels of every row: decisions without a threshold for each label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify.decision.scores import check_coherent, check_scores
+from ramify.decision.thresholds import check_threshold
+from ramify.hierarchy.hierarchy import Hierarchy
+
+__all__ = ["confident_path", "most_probable_path", "top_k_labels"]
+
+_GoesOn = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[Any]], NDArray[np.bool_]]
+
+
+def most_probable_path(scores: Any, hierarchy: Hierarchy) -> sparse.csr_array[np.int32]:
+    """Return one path per row: from the top, always to the most probable child.
+
+    The walk ends where stopping is more probable than any child, with the share of a label that
+    none of its children takes as the probability of stopping there. Every row gets at least one
+    label.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, n_labels)
+        Coherent probabilities.
+    hierarchy : Hierarchy
+        The labels.
+
+    Returns
+    -------
+    csr_array of shape (n, n_labels)
+        Label sets, closed upwards, with one most specific label each.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> hierarchy = Hierarchy.from_paths(["animal/cat", "animal/dog", "plant"])
+    >>> scores = [[0.6, 0.5, 0.1, 0.4], [0.6, 0.1, 0.1, 0.4]]
+    >>> hierarchy.decode(most_probable_path(scores, hierarchy))
+    [('animal/cat',), ('animal',)]
+    """
+
+    def likelier_than_stopping(
+        here: NDArray[np.float64], below: NDArray[np.float64], best: NDArray[Any]
+    ) -> NDArray[np.bool_]:
+        chosen = np.take_along_axis(below, best[:, None], axis=1)[:, 0]
+        return np.asarray(chosen >= here - below.sum(axis=1))
+
+    values = check_scores(scores, hierarchy)
+    ends = _walk_down(values, hierarchy, likelier_than_stopping)
+    return _closed(ends, np.arange(len(ends) + 1), hierarchy)
+
+
+def confident_path(
+    scores: Any, hierarchy: Hierarchy, confidence: Any = 0.5, *, allow_empty: bool = True
+) -> sparse.csr_array[np.int32]:
+    """Return one path per row that stops where the most probable child is not certain enough.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, n_labels)
+        Coherent probabilities.
+    hierarchy : Hierarchy
+        The labels.
+    confidence : float, array-like of shape (n_labels,) or dict of label to float
+        The least probability of a label on the path; as thresholds in `check_threshold`, no
+        label's may be below its parents'.
+    allow_empty : bool
+        Whether a row whose most probable top-level label is not certain enough gets no label;
+        otherwise it gets that one.
+
+    Returns
+    -------
+    csr_array of shape (n, n_labels)
+        Label sets, closed upwards, with one most specific label at most.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.decision import confident_path
+    >>> hierarchy = Hierarchy.from_paths(["animal/cat", "animal/dog", "plant"])
+    >>> scores = [[0.9, 0.7, 0.2, 0.1], [0.9, 0.5, 0.4, 0.1], [0.5, 0.3, 0.2, 0.5]]
+    >>> hierarchy.decode(confident_path(scores, hierarchy, 0.6))
+    [('animal/cat',), ('animal',), ()]
+    """
+    values = check_scores(scores, hierarchy)
+    check_coherent(values, hierarchy)
+    wanted = check_threshold(confidence, hierarchy)
+    # A parent's confidence is never above its child's: what falls short here falls short below.
+    reached = np.where(values >= wanted, values, -np.inf)
+
+    def certain_enough(
+        _: NDArray[np.float64], below: NDArray[np.float64], best: NDArray[Any]
+    ) -> NDArray[np.bool_]:
+        return np.asarray(np.take_along_axis(below, best[:, None], axis=1)[:, 0] > -np.inf)
+
+    ends = _walk_down(reached, hierarchy, certain_enough, top=values)
+    kept = reached[np.arange(len(ends)), ends] > -np.inf
+    if not allow_empty:
+        kept[:] = True
+    indptr = np.concatenate([[0], np.cumsum(kept)])
+    return _closed(ends[kept], indptr, hierarchy)
+
+
+def top_k_labels(
+    scores: Any, hierarchy: Hierarchy, k: int, *, labels: str | int = "leaves"
+) -> sparse.csr_array[np.int32]:
+    """Return for every row its k labels with the largest scores, and their ancestors.
+
+    Of equal scores the label that comes first in the hierarchy's order is taken.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, n_labels)
+        Scores of any kind.
+    hierarchy : Hierarchy
+        The labels.
+    k : int
+        How many labels to choose in every row.
+    labels : {"leaves", "all"} or int
+        What to choose from: leaves, all labels, or those of a level, counted from 1 at the top.
+
+    Returns
+    -------
+    csr_array of shape (n, n_labels)
+        Label sets, closed upwards.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.decision import top_k_labels
+    >>> hierarchy = Hierarchy.from_paths(["animal/cat", "animal/dog", "plant"])
+    >>> scores = [[0.8, 0.6, 0.2, 0.3]]
+    >>> hierarchy.decode(top_k_labels(scores, hierarchy, 1))
+    [('animal/cat',)]
+    >>> hierarchy.decode(top_k_labels(scores, hierarchy, 2))
+    [('animal/cat', 'plant')]
+    """
+    values = check_scores(scores, hierarchy)
+    columns = _columns(labels, hierarchy)
+    is_whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
+    if not is_whole or not 1 <= k <= len(columns):
+        raise ValueError(
+            f"k is {k!r}, but it must be a whole number from 1 to {len(columns)}, the labels to "
+            "choose from."
+        )
+    best = np.argsort(-values[:, columns], axis=1, kind="stable")[:, :k]
+    chosen = np.sort(columns[best], axis=1).ravel()
+    return _closed(chosen, np.arange(len(values) + 1) * k, hierarchy)
+
+
+def _columns(labels: str | int, hierarchy: Hierarchy) -> NDArray[np.int32]:
+    if labels == "all":
+        return np.arange(hierarchy.n_labels, dtype=np.int32)
+    if labels == "leaves":
+        return np.sort(hierarchy.indices(hierarchy.leaves))
+    if isinstance(labels, int | np.integer) and 1 <= labels <= hierarchy.depth:
+        return np.sort(hierarchy.indices(hierarchy.levels[int(labels) - 1]))
+    raise ValueError(
+        f"labels is {labels!r}, but it must be 'leaves', 'all' or a level from 1 to "
+        f"{hierarchy.depth}."
+    )
+
+
+def _walk_down(
+    scores: NDArray[np.float64],
+    hierarchy: Hierarchy,
+    goes_on: _GoesOn,
+    top: NDArray[np.float64] | None = None,
+) -> NDArray[Any]:
+    """Return where each row ends that starts at its best top-level label and follows `goes_on`.
+
+    `goes_on` gets the scores of the label where some rows are, those of its children, and the
+    place of the best child; `top` are other scores to choose the top-level label by.
+    """
+    first = np.flatnonzero(np.diff(hierarchy.parent_rows[0]) == 0)
+    here: NDArray[Any] = first[np.argmax((scores if top is None else top)[:, first], axis=1)]
+    child_indptr, child_indices = hierarchy.child_rows
+    moving = np.arange(len(scores))
+    while moving.size:
+        moved = []
+        for label in np.unique(here[moving]):
+            children = child_indices[child_indptr[label] : child_indptr[label + 1]]
+            if children.size == 0:
+                continue
+            rows = moving[here[moving] == label]
+            below = scores[np.ix_(rows, children)]
+            best = below.argmax(axis=1)
+            onward = goes_on(scores[rows, label], below, best)
+            here[rows[onward]] = children[best[onward]]
+            moved.append(rows[onward])
+        moving = np.concatenate(moved) if moved else moving[:0]
+    return here
+
+
+def _closed(
+    chosen: NDArray[Any], indptr: NDArray[Any], hierarchy: Hierarchy
+) -> sparse.csr_array[np.int32]:
+    ones = np.ones(len(chosen), dtype=np.int32)
+    shape = (len(indptr) - 1, hierarchy.n_labels)
+    return hierarchy.close(sparse.csr_array((ones, chosen, indptr), shape=shape))

@@ -1,0 +1,13 @@
+"""Ensembles of predictive clustering trees."""
+
+from ramify.forest.classifiers import (
+    PCTBaggingClassifier,
+    PCTExtraTreesClassifier,
+    PCTForestClassifier,
+)
+
+__all__ = [
+    "PCTBaggingClassifier",
+    "PCTExtraTreesClassifier",
+    "PCTForestClassifier",
+]

@@ -1,0 +1,310 @@
+"""What forests, bagging and extra trees share: growing, voting and out-of-bag scores."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify._base.classifier import HierarchicalClassifier
+from ramify._base.features import csr_parts, read_features
+from ramify._base.measuring import measure_scores, read_measure
+from ramify._parallel import count_threads
+from ramify.forest.clus_voting import multilabel_votes
+from ramify.forest.members import ClusSampling, Sampling, TrainingSet, grow_members
+from ramify.labels.encoding import EncodedLabels
+from ramify.tree.classifier import PCTClassifier
+from ramify.tree.plan import check_number, check_tree_fits
+
+__all__ = ["PCTEnsemble"]
+
+
+class PCTEnsemble(HierarchicalClassifier):
+    """Base of the ensembles of predictive clustering trees.
+
+    A subclass declares the parameters that its trees share with PCTClassifier in `_tree_params`.
+    """
+
+    n_estimators: int
+    bootstrap: bool
+    max_samples: int | float | None
+    oob_score: Any
+    warm_start: bool
+    n_jobs: int | None
+    random_state: Any
+    verbose: bool
+    clus_compat: bool
+    trees_: list[_core.Tree]
+    oob_score_: float
+    oob_decision_function_: NDArray[np.float64]
+
+    _tree_params: ClassVar[tuple[str, ...]] = (
+        "hierarchy",
+        "criterion",
+        "w0",
+        "weighting",
+        "max_depth",
+        "min_samples_split",
+        "min_samples_leaf",
+        "min_weight",
+        "min_impurity_decrease",
+        "max_features",
+        "redraw",
+        "f_test",
+        "threshold_at",
+        "nominal_tests",
+        "categorical_features",
+        "label_weight",
+        "clus_compat",
+    )
+
+    @abstractmethod
+    def _make_tree(self) -> PCTClassifier:
+        """Return an unfitted member."""
+
+    def _tree_with(self, **settings: Any) -> PCTClassifier:
+        shared = {name: getattr(self, name) for name in self._tree_params if hasattr(self, name)}
+        return PCTClassifier(**{**shared, **settings})
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PCTEnsemble:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Numbers, NaN where unknown; categorical and text columns of a data frame are nominal.
+        y : array-like
+            n label sets in any format of `ramify.labels.read_labels`.
+        sample_weight : array-like of shape (n,), optional
+            The weights of the rows; a row drawn twice counts twice its weight.
+
+        Returns
+        -------
+        PCTEnsemble
+            Itself.
+        """
+        kept = self._kept_trees()
+        known = (self.n_features_in_, self.hierarchy_) if kept else None
+        X, encoded, weights = self._read_training(X, y, sample_weight, clus_order=self._clus)
+        if known is not None and known != (self.n_features_in_, encoded.hierarchy):
+            raise ValueError(
+                "warm_start adds trees to those of an earlier fit, but X or y has other features "
+                "or labels than there. Give the same, or set warm_start=False."
+            )
+        self._grow(X, encoded, weights, kept)
+        return self
+
+    @property
+    def _clus(self) -> bool:
+        return bool(getattr(self, "clus_compat", False))
+
+    def _kept_trees(self) -> list[_core.Tree]:
+        """Return the trees that this fit goes on from."""
+        if not self.warm_start or not hasattr(self, "trees_"):
+            return []
+        if self.n_estimators < len(self.trees_):
+            raise ValueError(
+                f"n_estimators is {self.n_estimators}, but warm_start keeps the "
+                f"{len(self.trees_)} trees of the earlier fit. Raise n_estimators, or set "
+                "warm_start=False."
+            )
+        return self.trees_
+
+    def _check_parameters(self) -> None:
+        check_number("n_estimators", self.n_estimators, 1, whole=True)
+        if self.f_test is not None:
+            check_number("f_test", self.f_test, 1e-12, 1)
+        if self.max_samples is not None:
+            is_count = isinstance(self.max_samples, int | np.integer)
+            check_number("max_samples", self.max_samples, 1 if is_count else 0)
+            if not is_count:
+                check_number("max_samples", self.max_samples, 0, 1)
+        if self.oob_score and not self.bootstrap:
+            raise ValueError(
+                "oob_score needs rows that a tree has not seen, but bootstrap is False. Set "
+                "bootstrap=True, or oob_score=False."
+            )
+        read_measure(self.oob_score)
+        self._make_tree()._check_parameters()
+
+    def _grow(
+        self,
+        X: Any,
+        encoded: EncodedLabels,
+        weights: NDArray[np.float64],
+        kept: list[_core.Tree],
+    ) -> None:
+        member = self._with_attributes(self._make_tree())
+        plan = member._plan(X.shape[1], 0)
+        label_weights = member._label_weights(encoded.Y, weights, plan)
+        plan = plan.with_sets(encoded.Y, label_weights)
+        sampling = self._sampling(np.diff(encoded.Y.indptr) > 0)
+        if not kept:
+            self._seed = self._read_seed()
+        seeds = sampling.seeds(self._seed, self.n_estimators)
+        if len(kept) < self.n_estimators:
+            training = TrainingSet(
+                X, self.schema_, encoded.Y, label_weights, weights, clus=self._clus
+            )
+            grown = grow_members(
+                training,
+                plan,
+                sampling,
+                seeds[len(kept) :],
+                n_jobs=self.n_jobs,
+                verbose=bool(self.verbose),
+            )
+            self.trees_ = [*kept, *grown]
+        else:
+            warnings.warn(
+                "warm_start found as many trees as n_estimators asks for, and adds none. Raise "
+                "n_estimators to grow more.",
+                UserWarning,
+                stacklevel=3,
+            )
+        if self.oob_score:
+            self._score_out_of_bag(X, encoded.Y, sampling.left_out(seeds))
+
+    def _read_seed(self) -> int:
+        if not self._clus:
+            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        if self.random_state is None:
+            return 0
+        if not isinstance(self.random_state, int | np.integer):
+            raise ValueError(
+                f"random_state is {self.random_state!r}, but clus_compat draws CLUS's numbers "
+                "from its RandomSeed. Give a whole number, or None for 0."
+            )
+        return int(self.random_state)
+
+    def _sampling(self, labelled: NDArray[np.bool_]) -> Sampling:
+        """Return how rows are drawn; CLUS draws those without labels apart."""
+        n_draws = self._count_draws(len(labelled))
+        if not self._clus:
+            return Sampling(len(labelled), n_draws)
+        if self.criterion != "variance":
+            # In multi-label mode a row without labels is known to have none.
+            labelled = np.ones_like(labelled)
+        return ClusSampling(len(labelled), n_draws, labelled)
+
+    def _count_draws(self, n_rows: int) -> int | None:
+        if not self.bootstrap:
+            return None
+        if self.max_samples is None:
+            return n_rows
+        if isinstance(self.max_samples, int | np.integer):
+            return int(self.max_samples)
+        return max(1, round(self.max_samples * n_rows))
+
+    def _score_out_of_bag(
+        self, X: Any, Y: sparse.csr_array[np.int32], left_out: NDArray[np.uint8]
+    ) -> None:
+        scores = np.full(Y.shape, np.nan)
+        self._vote(X, scores, left_out)
+        self.oob_decision_function_ = scores
+        judged = np.asarray(left_out.any(axis=0))
+        if not judged.all():
+            warnings.warn(
+                f"{int((~judged).sum())} of {len(judged)} rows were drawn by every tree, so that "
+                "they have no out-of-bag prediction. Grow more trees.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if not judged.any():
+            self.oob_score_ = float("nan")
+            return
+        rows = np.flatnonzero(judged)
+        self.oob_score_ = measure_scores(
+            read_measure(self.oob_score),
+            Y[rows],
+            scores[rows],
+            self.hierarchy_,
+            lambda found: self._decide(found, None),
+        )
+
+    def _vote(
+        self, X: Any, out: NDArray[np.float64], voters: NDArray[np.uint8] | None = None
+    ) -> None:
+        """Write the mean of the trees' label shares; 0 in `voters`: the tree has no say."""
+        n_threads = count_threads(self.n_jobs)
+        if sparse.issparse(X):
+            _core.vote_csr(self.trees_, *csr_parts(X), out, self._clus, n_threads, voters)
+        else:
+            _core.vote(self.trees_, X, out, self._clus, n_threads, voters)
+        np.minimum(out, 1.0, out=out)
+
+    def _predict_scores(self, X: Any) -> NDArray[np.float64]:
+        if self._clus and self.criterion != "variance":
+            return multilabel_votes(self.trees_, X, self.hierarchy_.n_labels)
+        scores = np.empty((X.shape[0], self.hierarchy_.n_labels))
+        self._vote(X, scores)
+        return scores
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the number of the leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of int32, shape (n, n_estimators)
+            Node numbers. Where a value is unknown the row follows the larger branch here, though
+            its prediction mixes both.
+        """
+        check_is_fitted(self)
+        X = read_features(self, X, self.schema_)
+        if sparse.issparse(X):
+            parts = csr_parts(X)
+            return np.stack([tree.apply_csr(*parts) for tree in self.trees_], axis=1)
+        return np.stack([tree.apply(X) for tree in self.trees_], axis=1)
+
+    @property
+    def estimators_(self) -> list[PCTClassifier]:
+        """The members, each a fitted PCTClassifier."""
+        check_is_fitted(self)
+        members = []
+        for tree in self.trees_:
+            member = self._with_attributes(self._make_tree())
+            member.tree_, member.f_test_ = tree, member.f_test
+            members.append(member)
+        return members
+
+    def _with_attributes(self, member: PCTClassifier) -> PCTClassifier:
+        names = ("hierarchy_", "schema_", "format_", "classes_", "n_features_in_")
+        for name in (*names, "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(member, name, getattr(self, name))
+        return member
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each feature's part of the impurity that the trees remove, the mean over trees."""
+        check_is_fitted(self)
+        total = np.zeros(self.n_features_in_)
+        for member in self.estimators_:
+            total += member.feature_importances_
+        return np.asarray(total / max(total.sum(), np.finfo(float).tiny), dtype=np.float64)
+
+    def _get_saved_state(self) -> dict[str, Any]:
+        state = super()._get_saved_state()
+        return {**state, "_seed": self._seed} if "trees_" in state else state
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        fitted = dict(state)
+        seed = fitted.pop("_seed", None)
+        super()._set_saved_state(fitted)
+        if "trees_" in fitted:
+            for tree in self.trees_:
+                check_tree_fits(tree, self.n_features_in_, self.hierarchy_.n_labels)
+            self._seed = int(seed)  # with which warm_start goes on

@@ -1,0 +1,7 @@
+"""The label graph: building it, its text, encoding label sets, weights."""
+
+from ramify.hierarchy.hierarchy import Hierarchy
+
+__all__ = [
+    "Hierarchy",
+]

@@ -1,0 +1,148 @@
+"""Hierarchies as text: the indented outline for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ramify._validation import Label, check_label_name
+from ramify.hierarchy.building import OrderedGraph, rows_from_lists
+from ramify.hierarchy.graph import LabelGraph, row_of
+
+_FORMAT = "ramify.hierarchy"
+_VERSION = 1
+_INDENT = "  "
+_CUT = re.compile(r"… \d+ more")
+
+
+def write_outline(graph: LabelGraph, max_labels: int | None) -> str:
+    """Write one label a line under its parent; what `max_labels` hides is counted."""
+    shown = _shallowest(graph, max_labels)
+    top = np.flatnonzero(np.diff(graph.parent_rows[0]) == 0).tolist()
+    lines: list[str] = []
+    opened: set[int] = set()
+    stack: list[tuple[int, int] | str] = list(_entries(graph, top, shown, 0))[::-1]
+    while stack:
+        entry = stack.pop()
+        if isinstance(entry, str):
+            lines.append(entry)
+            continue
+        label, level = entry
+        lines.append(f"{_INDENT * level}{graph.labels[label]}")
+        # A label of a DAG stands under each of its parents, what is below it only once.
+        if label not in opened:
+            opened.add(label)
+            below = row_of(graph.child_rows, label)
+            stack.extend(list(_entries(graph, below, shown, level + 1))[::-1])
+    return "\n".join(lines) + "\n"
+
+
+def _shallowest(graph: LabelGraph, max_labels: int | None) -> set[int]:
+    if max_labels is None:
+        return set(range(graph.n_labels))
+    if max_labels < 1:
+        raise ValueError(f"max_labels is {max_labels}, but it must be 1 or more, or None for all.")
+    order = np.argsort(graph.label_levels, kind="stable")
+    return set(order[:max_labels].tolist())
+
+
+def _entries(
+    graph: LabelGraph, siblings: Iterable[int], shown: set[int], level: int
+) -> Iterator[tuple[int, int] | str]:
+    """Yield the siblings to show, then a line that counts what is hidden with the others."""
+    hidden: set[int] = set()
+    for label in siblings:
+        if label in shown:
+            yield label, level
+        else:
+            # All that is below a hidden label is deeper, hence hidden too.
+            hidden.add(label)
+            hidden.update(graph.indices(graph.descendants(graph.labels[label])).tolist())
+    if hidden:
+        yield f"{_INDENT * level}… {len(hidden)} more"
+
+
+def read_outline(text: str) -> dict[Label, list[Label]]:
+    """Map every label of an indented outline to its parents."""
+    parents: dict[Label, list[Label]] = {}
+    seen: dict[tuple[str | None, str], int] = {}
+    open_labels: list[tuple[int, str]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        name = line.strip()
+        if not name:
+            continue
+        if _CUT.fullmatch(name):
+            raise ValueError(
+                f"line {number} is {name!r}: this outline was cut short. Write the whole of it "
+                "with to_text(max_labels=None)."
+            )
+        parent = _parent_of_line(line, number, open_labels)
+        if (parent, name) in seen:
+            raise ValueError(
+                f"line {number} repeats {name!r} of line {seen[parent, name]} under the same "
+                "parent. Remove one of them."
+            )
+        seen[parent, name] = number
+        parents.setdefault(name, []).extend([] if parent is None else [parent])
+    return parents
+
+
+def _parent_of_line(line: str, number: int, open_labels: list[tuple[int, str]]) -> str | None:
+    """Close the labels that are not above this line; the last one open is its parent."""
+    width = len(line.expandtabs()) - len(line.expandtabs().lstrip())
+    last_width = open_labels[-1][0] if open_labels else -1
+    while open_labels and open_labels[-1][0] >= width:
+        last_width = open_labels.pop()[0]
+    if last_width > width or (not open_labels and last_width == -1 and width > 0):
+        raise ValueError(
+            f"line {number}, {line.strip()!r}, is indented by {width} blanks, which fits no line "
+            "above it. Indent siblings alike."
+        )
+    parent = open_labels[-1][1] if open_labels else None
+    open_labels.append((width, line.strip()))
+    return parent
+
+
+def write_json(graph: LabelGraph) -> str:
+    """Write labels, parents, separator and aliases; `read_json` gives all of it back."""
+    content = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "separator": graph.separator,
+        "labels": graph.labels,
+        "parents": [row_of(graph.parent_rows, i) for i in range(graph.n_labels)],
+        "aliases": list(graph.aliases.items()),
+    }
+    return json.dumps(content, ensure_ascii=False)
+
+
+def read_json(text: str) -> tuple[OrderedGraph, str, dict[Label, Label]]:
+    """Read what `write_json` wrote: the graph, the separator and the aliases."""
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"text is no JSON: {error}. Give what to_json wrote, not the name of a file."
+        ) from None
+    _check_json(content)
+    kinds = (str, int, float)
+    labels = tuple(check_label_name(x, "a label", kinds) for x in content["labels"])
+    graph = OrderedGraph(labels, rows_from_lists(content["parents"]))
+    return graph, content["separator"], dict(content["aliases"])
+
+
+def _check_json(content: Any) -> None:
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise ValueError(f"text is no hierarchy: it lacks 'format': '{_FORMAT}'. Use to_json.")
+    if content.get("version") != _VERSION:
+        raise ValueError(
+            f"text has version {content.get('version')!r}, but this ramify reads version "
+            f"{_VERSION}. Update ramify."
+        )
+    missing = {"separator", "labels", "parents", "aliases"} - set(content)
+    if missing:
+        raise ValueError(f"text lacks {sorted(missing)}. Write it with to_json.")

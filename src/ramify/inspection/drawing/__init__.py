@@ -1,0 +1,1 @@
+"""Trees drawn as SVG, Graphviz and matplotlib figures."""

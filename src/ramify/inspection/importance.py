@@ -1,0 +1,272 @@
+"""How much a model owes to each attribute: overall, per label, per subtree of the hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify._validation import Label, import_extra
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.inspection.node_tests import FeatureNames
+from ramify.inspection.summary import ModelSummary, TreeSummary, summarise
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Importances", "importances"]
+
+
+@dataclass(frozen=True)
+class Importances:
+    """How much each feature matters.
+
+    Attributes
+    ----------
+    features : FeatureNames
+        The features.
+    hierarchy : Hierarchy
+        The labels.
+    unit : str
+        What the figures are.
+    overall, overall_spread : ndarray of shape (n_features,)
+        For all labels together, and the standard deviation over trees or repeats.
+    by_label, by_label_spread : ndarray of shape (n_features, n_labels)
+        For each label, and the standard deviation; NaN for labels about which nothing is known.
+    label_weight : ndarray of shape (n_labels,)
+        What each label counts in a subtree.
+    """
+
+    features: FeatureNames
+    hierarchy: Hierarchy
+    unit: str
+    overall: NDArray[np.float64]
+    overall_spread: NDArray[np.float64]
+    by_label: NDArray[np.float64]
+    by_label_spread: NDArray[np.float64]
+    label_weight: NDArray[np.float64]
+
+    def for_label(self, label: Label) -> NDArray[np.float64]:
+        """Return the importances for one label.
+
+        Parameters
+        ----------
+        label : str or int
+            A label.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            The figures.
+        """
+        return self.by_label[:, self.hierarchy.index(label)]
+
+    def for_subtree(self, label: Label) -> NDArray[np.float64]:
+        """Return the mean importances for a label and all below it.
+
+        Parameters
+        ----------
+        label : str or int
+            A label.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            Means by `label_weight` over the labels about which something is known.
+        """
+        inside = self.hierarchy.indices([label, *self.hierarchy.descendants(label)])
+        inside = inside[~np.isnan(self.by_label[0, inside]) & (self.label_weight[inside] > 0)]
+        if not len(inside):
+            return np.full(len(self.overall), np.nan)
+        mean = np.average(self.by_label[:, inside], axis=1, weights=self.label_weight[inside])
+        return np.asarray(mean, dtype=np.float64)
+
+    def to_frame(self, *, by_label: bool = False) -> Any:
+        """Return a pandas frame, the most important feature first.
+
+        Parameters
+        ----------
+        by_label : bool
+            Whether there is a column per label, instead of one with the importance for all
+            labels together and one with its spread.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows are features.
+        """
+        pandas = import_extra("pandas", "tables")
+        order = np.argsort(-self.overall, kind="stable")
+        index = [self.features.names[j] for j in order]
+        if by_label:
+            labels = list(self.hierarchy.labels)
+            return pandas.DataFrame(self.by_label[order], index=index, columns=labels)
+        columns = {"importance": self.overall[order], "spread": self.overall_spread[order]}
+        return pandas.DataFrame(columns, index=index)
+
+    def plot(
+        self,
+        *,
+        labels: Sequence[Label] | None = None,
+        max_features: int = 15,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw the importances with matplotlib.
+
+        Parameters
+        ----------
+        labels : sequence of labels, optional
+            Draw a table of features and these labels' subtrees in colours. None: bars for all
+            labels together, with their spread.
+        max_features : int
+            At most so many features, the most important ones.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on.
+        """
+        order = np.argsort(-self.overall, kind="stable")[:max_features]
+        if ax is None:
+            pyplot = import_extra("matplotlib.pyplot", "plot")
+            width = 6.4 if labels is None else 2.5 + 0.6 * len(labels)
+            size = (width, 1.6 + 0.28 * len(order))
+            ax = pyplot.figure(figsize=size, layout="constrained").add_subplot()
+        names = [self.features.names[j] for j in order]
+        if labels is None:
+            self._draw_bars(ax, order, names)
+        else:
+            self._draw_table(ax, order, names, labels)
+        return ax
+
+    def _draw_bars(self, ax: Any, order: NDArray[np.int64], names: list[str]) -> None:
+        places = np.arange(len(order))
+        spread = self.overall_spread[order]
+        bars = {"color": "#1d7f8c", "ecolor": "#53656e", "capsize": 3}
+        ax.barh(places, self.overall[order], xerr=spread if spread.any() else None, **bars)
+        ax.set_yticks(places, names)
+        ax.invert_yaxis()
+        ax.set_xlabel(self.unit)
+        ax.spines[["top", "right"]].set_visible(False)
+
+    def _draw_table(
+        self, ax: Any, order: NDArray[np.int64], names: list[str], labels: Sequence[Label]
+    ) -> None:
+        cells = np.stack([self.for_subtree(label)[order] for label in labels], axis=1)
+        image = ax.imshow(cells, aspect="auto", cmap="GnBu", vmin=0)
+        ax.set_yticks(np.arange(len(order)), names)
+        shown = [str(label) for label in labels]
+        ax.set_xticks(np.arange(len(labels)), shown, rotation=40, ha="right")
+        ax.figure.colorbar(image, ax=ax, label=self.unit)
+
+
+def importances(
+    model: Any,
+    *,
+    feature_names: Sequence[Any] | None = None,
+    categories: Mapping[Any, Sequence[Any]] | None = None,
+) -> Importances:
+    """Return the share of the labels' variance that the tests of each feature explain.
+
+    The variance of a label is p(1 - p); a test explains what is less of it in the branches. This
+    is known from the trees alone, holds for the training rows, and flatters features with many
+    values: `permutation_importances` asks other rows.
+
+    Parameters
+    ----------
+    model : PCTClassifier, ensemble, local architecture, or other set of trees
+        Fitted; see `summarise`.
+    feature_names, categories
+        As in `export_text`.
+
+    Returns
+    -------
+    Importances
+        Shares of the variance at the root; means over trees, and their spread.
+
+    Examples
+    --------
+    >>> from ramify import PCTClassifier
+    >>> X = [[1.0, 5.0], [2.0, 5.0], [3.0, 7.0], [4.0, 8.0]]
+    >>> tree = PCTClassifier().fit(X, ["pet/cat", "pet/cat", "pet/dog", "wolf"])
+    >>> found = importances(tree, feature_names=["size", "speed"])
+    >>> found.for_label("pet/dog")
+    array([1., 0.])
+    """
+    summary = summarise(model, feature_names=feature_names, categories=categories)
+    weight = _label_weights(model)
+    n_features = len(summary.features.names)
+    shape = (n_features, summary.hierarchy.n_labels)
+    overall, sums, squares = [], np.zeros(shape), np.zeros(shape)
+    counts = np.zeros(summary.hierarchy.n_labels)
+    for tree in summary.trees:
+        explained, variance = _explained(tree, n_features)
+        overall.append(explained @ weight / max(float(variance @ weight), 1e-300))
+        share = np.divide(
+            explained, variance, out=np.zeros_like(explained), where=variance > 1e-15
+        )
+        sums += share
+        squares += share**2
+        counts[tree.labels[variance[tree.labels] > 1e-15]] += 1
+    known = np.where(counts > 0, counts, np.nan)
+    mean = sums / known
+    spread = np.sqrt(np.maximum(squares / known - mean**2, 0))
+    total, total_spread = _over_trees(summary, np.array(overall), weight)
+    return Importances(
+        summary.features,
+        summary.hierarchy,
+        "share of the labels' variance explained",
+        total,
+        total_spread,
+        mean,
+        spread,
+        weight * (counts > 0),
+    )
+
+
+def _over_trees(
+    summary: ModelSummary, overall: NDArray[np.float64], weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and spread of trees that count alike, or as much as their labels do."""
+    if summary.combination == "mean":
+        return overall.mean(axis=0), overall.std(axis=0)
+    parts = []
+    for tree in summary.trees:
+        root = tree.value(0)
+        parts.append(float((weight * root * (1 - root)).sum()))
+    shares = np.array(parts) / max(sum(parts), 1e-300)
+    return shares @ overall, np.zeros(overall.shape[1])
+
+
+def _label_weights(model: Any) -> NDArray[np.float64]:
+    """Return what each label counts in the model's own search for tests."""
+    inner = getattr(model, "estimator", None)
+    source = model if hasattr(model, "w0") else inner
+    hierarchy: Hierarchy = model.hierarchy_
+    if source is None or not hasattr(source, "w0"):
+        return np.ones(hierarchy.n_labels)
+    return np.asarray(hierarchy.weights(source.w0, source.weighting))
+
+
+def _explained(
+    tree: TreeSummary, n_features: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the variance that each feature's tests remove of each label, and the root's."""
+    explained = np.zeros((n_features, tree.hierarchy.n_labels))
+    total = max(tree.nodes[0].weight, 1e-300)
+    for node in tree.nodes:
+        if node.test is None:
+            continue
+        value = tree.value(node.number)
+        left = value * (1 - value)
+        for child, share in zip(node.children, node.shares, strict=True):
+            below = tree.value(child)
+            left -= share * below * (1 - below)
+        explained[node.test.feature] += node.weight / total * left
+    root = tree.value(0)
+    return explained, root * (1 - root)

@@ -1,0 +1,258 @@
+"""What the explorer page knows: a model and some rows as plain lists and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._base.features import read_features
+from ramify._validation import check_same_length
+from ramify.hierarchy.graph import row_of
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.inspection.importance import importances
+from ramify.inspection.node_tests import FeatureNames
+from ramify.inspection.outline import outline_parents, short_name
+from ramify.inspection.summary import ModelSummary, TreeSummary
+from ramify.labels.encoding import read_labels
+from ramify.metrics import precision_recall_curves
+
+__all__ = ["describe_model", "describe_rows"]
+
+_DIGITS = 4
+_CURVE_POINTS = 40
+_LEAST_SCORE = 0.01  # smaller probabilities of a forest are not carried along
+
+
+def describe_model(model: Any, summary: ModelSummary, max_trees: int) -> dict[str, Any]:
+    """Return labels, features and trees.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    summary : ModelSummary
+        The same as trees.
+    max_trees : int
+        At most so many trees.
+
+    Returns
+    -------
+    dict
+        What JSON can hold.
+    """
+    tested = {int(j) for tree in summary.trees for j in np.unique(tree.tree.feature)}
+    found = importances(model)
+    return {
+        "kind": summary.kind,
+        "nTrees": len(summary.trees),
+        "trees": [_describe_tree(tree) for tree in summary.trees[:max_trees]],
+        "features": _describe_features(summary.features, model.schema_.n_categories, tested),
+        "importances": _rounded(found.overall, 6),
+        "importanceSpread": _rounded(found.overall_spread, 6),
+        **_describe_labels(summary.hierarchy),
+    }
+
+
+def _describe_labels(hierarchy: Hierarchy) -> dict[str, Any]:
+    parents = outline_parents(hierarchy)
+    also = {}
+    for label in range(hierarchy.n_labels):
+        others = [p for p in row_of(hierarchy.parent_rows, label) if p != parents[label]]
+        if others:
+            also[label] = others
+    return {
+        "labels": [str(label) for label in hierarchy.labels],
+        "short": [_page_name(hierarchy, label) for label in range(hierarchy.n_labels)],
+        "parent": parents.tolist(),
+        "also": also,
+        "separator": hierarchy.separator,
+    }
+
+
+def _page_name(hierarchy: Hierarchy, label: int) -> str:
+    """Return what a label is called below its parent; codes of digits are known by their path."""
+    name = short_name(hierarchy, label)
+    return str(hierarchy.labels[label]) if name.isdigit() else name
+
+
+def _describe_features(
+    features: FeatureNames, n_categories: NDArray[np.int32], tested: set[int]
+) -> list[dict[str, Any]]:
+    described = []
+    for j, name in enumerate(features.names):
+        codes = range(int(n_categories[j]))
+        categories = [features.category(j, code) for code in codes] or None
+        described.append({"name": name, "categories": categories, "used": j in tested})
+    return described
+
+
+def _describe_tree(summary: TreeSummary) -> dict[str, Any]:
+    """Return the flat arrays of a tree; labels of leaves by position in the hierarchy."""
+    tree = summary.tree
+    tests = [node.test for node in summary.nodes]
+    columns = summary.labels[tree.value_label]
+    # Small trees of local models name labels in an order of their own.
+    leaves = sparse.csr_array(
+        (tree.value, columns, tree.value_indptr),
+        shape=(len(tree.feature), summary.hierarchy.n_labels),
+    )
+    leaves.sort_indices()
+    top, top_value = _top_labels(summary)
+    return {
+        "name": summary.name,
+        "feature": tree.feature.tolist(),
+        "threshold": [test.threshold if test else None for test in tests],
+        "text": [test.threshold_text if test else "" for test in tests],
+        "codes": {
+            i: list(test.branch_of) for i, test in enumerate(tests) if test and test.branch_of
+        },
+        "childStart": tree.child_indptr.tolist(),
+        "child": tree.child.tolist(),
+        "shares": _rounded(tree.share, 8),
+        "n": tree.n_samples.tolist(),
+        "weight": _rounded(tree.weight, 3),
+        "unknown": [node.n_unknown for node in summary.nodes],
+        "valueStart": leaves.indptr.tolist(),
+        "valueLabel": leaves.indices.tolist(),
+        "value": _rounded(leaves.data, _DIGITS),
+        "purity": _rounded(_purity(summary.values), 3),
+        "top": top,
+        "topValue": _rounded(top_value, _DIGITS),
+    }
+
+
+def _purity(values: sparse.csr_array[np.float64]) -> NDArray[np.float64]:
+    """Return for each node how much less mixed its labels are than the root's."""
+    squares = values.multiply(values)
+    spread = np.asarray(values.sum(axis=1) - squares.sum(axis=1), dtype=np.float64).ravel()
+    if spread[0] <= 0:
+        return np.ones(len(spread))
+    return np.asarray(np.clip(1 - spread / spread[0], 0, 1), dtype=np.float64)
+
+
+def _top_labels(summary: TreeSummary) -> tuple[list[int], NDArray[np.float64]]:
+    """Return the label of each node that is most above its share of all rows, or -1."""
+    values = summary.values
+    root = summary.value(0)
+    top, top_value = [-1] * values.shape[0], np.zeros(values.shape[0])
+    for node in range(values.shape[0]):
+        begin, end = values.indptr[node], values.indptr[node + 1]
+        if begin == end:
+            continue
+        labels, shares = values.indices[begin:end], values.data[begin:end]
+        gain = np.round(shares - root[labels], 6)
+        # Of equals the last, which is the most specific.
+        best = len(gain) - 1 - int(np.argmax(gain[::-1]))
+        top[node], top_value[node] = int(labels[best]), shares[best]
+    return top, top_value
+
+
+def describe_rows(
+    model: Any,
+    summary: ModelSummary,
+    X: Any,
+    y: Any,
+    *,
+    names: Sequence[Any] | None,
+    max_rows: int,
+) -> dict[str, Any]:
+    """Return some rows, their labels, and the precision-recall curve of every label.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    summary : ModelSummary
+        The same as trees.
+    X : array-like, sparse matrix or data frame
+        Rows with the columns of `fit`.
+    y : array-like or None
+        Their labels.
+    names : sequence of str or None
+        What the rows are called; None: the index of a data frame, or their numbers.
+    max_rows : int
+        At most so many rows are carried along, evenly chosen; curves are of all.
+
+    Returns
+    -------
+    dict
+        What JSON can hold.
+    """
+    coded = read_features(model, X, model.schema_)
+    n_rows = coded.shape[0]
+    called = _row_names(X, names, n_rows)
+    shown = np.unique(np.linspace(0, n_rows - 1, min(n_rows, max_rows)).round().astype(int))
+    cells = coded[shown] if isinstance(coded, np.ndarray) else coded.tocsr()[shown].toarray()
+    rows: dict[str, Any] = {"names": [called[i] for i in shown], "X": _cells(cells)}
+    found: dict[str, Any] = {"rows": rows, "dataName": f"{n_rows:,} rows given"}
+    scores = model.predict_proba(X)
+    if len(summary.trees) > 1:
+        rows["scores"] = _sparse_scores(scores[shown])
+    if y is not None:
+        Y = read_labels(y, summary.hierarchy).Y
+        check_same_length(n_rows, Y.shape[0])
+        kept = Y[shown]
+        rows["truth"] = [row_of((kept.indptr, kept.indices), i) for i in range(len(shown))]
+        found["curves"] = _curves(Y, scores, summary.hierarchy)
+    return found
+
+
+def _row_names(X: Any, names: Sequence[Any] | None, n_rows: int) -> list[str]:
+    if names is None:
+        index = list(getattr(X, "index", ()))
+        named = len(index) == n_rows and all(isinstance(name, str) for name in index)
+        names = index if named else [f"row {i}" for i in range(n_rows)]
+    if len(names) != n_rows:
+        raise ValueError(
+            f"names has {len(names)} entries, but X has {n_rows} rows. Give one name per row."
+        )
+    called = [str(name) for name in names]
+    if len(set(called)) < len(called):
+        called = [f"{name} (row {i})" for i, name in enumerate(called)]
+    return called
+
+
+def _cells(cells: NDArray[Any]) -> list[list[float | None]]:
+    """Return rows with None for unknown values; whole numbers without a point, to be short."""
+    return [
+        [None if v != v else int(v) if v == int(v) else v for v in row]  # noqa: PLR0124
+        for row in cells.tolist()
+    ]
+
+
+def _sparse_scores(scores: NDArray[np.float64]) -> dict[str, Any]:
+    kept = sparse.csr_array(np.where(scores >= _LEAST_SCORE, scores, 0.0))
+    return {
+        "start": kept.indptr.tolist(),
+        "label": kept.indices.tolist(),
+        "value": _rounded(kept.data, _DIGITS),
+    }
+
+
+def _curves(Y: Any, scores: NDArray[np.float64], hierarchy: Hierarchy) -> dict[int, Any]:
+    curves = precision_recall_curves(Y, scores, hierarchy=hierarchy, by="label")
+    counts = np.bincount(Y.indices, minlength=hierarchy.n_labels)
+    described = {}
+    for label, curve in zip(np.flatnonzero(counts).tolist(), curves, strict=True):
+        points = np.arange(len(curve.recall))
+        if len(points) > _CURVE_POINTS:
+            # Evenly along the curve, ends included.
+            way = np.hypot(np.diff(curve.recall), np.diff(curve.precision)).cumsum()
+            wanted = np.linspace(0, way[-1], _CURVE_POINTS)
+            points = np.unique(np.append(np.searchsorted(way, wanted), len(points) - 1))
+        described[label] = {
+            "recall": _rounded(curve.recall[points], 3),
+            "precision": _rounded(curve.precision[points], 3),
+            "area": round(float(curve.area), _DIGITS),
+            "prevalence": round(float(curve.prevalence), _DIGITS),
+        }
+    return described
+
+
+def _rounded(values: Any, digits: int) -> list[float]:
+    rounded: list[float] = np.round(np.asarray(values, dtype=np.float64), digits).tolist()
+    return rounded

@@ -1,0 +1,111 @@
+"""One page on which to explore a model: trees, labels, examples, features."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ramify._validation import check_number
+from ramify.inspection.page.data import describe_model, describe_rows
+from ramify.inspection.summary import summarise
+from ramify.io.files import replacing
+
+__all__ = ["explore"]
+
+_SCRIPTS = ("model", "dom", "outline", "tree", "panels", "example", "main")
+
+
+def explore(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    path: Any = "page.html",
+    *,
+    title: str | None = None,
+    names: Sequence[Any] | None = None,
+    feature_names: Sequence[Any] | None = None,
+    categories: Mapping[Any, Sequence[Any]] | None = None,
+    max_trees: int = 10,
+    max_rows: int = 1000,
+) -> Path:
+    """Write a page on which to explore a model: one file, which loads nothing from anywhere.
+
+    The page shows the decision tree, to pan, zoom, open and close; the labels of each node on
+    the hierarchy, with their change against the node above; for each label the leaves that
+    predict it and its precision-recall curve; how an example goes down the tree; and what the
+    features matter. It can be used by keyboard and with a screen reader.
+
+    Parameters
+    ----------
+    model : PCTClassifier, ensemble, local architecture, or other set of trees
+        Fitted; see `summarise`.
+    X : array-like, sparse matrix or data frame, optional
+        Rows to pick examples from.
+    y : array-like, optional
+        Their labels, for precision-recall curves.
+    path : str or path
+        Where the page goes.
+    title : str, optional
+        What the page is called.
+    names : sequence of str, optional
+        What the rows are called. None: the index of a data frame, or their numbers.
+    feature_names, categories
+        As in `export_text`.
+    max_trees : int
+        At most so many trees of a set are on the page.
+    max_rows : int
+        At most so many rows, evenly chosen; curves are of all rows.
+
+    Returns
+    -------
+    Path
+        Where the page is.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from ramify import PCTClassifier, load_animals
+    >>> animals = load_animals()
+    >>> tree = PCTClassifier(animals.hierarchy).fit(animals.X, animals.y)
+    >>> with TemporaryDirectory() as folder:
+    ...     page = explore(tree, animals.X, animals.y, Path(folder, "animals.html"))
+    ...     page.read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    check_number("max_trees", max_trees, 1, whole=True)
+    check_number("max_rows", max_rows, 1, whole=True)
+    if X is None and y is not None:
+        raise ValueError("y is given without X. Give both, or neither.")
+    summary = summarise(model, feature_names=feature_names, categories=categories)
+    data = describe_model(model, summary, max_trees)
+    if X is not None:
+        data |= describe_rows(model, summary, X, y, names=names, max_rows=max_rows)
+    text = _fill_template(title or f"Exploring a {summary.kind}", data)
+    target = Path(path)
+    with replacing(target) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    return target
+
+
+def _fill_template(title: str, data: Mapping[str, Any]) -> str:
+    folder = files("ramify.inspection.page").joinpath("template")
+    script = "\n".join(
+        folder.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS
+    )
+    # In JSON within HTML only "<" can do harm: it might end the element.
+    content = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    parts = {
+        "style": folder.joinpath("style.css").read_text(encoding="utf-8"),
+        "script": script,
+        "title": escape(title),
+        "data": content.replace("<", "\\u003c"),
+    }
+    page = folder.joinpath("page.html").read_text(encoding="utf-8")
+    for name in ("style", "script", "title", "data"):  # data last: it may hold anything
+        page = page.replace("{{" + name + "}}", parts[name])
+    return page

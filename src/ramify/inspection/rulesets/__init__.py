@@ -1,0 +1,1 @@
+"""Rules: extraction, simplification, text and JSON."""

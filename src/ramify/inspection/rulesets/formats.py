@@ -1,0 +1,135 @@
+"""Rules as text, as a pandas frame and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify._validation import import_extra
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.inspection.outline import LabelChoice, make_outline
+from ramify.inspection.rulesets.rule import Rule
+
+__all__ = ["frame_of_rules", "json_of_rules", "text_of_rules"]
+
+_COLUMNS = [
+    "rule",
+    "label",
+    "precision",
+    "lift",
+    "score",
+    "support",
+    "coverage",
+    "n_trees",
+    "conditions",
+]
+
+
+def text_of_rules(
+    found: Sequence[Rule],
+    hierarchy: Hierarchy,
+    prior: NDArray[np.float64],
+    choice: LabelChoice,
+) -> str:
+    """Write rules as IF lines, each above the labels it predicts with precision and lift."""
+    lines = []
+    for rule in found:
+        lines.append(f"IF {rule.to_text()}  [{_count(rule)}]")
+        lines.extend(f"   {line}" for line in _label_lines(rule, hierarchy, prior, choice))
+    return "\n".join(lines) + "\n"
+
+
+def _count(rule: Rule) -> str:
+    rows = f"{round(rule.support, 1):g} row{'' if round(rule.support, 1) == 1 else 's'}"
+    trees = f", {rule.n_trees} trees" if rule.n_trees > 1 else ""
+    return f"{rows}, {rule.coverage:.0%}{trees}".replace("%", " %")
+
+
+def _label_lines(
+    rule: Rule, hierarchy: Hierarchy, prior: NDArray[np.float64], choice: LabelChoice
+) -> Iterator[str]:
+    precision = np.zeros(hierarchy.n_labels)
+    precision[rule.labels] = rule.precision
+    outline = make_outline(hierarchy, precision, prior, choice)
+    names = [f"{'  ' * line.level}{line.name}" for line in outline.lines]
+    width = max(map(len, names), default=0)
+    for line, name in zip(outline.lines, names, strict=True):
+        share = prior[line.label]
+        lift = f"  ×{line.probability / share:.1f}" if share else ""
+        yield f"{name:<{width}}  {line.probability:.2f}{lift}"
+    if outline.n_hidden:
+        yield f"… {outline.n_hidden} more labels"
+    if not outline.lines:
+        yield f"no label from {choice.threshold:g} on"
+
+
+def frame_of_rules(
+    found: Sequence[Rule],
+    hierarchy: Hierarchy,
+    prior: NDArray[np.float64],
+    min_precision: float,
+) -> Any:
+    """Return one row per rule and label, ordered by label and score."""
+    pandas = import_extra("pandas", "tables")
+    records = []
+    for number, rule in enumerate(found):
+        for label, precision in zip(rule.labels.tolist(), rule.precision.tolist(), strict=True):
+            if precision < min_precision:
+                continue
+            lift = precision / prior[label] if prior[label] else float("nan")
+            records.append(
+                (
+                    number,
+                    label,
+                    precision,
+                    lift,
+                    rule.coverage * lift,
+                    rule.support,
+                    rule.coverage,
+                    rule.n_trees,
+                    rule.to_text(),
+                )
+            )
+    frame = pandas.DataFrame.from_records(records, columns=_COLUMNS)
+    frame = frame.sort_values(
+        ["label", "score", "precision"], ascending=[True, False, False], kind="stable"
+    )
+    frame["label"] = [hierarchy.labels[label] for label in frame["label"]]
+    return frame.reset_index(drop=True)
+
+
+def json_of_rules(
+    found: Sequence[Rule],
+    hierarchy: Hierarchy,
+    prior: NDArray[np.float64],
+    min_precision: float,
+) -> str:
+    """Return a list of objects, bounds and probabilities exact."""
+    content = []
+    for rule in found:
+        said = zip(
+            rule.labels.tolist(), rule.probability.tolist(), rule.precision.tolist(), strict=True
+        )
+        content.append(
+            {
+                "if": [condition.to_dict() for condition in rule.conditions],
+                "support": rule.support,
+                "coverage": rule.coverage,
+                "n_trees": rule.n_trees,
+                "then": [
+                    {
+                        "label": hierarchy.labels[label],
+                        "probability": probability,
+                        "precision": precision,
+                        "lift": precision / float(prior[label]) if prior[label] else None,
+                    }
+                    for label, probability, precision in said
+                    if precision >= min_precision
+                ],
+            }
+        )
+    return json.dumps(content, ensure_ascii=False, indent=1)

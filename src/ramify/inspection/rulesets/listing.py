@@ -1,0 +1,264 @@
+"""Rules: every leaf as one if-then sentence, with support, precision and lift."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify._base.features import read_features
+from ramify._validation import Label, check_same_length
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.inspection.outline import LabelChoice
+from ramify.inspection.rulesets.extraction import (
+    Columns,
+    match_rows,
+    measure_rules,
+    merge_equal,
+    read_rules,
+    root_prior,
+)
+from ramify.inspection.rulesets.formats import frame_of_rules, json_of_rules, text_of_rules
+from ramify.inspection.rulesets.rule import LabelRule, Rule
+from ramify.inspection.summary import ModelSummary, summarise
+from ramify.labels.encoding import read_labels
+
+__all__ = ["LabelRule", "Rule", "RuleSet", "rules"]
+
+
+class RuleSet(Sequence[Rule]):
+    """The rules of a model, those with the largest coverage first.
+
+    Parameters
+    ----------
+    found : iterable of Rule
+        The rules.
+    model : estimator
+        The model they were read from.
+    summary : ModelSummary
+        The same as trees.
+    prior : ndarray of shape (n_labels,)
+        Each label's share of all rows.
+
+    Attributes
+    ----------
+    hierarchy : Hierarchy
+        The labels.
+    prior : ndarray of shape (n_labels,)
+        Each label's share of all rows.
+    """
+
+    def __init__(
+        self,
+        found: Iterable[Rule],
+        model: Any,
+        summary: ModelSummary,
+        prior: NDArray[np.float64],
+    ) -> None:
+        self._rules = tuple(sorted(found, key=lambda rule: -rule.coverage))
+        self._model = model
+        self._summary = summary
+        self.prior = prior
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The labels."""
+        return self._summary.hierarchy
+
+    def __getitem__(self, number: Any) -> Any:
+        return self._rules[number]
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def __repr__(self) -> str:
+        plural = "" if len(self) == 1 else "s"
+        return f"<{len(self)} rule{plural} of a {self._summary.kind}>"
+
+    def for_label(self, label: Label, n_best: int | None = None) -> list[LabelRule]:
+        """Return the rules that speak for a label, best first.
+
+        Parameters
+        ----------
+        label : str or int
+            A label.
+        n_best : int, optional
+            At most so many.
+
+        Returns
+        -------
+        list of LabelRule
+            Those with a lift above 1, by coverage × lift; of equals the more precise first.
+        """
+        position = self.hierarchy.index(label)
+        prior = float(self.prior[position])
+        found = []
+        for rule in self._rules:
+            k = int(np.searchsorted(rule.labels, position))
+            if k == len(rule.labels) or rule.labels[k] != position:
+                continue
+            precision = float(rule.precision[k])
+            if precision > prior > 0:
+                lift = precision / prior
+                found.append(LabelRule(rule, label, precision, lift, rule.coverage * lift))
+        found.sort(key=lambda entry: (-entry.score, -entry.precision))
+        return found[:n_best]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict by the rules alone.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, n_labels)
+            What the model's own `predict_proba` returns; but in a forest with deduplicated
+            rules, rows with unknown values get mean shares of the trees that have the rule.
+        """
+        if self._summary.combination is None:
+            raise ValueError(
+                f"a {self._summary.kind} combines its trees in a way of its own, so that their "
+                "rules alone do not predict. Use the model's predict_proba."
+            )
+        X = read_features(self._model, X, self._model.schema_)
+        by_mean = self._summary.combination == "mean"
+        n_trees = len(self._summary.trees) if by_mean else 1
+        scores = np.zeros((X.shape[0], self.hierarchy.n_labels))
+        columns = Columns(X)
+        for rule in self._rules:
+            parts = match_rows(rule.conditions, columns)
+            rows = np.flatnonzero(parts)
+            values = rule.probability * (rule.n_trees / n_trees)
+            scores[np.ix_(rows, rule.labels)] += np.multiply.outer(parts[rows], values)
+        return np.minimum(scores, 1.0)
+
+    def to_text(
+        self, *, threshold: float = 0.5, max_labels: int | None = None, n_best: int | None = None
+    ) -> str:
+        """Write the rules for people.
+
+        Parameters
+        ----------
+        threshold : float
+            Labels from this probability on are shown.
+        max_labels : int, optional
+            At most so many a rule, those that differ most from their share of all rows.
+        n_best : int, optional
+            At most so many rules.
+
+        Returns
+        -------
+        str
+            The text.
+        """
+        choice = LabelChoice(threshold, None, max_labels)
+        choice.check()
+        text = text_of_rules(self[:n_best], self.hierarchy, self.prior, choice)
+        hidden = len(self) - len(self[:n_best])
+        return f"{text}… {hidden} more rules\n" if hidden else text
+
+    def to_frame(self, *, min_precision: float = 0.5) -> Any:
+        """Return a pandas frame with one row per rule and label.
+
+        Parameters
+        ----------
+        min_precision : float
+            Leave out labels that are less precise.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns rule, label, precision, lift, score, support, coverage, n_trees, conditions;
+            for each label the best rule first.
+        """
+        return frame_of_rules(self, self.hierarchy, self.prior, min_precision)
+
+    def to_json(self, *, min_precision: float = 0.0) -> str:
+        """Return the rules as JSON, bounds and probabilities exact.
+
+        Parameters
+        ----------
+        min_precision : float
+            Leave out labels that are less precise.
+
+        Returns
+        -------
+        str
+            A list of objects with conditions, support, coverage and labels.
+        """
+        return json_of_rules(self, self.hierarchy, self.prior, min_precision)
+
+
+def rules(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    labels: Iterable[Label] | None = None,
+    feature_names: Sequence[Any] | None = None,
+    categories: Mapping[Any, Sequence[Any]] | None = None,
+    deduplicate: bool = True,
+) -> RuleSet:
+    """Return the rules of a tree or of a set of trees.
+
+    A rule is simplified without changing what it predicts: the tests of a feature become one
+    condition, and tests whose leaves all predict the same are left out.
+
+    Parameters
+    ----------
+    model : PCTClassifier, ensemble, local architecture, or other set of trees
+        Fitted; see `summarise`.
+    X, y : array-like, optional
+        Rows on which support, precision and lift are measured; by default they are those of the
+        training rows, which the trees remember.
+    labels : iterable of labels, optional
+        Only what the rules say of these; tests that do not matter for them are left out.
+    feature_names : sequence of str, optional
+        One per feature. None: the columns of `fit`'s data frame, or x0, x1, ….
+    categories : mapping of feature name to sequence, optional
+        What the codes of nominal features stand for; a data frame has told the model.
+    deduplicate : bool
+        Whether equal rules of several trees become one, which has the mean of their figures.
+
+    Returns
+    -------
+    RuleSet
+        The rules, those with the largest coverage first.
+
+    Examples
+    --------
+    >>> from ramify import PCTClassifier
+    >>> X = [[1.0], [2.0], [3.0], [4.0]]
+    >>> tree = PCTClassifier().fit(X, ["pet/cat", "pet/cat", "pet/dog", "wolf"])
+    >>> found = rules(tree, feature_names=["size"])
+    >>> print(found.to_text())
+    IF size ≤ 2.5  [2 rows, 50 %]
+       pet/cat  1.00  ×2.0
+    IF size > 3.5  [1 row, 25 %]
+       wolf  1.00  ×4.0
+    IF 2.5 < size ≤ 3.5  [1 row, 25 %]
+       pet/dog  1.00  ×4.0
+    <BLANKLINE>
+    >>> found.for_label("pet")[0].rule.to_text()
+    'size ≤ 2.5'
+    """
+    if (X is None) != (y is None):
+        given, missing = ("X", "y") if y is None else ("y", "X")
+        raise ValueError(f"{given} is given without {missing}. Give both, or neither.")
+    summary = summarise(model, feature_names=feature_names, categories=categories)
+    wanted = None if labels is None else np.sort(summary.hierarchy.indices(labels))
+    found = [rule for tree in summary.trees for rule in read_rules(tree, wanted)]
+    if deduplicate and len(summary.trees) > 1:
+        found = merge_equal(found, by_tree=summary.combination != "mean")
+    if X is None:
+        return RuleSet(found, model, summary, root_prior(summary))
+    rows = read_features(model, X, model.schema_)
+    Y = read_labels(y, summary.hierarchy).Y
+    check_same_length(rows.shape[0], Y.shape[0])
+    prior: NDArray[np.float64] = np.asarray(Y.mean(axis=0), dtype=np.float64).ravel()
+    return RuleSet(measure_rules(found, rows, Y), model, summary, prior)

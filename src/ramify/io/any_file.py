@@ -1,0 +1,337 @@
+"""Data and hierarchies from whatever file somebody has."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ramify._validation import did_you_mean, import_extra, shorten
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.io import read_arff, read_mulan, read_obo, read_table
+from ramify.io.files import read_chunks, read_utf8
+from ramify.io.table import Table
+from ramify.io.tables import csv_marks
+
+__all__ = ["DataOptions", "TextForm", "read_data", "read_hierarchy", "split_identifiers"]
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """How a text file is written.
+
+    Attributes
+    ----------
+    delimiter : str or None
+        What separates the cells of a CSV file; None: a comma, or a tab in .tsv files.
+    decimal : str
+        What stands before the decimals of a number in a CSV file.
+    encoding : str
+        That of a CSV or ARFF file.
+    """
+
+    delimiter: str | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """How a file of data is to be read; what does not apply to its kind is ignored.
+
+    Attributes
+    ----------
+    target : tuple of str
+        The columns of labels of a CSV or parquet file.
+    separator : str
+        What joins the segments of a path.
+    label_separator : str
+        What separates the labels of a row.
+    sample_weight : str or None
+        The column of weights.
+    form : TextForm
+        How a text file is written.
+    """
+
+    target: tuple[str, ...] = ("labels",)
+    separator: str = "/"
+    label_separator: str = ";"
+    sample_weight: str | None = None
+    form: TextForm = TextForm()
+
+
+def read_data(
+    path: Path,
+    hierarchy: Path | Hierarchy | None = None,
+    options: DataOptions | None = None,
+    *,
+    labelled: bool = True,
+    texts: Sequence[str] = (),
+) -> Table:
+    """Read an ARFF, CSV or parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        The data; a name with ".arff" in it is ARFF, everything else CSV or parquet.
+    hierarchy : Path or Hierarchy, optional
+        The labels, or a file of them (see `read_hierarchy`). The XML file of a Mulan data set
+        belongs here too.
+    options : DataOptions, optional
+        How CSV and parquet files are to be read.
+    labelled : bool
+        Whether the file must have labels. If not, columns of labels are skipped if they exist.
+    texts : sequence of str
+        Columns of a CSV file that are text whatever they hold: those that a model takes for
+        nominal, and that may hold nothing but numbers here.
+
+    Returns
+    -------
+    Table
+        Features (a data frame, unless the file is sparse), labels and hierarchy.
+    """
+    options = options or DataOptions()
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist.{_nearby(path)}")
+    if ".arff" in path.suffixes:
+        encoding = options.form.encoding
+        if isinstance(hierarchy, Path) and hierarchy.suffix == ".xml":
+            return _named(read_mulan(path, hierarchy, duplicate_names="rename", encoding=encoding))
+        known = read_hierarchy(hierarchy) if isinstance(hierarchy, Path) else hierarchy
+        return _named(
+            read_arff(path, hierarchy=known, duplicate_names="rename", encoding=encoding)
+        )
+    known = read_hierarchy(hierarchy) if isinstance(hierarchy, Path) else hierarchy
+    target: Any = options.target[0] if len(options.target) == 1 else list(options.target)
+    columns = _column_names(path, options.form)
+    if not columns:
+        raise ValueError(f"{path} holds no table: its first line should name the columns.")
+    missing = [name for name in options.target if name not in columns]
+    if missing and labelled:
+        raise ValueError(
+            f"{path} has no column {missing[0]!r}.{did_you_mean(missing[0], columns)} Name the "
+            f"column of labels by --target; the columns are {shorten(columns)}."
+        )
+    if missing or not options.target:
+        target = None
+    return read_table(
+        path,
+        target=target,
+        texts=[name for name in texts if name in columns],
+        hierarchy=known,
+        separator=options.separator,
+        label_separator=options.label_separator,
+        sample_weight=options.sample_weight,
+        delimiter=options.form.delimiter,
+        decimal=options.form.decimal,
+        encoding=options.form.encoding,
+        as_frame=True,
+    )
+
+
+def _named(table: Table) -> Table:
+    """Return a table whose dense columns have names, so that a model knows them again."""
+    if hasattr(table.X, "columns") or sparse.issparse(table.X) or not find_spec("pandas"):
+        return table
+    pandas = import_extra("pandas", "tables")
+    return replace(table, X=pandas.DataFrame(table.X, columns=list(table.feature_names)))
+
+
+def _nearby(path: Path) -> str:
+    names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+    return did_you_mean(path.name, names)
+
+
+def _column_names(path: Path, form: TextForm) -> list[str]:
+    """Read the header alone."""
+    if path.suffix in (".parquet", ".pq"):
+        from pyarrow import parquet  # noqa: PLC0415 (optional)
+
+        return list(parquet.read_schema(path).names)
+    delimiter = csv_marks(path, form.delimiter, form.decimal)["sep"]
+    start = b""
+    for chunk in read_chunks(path, form.encoding):
+        start += chunk
+        if b"\n" in start:
+            break
+    try:
+        first = (start.splitlines() or [b""])[0].decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path} is no table: its first line is no text in UTF-8 (byte "
+            f"0x{error.object[error.start]:02X} at offset {error.start}). Save it as CSV in "
+            "UTF-8, or name its --encoding, for instance latin-1."
+        ) from None
+    names = next(csv.reader([first], delimiter=delimiter), [])
+    marks = [mark for mark in ";\t|," if len(names) == 1 and mark in names[0]]
+    if marks and form.delimiter is None:
+        raise ValueError(
+            f"{path} has a single column, {shorten(names)}. If its cells are separated by "
+            f"{marks[0]!r}, say so: --delimiter {marks[0]!r}; and where numbers are written like "
+            "3,5 also --decimal ','."
+        )
+    return names
+
+
+def read_hierarchy(path: Path) -> Hierarchy:
+    """Read a hierarchy by the kind of its file.
+
+    Parameters
+    ----------
+    path : Path
+        ``.obo`` an ontology; ``.json`` what `Hierarchy.to_json` wrote; ``.csv`` and ``.tsv``
+        edges, parent and child in each line, where the parent of a top-level label is "root" or
+        empty; ``.txt`` an indented outline, or a path in each line.
+
+    Returns
+    -------
+    Hierarchy
+        The labels.
+    """
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist.{_nearby(path)}")
+    readers: dict[str, Callable[[Path], Hierarchy]] = {
+        ".obo": read_obo,
+        ".json": lambda file: Hierarchy.from_json(_text(file)),
+        ".csv": lambda file: _read_edges(file, ","),
+        ".tsv": lambda file: _read_edges(file, "\t"),
+        ".txt": _read_lines,
+    }
+    suffixes = [suffix for suffix in path.suffixes if suffix in readers]
+    if not suffixes:
+        raise ValueError(
+            f"the hierarchy {path} ends in none of {', '.join(readers)}. Give an ontology (.obo), "
+            "edges (.csv, .tsv: parent,child), an outline or paths (.txt)."
+        )
+    try:
+        return readers[suffixes[-1]](path)
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        if str(path) in reason:
+            raise
+        raise ValueError(f"the hierarchy {path} cannot be read: {reason}") from error
+
+
+def _text(path: Path) -> str:
+    return read_utf8(path).decode("utf-8")
+
+
+def _read_edges(path: Path, delimiter: str) -> Hierarchy:
+    edges = []
+    child_first = False
+    for number, row in enumerate(csv.reader(_text(path).splitlines(), delimiter=delimiter), 1):
+        cells = [cell.strip() for cell in row]
+        if not any(cells):
+            continue
+        if number == 1 and _is_header(cells):
+            child_first = "child" in cells[0].lower()
+            continue
+        if child_first:
+            cells.reverse()
+        if len(cells) != 2 or not cells[1]:
+            raise ValueError(
+                f"{path}, line {number}: {len(cells)} cells, but an edge is a parent and a child."
+            )
+        edges.append((cells[0] or "root", cells[1]))
+    return Hierarchy.from_edges(edges, root="root")
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Tell whether two cells name columns, such as "Parent taxon" and "child"."""
+    words = [cell.lower() for cell in cells]
+    return len(words) == 2 and (
+        ("parent" in words[0] and "child" in words[1])
+        or ("child" in words[0] and "parent" in words[1])
+    )
+
+
+def _read_lines(path: Path) -> Hierarchy:
+    text = _text(path)
+    if any(line[:1].isspace() and line.strip() for line in text.splitlines()):
+        return Hierarchy.from_text(text)
+    return Hierarchy.from_paths([line.strip() for line in text.splitlines() if line.strip()])
+
+
+def split_identifiers(table: Table, drop: Sequence[str] = ()) -> tuple[Table, list[str]]:
+    """Leave out columns that name rows rather than describe them.
+
+    Parameters
+    ----------
+    table : Table
+        What `read_data` returned.
+    drop : sequence of str
+        Columns to leave out whatever they hold.
+
+    Returns
+    -------
+    table : Table
+        Without these columns, and without text columns of which more than half the known
+        cells differ.
+    dropped : list of str
+        Their names.
+    """
+    unknown = [name for name in drop if name not in table.feature_names]
+    if unknown:
+        raise ValueError(
+            f"--drop names {shorten(unknown)}, but the columns are {shorten(table.feature_names)}."
+        )
+    if not hasattr(table.X, "columns"):
+        if drop:
+            raise ValueError(
+                f"--drop names {shorten(drop)}, but {table.name} is sparse. Leave them out of it."
+            )
+        return table, []
+    for name in table.feature_names:
+        if name not in drop:
+            _check_numbers(name, table.X[name])
+    dropped = [name for name in table.feature_names if name in drop or _names_rows(table.X[name])]
+    kept = [name for name in table.feature_names if name not in dropped]
+    categories = {name: values for name, values in table.categories.items() if name in kept}
+    return (
+        replace(table, X=table.X[kept], feature_names=tuple(kept), categories=categories),
+        dropped,
+    )
+
+
+def _check_numbers(name: str, column: Any) -> None:
+    """Refuse text that was meant to be numbers: it would name rows, or be so many categories."""
+    if not hasattr(column, "cat"):
+        return
+    values = [str(value) for value in column.cat.categories]
+    commas = [value for value in values if _DECIMAL_COMMA.fullmatch(value)]
+    if 2 * len(commas) > len(values):
+        raise ValueError(
+            f"column {name!r} is text, but holds numbers such as {commas[0]!r}. Say how they are "
+            f"written: --decimal ','; or leave it out: --drop {name!r}."
+        )
+    others = [value for value in values if not _is_number(value)]
+    if others and 2 * len(others) < len(values) and _names_rows(column):
+        raise ValueError(
+            f"column {name!r} is text, as it holds {others[0]!r}, though most of it are numbers. "
+            f"Write NA where a number is unknown; or leave it out: --drop {name!r}."
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _names_rows(column: Any) -> bool:
+    if not hasattr(column, "cat"):
+        return False
+    codes = np.asarray(column.cat.codes)
+    known = codes[codes >= 0]
+    return len(known) > 20 and 2 * len(np.unique(known)) > len(known)

@@ -1,0 +1,162 @@
+"""The attributes of an ARFF file as the native parser stored them, and features made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import fspath
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+from ramify.io.files import FilePath, FormatError, read_chunks
+from ramify.io.frames import array_of_columns, frame_of_columns, import_pandas
+
+NamedPlace: TypeAlias = tuple[str, int, int]
+"""A label, and the line and column where it stands."""
+
+_KINDS = ("numeric", "nominal", "text", "labels")
+
+
+@dataclass(frozen=True)
+class LabelSets:
+    """The label sets of the rows: row r has the labels numbers[indptr[r]:indptr[r + 1]]."""
+
+    indptr: NDArray[np.int64]
+    numbers: NDArray[np.int32]
+    names: list[NamedPlace]
+
+
+class ArffFile:
+    """A parsed file. Positions count all attributes of the header from 0."""
+
+    def __init__(self, parser: _core.ArffParser, path: str) -> None:
+        names, kinds, domains = parser.attributes()
+        values = parser.domains()
+        self.path = path
+        self.relation = parser.relation
+        self.n_rows = parser.n_rows
+        self.is_sparse = parser.is_sparse
+        self.names = names
+        self.kinds = [_KINDS[kind] for kind in kinds.tolist()]
+        self.values: dict[int, tuple[str, ...]] = {
+            at: values[domains[at]] for at in np.flatnonzero(domains >= 0).tolist()
+        }
+        self.weights: NDArray[np.float64] | None = parser.weights()
+        self.declared_labels: list[NamedPlace] | None = parser.declared_labels()
+        self.label_sets = LabelSets(*parser.label_sets())
+        self._parser = parser
+
+    @property
+    def label_attribute(self) -> int | None:
+        """The position of the hierarchical attribute, if there is one."""
+        return self.kinds.index("labels") if "labels" in self.kinds else None
+
+    @cached_property
+    def strings(self) -> dict[str, tuple[str | None, ...]]:
+        """The string and key attributes."""
+        names = [n for n, kind in zip(self.names, self.kinds, strict=True) if kind == "text"]
+        return dict(zip(names, map(tuple, self._parser.texts()), strict=True))
+
+    @cached_property
+    def cell_positions(self) -> list[int]:
+        """The positions of the attributes that hold numbers or nominal values."""
+        return [at for at, kind in enumerate(self.kinds) if kind in ("numeric", "nominal")]
+
+    @cached_property
+    def cells(self) -> sparse.csr_array[np.float64]:
+        """All cells of a sparse file, one column for each of `cell_positions`."""
+        shape = (self.n_rows, len(self.cell_positions))
+        return sparse.csr_array(self._parser.cells(), shape=shape)
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64]:
+        """The numeric attributes of a dense file."""
+        return self._parser.numbers().reshape(self.n_rows, self.kinds.count("numeric"))
+
+    @cached_property
+    def codes(self) -> dict[int, NDArray[Any]]:
+        """The codes of the nominal attributes of a dense file by position; -1 is missing."""
+        columns = {
+            at: column
+            for attributes, panel in self._parser.codes()
+            for at, column in zip(attributes.tolist(), panel, strict=True)
+        }
+        return {at: columns[at] for at in sorted(columns)}
+
+    def sparse_columns(self, positions: Sequence[int]) -> sparse.csr_array[np.float64]:
+        """Return some attributes of a sparse file."""
+        if list(positions) == self.cell_positions:
+            return self.cells
+        cells: Any = self.cells
+        return sparse.csr_array(cells[:, np.searchsorted(self.cell_positions, positions)])
+
+    def dense_column(self, position: int) -> NDArray[np.float64]:
+        """Return one attribute of a dense file; nominal values as codes, NaN where missing."""
+        if position in self.codes:
+            codes = self.codes[position].astype(np.float64)
+            codes[codes < 0] = np.nan
+            return codes
+        return self.numbers[:, self.kinds[:position].count("numeric")]
+
+    def features(self, positions: Sequence[int], as_frame: bool | None) -> Any:
+        """Return attributes as a feature matrix in the layout that `as_frame` asks for."""
+        names = [self.names[at] for at in positions]
+        if self.is_sparse:
+            matrix = self.sparse_columns(positions)
+            return _sparse_frame(matrix, names) if as_frame else matrix
+        place = {position: at for at, position in enumerate(positions)}
+        codes = {place[at]: column for at, column in self.codes.items() if at in place}
+        numbers = self._numeric_features(place)
+        if as_frame or (as_frame is None and codes):
+            return frame_of_columns(names, numbers, codes, self.categories(positions))
+        return array_of_columns(len(names), numbers, codes)
+
+    def _numeric_features(self, place: dict[int, int]) -> NDArray[np.float64]:
+        numeric = [at for at, kind in enumerate(self.kinds) if kind == "numeric"]
+        wanted = [i for i, at in enumerate(numeric) if at in place]
+        return self.numbers if len(wanted) == len(numeric) else self.numbers[:, wanted]
+
+    def categories(self, positions: Sequence[int]) -> dict[str, tuple[str, ...]]:
+        """Return the declared values of the nominal ones among some attributes."""
+        return {self.names[at]: self.values[at] for at in positions if at in self.values}
+
+
+def parse_arff(
+    path: FilePath, *, index_base: int, rename_duplicates: bool, encoding: str
+) -> ArffFile:
+    """Run a file through the native parser.
+
+    Parameters
+    ----------
+    path : path
+        The file, gzip or not.
+    index_base : int
+        The first index of sparse rows.
+    rename_duplicates : bool
+        Rename attributes whose name an earlier one has.
+    encoding : str
+        The file's encoding.
+
+    Returns
+    -------
+    ArffFile
+        All its attributes.
+    """
+    parser = _core.ArffParser(index_base, rename_duplicates)
+    try:
+        for chunk in read_chunks(path, encoding):
+            parser.feed(chunk)
+        parser.finish()
+    except _core.ArffError as error:
+        raise FormatError(f"{fspath(path)}, {error}") from None
+    return ArffFile(parser, fspath(path))
+
+
+def _sparse_frame(matrix: sparse.csr_array[np.float64], names: list[str]) -> Any:
+    pandas = import_pandas(", or pass as_frame=False for a csr_array")
+    return pandas.DataFrame.sparse.from_spmatrix(matrix, columns=names)

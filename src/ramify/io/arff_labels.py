@@ -1,0 +1,164 @@
+"""The hierarchical attribute of CLUS's ARFF files: a hierarchy, and rows of its labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._validation import did_you_mean
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.io.arff_columns import ArffFile, LabelSets, NamedPlace
+from ramify.io.files import FormatError
+
+ROOT = "root"
+"""CLUS's name for the virtual root in the parent/child pairs of a DAG."""
+UNKNOWN = "?"
+"""A row without labels; CLUS's other mark for it is NO_LABELS."""
+NO_LABELS = "n"
+
+
+@dataclass(frozen=True)
+class LabelReader:
+    """Reads label names of one file under the options of `read_arff`."""
+
+    path: str
+    separator: str
+    hierarchy_type: str | None
+    zero_ends_path: bool
+
+    def error(self, place: NamedPlace, expected: str, more: str = "") -> FormatError:
+        """Build the error for a label that is not what was expected."""
+        name, line, column = place
+        return FormatError(
+            f"{self.path}, line {line}, column {column}: expected {expected}, found {name!r}{more}"
+        )
+
+    def segments(self, place: NamedPlace) -> tuple[str, ...]:
+        """Split a path; with `zero_ends_path`, up to the first segment 0."""
+        segments = place[0].split(self.separator)
+        if not all(segments):
+            raise self.error(place, "a label without empty segments")
+        if not self.zero_ends_path or "0" not in segments:
+            return tuple(segments)
+        end = segments.index("0")
+        if any(segment != "0" for segment in segments[end:]):
+            raise self.error(place, "only segments 0 after the first 0")
+        return tuple(segments[:end])
+
+    def is_dag(self, places: Iterable[NamedPlace]) -> bool:
+        """Tell, or guess, whether a declared list is one of parent/child pairs."""
+        if self.hierarchy_type is not None:
+            return self.hierarchy_type == "dag"
+        items = [name.split(self.separator) for name, _, _ in places]
+        return all(len(item) == 2 for item in items) and any(item[0] == ROOT for item in items)
+
+    def declared_hierarchy(self, places: list[NamedPlace]) -> Hierarchy:
+        """Build the hierarchy that the header declares."""
+        if not self.is_dag(places):
+            return self.tree(self.segments(place) for place in places)
+        pairs = [tuple(place[0].split(self.separator)) for place in places]
+        for pair, place in zip(pairs, places, strict=True):
+            if len(pair) != 2 or not all(pair):
+                raise self.error(place, f"a pair parent{self.separator}child")
+        return self.dag(pairs)
+
+    def used_hierarchy(self, places: list[NamedPlace]) -> Hierarchy:
+        """Build a hierarchy from the labels of the rows, for the type `classes`."""
+        used = [place for place in places if place[0] not in (UNKNOWN, NO_LABELS)]
+        paths = [self.segments(place) for place in used]
+        if self.hierarchy_type != "dag":
+            return self.tree(paths)
+        return self.dag(pair for path in paths for pair in pairwise((ROOT, *path)))
+
+    def tree(self, paths: Iterable[tuple[str, ...]]) -> Hierarchy:
+        """Build a tree from paths; one that 0 ended at once names no label."""
+        joined = [self.separator.join(path) for path in paths if path]
+        return self.checked(lambda: Hierarchy.from_paths(joined, self.separator))
+
+    def dag(self, edges: Iterable[tuple[str, ...]]) -> Hierarchy:
+        """Build a hierarchy from pairs of parent and child, which files may repeat."""
+        distinct = list(dict.fromkeys(edges))
+        return self.checked(lambda: Hierarchy.from_edges(distinct, root=ROOT))
+
+    def checked(self, build: Callable[[], Hierarchy]) -> Hierarchy:
+        """Say in which file a hierarchy cannot be built."""
+        try:
+            return build()
+        except ValueError as error:
+            raise FormatError(f"{self.path}: {error}") from None
+
+    def position(self, place: NamedPlace, hierarchy: Hierarchy, is_dag: bool) -> int:
+        """Return a label's place in the hierarchy, or -1 when it names none on purpose."""
+        name = place[0]
+        if name in hierarchy and not self.zero_ends_path:
+            return hierarchy.index(name)
+        if name in (UNKNOWN, NO_LABELS):
+            return -1
+        path = self.segments(place)
+        label = path[-1] if is_dag and path else self.separator.join(path)
+        if label in hierarchy:
+            return hierarchy.index(label)
+        if not path or (is_dag and label == ROOT):
+            return -1
+        raise self.error(
+            place,
+            f"one of the {hierarchy.n_labels} labels of the hierarchy",
+            "." + did_you_mean(label, hierarchy.labels),
+        )
+
+
+def read_labels(
+    file: ArffFile, reader: LabelReader, hierarchy: Hierarchy | None
+) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
+    """Return the label matrix of a file, closed upwards, and its hierarchy.
+
+    Parameters
+    ----------
+    file : ArffFile
+        A file with a hierarchical attribute.
+    reader : LabelReader
+        How its labels are written.
+    hierarchy : Hierarchy, optional
+        Used in place of the one that the header declares.
+
+    Returns
+    -------
+    Y : csr_array of int32, shape (n, n_labels)
+        The label matrix.
+    hierarchy : Hierarchy
+        The labels of its columns.
+    """
+    sets = file.label_sets
+    is_dag = reader.is_dag(file.declared_labels or ())
+    if hierarchy is not None:
+        is_dag = is_dag or not hierarchy.is_tree
+    elif file.declared_labels is None:
+        hierarchy = reader.used_hierarchy(sets.names)
+    else:
+        hierarchy = reader.declared_hierarchy(file.declared_labels)
+    positions = [reader.position(place, hierarchy, is_dag) for place in sets.names]
+    rows = _label_rows(sets, np.array(positions, dtype=np.int64), hierarchy)
+    return hierarchy.close(rows), hierarchy
+
+
+def _label_rows(
+    sets: LabelSets, positions: NDArray[np.int64], hierarchy: Hierarchy
+) -> sparse.csr_array[np.int32]:
+    names = [name for name, _, _ in sets.names]
+    row = np.repeat(np.arange(len(sets.indptr) - 1), np.diff(sets.indptr))
+    column = positions[sets.numbers]
+    keep = column >= 0
+    if UNKNOWN in names and UNKNOWN not in hierarchy:
+        # As in CLUS, one ? makes the whole set unknown.
+        unknown_rows = row[sets.numbers == names.index(UNKNOWN)]
+        keep &= ~np.isin(row, unknown_rows)
+    shape = (len(sets.indptr) - 1, hierarchy.n_labels)
+    ones = np.ones(np.count_nonzero(keep), dtype=np.int32)
+    rows = sparse.coo_array((ones, (row[keep], column[keep])), shape=shape).tocsr()
+    rows.data[:] = 1  # a label that a row lists twice counts once
+    return rows

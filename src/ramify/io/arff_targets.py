@@ -1,0 +1,175 @@
+"""Flat targets of ARFF files: attributes with values 0 and 1, one label each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._validation import did_you_mean
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.io.arff_columns import ArffFile
+from ramify.io.files import FormatError
+
+_YES = ("1", "true", "yes")
+_NO = ("0", "false", "no")
+
+
+def target_positions(file: ArffFile, target: Any) -> list[int]:
+    """Return the positions of the attributes that `target` names.
+
+    Parameters
+    ----------
+    file : ArffFile
+        The file.
+    target : None, str, int or sequence of str
+        None is the hierarchical attribute, if there is one; an int, that many at the end.
+
+    Returns
+    -------
+    list of int
+        In the order of `target`.
+    """
+    if target is None:
+        return [] if file.label_attribute is None else [file.label_attribute]
+    n_attributes = len(file.names)
+    if isinstance(target, int | np.integer) and not isinstance(target, bool):
+        if not 0 <= target <= n_attributes:
+            raise ValueError(
+                f"target is {target}, but {file.path} has {n_attributes} attributes; give the "
+                "number of labels at the end of its attributes, or their names."
+            )
+        return list(range(n_attributes - int(target), n_attributes))
+    names = [target] if isinstance(target, str) else list(target)
+    place = {name: at for at, name in enumerate(file.names)}
+    for name in names:
+        if name not in place:
+            raise ValueError(
+                f"target names {name!r}, which is no attribute of {file.path}."
+                f"{did_you_mean(name, file.names)}"
+            )
+    return [place[name] for name in names]
+
+
+def read_targets(
+    file: ArffFile, positions: Sequence[int], hierarchy: Hierarchy | None
+) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
+    """Return the label matrix of flat targets, and its hierarchy.
+
+    Parameters
+    ----------
+    file : ArffFile
+        The file.
+    positions : sequence of int
+        Its target attributes, whose names are the labels.
+    hierarchy : Hierarchy, optional
+        A hierarchy of these labels; without it they are flat, in the order given.
+
+    Returns
+    -------
+    Y : csr_array of int32, shape (n, n_labels)
+        The label matrix, closed upwards.
+    hierarchy : Hierarchy
+        The labels of its columns.
+    """
+    _check_cells(file, positions)
+    if _is_one_nominal(file, positions):
+        return _read_nominal(file, positions[0], hierarchy)
+    labels = [file.names[at] for at in positions]
+    if hierarchy is None:
+        hierarchy = Hierarchy.from_labels(labels)
+    rows = _sparse_targets if file.is_sparse else _dense_targets
+    row, column = rows(file, positions)
+    return _close(file, row, hierarchy.indices(labels)[column], hierarchy)
+
+
+def _check_cells(file: ArffFile, positions: Sequence[int]) -> None:
+    for at in positions:
+        if file.kinds[at] not in ("numeric", "nominal"):
+            raise ValueError(
+                f"target names {file.names[at]!r}, which is a {file.kinds[at]} attribute in "
+                f"{file.path}; give one hierarchical attribute, or attributes of 0 and 1."
+            )
+
+
+def _is_one_nominal(file: ArffFile, positions: Sequence[int]) -> bool:
+    if len(positions) != 1 or positions[0] not in file.values:
+        return False
+    return any(value.lower() not in _YES + _NO for value in file.values[positions[0]])
+
+
+def _read_nominal(
+    file: ArffFile, position: int, hierarchy: Hierarchy | None
+) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
+    """One target with other values than 0 and 1: its values are the labels, one to a row."""
+    values = file.values[position]
+    if hierarchy is None:
+        hierarchy = Hierarchy.from_labels(values)
+    codes = _column(file, position)
+    row = np.flatnonzero(~np.isnan(codes))
+    column = hierarchy.indices(values)[codes[row].astype(np.int64)]
+    return _close(file, row, column, hierarchy)
+
+
+def _column(file: ArffFile, position: int) -> NDArray[np.float64]:
+    if file.is_sparse:
+        return file.sparse_columns([position]).toarray()[:, 0]
+    return file.dense_column(position)
+
+
+def _dense_targets(
+    file: ArffFile, positions: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    rows = [np.flatnonzero(_is_yes(file, at, file.dense_column(at))) for at in positions]
+    return np.concatenate(rows), np.repeat(np.arange(len(rows)), list(map(len, rows)))
+
+
+def _sparse_targets(
+    file: ArffFile, positions: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    columns: Any = file.sparse_columns(positions).tocsc()
+    rows: list[NDArray[Any]] = []
+    for i, at in enumerate(positions):
+        listed = slice(columns.indptr[i], columns.indptr[i + 1])
+        if _is_yes(file, at, np.zeros(1))[0]:  # the value of cells that are not listed
+            dense = columns[:, [i]].toarray()[:, 0]
+            rows.append(np.flatnonzero(_is_yes(file, at, dense)))
+        else:
+            rows.append(columns.indices[listed][_is_yes(file, at, columns.data[listed])])
+    return np.concatenate(rows), np.repeat(np.arange(len(rows)), list(map(len, rows)))
+
+
+def _is_yes(file: ArffFile, position: int, cells: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which cells of a target mean that the row has the label."""
+    name = file.names[position]
+    if position in file.values:
+        values = [value.lower() for value in file.values[position]]
+        known = len(values) == 2 and all(value in _YES + _NO for value in values)
+        yes = [code for code, value in enumerate(values) if value in _YES]
+        if not known or len(yes) != 1:
+            raise FormatError(
+                f"{file.path}: expected the values {{0,1}} for target {name!r}, found "
+                f"{{{','.join(file.values[position])}}}; leave it out of target."
+            )
+        positive, allowed = yes[0], (0, 1)
+    else:
+        positive, allowed = 1, (0, 1)
+    bad = np.flatnonzero(~np.isin(cells, allowed))
+    if len(bad):
+        found = "a missing value" if np.isnan(cells[bad[0]]) else f"{cells[bad[0]]:g}"
+        raise FormatError(
+            f"{file.path}: expected 0 or 1 for target {name!r}, found {found}; read the file "
+            "with target=[] and make the labels yourself, for instance X[:, j] > 0."
+        )
+    return np.equal(cells, positive)
+
+
+def _close(
+    file: ArffFile, row: NDArray[Any], column: NDArray[Any], hierarchy: Hierarchy
+) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
+    shape = (file.n_rows, hierarchy.n_labels)
+    ones = np.ones(len(row), dtype=np.int32)
+    return hierarchy.close(sparse.csr_array((ones, (row, column)), shape=shape)), hierarchy

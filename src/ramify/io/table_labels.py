@@ -1,0 +1,82 @@
+"""Columns of labels in tables: label sets, indicators, or the levels of a path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ramify._validation import is_missing
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.io.files import FormatError
+
+_ZERO_ONE = {
+    word: code for code, words in enumerate((("0", "0.0", "False"), ("1", "1.0", "True")))
+    for word in words
+}  # fmt: skip
+
+
+def read_label_columns(
+    path: str,
+    columns: Any,
+    is_one: bool,
+    hierarchy: Hierarchy | None,
+    separators: tuple[str, str],
+) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
+    """Return the label matrix of some columns of a table, and its hierarchy.
+
+    Parameters
+    ----------
+    path : str
+        The file, for messages.
+    columns : pandas.DataFrame
+        The columns.
+    is_one : bool
+        Whether it is one column of label sets.
+    hierarchy : Hierarchy, optional
+        The labels that may occur.
+    separators : (str, str)
+        What joins the segments of a path, and what separates the labels of a row.
+
+    Returns
+    -------
+    Y : csr_array of int32, shape (n, n_labels)
+        The label matrix, closed upwards.
+    hierarchy : Hierarchy
+        The labels of its columns.
+    """
+    separator, label_separator = separators
+    words = [[_word(cell) for cell in columns[name]] for name in columns.columns]
+    if is_one:
+        sets = [_split(cell, label_separator) for cell in words[0]]
+    elif all(cell in _ZERO_ONE for column in words for cell in column):
+        names = [str(name) for name in columns.columns]
+        hierarchy = hierarchy or Hierarchy.from_labels(names)
+        rows = np.array([[_ZERO_ONE[cell] for cell in column] for column in words]).T
+        sets = [[names[j] for j in np.flatnonzero(row)] for row in rows]
+    else:
+        sets = [_path(levels, separator) for levels in zip(*words, strict=True)]
+    try:
+        if hierarchy is None:
+            used = dict.fromkeys(label for row in sets for label in row)
+            hierarchy = Hierarchy.from_paths(used, separator)
+        return hierarchy.encode(sets), hierarchy
+    except ValueError as error:
+        listed = [str(name) for name in columns.columns]
+        raise FormatError(f"{path}: cannot read the labels of column {listed}: {error}") from None
+
+
+def _word(cell: Any) -> str:
+    return "" if is_missing(cell) else str(cell)
+
+
+def _split(cell: str, label_separator: str) -> list[str]:
+    return [label for part in cell.split(label_separator) if (label := part.strip())]
+
+
+def _path(levels: tuple[str, ...], separator: str) -> list[str]:
+    """Join the levels of a row from the top; an empty one ends the path."""
+    stripped = [level.strip() for level in levels]
+    end = stripped.index("") if "" in stripped else len(stripped)
+    return [separator.join(stripped[:end])] if end else []

@@ -1,1 +1,0 @@
-"""What the command line does, as functions: read, train, predict, evaluate, then describe."""

@@ -1,0 +1,283 @@
+"""The one door for labels: y in any format in, a closed matrix out, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ramify._savable import savable
+from ramify._validation import is_missing, missing_label_error
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.formats import LabelFormat, format_from_settings
+from ramify.labels.readers import (
+    EncodedLabels,
+    read_label_sets,
+    read_levels,
+    read_matrix,
+    read_numbers,
+    read_strings,
+)
+
+__all__ = [
+    "EncodedLabels",
+    "HierarchyBinarizer",
+    "LabelFormat",
+    "format_from_settings",
+    "read_labels",
+]
+
+_SETS = (list, tuple, set, frozenset, np.ndarray)
+
+
+def read_labels(y: Any, hierarchy: Hierarchy | None = None) -> EncodedLabels:
+    """Turn labels of any format into a label matrix that is closed upwards.
+
+    Parameters
+    ----------
+    y : array-like
+        One of
+
+        - a label matrix of 0 and 1, dense, sparse or a data frame, columns in the order of
+          ``hierarchy.labels``; a nested list counts as one if its rows are equally long and hold
+          only 0 and 1;
+        - a sequence of label sets (lists, tuples, sets), possibly empty;
+        - a sequence of classes, as scikit-learn takes them: strings or numbers;
+        - a sequence of paths such as "animal/bird";
+        - a sequence of CLUS strings, labels joined by "@"; "", "n" and "?" stand for no label
+          (unless the hierarchy has a label "n" or "?", or no string has a "/" or "@" and there
+          is no hierarchy to ask);
+        - a 2-D array or data frame of strings with one column per level, short paths padded
+          with "", None or NaN;
+        - a pandas or polars column of these.
+    hierarchy : Hierarchy, optional
+        The labels that may occur. None takes them from `y`: a tree if there are paths, with "/"
+        between the names, or levels; otherwise flat, labels sorted. The columns of a label matrix
+        are then named 0, 1, … or as in the data frame.
+
+    Returns
+    -------
+    EncodedLabels
+        ``Y`` (csr_array), ``hierarchy`` and ``format``; ``format.write(Y)`` goes back. Columns
+        of data frames libraries are written as numpy arrays, as scikit-learn does.
+
+    Examples
+    --------
+    >>> from ramify.labels import read_labels
+    >>> encoded = read_labels(["animal/cat", "plant", "animal"])
+    >>> encoded.hierarchy.labels
+    ('animal', 'animal/cat', 'plant')
+    >>> encoded.Y.toarray()
+    array([[1, 1, 0],
+           [0, 0, 1],
+           [1, 0, 0]], dtype=int32)
+    >>> encoded.format.write([[1, 1, 0], [0, 0, 1]])
+    array(['animal/cat', 'plant'], dtype='<U10')
+    """
+    if hierarchy is not None and not isinstance(hierarchy, Hierarchy):
+        raise TypeError(
+            f"hierarchy is of type {type(hierarchy).__name__}, but it must be a "
+            "ramify.Hierarchy or None. Build one with Hierarchy.from_paths or from_edges."
+        )
+    if sparse.issparse(y):
+        return read_matrix(y, hierarchy)
+    values, columns = _unpacked(y)
+    if isinstance(values, np.ndarray) and values.ndim == 2:
+        return _read_two_dimensions(values, hierarchy, columns)
+    is_plain = isinstance(values, np.ndarray) and values.dtype.kind in "biufU"
+    if not is_plain and any(isinstance(row, _SETS) for row in values):
+        return _read_rows(values, hierarchy)
+    return _read_scalars(values, hierarchy)
+
+
+def _unpacked(y: Any) -> tuple[Any, Sequence[Any] | None]:
+    """Return an array or a list of rows, and the names of a data frame's columns."""
+    if y is None:
+        raise ValueError("this requires y to be passed, but the target y is None. Give labels.")
+    if isinstance(y, list | tuple):
+        return list(y), None
+    if isinstance(y, str | bytes | set | frozenset | dict) or np.isscalar(y):
+        raise TypeError(
+            f"y is of type {type(y).__name__}, but it must hold one entry per row: a list, an "
+            "array, a data frame or a column of one."
+        )
+    columns = list(y.columns) if hasattr(y, "columns") else None
+    values = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    if values.ndim not in (1, 2):
+        raise ValueError(
+            f"y has {values.ndim} dimensions, but y should be a 1d array with one entry per row, "
+            "or a 2-D array with one row per example."
+        )
+    return values, columns
+
+
+def _read_two_dimensions(
+    values: Any, hierarchy: Hierarchy | None, columns: Sequence[Any] | None
+) -> EncodedLabels:
+    if values.dtype.kind == "O":
+        numbers = _as_numbers(values.ravel().tolist())
+        if numbers is not None:
+            values = numbers.reshape(values.shape)
+    if values.dtype.kind in "biuf":
+        return read_matrix(values, hierarchy, columns)
+    return read_levels(values, hierarchy)
+
+
+def _as_numbers(values: list[Any]) -> Any:
+    """Return an array if all values are numbers, else None."""
+    numeric = all(isinstance(value, bool | int | float | np.number | np.bool_) for value in values)
+    return np.asarray(values) if numeric and values else None
+
+
+def _read_rows(values: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
+    """Read rows that are collections: label sets, unless they look like a label matrix."""
+    lists = all(isinstance(row, list | tuple | np.ndarray) for row in values)
+    widths = {len(row) for row in values} if lists else set()
+    if len(widths) == 1 and widths != {1}:
+        cells = _as_numbers([cell for row in values for cell in row])
+        fits = hierarchy is None or widths == {hierarchy.n_labels}
+        if cells is not None and fits and np.isin(cells, (0, 1)).all():
+            return read_matrix(cells.reshape(len(values), -1), hierarchy)
+    return read_label_sets(values, hierarchy, as_array=isinstance(values, np.ndarray))
+
+
+def _read_scalars(values: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
+    """Read one string or number per row."""
+    is_array = isinstance(values, np.ndarray)
+    if is_array and values.dtype.kind in "biuf":
+        return read_numbers(values, hierarchy)
+    rows = values.tolist() if is_array else values
+    if len(rows) == 0:
+        raise ValueError("y has no rows. Give at least one.")
+    for row, value in enumerate(rows):
+        if is_missing(value):
+            raise missing_label_error(row, value)
+    numbers = _as_numbers(rows)
+    if numbers is not None:
+        return read_numbers(numbers, hierarchy)
+    odd = [value for value in rows if not isinstance(value, str)]
+    if odd:
+        raise TypeError(
+            f"y holds {odd[0]!r} of type {type(odd[0]).__name__} among other values, but labels "
+            "must be all strings or all numbers. Use y.astype(str), or sets for several labels."
+        )
+    dtype = "U" if not is_array or values.dtype.kind == "U" else "O"
+    return read_strings(rows, hierarchy, dtype)
+
+
+@savable
+class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn labels of any format into a label matrix that is closed upwards, and back.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy, optional
+        The labels that may occur. None takes them from the labels at `fit`.
+    sparse_output : bool
+        Whether `transform` returns a csr_array instead of a dense array.
+
+    Attributes
+    ----------
+    hierarchy_ : Hierarchy
+        The hierarchy given or inferred.
+    classes_ : ndarray
+        The labels, one for each column.
+    format_ : LabelFormat
+        The format of the labels at `fit`, in which `inverse_transform` answers.
+
+    See Also
+    --------
+    ramify.labels.read_labels : The formats of y.
+
+    Examples
+    --------
+    >>> from ramify import HierarchyBinarizer
+    >>> binarizer = HierarchyBinarizer(sparse_output=False)
+    >>> binarizer.fit_transform([["a/b"], ["c", "a"]])
+    array([[1, 1, 0],
+           [1, 0, 1]], dtype=int32)
+    >>> binarizer.inverse_transform([[1, 1, 1]])
+    [['a/b', 'c']]
+    """
+
+    def __init__(self, hierarchy: Hierarchy | None = None, sparse_output: bool = True) -> None:
+        self.hierarchy = hierarchy
+        self.sparse_output = sparse_output
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.target_tags.one_d_labels = True
+        return tags
+
+    def fit(self, y: Any) -> HierarchyBinarizer:
+        """Learn the labels and their format.
+
+        Parameters
+        ----------
+        y : array-like
+            Labels in any format of `read_labels`.
+
+        Returns
+        -------
+        HierarchyBinarizer
+            Itself.
+        """
+        encoded = read_labels(y, self.hierarchy)
+        self.hierarchy_ = encoded.hierarchy
+        self.format_ = encoded.format
+        self.classes_ = encoded.format.classes
+        return self
+
+    def transform(self, y: Any) -> Any:
+        """Return the label matrix of labels in any format.
+
+        Parameters
+        ----------
+        y : array-like
+            Labels known since `fit`.
+
+        Returns
+        -------
+        csr_array or ndarray of shape (n, n_labels)
+            1 where the row has the label or a descendant of it.
+        """
+        check_is_fitted(self)
+        Y = read_labels(y, self.hierarchy_).Y
+        return Y if self.sparse_output else Y.toarray()
+
+    def fit_transform(self, y: Any) -> Any:
+        """Fit, then transform the same labels.
+
+        Parameters
+        ----------
+        y : array-like
+            Labels in any format of `read_labels`.
+
+        Returns
+        -------
+        csr_array or ndarray of shape (n, n_labels)
+            The label matrix of `y`.
+        """
+        return self.fit(y).transform(y)
+
+    def inverse_transform(self, Y: Any) -> Any:
+        """Write a label matrix in the format that `fit` was given.
+
+        Parameters
+        ----------
+        Y : array-like or sparse matrix of shape (n, n_labels)
+            Label matrix. Formats with one label per row need exactly one most specific label in
+            every row.
+
+        Returns
+        -------
+        object
+            n rows of labels.
+        """
+        check_is_fitted(self)
+        return self.format_.write(Y)

@@ -1,0 +1,79 @@
+"""One level of a hierarchy as flat multi-label data."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ramify._validation import check_number
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.encoding import read_labels
+
+__all__ = ["FlatLevel", "flatten_level"]
+
+
+class FlatLevel(NamedTuple):
+    """The labels of one level, without the hierarchy.
+
+    Attributes
+    ----------
+    Y : csr_array of int32, shape (n, n_labels)
+        Which rows have which label; rows that end above the level have none.
+    hierarchy : Hierarchy
+        The labels of the columns, side by side.
+    """
+
+    Y: sparse.csr_array[np.int32]
+    hierarchy: Hierarchy
+
+
+def flatten_level(
+    y: Any, hierarchy: Hierarchy | None = None, level: int = 1, *, keep_unused: bool = False
+) -> FlatLevel:
+    """Turn one level of a hierarchy into flat multi-label data.
+
+    Parameters
+    ----------
+    y : array-like
+        n label sets in any format of `ramify.labels.read_labels`.
+    hierarchy : Hierarchy, optional
+        The labels; None infers them as classifiers do.
+    level : int
+        Which level, 1 at the top. In a DAG a label's level is its longest path.
+    keep_unused : bool
+        Whether labels that no row has stay as columns.
+
+    Returns
+    -------
+    FlatLevel
+        ``Y`` and a flat ``hierarchy``, ready for any classifier.
+
+    Examples
+    --------
+    >>> from ramify import flatten_level
+    >>> y = ["animal/cat", "animal/dog", "plant"]
+    >>> Y, labels = flatten_level(y, level=2)
+    >>> labels.labels
+    ('animal/cat', 'animal/dog')
+    >>> Y.toarray()
+    array([[1, 0],
+           [0, 1],
+           [0, 0]], dtype=int32)
+    """
+    encoded = read_labels(y, hierarchy)
+    check_number("level", level, 1, encoded.hierarchy.depth, whole=True)
+    names = np.array(encoded.hierarchy.levels[level - 1], dtype=object)
+    columns: Any = encoded.Y.tocsc()[:, encoded.hierarchy.indices(names.tolist())]
+    used = np.flatnonzero(np.diff(columns.indptr))
+    if not keep_unused:
+        if used.size == 0:
+            raise ValueError(
+                f"level is {level}, but no row has a label there. Choose a level nearer to the "
+                "top, or keep_unused=True."
+            )
+        columns, names = columns[:, used], names[used]
+    Y: sparse.csr_array[np.int32] = columns.tocsr()
+    Y.sort_indices()
+    return FlatLevel(Y, Hierarchy.from_labels(names.tolist()))

@@ -1,0 +1,225 @@
+"""Readers of y: one for each format, each giving the closed matrix and how to write it again."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite
+
+from ramify._validation import (
+    Label,
+    check_label_matrix,
+    check_label_name,
+    is_missing,
+    missing_label_error,
+    unknown_labels_error,
+)
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.formats import (
+    EMPTY_SET,
+    IndicatorFormat,
+    JoinedFormat,
+    LabelFormat,
+    LabelSetFormat,
+    LevelFormat,
+    OneLabelFormat,
+    label_array,
+    names_by_level,
+)
+
+
+class EncodedLabels(NamedTuple):
+    """Labels as a closed matrix, with what is needed to go back.
+
+    Attributes
+    ----------
+    Y : csr_array of int32, shape (n, n_labels)
+        Closed upwards; columns are ``hierarchy.labels``.
+    hierarchy : Hierarchy
+        The one given, or the one inferred.
+    format : LabelFormat
+        ``format.write(Y)`` writes a label matrix the way y came.
+    """
+
+    Y: sparse.csr_array[np.int32]
+    hierarchy: Hierarchy
+    format: LabelFormat
+
+
+def read_matrix(
+    y: Any, hierarchy: Hierarchy | None, columns: Sequence[Label] | None = None
+) -> EncodedLabels:
+    """Read a 2-D array or sparse matrix of numbers: indicators, or one column of classes."""
+    zeros_and_ones = sparse.issparse(y) or bool(np.isin(y, (0, 1)).all())
+    one_label = hierarchy is not None and hierarchy.n_labels == 1
+    if not sparse.issparse(y) and y.shape[1] == 1 and not (one_label and zeros_and_ones):
+        message = "A column-vector y was passed when a 1d array was expected. Use y.ravel()."
+        warnings.warn(message, DataConversionWarning, stacklevel=4)
+        return read_numbers(y.ravel(), hierarchy)
+    if hierarchy is None:
+        _check_zeros_and_ones(y, zeros_and_ones)
+        if y.shape[1] == 0:
+            raise ValueError("y has no columns. Give one column per label.")
+        hierarchy = Hierarchy.from_labels(range(y.shape[1]) if columns is None else columns)
+    elif columns is not None:
+        _check_columns(columns, hierarchy)
+    Y = hierarchy.close(check_label_matrix(y, hierarchy.labels, "y"))
+    matrix = sparse.issparse(y) and not isinstance(y, sparse.sparray)
+    container = "csr_matrix" if matrix else "csr_array" if sparse.issparse(y) else "dense"
+    return EncodedLabels(Y, hierarchy, IndicatorFormat(hierarchy, y.dtype.str, container))
+
+
+def _check_zeros_and_ones(y: Any, zeros_and_ones: bool) -> None:
+    if not zeros_and_ones:
+        row, column = np.argwhere(~np.isin(y, (0, 1)))[0]
+        raise ValueError(
+            f"y holds {y[row, column]} in row {row}, column {column}: a 2-D array of numbers must "
+            "be a label matrix of 0 and 1. If the columns are the levels of a hierarchy, give "
+            "names instead of numbers, e.g. y.astype(str)."
+        )
+
+
+def _check_columns(columns: Sequence[Label], hierarchy: Hierarchy) -> None:
+    """Names of columns must not contradict the labels; columns 0, 1, … are no names."""
+    if tuple(columns) in (hierarchy.labels, tuple(range(hierarchy.n_labels))):
+        return
+    if len(columns) == hierarchy.n_labels:
+        unknown = [name for name in columns if name not in hierarchy]
+        if unknown:
+            raise unknown_labels_error(unknown, hierarchy.labels)
+        raise ValueError(
+            "y has the labels of the hierarchy as columns, but in another order. Use "
+            "y[list(hierarchy.labels)]."
+        )
+
+
+def read_numbers(y: NDArray[Any], hierarchy: Hierarchy | None) -> EncodedLabels:
+    """Read one class per row, given as numbers, as scikit-learn does."""
+    missing = np.flatnonzero(y != y)  # noqa: PLR0124 (only NaN differs from itself)
+    if missing.size:
+        raise missing_label_error(missing[0], float(y[missing[0]]))
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    labels = hierarchy or Hierarchy.from_labels(np.unique(y).tolist())
+    Y = labels.encode(y.tolist())
+    dtype = y.dtype
+    if hierarchy is not None:
+        # Other labels of the hierarchy need not fit into the dtype of this y.
+        dtype = np.result_type(dtype, label_array(hierarchy.labels).dtype)
+    return EncodedLabels(Y, labels, OneLabelFormat(labels, dtype.str))
+
+
+def read_strings(y: Sequence[str], hierarchy: Hierarchy | None, dtype: str) -> EncodedLabels:
+    """Read one string per row: a class, a path, or labels joined by "@"."""
+    plain = hierarchy is None and not any("/" in value or "@" in value for value in y)
+    if plain and "" in y:
+        raise ValueError(
+            f"y[{list(y).index('')}] is an empty string, which names no class. Drop the row, or "
+            "give a hierarchy or label sets where rows may have no label."
+        )
+    parts: dict[str, tuple[Label, ...]] = {
+        value: _split(value, hierarchy, plain) for value in dict.fromkeys(y)
+    }
+    if hierarchy is None:
+        hierarchy = infer_hierarchy(label for row in parts.values() for label in row)
+    else:
+        parts = {value: _resolve(row, hierarchy) for value, row in parts.items()}
+    Y = hierarchy.encode([parts[value] for value in y])
+    if all(len(row) == 1 for row in parts.values()):
+        return EncodedLabels(Y, hierarchy, OneLabelFormat(hierarchy, dtype))
+    return EncodedLabels(Y, hierarchy, JoinedFormat(hierarchy, dtype))
+
+
+def _split(value: str, hierarchy: Hierarchy | None, plain: bool) -> tuple[Label, ...]:
+    """Split at "@"; a string that is a label by itself stays whole."""
+    if plain or (hierarchy is not None and value in hierarchy):
+        return (value,)
+    return () if value in EMPTY_SET else tuple(value.split("@"))
+
+
+def _resolve(row: Iterable[Label], hierarchy: Hierarchy) -> tuple[Label, ...]:
+    """Accept a path such as "mammal/dog" for a label whose name is "dog"."""
+    return tuple(
+        _label_of_path(label, hierarchy) if hierarchy.separator in str(label) else label
+        for label in row
+    )
+
+
+def _label_of_path(path: Label, hierarchy: Hierarchy) -> Label:
+    if path in hierarchy or path in hierarchy.aliases:
+        return path
+    *above, last = str(path).split(hierarchy.separator)
+    fits = last in hierarchy and set(above) <= set(hierarchy.ancestors(last))
+    return last if fits else path
+
+
+def infer_hierarchy(labels: Iterable[Any]) -> Hierarchy:
+    """Build the hierarchy of the labels that occur: from paths if any has a "/", else flat."""
+    distinct = dict.fromkeys(labels)
+    for label in distinct:
+        check_label_name(label, "a label of y", (str, int, float))
+    if not distinct:
+        raise ValueError("y has no labels at all. Give labels, or a hierarchy.")
+    if any(isinstance(label, str) and "/" in label for label in distinct):
+        return Hierarchy.from_paths(distinct)
+    return Hierarchy.from_labels(sorted(distinct, key=lambda x: (isinstance(x, str), x)))
+
+
+def read_label_sets(
+    y: Sequence[Any], hierarchy: Hierarchy | None, as_array: bool
+) -> EncodedLabels:
+    """Read one collection of labels per row."""
+    for row, labels in enumerate(y):
+        if isinstance(labels, str) or not isinstance(labels, Iterable):
+            raise TypeError(
+                f"y[{row}] is {labels!r}, but other rows of y are label sets. Give a list of "
+                "labels for every row; an empty one for none."
+            )
+    rows = [list(labels) for labels in y]
+    if hierarchy is None:
+        hierarchy = infer_hierarchy(label for row in rows for label in row)
+    first = next((row for row in y), ())
+    known = ("list", "tuple", "set", "frozenset")
+    row_type = type(first).__name__ if type(first).__name__ in known else "list"
+    Y = hierarchy.encode(rows)
+    return EncodedLabels(Y, hierarchy, LabelSetFormat(hierarchy, row_type, as_array))
+
+
+def read_levels(y: NDArray[Any], hierarchy: Hierarchy | None) -> EncodedLabels:
+    """Read one path per row, one column per level, padded with "", None or NaN."""
+    paths = [_path_of_levels(row, i) for i, row in enumerate(y.tolist())]
+    if hierarchy is None:
+        occurring = [path for path in dict.fromkeys(paths) if path]
+        hierarchy = Hierarchy.from_paths(occurring) if occurring else infer_hierarchy([])
+    position = {path: i for i, path in enumerate(names_by_level(hierarchy))}
+    unknown = [path for path in paths if path and path not in position]
+    if unknown:
+        joined = [hierarchy.separator.join(path) for path in position]
+        raise unknown_labels_error((hierarchy.separator.join(path) for path in unknown), joined)
+    Y = hierarchy.encode([[hierarchy.labels[position[path]]] if path else [] for path in paths])
+    dtype = "U" if y.dtype.kind == "U" else "O"
+    return EncodedLabels(Y, hierarchy, LevelFormat(hierarchy, dtype, y.shape[1]))
+
+
+def _path_of_levels(row: Sequence[Any], number: int) -> tuple[str, ...]:
+    names = ["" if is_missing(name) else name for name in row]
+    for level, name in enumerate(names):
+        if not isinstance(name, str):
+            raise TypeError(
+                f"y holds {name!r} in row {number}, level {level}, but the levels of a path are "
+                "strings. Use y.astype(str)."
+            )
+    path = tuple(names[: names.index("")] if "" in names else names)
+    if any(names[len(path) :]):
+        raise ValueError(
+            f"y has a gap in row {number}: {names}. Fill levels from the left and pad only at "
+            "the end."
+        )
+    return path

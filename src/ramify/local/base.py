@@ -1,0 +1,212 @@
+"""What the local architectures share: problems in, fitted models, coherent probabilities out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify._base.classifier import HierarchicalClassifier
+from ramify._parallel import count_threads
+from ramify._validation import shorten
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.local.features import SharedFeatures, given_features
+from ramify.local.learners import learn_all, make_learner, takes_labels
+from ramify.local.models import LEARNT, Learner, LocalModel, Queries
+from ramify.local.problems import LabelRows, LocalProblem
+from ramify.local.trees import name_tree
+from ramify.tree.classifier import PCTClassifier
+
+__all__ = ["LocalClassifier"]
+
+
+class LocalClassifier(HierarchicalClassifier):
+    """Base of the local architectures.
+
+    A subclass says which problems its models learn, and how their answers make probabilities.
+    """
+
+    estimator: Any
+    n_jobs: int | None
+    random_state: Any
+    verbose: bool
+    local_models_: dict[Any, LocalModel]
+
+    _joint: ClassVar[bool] = False
+    """Whether one local model may have to predict several labels at once."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            inner = get_tags(self.estimator)
+            tags.input_tags.sparse = inner.input_tags.sparse
+            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+            tags.classifier_tags.multi_label = not self._joint or takes_labels(self.estimator)
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LocalClassifier:
+        """Fit the local models.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Numbers, NaN where unknown; categorical and text columns of a data frame are nominal.
+            Estimators of other libraries get data frames as they are.
+        y : array-like
+            n label sets in any format of `ramify.labels.read_labels`.
+        sample_weight : array-like of shape (n,), optional
+            The weights of the rows.
+
+        Returns
+        -------
+        LocalClassifier
+            Itself.
+        """
+        given = X
+        X, encoded, weights = self._read_training(X, y, sample_weight)
+        self._learn_local(given, X, encoded.Y, weights, weighted=sample_weight is not None)
+        return self
+
+    def _learn_local(
+        self,
+        given: Any,
+        X: Any,
+        Y: sparse.csr_array[np.int32],
+        weights: NDArray[np.float64],
+        *,
+        weighted: bool,
+    ) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        features = SharedFeatures(X, given_features(given, X), self.schema_, names)
+        problems = self._problems(LabelRows(Y, self.hierarchy_, weights))
+        learner = self._make_learner(features, Y, weights, weighted=weighted)
+        models = learn_all(
+            learner,
+            problems,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=bool(self.verbose),
+        )
+        self.local_models_ = {
+            problem.key: model for problem, model in zip(problems, models, strict=True)
+        }
+
+    def _make_learner(
+        self,
+        features: SharedFeatures,
+        Y: sparse.csr_array[np.int32],
+        weights: NDArray[np.float64],
+        *,
+        weighted: bool,
+    ) -> Learner:
+        """Return what learns the problems."""
+        return make_learner(
+            self._local_estimator(), features, weights, self._targets(), weighted=weighted
+        )
+
+    @abstractmethod
+    def _problems(self, rows: LabelRows) -> list[LocalProblem]:
+        """Return what the local models learn."""
+
+    @abstractmethod
+    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return probabilities, (n_labels, n), from each model's answers, (its labels, n)."""
+
+    @property
+    def estimators_(self) -> LocalEstimators:
+        """The fitted local models by what they speak of."""
+        check_is_fitted(self)
+        return LocalEstimators(self)
+
+    def _as_estimator(self, model: LocalModel) -> Any:
+        if not isinstance(model.estimator, _core.Tree):
+            return model.estimator
+        labels = self._targets().labels
+        pairs = zip(model.labels, model.shares, strict=True)
+        learnt = [labels[c] for c, share in pairs if share == LEARNT]
+        fitted = name_tree(self._local_estimator(), model.estimator, learnt)
+        fitted.schema_, fitted.n_features_in_ = self.schema_, self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            fitted.feature_names_in_ = self.feature_names_in_
+        return fitted
+
+    def _targets(self) -> Hierarchy:
+        """Return what the local models predict: the labels, unless they learn something else."""
+        return self.hierarchy_
+
+    def _readable_targets(self) -> Hierarchy:
+        """Return the same under names for people."""
+        return self._targets()
+
+    def _local_estimator(self) -> Any:
+        return PCTClassifier() if self.estimator is None else self.estimator
+
+    def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
+        return self._score(X, given_features(given, X))
+
+    def _predict_scores(self, X: Any) -> NDArray[np.float64]:
+        return self._score(X, X)
+
+    def _score(self, X: Any, given: Any) -> NDArray[np.float64]:
+        return np.ascontiguousarray(self._combine(self._ask(X, given)).T)
+
+    def _ask(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
+        """Return each model's answers, (its labels, n)."""
+        clus = bool(getattr(self.estimator, "clus_compat", False))
+        queries = Queries(X, given, self._targets(), clus=clus)
+        models = list(self.local_models_.values())
+        n_bundles = min(len(models), count_threads(self.n_jobs))
+        # Here: rows and models would take longer to travel to a cluster.
+        found = Parallel(n_jobs=n_bundles, require="sharedmem")(
+            delayed(_ask_bundle)(queries, models[k::n_bundles]) for k in range(n_bundles)
+        )
+        answers: list[Any] = [None] * len(models)
+        for k, bundle in enumerate(found):
+            answers[k::n_bundles] = bundle
+        return answers
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        super()._set_saved_state(state)
+        for model in state.get("local_models_", {}).values():
+            if not isinstance(model, LocalModel):
+                raise ValueError(f"{type(model).__name__} is no local model")
+            model.check(self._targets().n_labels)
+
+
+class LocalEstimators(Mapping[Any, Any]):
+    """The local models of an architecture, as a read-only dict.
+
+    Trees are kept bare; what is looked up here is a fitted PCTClassifier made of one.
+
+    Parameters
+    ----------
+    architecture : LocalClassifier
+        Fitted.
+    """
+
+    def __init__(self, architecture: LocalClassifier) -> None:
+        self._architecture = architecture
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._architecture._as_estimator(self._architecture.local_models_[key])
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._architecture.local_models_)
+
+    def __len__(self) -> int:
+        return len(self._architecture.local_models_)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} local models: {shorten(self)}>"
+
+
+def _ask_bundle(queries: Queries, models: list[LocalModel]) -> list[NDArray[np.float64]]:
+    return [queries.ask(model) for model in models]

@@ -1,0 +1,111 @@
+"""Labels as features: models of a label that see the other labels of a row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._base.classifier import HierarchicalClassifier
+from ramify._base.features import FeatureSchema
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.local.features import SharedFeatures, given_features
+from ramify.local.learners import make_learner
+from ramify.local.models import Learner, LocalModel
+from ramify.local.problems import LocalProblem
+from ramify.local.trees import TreeLearner
+
+__all__ = ["LabelledLearner", "join_labels", "without_column"]
+
+
+def without_column(Y: sparse.csr_array[np.int32], column: int | None) -> Any:
+    """Return a label matrix with zeros in one column, so that nothing can be learnt from it.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> without_column(sparse.csr_array([[1, 1], [0, 1]]), 1).toarray().tolist()
+    [[1, 0], [0, 0]]
+    """
+    if column is None:
+        return Y
+    kept = Y.indices != column
+    counts = np.concatenate([[0], np.cumsum(kept)])
+    parts = (Y.data[kept], Y.indices[kept], counts[Y.indptr])
+    return sparse.csr_array(parts, shape=Y.shape)
+
+
+def join_labels(X: Any, Y: sparse.csr_array[np.int32], hidden: int | None) -> Any:
+    """Return X with a column for every label, zeros for a hidden one; sparse if X is."""
+    labels = without_column(Y, hidden)
+    if sparse.issparse(X):
+        parts: list[Any] = [X, labels.astype(np.float64)]
+        return sparse.csr_array(sparse.hstack(parts, format="csr"))
+    return np.hstack([X, labels.toarray().astype(X.dtype)])
+
+
+class LabelledLearner(Learner):
+    """Learns the problem of each label from X and the other labels.
+
+    Parameters
+    ----------
+    estimator, features, weights, hierarchy
+        As for `Learner`.
+    Y : csr_array of shape (n, n_labels)
+        The labels of the rows.
+    weighted : bool
+        Whether the weights were given.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        features: SharedFeatures,
+        weights: NDArray[np.float64],
+        hierarchy: Hierarchy,
+        Y: sparse.csr_array[np.int32],
+        *,
+        weighted: bool,
+    ) -> None:
+        super().__init__(estimator, features, weights, hierarchy)
+        self.Y = Y
+        self.weighted = weighted
+        self.prefer = "threads" if isinstance(estimator, HierarchicalClassifier) else None
+        inner = self._make_inner(None)  # refuses what cannot learn, before any work
+        # Trees of ours share it for all labels; other classifiers each need columns of their own.
+        self._shared = inner if isinstance(inner, TreeLearner) else None
+
+    def prepare(self) -> None:
+        """Prepare features and labels once, where the learner can hide one of them."""
+        if self._shared is not None:
+            self._shared.prepare()
+
+    def learn(self, problem: LocalProblem, seed: int | None) -> LocalModel:
+        """Learn one label; see `Learner`."""
+        (label,) = problem.labels
+        if self._shared is not None:
+            hidden = self.features.X.shape[1] + label
+            return self._shared.learn(replace(problem, hidden=hidden), seed)
+        inner = self._make_inner(label)
+        inner.prepare()
+        return inner.learn(problem, seed)
+
+    def _make_inner(self, hidden: int | None) -> Learner:
+        X = join_labels(self.features.X, self.Y, hidden)
+        schema = self.features.schema
+        n_categories = np.append(schema.n_categories, np.zeros(self.Y.shape[1], dtype=np.int32))
+        joined = SharedFeatures(
+            X,
+            given_features(X, X),
+            FeatureSchema(n_categories, schema.categories),
+            stop=self.features.stop,
+        )
+        return make_learner(
+            self.estimator, joined, self.weights, self.hierarchy, weighted=self.weighted
+        )
+
+    def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
+        raise NotImplementedError("learn does it all")  # pragma: no cover

@@ -1,0 +1,19 @@
+"""Classifiers around other classifiers."""
+
+from ramify.meta.bagging import HierarchicalBaggingClassifier
+from ramify.meta.calibration import CalibratedHierarchicalClassifier
+from ramify.meta.leaf_methods import make_leaf_classifier
+from ramify.meta.level_powerset import LevelPowerset
+from ramify.meta.mandatory_leaf import MandatoryLeafClassifier
+from ramify.meta.metalabeler import MetaLabeler
+from ramify.meta.thresholds import TunedThresholdClassifier
+
+__all__ = [
+    "CalibratedHierarchicalClassifier",
+    "HierarchicalBaggingClassifier",
+    "LevelPowerset",
+    "MandatoryLeafClassifier",
+    "MetaLabeler",
+    "TunedThresholdClassifier",
+    "make_leaf_classifier",
+]

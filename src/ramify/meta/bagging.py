@@ -1,0 +1,220 @@
+"""Bagging of any classifier of labels in a hierarchy, e.g. of whole local architectures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, check_random_state, get_tags
+
+from ramify._base.classifier import HierarchicalClassifier
+from ramify._parallel import count_threads, in_parallel
+from ramify._progress import track
+from ramify._validation import check_number
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.local.classifiers import LocalClassifier, PerEdgeClassifier
+from ramify.local.features import given_features
+from ramify.local.learners import takes_weights
+from ramify.local.models import set_random_state
+
+__all__ = ["HierarchicalBaggingClassifier"]
+
+_MAX_SEED = np.iinfo(np.int32).max
+
+
+class HierarchicalBaggingClassifier(HierarchicalClassifier):
+    """The mean of many classifiers, each fitted to rows drawn with replacement.
+
+    This is bagging for any classifier of ramify. Of a local architecture it makes an ensemble of
+    whole architectures; for an ensemble at every edge instead, give the architecture an ensemble:
+    ``PerEdgeClassifier(estimator=PCTBaggingClassifier())``.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
+    estimator : estimator, optional
+        A classifier of ramify; None: `PerEdgeClassifier`.
+    n_estimators : int
+        How many are fitted.
+    max_samples : int or float, optional
+        How many rows are drawn for each, or which share of them. None: as many as there are.
+    categorical_features : array-like of bool, int or str, optional
+        Nominal columns as a mask, positions or names; as for `PCTClassifier`.
+    n_jobs : int, optional
+        How many members are fitted, or asked, at the same time, -1 for as many as there are
+        cores. Nothing depends on it but the time.
+    random_state : int, RandomState instance or None
+        Decides the draws, and seeds the members.
+    verbose : bool
+        Whether to show a progress bar.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The fitted members.
+    hierarchy_ : Hierarchy
+        The hierarchy given or inferred.
+    classes_ : ndarray of shape (n_labels,)
+        The labels, in the order of the columns of `predict_proba`.
+
+    See Also
+    --------
+    PCTBaggingClassifier : Faster bagging of trees for all labels.
+
+    Notes
+    -----
+    A row that is drawn twice has twice the weight. If the estimator, or the classifiers that it
+    is made of, take no weights, the row is there twice.
+
+    Examples
+    --------
+    >>> from ramify import HierarchicalBaggingClassifier, PerEdgeClassifier
+    >>> X = [[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [4.0, 1.0]]
+    >>> y = ["animal/cat", "animal/cat", "animal/dog", "plant"]
+    >>> model = HierarchicalBaggingClassifier(
+    ...     estimator=PerEdgeClassifier(), n_estimators=20, random_state=0
+    ... ).fit(X, y)
+    >>> model.predict([[1.5, 0.0], [4.0, 1.0]])
+    array(['animal/cat', 'plant'], dtype='<U10')
+    """
+
+    estimators_: list[Any]
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy | None = None,
+        *,
+        estimator: Any = None,
+        n_estimators: int = 50,
+        max_samples: float | None = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if isinstance(self.estimator, HierarchicalClassifier):
+            inner = get_tags(self.estimator)
+            tags.input_tags.sparse = inner.input_tags.sparse
+            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+            tags.classifier_tags.multi_label = inner.classifier_tags.multi_label
+        return tags
+
+    def _check_parameters(self) -> None:
+        check_number("n_estimators", self.n_estimators, 1, whole=True)
+        if self.max_samples is not None:
+            is_count = isinstance(self.max_samples, int | np.integer)
+            check_number("max_samples", self.max_samples, 1 if is_count else 0)
+            if not is_count:
+                check_number("max_samples", self.max_samples, 0, 1)
+        if not isinstance(self._member(), HierarchicalClassifier):
+            raise TypeError(
+                f"estimator is {self.estimator!r}, but it must be a classifier of ramify. Use "
+                "PerEdgeClassifier(estimator=...) to make one of it."
+            )
+
+    def _member(self) -> Any:
+        return PerEdgeClassifier() if self.estimator is None else self.estimator
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HierarchicalBaggingClassifier:
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            As the members take it.
+        y : array-like
+            n label sets in any format of `ramify.labels.read_labels`.
+        sample_weight : array-like of shape (n,), optional
+            The weights of the rows.
+
+        Returns
+        -------
+        HierarchicalBaggingClassifier
+            Itself.
+        """
+        given = X
+        X, _, weights = self._read_training(X, y, sample_weight)
+        data = _Data(given_features(given, X), y, None if sample_weight is None else weights)
+        settings = {"hierarchy": self.hierarchy_}
+        if self.categorical_features is not None:
+            settings["categorical_features"] = self.categorical_features
+        template = clone(self._member()).set_params(**settings)
+        random = check_random_state(self.random_state)
+        seeds = [int(seed) for seed in random.randint(_MAX_SEED, size=self.n_estimators)]
+        n_draws = self._count_draws(X.shape[0])
+        tasks = (delayed(_fit_member)(template, data, n_draws, seed) for seed in seeds)
+        found = in_parallel(tasks, n_jobs=self.n_jobs, prefer="threads", shared=[template, data])
+        tracked = track(found, self.n_estimators, "Fitting members", shown=bool(self.verbose))
+        self.estimators_ = list(tracked)
+        return self
+
+    def _count_draws(self, n_rows: int) -> int:
+        if self.max_samples is None:
+            return n_rows
+        if isinstance(self.max_samples, int | np.integer):
+            return int(self.max_samples)
+        return max(1, round(self.max_samples * n_rows))
+
+    def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
+        return self._predict_scores(given_features(given, X))
+
+    def _predict_scores(self, X: Any) -> NDArray[np.float64]:
+        n_threads = count_threads(self.n_jobs)
+        parallel = Parallel(n_jobs=n_threads, require="sharedmem", return_as="generator")
+        found = parallel(delayed(_ask_member)(member, X) for member in self.estimators_)
+        # Summed in the order of the members, so that sums of coherent numbers stay coherent.
+        total = sum(found, start=np.float64(0.0))
+        return np.asarray(total / len(self.estimators_), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class _Data:
+    """What all members learn from; `weights` only if they were given."""
+
+    X: Any
+    y: Any
+    weights: NDArray[np.float64] | None
+
+
+def _fit_member(template: Any, data: _Data, n_draws: int, seed: int) -> Any:
+    """Fit a clone to rows drawn with replacement."""
+    random = check_random_state(seed)
+    member = clone(template)
+    set_random_state(member, int(random.randint(_MAX_SEED)))
+    n_rows = data.X.shape[0]
+    drawn = random.randint(n_rows, size=n_draws)
+    if _heeds_weights(template):
+        counts = np.bincount(drawn, minlength=n_rows).astype(np.float64)
+        weights = counts if data.weights is None else counts * data.weights
+        return member.fit(data.X, data.y, sample_weight=weights)
+    return member.fit(
+        _safe_indexing(data.X, drawn),
+        _safe_indexing(data.y, drawn),
+        sample_weight=None if data.weights is None else data.weights[drawn],
+    )
+
+
+def _heeds_weights(estimator: Any) -> bool:
+    inner = estimator.estimator if isinstance(estimator, LocalClassifier) else None
+    return inner is None or isinstance(inner, HierarchicalClassifier) or takes_weights(inner)
+
+
+def _ask_member(member: Any, X: Any) -> NDArray[np.float64]:
+    scores: NDArray[np.float64] = member.predict_proba(X)
+    return scores

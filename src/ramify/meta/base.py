@@ -1,0 +1,111 @@
+"""What classifiers around one other classifier share: fitting it, and its coherent answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from ramify._base.classifier import HierarchicalClassifier
+from ramify._savable import set_fitted
+from ramify._validation import (
+    check_choice,
+    check_classifier,
+    check_same_length,
+    check_sample_weight,
+)
+from ramify.decision import make_coherent
+from ramify.labels.encoding import EncodedLabels, LabelFormat, read_labels
+from ramify.meta.wrapping import check_rows, fit_wrapped, known_hierarchy, label_scores
+
+__all__ = ["WrappingClassifier"]
+
+
+class WrappingClassifier(HierarchicalClassifier):
+    """Base of the classifiers that do something with the answers of another one.
+
+    A subclass stores `estimator`, `hierarchy` and `coherence`.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The classifier fitted on all rows.
+    """
+
+    estimator: Any
+    coherence: str
+    estimator_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        return tags
+
+    def _read_wrapped(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, EncodedLabels, NDArray[np.float64]]:
+        """Check everything before any long work, and set what predictions need."""
+        check_choice("coherence", self.coherence, ("isotonic", "max", "min"))
+        self._check_parameters()
+        check_classifier(self.estimator)
+        X = check_rows(X)
+        encoded = read_labels(y, known_hierarchy(self.estimator, self.hierarchy))
+        check_same_length(_num_samples(X), encoded.Y.shape[0])
+        weights = check_sample_weight(sample_weight, encoded.Y.shape[0])
+        self.hierarchy_ = encoded.hierarchy
+        self.format_ = encoded.format
+        self.classes_ = encoded.format.classes
+        return X, encoded, weights
+
+    def _fit_estimator(
+        self, X: Any, encoded: EncodedLabels, given: NDArray[np.float64] | None
+    ) -> None:
+        """Fit the classifier on all rows; `given` are weights, if there were any."""
+        self._keep_fitted(fit_wrapped(self.estimator, X, encoded, given))
+
+    def _keep_fitted(self, fitted: Any) -> None:
+        """Keep a fitted classifier, and what it tells about the features."""
+        self.estimator_ = fitted
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+
+    def _predict_scores(self, X: Any) -> NDArray[np.float64]:
+        return self._coherent(label_scores(self.estimator_, X, self.format_))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of every label.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, n_labels)
+            Columns in the order of `classes_`. No label is more probable than its parents.
+        """
+        check_is_fitted(self)
+        return self._predict_scores(X)
+
+    def _coherent(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        return make_coherent(scores, self.hierarchy_, self.coherence)
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        set_fitted(self, state)
+        if "format_" not in state:
+            return
+        if (
+            not isinstance(self.format_, LabelFormat)
+            or self.format_.hierarchy != self.hierarchy_
+            or not hasattr(self.estimator_, "predict_proba")
+        ):
+            raise ValueError("the labels, their format and the classifier do not fit together")
+        self.classes_ = self.format_.classes

@@ -1,0 +1,123 @@
+"""What classifiers around another classifier share: learning from scores on held-out rows."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.model_selection import KFold, check_cv
+from sklearn.utils.validation import _num_samples
+
+from ramify._validation import check_number, check_same_length
+from ramify.labels.encoding import EncodedLabels, read_labels
+from ramify.meta.base import WrappingClassifier
+from ramify.meta.wrapping import fit_wrapped, label_scores, rows_of
+
+__all__ = ["HeldOut", "HeldOutClassifier"]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Rows that a classifier has not learnt from: their labels, scores and weights."""
+
+    Y: sparse.csr_array[np.int32]
+    scores: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+class HeldOutClassifier(WrappingClassifier):
+    """Base of the classifiers that improve another one by what it answers on held-out rows.
+
+    A subclass stores `estimator`, `hierarchy`, `cv`, `coherence`, `n_jobs` and `random_state` and
+    learns from the scores on held-out rows in `_learn_from`.
+    """
+
+    cv: Any
+    n_jobs: int | None
+    random_state: Any
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None
+    ) -> HeldOutClassifier:
+        """Fit the classifier, and learn from its scores on rows it has not seen.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            What the estimator takes.
+        y : array-like
+            n label sets in any format of `ramify.labels.read_labels`.
+        sample_weight : array-like of shape (n,), optional
+            The weights of the rows, in the estimator's `fit` and after it.
+        validation : tuple (X, y), optional
+            Rows to learn from in place of cross-validation; the estimator is not fitted on them.
+
+        Returns
+        -------
+        HeldOutClassifier
+            Itself.
+        """
+        X, encoded, weights = self._read_wrapped(X, y, sample_weight)
+        given = None if sample_weight is None else weights
+        if validation is None:
+            held_out = self._cross_validate(X, y, encoded, weights, given)
+        self._fit_estimator(X, encoded, given)
+        if validation is not None:
+            held_out = self._validate(*validation)
+        self._learn_from(held_out)
+        return self
+
+    @abstractmethod
+    def _learn_from(self, held_out: HeldOut) -> None:
+        """Learn from scores on held-out rows."""
+
+    def _validate(self, X: Any, y: Any) -> HeldOut:
+        Y = read_labels(y, self.hierarchy_).Y
+        check_same_length(_num_samples(X), Y.shape[0])
+        scores = self._coherent(label_scores(self.estimator_, X, self.format_))
+        return HeldOut(Y, scores, np.ones(Y.shape[0]))
+
+    def _cross_validate(
+        self,
+        X: Any,
+        y: Any,
+        encoded: EncodedLabels,
+        weights: NDArray[np.float64],
+        given: NDArray[np.float64] | None,
+    ) -> HeldOut:
+        """Score every row by a classifier fitted without its fold."""
+        splits = self._splits(X, y, encoded.Y.shape[0])
+        parts = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_and_score)(self.estimator, X, encoded, given, split) for split in splits
+        )
+        rows = np.concatenate([test for _, test in splits])
+        return HeldOut(encoded.Y[rows], self._coherent(np.concatenate(parts)), weights[rows])
+
+    def _splits(self, X: Any, y: Any, n_rows: int) -> list[tuple[Any, Any]]:
+        if not isinstance(self.cv, int | np.integer):
+            return list(check_cv(self.cv).split(X, y))
+        check_number("cv", self.cv, 2, whole=True)
+        if n_rows < self.cv:
+            raise ValueError(
+                f"cv is {self.cv}, but X has n_samples={n_rows}. Take fewer folds, or give "
+                "validation rows to fit."
+            )
+        folds = KFold(int(self.cv), shuffle=True, random_state=self.random_state)
+        return list(folds.split(np.empty((n_rows, 1))))
+
+
+def _fit_and_score(
+    estimator: Any,
+    X: Any,
+    encoded: EncodedLabels,
+    weights: NDArray[np.float64] | None,
+    split: tuple[NDArray[np.intp], NDArray[np.intp]],
+) -> NDArray[np.float64]:
+    train, test = split
+    model = fit_wrapped(estimator, X, encoded, weights, train)
+    return label_scores(model, rows_of(X, test), encoded.format)

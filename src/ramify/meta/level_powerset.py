@@ -1,0 +1,172 @@
+"""Label powersets by level: what a row has on each level is one class (HMC-LP)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from ramify.decision import most_probable_path
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.encoding import EncodedLabels
+from ramify.local.classifiers import PerParentClassifier
+from ramify.meta.base import WrappingClassifier
+
+__all__ = ["LevelPowerset"]
+
+
+class LevelPowerset(WrappingClassifier):
+    """Take the labels of a row on each level as one class, and learn these from the top (HMC-LP).
+
+    The sets that rows have on the levels of a hierarchy form a tree, in which every row is one
+    path. A classifier at each of its nodes chooses the set of the next level (Cerri, de
+    Carvalho and Freitas, 2011). Predicted label sets are therefore sets of training rows, if the
+    classifier's answers sum to 1; else they may be the upper part of one.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Chooses the next set: any multi-class classifier of scikit-learn's kind, or one of ours.
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat. The level
+        of a label with several parents is that of its longest path.
+    coherence : {"isotonic", "max", "min"}
+        How rounding is repaired in probabilities; see `ramify.decision.make_coherent`.
+    n_jobs : int, optional
+        How many classifiers are fitted at a time, -1 for all cores.
+    random_state : int, RandomState instance or None
+        Draws a seed for every classifier.
+
+    Attributes
+    ----------
+    estimator_ : PerParentClassifier
+        The fitted classifiers, on the tree of sets.
+    sets_ : csr_array of shape (n_sets, n_labels)
+        The labels of every node of the tree of sets, all levels above included.
+    hierarchy_ : Hierarchy
+        The hierarchy given or inferred.
+    classes_ : ndarray of shape (n_labels,)
+        The labels, in the order of the columns of `predict_proba`.
+
+    Examples
+    --------
+    >>> from ramify import LevelPowerset, PCTClassifier
+    >>> X = [[1.0], [2.0], [3.0], [4.0]] * 3
+    >>> y = [["animal/cat"], ["animal/cat", "plant"], ["animal/dog", "plant"], ["plant"]] * 3
+    >>> model = LevelPowerset(PCTClassifier(random_state=0)).fit(X, y)
+    >>> model.predict([[2.0], [4.0]])
+    [['animal/cat', 'plant'], ['plant']]
+    """
+
+    sets_: Any
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        hierarchy: Hierarchy | None = None,
+        coherence: str = "min",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.hierarchy = hierarchy
+        self.coherence = coherence
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LevelPowerset:
+        """Find the sets of all levels, and fit the classifiers.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            What the estimator takes.
+        y : array-like
+            n label sets in any format of `ramify.labels.read_labels`.
+        sample_weight : array-like of shape (n,), optional
+            The weights of the rows.
+
+        Returns
+        -------
+        LevelPowerset
+            Itself.
+        """
+        X, encoded, weights = self._read_wrapped(X, y, sample_weight)
+        names, tree = self._find_sets(encoded)
+        model = PerParentClassifier(
+            tree, estimator=self.estimator, n_jobs=self.n_jobs, random_state=self.random_state
+        )
+        given = None if sample_weight is None else weights
+        self._keep_fitted(model.fit(X, names, sample_weight=given))
+        return self
+
+    def _find_sets(self, encoded: EncodedLabels) -> tuple[list[str], Hierarchy]:
+        """Set `sets_`; return the node of every row and the tree of sets."""
+        levels = encoded.hierarchy.label_levels
+        nodes: dict[tuple[int, ...], str] = {}
+        edges: list[tuple[str, str]] = []
+        ends = []
+        for start, stop in zip(encoded.Y.indptr[:-1], encoded.Y.indptr[1:], strict=True):
+            labels = encoded.Y.indices[start:stop]
+            above = "root"
+            for level in range(1, max(1, levels[labels].max(initial=1)) + 1):
+                key = tuple(labels[levels[labels] <= level].tolist())
+                if key not in nodes:
+                    nodes[key] = f"{len(nodes)}"
+                    edges.append((above, nodes[key]))
+                above = nodes[key]
+            ends.append(above)
+        tree = Hierarchy.from_edges(edges, root="root")
+        keys = {name: key for key, name in nodes.items()}
+        rows = [keys[str(name)] for name in tree.labels]
+        indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+        indices = np.array([label for row in rows for label in row], dtype=np.int32)
+        ones = np.ones(len(indices), dtype=np.int32)
+        shape = (len(rows), encoded.hierarchy.n_labels)
+        self.sets_ = sparse.csr_array((ones, indices, indptr), shape=shape)
+        return ends, tree
+
+    def _predict_scores(self, X: Any) -> NDArray[np.float64]:
+        """Sum the probabilities of the sets on a label's level that have the label."""
+        answers = self.estimator_.predict_proba(X)
+        tree = self.estimator_.hierarchy_
+        of_label = np.repeat(tree.label_levels, np.diff(self.sets_.indptr))
+        own_level = of_label == self.hierarchy_.label_levels[self.sets_.indices]
+        cells = sparse.csr_array(
+            (own_level.astype(np.float64), self.sets_.indices, self.sets_.indptr),
+            shape=self.sets_.shape,
+        )
+        sums = np.asarray(sparse.csr_array(cells.T) @ answers.T).T
+        return self._coherent(np.ascontiguousarray(np.minimum(sums, 1.0)))
+
+    def predict(self, X: Any) -> Any:  # type: ignore[override]
+        """Return label sets in the format that `fit` was given.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        array or list
+            n label sets, each one of a training row, or its upper part.
+        """
+        check_is_fitted(self)
+        return self.format_.write(self._predict_sets(X))
+
+    def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
+        check_is_fitted(self)
+        names = self.estimator_.predict(X)
+        chosen = sparse.csr_array(self.sets_[self.estimator_.hierarchy_.indices(names)])
+        empty = np.diff(chosen.indptr) == 0
+        if self.format_.single_label and empty.any():  # but the answer has a path in every row
+            paths = most_probable_path(self.predict_proba(X), self.hierarchy_)
+            n_rows = np.arange(len(empty))
+            both: Any = sparse.vstack([chosen, paths], format="csr")
+            chosen = sparse.csr_array(both[np.where(empty, n_rows + len(empty), n_rows)])
+        return chosen

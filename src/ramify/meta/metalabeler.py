@@ -1,0 +1,187 @@
+"""Label sets by a predicted number of leaves: the most probable ones are taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from ramify.decision import make_coherent
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.encoding import EncodedLabels, read_labels
+from ramify.meta.base import WrappingClassifier
+from ramify.meta.wrapping import label_scores, rows_of
+from ramify.sibling_lasso.classifier import SiblingLassoClassifier
+
+__all__ = ["MetaLabeler"]
+
+
+class MetaLabeler(WrappingClassifier):
+    """Predict how many leaves a row has, and take so many of the most probable ones.
+
+    One classifier scores the labels, another learns the number of leaves of a row as a class
+    (Tang, Rajan and Narayanan, 2009). The prediction has the leaves with the largest scores and
+    all their ancestors.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Scores the labels: one of ours, or any other with `predict_proba` for label matrices.
+    hierarchy : Hierarchy, optional
+        The labels. None takes the estimator's, or infers them from y.
+    counter : classifier, optional
+        Predicts the number of leaves, a class per row. None: `SiblingLassoClassifier`.
+    leaves_only : bool
+        Whether the estimator learns the leaves alone, as labels without a hierarchy (flat binary
+        relevance, if it learns them one by one).
+    coherence : {"isotonic", "max", "min"}
+        How scores are repaired that break the hierarchy; see `ramify.decision.make_coherent`.
+
+    Attributes
+    ----------
+    counter_ : classifier or None
+        The fitted classifier of numbers of leaves; None if all training rows have as many.
+    n_leaves_ : int
+        The largest number of leaves of a training row.
+    estimator_ : classifier
+        The fitted classifier of labels.
+    hierarchy_ : Hierarchy
+        The hierarchy given or inferred.
+    classes_ : ndarray of shape (n_labels,)
+        The labels, in the order of the columns of `predict_proba`.
+
+    Notes
+    -----
+    A row without a leaf counts as having one. If y has one label or path per row, so has the
+    prediction: the number of leaves is 1 and is not learnt.
+
+    Examples
+    --------
+    >>> from ramify import MetaLabeler, PCTClassifier
+    >>> X = [[1.0], [2.0], [3.0], [4.0]] * 3
+    >>> y = [["animal/cat"], ["animal/cat", "plant"], ["animal/dog", "plant"], ["plant"]] * 3
+    >>> model = MetaLabeler(PCTClassifier(random_state=0), counter=PCTClassifier(random_state=0))
+    >>> model.fit(X, y).predict([[2.0], [4.0]])
+    [['animal/cat', 'plant'], ['plant']]
+    """
+
+    counter_: Any
+    n_leaves_: int
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        hierarchy: Hierarchy | None = None,
+        counter: Any = None,
+        leaves_only: bool = False,
+        coherence: str = "isotonic",
+    ) -> None:
+        self.estimator = estimator
+        self.hierarchy = hierarchy
+        self.counter = counter
+        self.leaves_only = leaves_only
+        self.coherence = coherence
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MetaLabeler:
+        """Fit the classifier of labels and that of numbers of leaves.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            What both classifiers take.
+        y : array-like
+            n label sets in any format of `ramify.labels.read_labels`.
+        sample_weight : array-like of shape (n,), optional
+            The weights of the rows, for both.
+
+        Returns
+        -------
+        MetaLabeler
+            Itself.
+        """
+        X, encoded, weights = self._read_wrapped(X, y, sample_weight)
+        given = None if sample_weight is None else weights
+        self._fit_estimator(X, self._taught(encoded), given)
+        self.counter_, self.n_leaves_ = None, 1
+        if not self.format_.single_label:
+            kept = np.flatnonzero(weights > 0)
+            n_leaves = np.asarray(encoded.Y[:, self._leaves].sum(axis=1)).ravel()[kept]
+            counts = np.maximum(1, n_leaves)
+            self.n_leaves_ = int(counts.max())
+            if (counts < self.n_leaves_).any():
+                counter = SiblingLassoClassifier() if self.counter is None else clone(self.counter)
+                options = {} if given is None else {"sample_weight": given[kept]}
+                self.counter_ = counter.fit(rows_of(X, kept), counts, **options)
+        return self
+
+    @property
+    def _leaves(self) -> NDArray[np.int32]:
+        return np.sort(self.hierarchy_.indices(self.hierarchy_.leaves))
+
+    def _taught(self, encoded: EncodedLabels) -> EncodedLabels:
+        """Return what the estimator learns: all labels, or the leaves side by side."""
+        if not self.leaves_only or self.format_.single_label:
+            return encoded
+        flat = Hierarchy.from_labels([self.hierarchy_.labels[leaf] for leaf in self._leaves])
+        return read_labels(encoded.Y[:, self._leaves], flat)
+
+    def _predict_scores(self, X: Any) -> NDArray[np.float64]:
+        if not self.leaves_only or self.format_.single_label:
+            return super()._predict_scores(X)
+        flat = Hierarchy.from_labels([self.hierarchy_.labels[leaf] for leaf in self._leaves])
+        format_ = read_labels(np.ones((1, flat.n_labels)), flat).format
+        own = label_scores(self.estimator_, X, format_)
+        scores = np.full((len(own), self.hierarchy_.n_labels), own.min(initial=0.0))
+        scores[:, self._leaves] = own
+        return make_coherent(scores, self.hierarchy_, "max")
+
+    def predict(self, X: Any) -> Any:  # type: ignore[override]
+        """Return label sets in the format that `fit` was given.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        array or list
+            n label sets, paths or classes, as y came to `fit`.
+        """
+        check_is_fitted(self)
+        return self.format_.write(self._predict_sets(X))
+
+    def predict_count(self, X: Any) -> NDArray[np.int64]:
+        """Return the number of leaves of every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of int, shape (n,)
+            Between 1 and the number of leaves.
+        """
+        check_is_fitted(self)
+        if self.counter_ is None:
+            return np.full(_num_samples(X), self.n_leaves_, dtype=np.int64)
+        return np.asarray(self.counter_.predict(X)).astype(np.int64)
+
+    def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
+        scores = self.predict_proba(X)
+        counts = self.predict_count(X)
+        leaves = self._leaves
+        order = np.argsort(-scores[:, leaves], axis=1, kind="stable")
+        chosen = [np.sort(leaves[row[:k]]) for row, k in zip(order, counts, strict=True)]
+        indptr = np.concatenate([[0], np.cumsum([len(row) for row in chosen])])
+        indices = np.concatenate(chosen) if chosen else leaves[:0]
+        ones = np.ones(len(indices), dtype=np.int32)
+        shape = (len(scores), self.hierarchy_.n_labels)
+        return self.hierarchy_.close(sparse.csr_array((ones, indices, indptr), shape=shape))

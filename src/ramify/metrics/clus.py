@@ -1,0 +1,146 @@
+"""The multi-label measures exactly as CLUS prints them, where it differs from usage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.metrics.inputs import LabelChoice, LabelSets, Ranking, read_ranking, read_sets
+from ramify.metrics.ranking import mean_auprc, mean_auroc, pooled_auprc, weighted_auprc
+from ramify.metrics.sets import (
+    example_f1,
+    example_precision,
+    example_recall,
+    hamming_loss,
+    jaccard_accuracy,
+    subset_accuracy,
+)
+
+Vector = NDArray[np.float64]
+
+
+def clus_multilabel_measures(
+    y_true: Any,
+    y_score: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    threshold: float = 0.5,
+) -> dict[str, float]:
+    """Compute the measures of CLUS's multi-label list, under its names and conventions.
+
+    Parameters
+    ----------
+    y_true : label matrix or labels in any format
+        True labels, one row per example.
+    y_score : array-like of shape (n, n_labels)
+        Scores, as `predict_proba` gives them.
+    hierarchy : Hierarchy, optional
+        Names the columns.
+    labels : {"all", "leaves"}, int or sequence of labels
+        The labels that count (CLUS's EvalClasses); an int is a level, counted from 1.
+    threshold : float
+        A label is predicted when its score is at least this.
+
+    Returns
+    -------
+    dict of str to float
+        CLUS's name of the measure, and its value.
+
+    Notes
+    -----
+    What is peculiar to CLUS: labels without positives count, with AUPRC 0 and AUROC 0.5;
+    Macro and Micro figures are NaN as soon as one division is 0/0, and F1 is NaN without a hit;
+    OneError asks whether the top-ranked label is *thresholded* rightly; Coverage counts from 1
+    and skips rows without labels; in RankingLoss and AveragePrecision ties are broken by the
+    order of the labels, and AveragePrecision is NaN when a row has no labels.
+
+    Examples
+    --------
+    >>> from ramify.metrics import clus_multilabel_measures
+    >>> figures = clus_multilabel_measures([[1, 0], [1, 1]], [[0.9, 0.4], [0.2, 0.6]])
+    >>> figures["OneError"], figures["Coverage"], figures["MicroRecall"]
+    (0.0, 1.5, 0.6666666666666666)
+    """
+    ranking = read_ranking(y_true, y_score, hierarchy, labels, None)
+    truth = ranking.truth[:, ranking.labels]
+    scores = ranking.scores[:, ranking.labels]
+    sets = read_sets(truth, scores >= threshold, None, "all", None)
+    examples = {
+        "HammingLoss": hamming_loss,
+        "MLAccuracy": jaccard_accuracy,
+        "MLFOneMeasure": example_f1,
+        "MLPrecision": example_precision,
+        "MLRecall": example_recall,
+        "SubsetAccuracy": subset_accuracy,
+    }
+    return {
+        **{name: measure(sets.truth, sets.predicted) for name, measure in examples.items()},
+        **_label_figures(sets),
+        **_ranking_figures(np.asarray(truth.todense()).astype(bool), scores, threshold),
+        **_areas(ranking),
+    }
+
+
+def _areas(ranking: Ranking) -> dict[str, float]:
+    labels = ranking.labels
+    return {
+        "averageAUPRC": mean_auprc(
+            ranking.truth, ranking.scores, labels=labels, absent_labels="keep"
+        ),
+        "averageAUROC": mean_auroc(
+            ranking.truth, ranking.scores, labels=labels, absent_labels="keep"
+        ),
+        "pooledAUPRC": pooled_auprc(
+            ranking.truth, ranking.scores, labels=labels, absent_labels="keep"
+        ),
+        "weightedAUPRC": weighted_auprc(ranking.truth, ranking.scores, labels=labels),
+    }
+
+
+def _label_figures(sets: LabelSets) -> dict[str, float]:
+    true, predicted, shared = sets.label_counts()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        macro = _naive_figures(true, predicted, shared)
+        micro = _naive_figures(*(np.array([x.sum()]) for x in (true, predicted, shared)))
+    names = ("Precision", "Recall", "FOne")
+    return {
+        f"{kind}{name}": float(values.mean())
+        for kind, figures in (("Macro", macro), ("Micro", micro))
+        for name, values in zip(names, figures, strict=True)
+    }
+
+
+def _naive_figures(true: Vector, predicted: Vector, shared: Vector) -> tuple[Vector, ...]:
+    precision, recall = shared / predicted, shared / true
+    return precision, recall, 2 * precision * recall / (precision + recall)
+
+
+def _ranking_figures(
+    truth: NDArray[np.bool_], scores: Vector, threshold: float
+) -> dict[str, float]:
+    n_rows = len(truth)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    ranked = np.take_along_axis(truth, order, axis=1)
+    n_true = ranked.sum(axis=1)
+    labelled = n_true > 0
+    top = order[:, 0]
+    rows = np.arange(n_rows)
+    wrong_top = truth[rows, top] != (scores[rows, top] >= threshold)
+    worst = np.where(truth, scores, np.inf).min(axis=1)
+    covered = (scores >= worst[:, None]).sum(axis=1)
+    # A relevant label at rank r stands below (r + 1) minus the relevant ones up to it.
+    hits = np.cumsum(ranked, axis=1)
+    ranks = np.arange(1, truth.shape[1] + 1)
+    misordered = (ranked * (ranks - hits)).sum(axis=1)
+    pairs = n_true * (truth.shape[1] - n_true)
+    precision = (ranked * hits / ranks).sum(axis=1)
+    return {
+        "OneError": float(wrong_top.mean()),
+        "Coverage": float(covered[labelled].mean()) if labelled.any() else np.nan,
+        "RankingLoss": float(np.where(pairs > 0, misordered / np.maximum(pairs, 1), 0.0).mean()),
+        "AveragePrecision": float((precision / n_true).mean()) if labelled.all() else np.nan,
+    }

@@ -1,0 +1,310 @@
+"""All measures at once, and one row per label."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import UndefinedMetricWarning
+
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.metrics import hierarchical, labelwise, losses, protein, ranking, sets
+from ramify.metrics.inputs import (
+    LabelChoice,
+    Ranking,
+    Truth,
+    choose_labels,
+    read_label_matrix,
+    read_ranking,
+    read_sets,
+    width,
+)
+from ramify.metrics.ranking import areas_of_labels
+from ramify.metrics.ratios import precision_recall_f1
+from ramify.metrics.reports import Report, aligned
+
+_SHOWN_SCOPES = 8
+_Figures = Iterator[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Evaluation(Report):
+    """The figures of one set of predictions, as `evaluate` computes them.
+
+    Attributes
+    ----------
+    columns : dict of str to list
+        "measure", "labels" (which labels counted) and "value", a row for each figure.
+    """
+
+    def __getitem__(self, key: str | tuple[str, str]) -> float:
+        """Return a figure: ``result["pooled_auprc"]`` or ``result["pooled_auprc", "leaves"]``."""
+        measure, labels = (key, "all") if isinstance(key, str) else key
+        for row in self.rows():
+            if (row["measure"], row["labels"]) == (measure, labels):
+                return float(row["value"])
+        raise KeyError(f"no figure {measure!r} for the labels {labels!r}")
+
+    def __str__(self) -> str:
+        scopes = list(dict.fromkeys(self.columns["labels"]))
+        shown, hidden = scopes[:_SHOWN_SCOPES], scopes[_SHOWN_SCOPES:]
+        measures = list(dict.fromkeys(self.columns["measure"]))
+        values = {(row["measure"], row["labels"]): row["value"] for row in self.rows()}
+        rows = [[m, *(values.get((m, s), "") for s in shown)] for m in measures]
+        lines = aligned([["measure", *shown], *rows])
+        if hidden:
+            lines.append(f"… and {hidden[0]} to {hidden[-1]}: see rows() or to_frame()")
+        return "\n".join(lines)
+
+
+def evaluate(
+    y_true: Any,
+    y_score: Any,
+    hierarchy: Hierarchy | None = None,
+    *,
+    y_pred: Any = None,
+    threshold: float = 0.5,
+    y_train: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> Evaluation:
+    """Compute every measure, for all labels, the leaves, and level by level.
+
+    Parameters
+    ----------
+    y_true : label matrix or labels in any format
+        True labels, one row per example.
+    y_score : array-like of shape (n, n_labels)
+        Scores, as `predict_proba` gives them.
+    hierarchy : Hierarchy, optional
+        Without one the labels are flat, and the measures that need costs are left out.
+    y_pred : label matrix or labels in any format, optional
+        Predicted sets; by default the labels scored at least `threshold`.
+    threshold : float
+        Used when `y_pred` is not given.
+    y_train : label matrix or labels in any format, optional
+        Training labels: the source of the information content of S-min and of the imbalance
+        that weighs missed labels in HMC-loss and symmetric loss. By default `y_true` gives the
+        first, and missed and added labels weigh the same.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    Evaluation
+        A tidy table: measure, labels, value. ``print`` shows it as measures × labels;
+        ``to_frame`` gives a data frame; ``result["pooled_auprc", "leaves"]`` one figure.
+        Figures that are not defined are NaN.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.metrics import evaluate
+    >>> animals = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
+    >>> y_true = [["mammal/cat"], ["bird"], ["mammal/dog"]]
+    >>> y_score = [[0.1, 0.9, 0.6, 0.3], [0.8, 0.2, 0.1, 0.1], [0.4, 0.6, 0.5, 0.4]]
+    >>> result = evaluate(y_true, y_score, animals)
+    >>> round(result["micro_f1"], 4), round(result["pooled_auprc", "leaves"], 4)
+    (0.8, 0.8778)
+    """
+    ranking = read_ranking(y_true, y_score, hierarchy, "all", sample_weight)
+    predicted = _predicted(y_pred, ranking, hierarchy, threshold)
+    trained = None if y_train is None else _read_training(y_train, ranking, hierarchy)
+    case = _Case(ranking, predicted, hierarchy, trained)
+    rows: list[tuple[str, str, float]] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        for scope, labels in _scopes(hierarchy):
+            figures = [*_score_figures(case, labels), *_set_figures(case, labels)]
+            if scope == "all":
+                figures += _hierarchical_figures(case)
+            rows += [(measure, scope, value) for measure, value in figures]
+        rows += _level_figures(case)
+    names = ("measure", "labels", "value")
+    return Evaluation(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+@dataclass
+class _Case:
+    """Everything a measure may ask for, checked once."""
+
+    ranking: Ranking
+    predicted: Truth
+    hierarchy: Hierarchy | None
+    trained: Truth | None
+
+    @cached_property
+    def information(self) -> Any:
+        """Information content of the labels, from the training labels if there are any."""
+        source = self.ranking.truth if self.trained is None else self.trained
+        return protein.information_content(source, hierarchy=self.hierarchy)
+
+    def of_scores(self, measure: Callable[..., Any], **options: Any) -> Any:
+        """Call a measure of scores."""
+        r = self.ranking
+        return measure(
+            r.truth, r.scores, hierarchy=self.hierarchy, sample_weight=r.weight, **options
+        )
+
+    def of_sets(self, measure: Callable[..., Any], **options: Any) -> Any:
+        """Call a measure of label sets."""
+        r = self.ranking
+        return measure(
+            r.truth, self.predicted, hierarchy=self.hierarchy, sample_weight=r.weight, **options
+        )
+
+
+def _predicted(
+    y_pred: Any, ranking: Ranking, hierarchy: Hierarchy | None, threshold: float
+) -> Truth:
+    n_labels = ranking.truth.shape[1]
+    chosen = ranking.scores >= threshold if y_pred is None else y_pred
+    return read_label_matrix(chosen, hierarchy, n_labels, "y_pred")
+
+
+def _read_training(y_train: Any, ranking: Ranking, hierarchy: Hierarchy | None) -> Truth:
+    return read_label_matrix(y_train, hierarchy, ranking.truth.shape[1], "y_train")
+
+
+def _scopes(hierarchy: Hierarchy | None) -> Iterator[tuple[str, LabelChoice]]:
+    yield "all", "all"
+    if hierarchy is not None and hierarchy.depth > 1:
+        yield "leaves", "leaves"
+        for level in range(1, hierarchy.depth + 1):
+            yield f"level {level}", level
+
+
+def _score_figures(case: _Case, labels: LabelChoice) -> _Figures:
+    for measure in (
+        ranking.pooled_auprc,
+        ranking.mean_auprc,
+        ranking.weighted_auprc,
+        ranking.pooled_auroc,
+        ranking.mean_auroc,
+    ):
+        yield measure.__name__, case.of_scores(measure, labels=labels)
+    curve = case.of_scores(protein.protein_curve, labels=labels, information=case.information)
+    yield "f_max", float(curve.f1.max())
+    yield "s_min", float(curve.semantic_distance.min())
+
+
+def _set_figures(case: _Case, labels: LabelChoice) -> _Figures:
+    for measure in (
+        sets.hamming_loss,
+        sets.subset_accuracy,
+        sets.jaccard_accuracy,
+        sets.example_precision,
+        sets.example_recall,
+        sets.example_f1,
+    ):
+        yield measure.__name__, case.of_sets(measure, labels=labels)
+    names = ("precision", "recall", "f1")
+    micro = case.of_sets(labelwise.micro_precision_recall_f1, labels=labels)
+    macro = case.of_sets(labelwise.macro_precision_recall_f1, labels=labels)
+    for kind, figures in (("micro", micro), ("macro", macro)):
+        for name, value in zip(names, figures, strict=True):
+            yield f"{kind}_{name}", value
+
+
+def _hierarchical_figures(case: _Case) -> _Figures:
+    if case.hierarchy is None:
+        return
+    figures = case.of_sets(hierarchical.hierarchical_precision_recall_f1)
+    for name, value in zip(("precision", "recall", "f1"), figures, strict=True):
+        yield f"hierarchical_{name}", value
+    alpha = 1.0 if case.trained is None else losses.label_imbalance(case.trained)
+    weights = {"alpha": 2 * alpha / (1 + alpha), "beta": 2 / (1 + alpha)}
+    yield "hmc_loss", case.of_sets(losses.hmc_loss, **weights)
+    yield "symmetric_loss", case.of_sets(losses.symmetric_loss, alpha=alpha)
+    yield "h_loss", case.of_sets(losses.h_loss)
+    yield "hierarchical_hamming_loss", case.of_sets(losses.hierarchical_hamming_loss)
+    yield "top_k_accuracy", case.of_scores(hierarchical.top_k_accuracy)
+
+
+def _level_figures(case: _Case) -> list[tuple[str, str, float]]:
+    if case.hierarchy is None or case.hierarchy.depth < 2:
+        return []
+    figures = case.of_sets(hierarchical.level_accuracy)
+    return [
+        ("level_accuracy", f"level {level}", float(value))
+        for level, value in enumerate(figures, start=1)
+    ]
+
+
+def per_label_report(
+    y_true: Any,
+    y_score: Any = None,
+    hierarchy: Hierarchy | None = None,
+    *,
+    y_pred: Any = None,
+    threshold: float = 0.5,
+    labels: LabelChoice = "all",
+    sample_weight: ArrayLike | None = None,
+) -> Report:
+    """Report support, precision, recall, F1 and areas of every label.
+
+    Parameters
+    ----------
+    y_true : label matrix or labels in any format
+        True labels, one row per example.
+    y_score : array-like of shape (n, n_labels), optional
+        Scores; without them the areas are left out and `y_pred` is needed.
+    hierarchy : Hierarchy, optional
+        Names the labels; without one they are numbered.
+    y_pred : label matrix or labels in any format, optional
+        Predicted sets; by default the labels scored at least `threshold`.
+    threshold : float
+        Used when `y_pred` is not given.
+    labels : {"all", "leaves"}, int or sequence of labels
+        The labels to report; an int is a level, counted from 1 at the top.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    Report
+        Columns label, level, support, predicted, precision, recall, f1, auprc, auroc. NaN
+        marks what is not defined: precision of a label never predicted, recall and areas of
+        one that never occurs, F1 if both.
+
+    Examples
+    --------
+    >>> from ramify.metrics import per_label_report
+    >>> print(per_label_report([[1, 0], [1, 1], [0, 0]], [[0.9, 0.4], [0.2, 0.6], [0.1, 0.7]]))
+    label  level  support  predicted  precision  recall      f1   auprc   auroc
+    0          1        2          1     1.0000  0.5000  0.6667  1.0000  1.0000
+    1          1        1          2     0.5000  1.0000  0.6667  0.2500  0.5000
+    """
+    if y_score is None and y_pred is None:
+        raise ValueError("y_score and y_pred are both missing. Give at least one of them.")
+    if y_pred is None:
+        scores = read_ranking(y_true, y_score, hierarchy, "all", None).scores
+        y_pred = scores >= threshold
+    sets = read_sets(y_true, y_pred, hierarchy, labels, sample_weight)
+    support, predicted, shared = sets.label_counts()
+    figures = precision_recall_f1(support, predicted, shared, np.nan)
+    names, levels = _names_and_levels(labels, hierarchy, width(y_pred, hierarchy))
+    if sample_weight is None:
+        support, predicted = support.astype(np.int64), predicted.astype(np.int64)
+    columns: dict[str, Any] = {"label": names, "level": levels}
+    columns |= {"support": support, "predicted": predicted}
+    columns |= dict(zip(("precision", "recall", "f1"), figures, strict=True))
+    if y_score is not None:
+        ranking = read_ranking(y_true, y_score, hierarchy, labels, sample_weight)
+        auprc, auroc, _ = areas_of_labels(ranking)
+        columns |= {"auprc": auprc, "auroc": np.where(np.isnan(auprc), np.nan, auroc)}
+    return Report({name: list(values) for name, values in columns.items()})
+
+
+def _names_and_levels(
+    labels: LabelChoice, hierarchy: Hierarchy | None, n_labels: int
+) -> tuple[list[Any], list[int]]:
+    chosen = choose_labels(labels, hierarchy, n_labels).tolist()
+    if hierarchy is None:
+        return chosen, [1] * len(chosen)
+    levels = hierarchy.label_levels
+    return [hierarchy.labels[c] for c in chosen], [int(levels[c]) for c in chosen]

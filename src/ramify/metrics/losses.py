@@ -1,0 +1,304 @@
+"""Losses that know the hierarchy: costs by place, first and inherited mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.metrics.inputs import (
+    LabelChoice,
+    Truth,
+    choose_labels,
+    read_label_matrices,
+    read_label_matrix,
+    read_weights,
+    width,
+)
+
+Costs: TypeAlias = Literal["shared", "uniform"] | ArrayLike
+
+
+def hmc_loss(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    costs: Costs = "shared",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""HMC-loss: every wrong label costs, and more the higher it stands.
+
+    .. math:: \frac{1}{n} \sum_i \Big( \alpha \sum_{c \in Y_i \setminus \hat Y_i} c_c +
+              \beta \sum_{c \in \hat Y_i \setminus Y_i} c_c \Big)
+
+    Labels without positives and rows without labels cost what is predicted for them.
+
+    Parameters
+    ----------
+    y_true, y_pred : label matrices or labels in any format
+        True and predicted label sets, one row per example.
+    hierarchy : Hierarchy, optional
+        Needed for the costs "shared".
+    labels : {"all", "leaves"}, int or sequence of labels
+        The labels that count; an int is a level, counted from 1 at the top.
+    alpha, beta : float
+        What a missed and what a wrongly predicted label weigh. The usual choice is alpha +
+        beta = 2 and alpha = lambda beta with lambda = `label_imbalance` of the training labels.
+    costs : {"shared", "uniform"} or array-like of shape (n_labels,)
+        "shared": the cost of a parent is shared among its children, the root has 1
+        (`Hierarchy.costs`); "uniform": 1 for every label.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        0 is best; there is no fixed upper bound.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.metrics import hmc_loss
+    >>> animals = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
+    >>> hmc_loss([[0, 1, 1, 0]], [[0, 1, 0, 1]], hierarchy=animals)
+    0.5
+    >>> hmc_loss([[0, 1, 1, 0]], [[1, 0, 0, 0]], hierarchy=animals)
+    1.25
+    """
+    truth, predicted = read_label_matrices(y_true, y_pred, hierarchy)
+    cost = _costs_of(costs, hierarchy, labels, truth.shape[1])
+    shared = truth.multiply(predicted)
+    losses = alpha * ((truth - shared) @ cost) + beta * ((predicted - shared) @ cost)
+    return _row_mean(losses, sample_weight)
+
+
+def symmetric_loss(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    alpha: float = 1.0,
+    costs: Costs = "shared",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Symmetric loss weighted by the hierarchy and by the kind of mistake.
+
+    .. math:: \frac{1}{n} \sum_i \Big( \sum_{c \in \hat Y_i \setminus Y_i} \frac{2 c_c}{1 + \alpha}
+              + \sum_{c \in Y_i \setminus \hat Y_i} \frac{2 \alpha c_c}{1 + \alpha} \Big)
+
+    It is the HMC-loss with the weights :math:`2\alpha/(1+\alpha)` and :math:`2/(1+\alpha)`.
+
+    Parameters
+    ----------
+    y_true, y_pred, hierarchy, labels, costs, sample_weight
+        As in `hmc_loss`.
+    alpha : float
+        How much more a missed label weighs than a wrongly predicted one; `label_imbalance` of
+        the training labels is the usual choice.
+
+    Returns
+    -------
+    float
+        0 is best; there is no fixed upper bound.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.metrics import symmetric_loss
+    >>> animals = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
+    >>> symmetric_loss([[0, 1, 1, 0]], [[0, 1, 0, 0]], hierarchy=animals, alpha=3)
+    0.375
+    """
+    if not alpha >= 0:
+        raise ValueError(f"alpha is {alpha!r}, but it must be 0 or more.")
+    return hmc_loss(
+        y_true,
+        y_pred,
+        hierarchy=hierarchy,
+        labels=labels,
+        alpha=2 * alpha / (1 + alpha),
+        beta=2 / (1 + alpha),
+        costs=costs,
+        sample_weight=sample_weight,
+    )
+
+
+def label_imbalance(y: Any, *, hierarchy: Hierarchy | None = None) -> float:
+    """Count the negative cells (example, label) for every positive one.
+
+    Parameters
+    ----------
+    y : label matrix or labels in any format
+        Training labels.
+    hierarchy : Hierarchy, optional
+        Needed when `y` is not a matrix.
+
+    Returns
+    -------
+    float
+        Infinity without any positive.
+
+    Examples
+    --------
+    >>> from ramify.metrics import label_imbalance
+    >>> label_imbalance([[1, 0, 0], [1, 0, 0]])
+    2.0
+    """
+    truth = read_label_matrix(y, hierarchy, width(y, hierarchy), "y")
+    n_cells = truth.shape[0] * truth.shape[1]
+    return float((n_cells - truth.nnz) / truth.nnz) if truth.nnz else np.inf
+
+
+def h_loss(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    costs: Costs = "shared",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""H-loss: on every path only the first mistake, seen from the top, costs.
+
+    .. math:: \frac{1}{n} \sum_i \sum_c c_c \,
+              [\hat y_{ic} \ne y_{ic} \wedge \hat y_{ia} = y_{ia} \;\forall a \in anc(c)]
+
+    Parameters
+    ----------
+    y_true, y_pred, hierarchy, labels, costs, sample_weight
+        As in `hmc_loss`; mistakes of labels that are not chosen still count as ancestors'.
+
+    Returns
+    -------
+    float
+        0 is best.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.metrics import h_loss
+    >>> animals = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
+    >>> h_loss([[0, 1, 1, 0]], [[1, 0, 0, 0]], hierarchy=animals)
+    1.0
+    """
+    truth, predicted = read_label_matrices(y_true, y_pred, hierarchy)
+    cost = _costs_of(costs, hierarchy, labels, truth.shape[1])
+    losses = []
+    for wrong, inherited in _mistakes(truth, predicted, hierarchy):
+        first = wrong - wrong.multiply(inherited)
+        losses.append(first @ cost)
+    return _row_mean(np.concatenate(losses), sample_weight)
+
+
+def hierarchical_hamming_loss(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Hierarchy-aware Hamming loss: a label is wrong if it or any ancestor is wrong.
+
+    .. math:: \frac{1}{n C} \sum_i \sum_c
+              [\hat y_{ic} \ne y_{ic} \vee \exists a \in anc(c): \hat y_{ia} \ne y_{ia}]
+
+    Parameters
+    ----------
+    y_true, y_pred, hierarchy, labels, sample_weight
+        As in `hmc_loss`; mistakes of labels that are not chosen are inherited all the same.
+
+    Returns
+    -------
+    float
+        0 is best, 1 is worst. Never below `hamming_loss`.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.metrics import hierarchical_hamming_loss
+    >>> animals = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
+    >>> hierarchical_hamming_loss([[0, 1, 1, 0]], [[0, 0, 0, 0]], hierarchy=animals)
+    0.75
+    """
+    truth, predicted = read_label_matrices(y_true, y_pred, hierarchy)
+    chosen = choose_labels(labels, hierarchy, truth.shape[1])
+    counted = np.zeros(truth.shape[1])
+    counted[chosen] = 1.0 / len(chosen)
+    losses = []
+    for wrong, inherited in _mistakes(truth, predicted, hierarchy):
+        either = wrong + inherited - wrong.multiply(inherited)
+        losses.append(either @ counted)
+    return _row_mean(np.concatenate(losses), sample_weight)
+
+
+_CELLS_AT_A_TIME = 4_000_000
+
+
+def _mistakes(
+    truth: Truth, predicted: Truth, hierarchy: Hierarchy | None
+) -> Iterator[tuple[Any, Any]]:
+    """Yield, some rows at a time, 0/1 matrices: the cell is wrong; an ancestor of it is wrong.
+
+    A mistake near the top is inherited by all below, so the second matrix can be nearly dense:
+    taking few rows at a time bounds its size.
+    """
+    n_rows, n_labels = truth.shape
+    if hierarchy is None:
+        hierarchy = Hierarchy.from_labels(range(n_labels))
+    indptr, indices = hierarchy.ancestor_rows
+    ones = np.ones(len(indices), dtype=np.int32)
+    descendants = sparse.csr_array((ones, indices, indptr), shape=(n_labels, n_labels)).T.tocsr()
+    step = max(1, _CELLS_AT_A_TIME // n_labels)
+    for start in range(0, n_rows, step):
+        part, other = truth[start : start + step], predicted[start : start + step]
+        wrong = part + other - 2 * part.multiply(other)
+        inherited = wrong @ descendants
+        inherited.data = np.minimum(inherited.data, 1)
+        yield wrong, inherited
+
+
+def _costs_of(
+    costs: Costs, hierarchy: Hierarchy | None, labels: LabelChoice, n_labels: int
+) -> NDArray[np.float64]:
+    """Return one cost per column, 0 for labels that do not count."""
+    if isinstance(costs, str) and costs == "shared":
+        if hierarchy is None:
+            raise ValueError(
+                "costs is 'shared', which needs the hierarchy. Give hierarchy=, or use "
+                "costs='uniform'."
+            )
+        values = hierarchy.costs()
+    elif isinstance(costs, str) and costs == "uniform":
+        values = np.ones(n_labels)
+    else:
+        values = _cost_array(costs, n_labels)
+    chosen = choose_labels(labels, hierarchy, n_labels)
+    counted = np.zeros(n_labels)
+    counted[chosen] = values[chosen]
+    return counted
+
+
+def _cost_array(costs: ArrayLike, n_labels: int) -> NDArray[np.float64]:
+    if isinstance(costs, str):
+        raise ValueError(f"costs is {costs!r}, but must be 'shared', 'uniform' or an array.")
+    values = np.asarray(costs, dtype=np.float64)
+    if values.shape != (n_labels,):
+        raise ValueError(
+            f"costs has shape {values.shape}, but one cost for each of the {n_labels} labels is "
+            "needed."
+        )
+    return values
+
+
+def _row_mean(values: Any, sample_weight: ArrayLike | None) -> float:
+    return float(np.average(values, weights=read_weights(sample_weight, len(values))))

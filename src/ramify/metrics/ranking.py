@@ -1,0 +1,351 @@
+"""Measures of scores: areas under precision-recall and ROC curves."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import UndefinedMetricWarning
+
+from ramify import _core
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.metrics.inputs import LabelChoice, Ranking, read_ranking
+
+Interpolation: TypeAlias = Literal["davis-goadrich", "continuous", "linear", "step"]
+AbsentLabels: TypeAlias = Literal["drop", "keep"]
+Vector: TypeAlias = NDArray[np.float64]
+
+
+def pooled_auprc(
+    y_true: Any,
+    y_score: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    interpolation: Interpolation = "davis-goadrich",
+    thresholds: ArrayLike | None = None,
+    absent_labels: AbsentLabels = "drop",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Area under the pooled (micro-averaged) precision-recall curve, AU(PRC).
+
+    All cells (example, label) form one ranking. At every distinct score s, with the cells
+    scored at least s predicted positive,
+
+    .. math:: P(s) = \frac{\sum_c TP_c}{\sum_c TP_c + \sum_c FP_c}, \quad
+              R(s) = \frac{\sum_c TP_c}{\sum_c TP_c + \sum_c FN_c}.
+
+    Parameters
+    ----------
+    y_true : label matrix or labels in any format
+        True labels, one row per example.
+    y_score : array-like of shape (n, n_labels)
+        Scores, as `predict_proba` gives them.
+    hierarchy : Hierarchy, optional
+        Names the columns; needed to choose labels by name, level or "leaves".
+    labels : {"all", "leaves"}, int or sequence of labels
+        The labels that count; an int is a level, counted from 1 at the top.
+    interpolation : {"davis-goadrich", "continuous", "linear", "step"}
+        How precision runs between two points of the curve, see Notes.
+    thresholds : array-like, optional
+        Use only these thresholds instead of every distinct score.
+        ``np.arange(51) / 50`` is the grid 0, 0.02, …, 1.
+    absent_labels : {"drop", "keep"}
+        Labels without a positive example: "drop" leaves out all their cells, as CLUS does;
+        "keep" lets their false positives count.
+    sample_weight : array-like of shape (n,), optional
+        A row of weight 2 counts as two rows.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; NaN (with an UndefinedMetricWarning) without any positive.
+
+    See Also
+    --------
+    mean_auprc : The mean of the labels' own areas.
+    weighted_auprc : The same, weighted by frequency.
+
+    Notes
+    -----
+    The default reproduces CLUS to rounding. Equal scores form one step; the first point is
+    extended horizontally to recall 0; between two points, false positives grow linearly with
+    true positives, one point per whole true positive, joined by straight lines (Davis and
+    Goadrich, 2006). "continuous" integrates that line exactly. "linear" joins the points
+    themselves, which overestimates. "step" is average precision: scikit-learn's
+    ``average_precision_score(average="micro")``.
+
+    Rows without labels count: their cells are negatives.
+
+    Examples
+    --------
+    >>> from ramify.metrics import pooled_auprc
+    >>> y_true = [[1, 1, 0], [1, 0, 0]]
+    >>> y_score = [[0.9, 0.4, 0.6], [0.8, 0.5, 0.1]]
+    >>> round(pooled_auprc(y_true, y_score), 4)
+    0.9028
+    >>> round(pooled_auprc(y_true, y_score, absent_labels="keep"), 4)
+    0.85
+    """
+    ranking = read_ranking(y_true, y_score, hierarchy, labels, sample_weight)
+    ranking = _present(ranking, absent_labels)
+    return _pooled_areas(on_grid(ranking, thresholds), interpolation)[0]
+
+
+def pooled_auroc(
+    y_true: Any,
+    y_score: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    absent_labels: AbsentLabels = "drop",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Area under the ROC curve over all cells (example, label) as one ranking.
+
+    The probability that a positive cell outranks a negative one, ties counted half.
+
+    Parameters
+    ----------
+    y_true, y_score, hierarchy, labels, absent_labels, sample_weight
+        As in `pooled_auprc`.
+
+    Returns
+    -------
+    float
+        0.5 without negatives; NaN (with an UndefinedMetricWarning) without any positive.
+
+    Examples
+    --------
+    >>> from ramify.metrics import pooled_auroc
+    >>> pooled_auroc([[1, 1], [1, 0]], [[0.9, 0.4], [0.8, 0.5]])
+    0.6666666666666667
+    """
+    ranking = read_ranking(y_true, y_score, hierarchy, labels, sample_weight)
+    return _pooled_areas(_present(ranking, absent_labels), "step")[1]
+
+
+def mean_auprc(
+    y_true: Any,
+    y_score: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    interpolation: Interpolation = "davis-goadrich",
+    thresholds: ArrayLike | None = None,
+    absent_labels: AbsentLabels = "drop",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Mean over the labels of the area under their precision-recall curves.
+
+    .. math:: \frac{1}{|C|} \sum_{c \in C} AUPRC_c
+
+    Parameters
+    ----------
+    y_true, y_score, hierarchy, labels, interpolation, thresholds, sample_weight
+        As in `pooled_auprc`.
+    absent_labels : {"drop", "keep"}
+        Labels without a positive example: "drop" leaves them out of the mean, as CLUS's
+        hierarchical measures do; "keep" counts them as 0, as CLUS's multi-label list does.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; NaN (with an UndefinedMetricWarning) when no label counts.
+
+    Examples
+    --------
+    >>> from ramify.metrics import mean_auprc
+    >>> y_true = [[1, 1, 0], [1, 0, 0]]
+    >>> y_score = [[0.9, 0.4, 0.6], [0.8, 0.5, 0.1]]
+    >>> mean_auprc(y_true, y_score)
+    0.625
+    """
+    areas, counts = _label_precision_recall(
+        read_ranking(y_true, y_score, hierarchy, labels, sample_weight), interpolation, thresholds
+    )
+    areas, _ = _absent(areas, counts, absent_labels, value=0.0)
+    return _mean(areas, np.ones(len(areas)), "mean_auprc")
+
+
+def weighted_auprc(
+    y_true: Any,
+    y_score: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    interpolation: Interpolation = "davis-goadrich",
+    thresholds: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Mean of the labels' areas under the precision-recall curve, weighted by frequency.
+
+    .. math:: \sum_c f_c \, AUPRC_c \big/ \sum_c f_c
+
+    with f the share of the evaluated examples that have the label. A label without a positive
+    example has weight 0.
+
+    Parameters
+    ----------
+    y_true, y_score, hierarchy, labels, interpolation, thresholds, sample_weight
+        As in `pooled_auprc`.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; NaN (with an UndefinedMetricWarning) without any positive.
+
+    Examples
+    --------
+    >>> from ramify.metrics import weighted_auprc
+    >>> y_true = [[1, 1, 0], [1, 0, 0]]
+    >>> y_score = [[0.9, 0.4, 0.6], [0.8, 0.5, 0.1]]
+    >>> weighted_auprc(y_true, y_score)
+    0.75
+    """
+    areas, counts = _label_precision_recall(
+        read_ranking(y_true, y_score, hierarchy, labels, sample_weight), interpolation, thresholds
+    )
+    return _mean(*_absent(areas, counts, "drop", value=0.0), "weighted_auprc")
+
+
+def mean_auroc(
+    y_true: Any,
+    y_score: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    absent_labels: AbsentLabels = "drop",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Mean over the labels of the area under their ROC curves.
+
+    Parameters
+    ----------
+    y_true, y_score, hierarchy, labels, sample_weight
+        As in `pooled_auprc`.
+    absent_labels : {"drop", "keep"}
+        Labels without a positive example: "drop" leaves them out of the mean, "keep" counts
+        them as 0.5. A label that all examples have counts as 0.5 either way.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; NaN (with an UndefinedMetricWarning) when no label counts.
+
+    Examples
+    --------
+    >>> from ramify.metrics import mean_auroc
+    >>> mean_auroc([[1, 0], [0, 0], [1, 0]], [[0.9, 0.4], [0.8, 0.5], [0.8, 0.1]])
+    0.75
+    """
+    ranking = read_ranking(y_true, y_score, hierarchy, labels, sample_weight)
+    _, areas, counts = areas_of_labels(ranking)
+    areas, _ = _absent(areas, counts, absent_labels, value=0.5)
+    return _mean(areas, np.ones(len(areas)), "mean_auroc")
+
+
+def on_grid(ranking: Ranking, thresholds: ArrayLike | None) -> Ranking:
+    """Lower every score to the largest threshold it reaches.
+
+    A cell is predicted at threshold t exactly when its lowered score is at least t, so the
+    curve over distinct lowered scores is the curve over the grid. Scores below the grid all
+    become the same: the point where everything is predicted is always on the curve.
+    """
+    if thresholds is None:
+        return ranking
+    grid = np.unique(np.asarray(thresholds, dtype=np.float64))
+    if grid.size == 0 or not np.isfinite(grid).all():
+        raise ValueError(
+            "thresholds is empty or holds NaN or infinity. Give finite numbers, e.g. "
+            "np.arange(51) / 50."
+        )
+    below = np.append(grid[0] - 1.0, grid)
+    lowered = below[np.searchsorted(grid, ranking.scores, side="right")]
+    return Ranking(ranking.truth, lowered, ranking.labels, ranking.weight)
+
+
+def _present(ranking: Ranking, absent_labels: AbsentLabels) -> Ranking:
+    _check_absent(absent_labels)
+    return ranking if absent_labels == "keep" else ranking.only(ranking.positives() > 0)
+
+
+def curve_steps(
+    ranking: Ranking,
+) -> tuple[Vector, Vector, Vector, Vector, float, float]:
+    """Return (score, positives, negatives above, tied negatives) of every step, and totals."""
+    ranking = ranking.weighing_rows()
+    indptr, indices = ranking.truth_rows
+    return _core.curve_steps(ranking.scores, indptr, indices, ranking.labels, ranking.weight)
+
+
+def areas_of_labels(
+    ranking: Ranking, interpolation: Interpolation = "davis-goadrich"
+) -> tuple[Vector, Vector, Vector]:
+    """Return the areas under every label's curves, precision-recall and ROC, and its positives."""
+    ranking = ranking.weighing_rows()
+    indptr, indices = ranking.truth_rows
+    return _core.label_areas(
+        ranking.scores, indptr, indices, ranking.labels, ranking.weight, interpolation
+    )
+
+
+def _pooled_areas(ranking: Ranking, interpolation: Interpolation) -> tuple[float, float]:
+    _check_interpolation(interpolation)
+    _, positives, above, tied, n_positive, n_negative = curve_steps(ranking)
+    if not n_positive > 0:
+        warn_undefined("The pooled area")
+        return np.nan, np.nan
+    return _core.step_areas(positives, above, tied, n_positive, n_negative, interpolation)
+
+
+def _label_precision_recall(
+    ranking: Ranking, interpolation: Interpolation, thresholds: ArrayLike | None
+) -> tuple[Vector, Vector]:
+    _check_interpolation(interpolation)
+    lowered = on_grid(ranking, thresholds)
+    areas, _, counts = areas_of_labels(lowered, interpolation)
+    return areas, counts
+
+
+def _absent(
+    areas: Vector,
+    counts: Vector,
+    absent_labels: AbsentLabels,
+    value: float,
+) -> tuple[Vector, Vector]:
+    """Leave out labels without positives, or give them a value."""
+    _check_absent(absent_labels)
+    present = counts > 0
+    if absent_labels == "keep":
+        return np.where(present, areas, value), counts
+    return areas[present], counts[present]
+
+
+def _mean(areas: Vector, weights: Vector, name: str) -> float:
+    if not weights.sum() > 0:
+        warn_undefined(name)
+        return np.nan
+    return float(np.average(areas, weights=weights))
+
+
+def warn_undefined(what: str, stacklevel: int = 4) -> None:
+    """Say that NaN is returned because no chosen label has a positive example."""
+    warnings.warn(
+        f"{what} is not defined without a positive example of any chosen label; NaN is returned.",
+        UndefinedMetricWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def _check_interpolation(interpolation: str) -> None:
+    known = ("davis-goadrich", "continuous", "linear", "step")
+    if interpolation not in known:
+        raise ValueError(f"interpolation is {interpolation!r}, but it must be one of {known}.")
+
+
+def _check_absent(absent_labels: str) -> None:
+    if absent_labels not in ("drop", "keep"):
+        raise ValueError(f"absent_labels is {absent_labels!r}, but it must be 'drop' or 'keep'.")

@@ -1,0 +1,241 @@
+"""scikit-learn scorers of the measures, for cross_validate, GridSearchCV and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.metrics import hierarchical, labelwise, losses, protein, ranking, sets
+from ramify.metrics.inputs import is_matrix
+
+_OF_SCORES: tuple[Callable[..., float], ...] = (
+    ranking.pooled_auprc,
+    ranking.mean_auprc,
+    ranking.weighted_auprc,
+    ranking.pooled_auroc,
+    ranking.mean_auroc,
+    hierarchical.top_k_accuracy,
+    protein.f_max,
+)
+_OF_SETS: tuple[Callable[..., float], ...] = (
+    sets.jaccard_accuracy,
+    sets.subset_accuracy,
+    sets.example_precision,
+    sets.example_recall,
+    sets.example_f1,
+    labelwise.micro_f1,
+    labelwise.macro_f1,
+    hierarchical.hierarchical_f1,
+)
+_LOSSES_OF_SETS: tuple[Callable[..., float], ...] = (
+    sets.hamming_loss,
+    losses.hierarchical_hamming_loss,
+    losses.hmc_loss,
+    losses.h_loss,
+    losses.symmetric_loss,
+)
+
+
+class HierarchicalScorer:
+    """A measure that scores a fitted estimator: ``scorer(estimator, X, y)``.
+
+    Larger is better: losses are negated. The hierarchy is the estimator's own (``hierarchy_``,
+    also inside a pipeline or a search) unless one is given.
+
+    Parameters
+    ----------
+    measure : callable
+        Takes (y_true, y_score or y_pred, hierarchy=…, sample_weight=…).
+    sign : {1, -1}
+        −1 for losses.
+    of_scores : bool
+        Whether the measure takes the result of predict_proba rather than that of predict.
+    options : dict
+        Passed to the measure, such as ``labels="leaves"``.
+    """
+
+    def __init__(
+        self,
+        measure: Callable[..., float],
+        sign: int,
+        of_scores: bool,
+        options: dict[str, Any],
+    ) -> None:
+        self.measure = measure
+        self.sign = sign
+        self.of_scores = of_scores
+        self.options = options
+        self._routed: bool | str | None = None
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Score an estimator on examples X with labels y."""
+        options = dict(self.options)
+        if self.of_scores:
+            predicted: Any = scores_of(estimator, X)
+            options.setdefault("hierarchy", hierarchy_of(estimator, y, predicted.shape[1]))
+        else:
+            predicted = estimator.predict(X)
+            options.setdefault("hierarchy", hierarchy_of(estimator, y, None))
+        return self.sign * self.measure(y, predicted, sample_weight=sample_weight, **options)
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        sign = "" if self.sign > 0 else "negative "
+        return f"HierarchicalScorer({sign}{self.measure.__name__}{options})"
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> HierarchicalScorer:
+        """Ask for sample weights where scikit-learn routes metadata.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None
+            As in scikit-learn's ``set_score_request``.
+
+        Returns
+        -------
+        HierarchicalScorer
+            Itself.
+        """
+        self._routed = sample_weight
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return what this scorer asks for; see scikit-learn's metadata routing.
+
+        Returns
+        -------
+        MetadataRequest
+            The request of ``score``.
+        """
+        request = MetadataRequest(owner=repr(self))
+        request.score.add_request(param="sample_weight", alias=self._routed)
+        return request
+
+
+def get_scorer(name: str, **options: Any) -> HierarchicalScorer:
+    """Return a measure as a scorer that scikit-learn can use.
+
+    Parameters
+    ----------
+    name : str
+        A measure; see `get_scorer_names`. Losses are named "neg_hmc_loss" and so on, and
+        negated.
+    **options
+        Passed to the measure, such as ``labels="leaves"`` or ``hierarchy=…``.
+
+    Returns
+    -------
+    HierarchicalScorer
+        To be given as ``scoring=``.
+
+    Notes
+    -----
+    scikit-learn's ``cross_validate`` refuses a sparse ``y``: give it label sets, paths or a
+    dense matrix.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from ramify.metrics import get_scorer
+    >>> X, y = make_multilabel_classification(random_state=0)
+    >>> scoring = {n: get_scorer(n) for n in ("pooled_auprc", "micro_f1", "neg_hamming_loss")}
+    >>> found = cross_validate(KNeighborsClassifier(), X, y, scoring=scoring, cv=3)
+    >>> found["test_pooled_auprc"].shape
+    (3,)
+    """
+    known = _registry()
+    if name not in known:
+        raise ValueError(f"name is {name!r}, but it must be one of {', '.join(known)}.")
+    measure, sign, of_scores = known[name]
+    return HierarchicalScorer(measure, sign, of_scores, options)
+
+
+def get_scorers(names: Iterable[str], **options: Any) -> dict[str, HierarchicalScorer]:
+    """Return several measures as scorers, under their names.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Measures; see `get_scorer_names`.
+    **options
+        Passed to all of them.
+
+    Returns
+    -------
+    dict of str to HierarchicalScorer
+        To be given as ``scoring=``.
+
+    Examples
+    --------
+    >>> from ramify.metrics import get_scorers
+    >>> get_scorers(["pooled_auprc", "neg_h_loss"])
+    {'pooled_auprc': HierarchicalScorer(pooled_auprc),
+     'neg_h_loss': HierarchicalScorer(negative h_loss)}
+    """
+    return {name: get_scorer(name, **options) for name in names}
+
+
+def get_scorer_names() -> list[str]:
+    """Return the names of all scorers.
+
+    Returns
+    -------
+    list of str
+        Sorted.
+
+    Examples
+    --------
+    >>> from ramify.metrics import get_scorer_names
+    >>> get_scorer_names()[:3]
+    ['example_f1', 'example_precision', 'example_recall']
+    """
+    return sorted(_registry())
+
+
+def _registry() -> dict[str, tuple[Callable[..., float], int, bool]]:
+    of_scores = {measure.__name__: (measure, 1, True) for measure in _OF_SCORES}
+    of_sets = {measure.__name__: (measure, 1, False) for measure in _OF_SETS}
+    losses = {f"neg_{measure.__name__}": (measure, -1, False) for measure in _LOSSES_OF_SETS}
+    negated_scores = {"neg_s_min": (protein.s_min, -1, True)}
+    return {**of_scores, **of_sets, **losses, **negated_scores}
+
+
+def scores_of(estimator: Any, X: Any) -> NDArray[np.float64]:
+    """Return predict_proba as one matrix, also from estimators that give an array per label."""
+    found = estimator.predict_proba(X)
+    if not isinstance(found, list):
+        return np.asarray(found, dtype=np.float64)
+    # scikit-learn: for every label a column per class; the last is that of 1.
+    columns = [
+        proba[:, 1] if proba.shape[1] > 1 else np.full(len(proba), float(classes[0]))
+        for proba, classes in zip(found, estimator.classes_, strict=True)
+    ]
+    return np.column_stack(columns)
+
+
+def hierarchy_of(estimator: Any, y: Any, n_labels: int | None) -> Hierarchy | None:
+    """Find the hierarchy of a fitted estimator, or a flat one of its classes."""
+    inner = estimator
+    while inner is not None:
+        found = getattr(inner, "hierarchy_", None)
+        if isinstance(found, Hierarchy):
+            return found
+        inner = _inside(inner)
+    if n_labels is None or is_matrix(y):
+        return None
+    names = np.asarray(estimator.classes_).tolist()
+    return Hierarchy.from_labels(names) if len(names) == n_labels else None
+
+
+def _inside(estimator: Any) -> Any:
+    steps = getattr(estimator, "steps", None)
+    if steps:
+        return steps[-1][1]
+    return getattr(estimator, "best_estimator_", getattr(estimator, "estimator_", None))

@@ -1,0 +1,240 @@
+"""Measures of label sets, example by example."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.metrics.inputs import LabelChoice, read_sets
+from ramify.metrics.ratios import ZeroDivision, mean_defined, ratio
+
+
+def hamming_loss(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Share of the cells (example, label) that are predicted wrongly.
+
+    .. math:: \frac{1}{n C} \sum_i |Y_i \,\triangle\, \hat Y_i|
+
+    Labels without positives and rows without labels count like all others.
+
+    Parameters
+    ----------
+    y_true, y_pred : label matrices or labels in any format
+        True and predicted label sets, one row per example.
+    hierarchy : Hierarchy, optional
+        Names the columns; needed to choose labels by name, level or "leaves".
+    labels : {"all", "leaves"}, int or sequence of labels
+        The labels that count; an int is a level, counted from 1 at the top.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        0 is best, 1 is worst.
+
+    Examples
+    --------
+    >>> from ramify.metrics import hamming_loss
+    >>> hamming_loss([[1, 1, 0], [1, 0, 0]], [[1, 0, 0], [1, 0, 0]])
+    0.16666666666666666
+    """
+    sets = read_sets(y_true, y_pred, hierarchy, labels, sample_weight)
+    true, predicted, shared = sets.row_sizes()
+    return sets.mean((true + predicted - 2 * shared) / sets.n_labels)
+
+
+def subset_accuracy(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Share of the examples whose predicted set is exactly the true one.
+
+    A row without labels is right when nothing is predicted for it.
+
+    Parameters
+    ----------
+    y_true, y_pred, hierarchy, labels, sample_weight
+        As in `hamming_loss`.
+
+    Returns
+    -------
+    float
+        1 is best.
+
+    Examples
+    --------
+    >>> from ramify.metrics import subset_accuracy
+    >>> subset_accuracy([[1, 1, 0], [1, 0, 0]], [[1, 0, 0], [1, 0, 0]])
+    0.5
+    """
+    sets = read_sets(y_true, y_pred, hierarchy, labels, sample_weight)
+    true, predicted, shared = sets.row_sizes()
+    return sets.mean(((true == shared) & (predicted == shared)).astype(np.float64))
+
+
+def jaccard_accuracy(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    sample_weight: ArrayLike | None = None,
+    zero_division: ZeroDivision = "agree",
+) -> float:
+    r"""Mean over the examples of the Jaccard similarity of true and predicted set.
+
+    .. math:: \frac{1}{n} \sum_i \frac{|Y_i \cap \hat Y_i|}{|Y_i \cup \hat Y_i|}
+
+    The multi-label literature calls this accuracy.
+
+    Parameters
+    ----------
+    y_true, y_pred, hierarchy, labels, sample_weight
+        As in `hamming_loss`.
+    zero_division : "agree" or float
+        What 0/0 is, for a row without labels and without predictions: 1 by default.
+
+    Returns
+    -------
+    float
+        1 is best.
+
+    Examples
+    --------
+    >>> from ramify.metrics import jaccard_accuracy
+    >>> jaccard_accuracy([[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]])
+    0.75
+    """
+    sets = read_sets(y_true, y_pred, hierarchy, labels, sample_weight)
+    true, predicted, shared = sets.row_sizes()
+    return mean_defined(
+        ratio(shared, true + predicted - shared, true + predicted, zero_division), sets.weight
+    )
+
+
+def example_precision(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    sample_weight: ArrayLike | None = None,
+    zero_division: ZeroDivision = "agree",
+) -> float:
+    r"""Mean over the examples of the share of the predicted labels that are true.
+
+    .. math:: \frac{1}{n} \sum_i \frac{|Y_i \cap \hat Y_i|}{|\hat Y_i|}
+
+    Parameters
+    ----------
+    y_true, y_pred, hierarchy, labels, sample_weight
+        As in `hamming_loss`.
+    zero_division : "agree" or float
+        What 0/0 is, for a row without predictions: "agree" gives 1 if the row has no labels
+        either and 0 otherwise; a number is used for all such rows, as scikit-learn does; NaN
+        leaves them out.
+
+    Returns
+    -------
+    float
+        1 is best.
+
+    Examples
+    --------
+    >>> from ramify.metrics import example_precision
+    >>> example_precision([[1, 1, 0], [1, 0, 0]], [[1, 1, 1], [0, 0, 0]])
+    0.3333333333333333
+    """
+    sets = read_sets(y_true, y_pred, hierarchy, labels, sample_weight)
+    true, predicted, shared = sets.row_sizes()
+    return mean_defined(ratio(shared, predicted, true, zero_division), sets.weight)
+
+
+def example_recall(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    sample_weight: ArrayLike | None = None,
+    zero_division: ZeroDivision = "agree",
+) -> float:
+    r"""Mean over the examples of the share of the true labels that are predicted.
+
+    .. math:: \frac{1}{n} \sum_i \frac{|Y_i \cap \hat Y_i|}{|Y_i|}
+
+    Parameters
+    ----------
+    y_true, y_pred, hierarchy, labels, sample_weight
+        As in `hamming_loss`.
+    zero_division : "agree" or float
+        What 0/0 is, for a row without labels: "agree" gives 1 if nothing is predicted either
+        and 0 otherwise; a number is used for all such rows, as scikit-learn does; NaN leaves
+        them out.
+
+    Returns
+    -------
+    float
+        1 is best.
+
+    Examples
+    --------
+    >>> from ramify.metrics import example_recall
+    >>> example_recall([[1, 1, 0], [1, 0, 0]], [[1, 0, 1], [1, 0, 0]])
+    0.75
+    """
+    sets = read_sets(y_true, y_pred, hierarchy, labels, sample_weight)
+    true, predicted, shared = sets.row_sizes()
+    return mean_defined(ratio(shared, true, predicted, zero_division), sets.weight)
+
+
+def example_f1(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    labels: LabelChoice = "all",
+    sample_weight: ArrayLike | None = None,
+    zero_division: ZeroDivision = "agree",
+) -> float:
+    r"""Mean over the examples of F1, the harmonic mean of precision and recall.
+
+    .. math:: \frac{1}{n} \sum_i \frac{2\,|Y_i \cap \hat Y_i|}{|Y_i| + |\hat Y_i|}
+
+    Parameters
+    ----------
+    y_true, y_pred, hierarchy, labels, sample_weight
+        As in `hamming_loss`.
+    zero_division : "agree" or float
+        What 0/0 is, for a row without labels and without predictions: 1 by default.
+
+    Returns
+    -------
+    float
+        1 is best.
+
+    Examples
+    --------
+    >>> from ramify.metrics import example_f1
+    >>> example_f1([[1, 1, 0], [1, 0, 0]], [[1, 0, 0], [1, 0, 0]])
+    0.8333333333333333
+    """
+    sets = read_sets(y_true, y_pred, hierarchy, labels, sample_weight)
+    true, predicted, shared = sets.row_sizes()
+    return mean_defined(
+        ratio(2 * shared, true + predicted, true + predicted, zero_division), sets.weight
+    )

@@ -1,0 +1,7 @@
+"""The global-model naive Bayes classifier."""
+
+from ramify.naive_bayes.classifier import GlobalNaiveBayes
+
+__all__ = [
+    "GlobalNaiveBayes",
+]

@@ -1,0 +1,222 @@
+"""Two methods at a time: Wilcoxon's test, and the correction for testing many pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats as scipy_stats
+
+from ramify.stats.scores import Matrix, Missing, rank_rows, read_table
+
+
+@dataclass(frozen=True)
+class WilcoxonResult:
+    """Whether two methods differ: Wilcoxon's signed-rank test over data sets.
+
+    Attributes
+    ----------
+    statistic : float
+        The smaller of the two sums of signed ranks.
+    p_value : float
+        Two-sided.
+    wins, ties, losses : int
+        Data sets on which the first method is better, equal, worse.
+    """
+
+    statistic: float
+    p_value: float
+    wins: int
+    ties: int
+    losses: int
+
+    def __str__(self) -> str:
+        return (
+            f"Wilcoxon T = {self.statistic:g}, p = {self.p_value:.4g} "
+            f"({self.wins} wins, {self.ties} ties, {self.losses} losses)"
+        )
+
+
+def wilcoxon(
+    first: ArrayLike, second: ArrayLike, *, higher_is_better: bool = True
+) -> WilcoxonResult:
+    """Compare two methods over several data sets by Wilcoxon's signed-rank test.
+
+    Ranks of equal results are split evenly between the two sums, as Demšar (2006) does. Pairs
+    with a missing result are left out.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n,)
+        Results of the two methods on the same data sets.
+    higher_is_better : bool
+        Whether the larger score wins; the p-value does not depend on it.
+
+    Returns
+    -------
+    WilcoxonResult
+        p = 1 if all results are equal.
+
+    Examples
+    --------
+    >>> from ramify.stats import wilcoxon
+    >>> print(wilcoxon([0.8, 0.7, 0.9, 0.6, 0.8], [0.7, 0.5, 0.6, 0.2, 0.3]))
+    Wilcoxon T = 0, p = 0.0625 (5 wins, 0 ties, 0 losses)
+    """
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if a.ndim != 1 or a.shape != b.shape:
+        raise ValueError(
+            f"first and second have the shapes {a.shape} and {b.shape}, but one result of each "
+            "method for every data set is needed."
+        )
+    known = ~(np.isnan(a) | np.isnan(b))
+    a, b = a[known], b[known]
+    # Two infinite results (a method ranked last) are equal, which subtraction would not say.
+    difference = np.subtract(a, b, out=np.zeros(len(a)), where=a != b)
+    difference *= 1 if higher_is_better else -1
+    if difference.size == 0:
+        raise ValueError("first and second have no data set on which both have a result.")
+    counts = [int((difference > 0).sum()), int((difference == 0).sum())]
+    counts.append(difference.size - sum(counts))
+    if not difference.any():
+        return WilcoxonResult(difference.size * (difference.size + 1) / 4, 1.0, *counts)
+    # Differences that are equal on paper must tie although subtraction rounds.
+    result = scipy_stats.wilcoxon(difference.round(12), zero_method="zsplit")
+    return WilcoxonResult(float(result.statistic), float(result.pvalue), *counts)
+
+
+@dataclass(frozen=True)
+class AdjustedPValues:
+    """p-values corrected for testing many hypotheses.
+
+    Attributes
+    ----------
+    p_values, adjusted : ndarray
+        As given, and corrected: reject where `adjusted` is at most alpha.
+    rejected : ndarray of bool
+        Whether the hypothesis is rejected.
+    alpha : float
+        The false discovery rate.
+    """
+
+    p_values: Matrix
+    adjusted: Matrix
+    rejected: NDArray[np.bool_]
+    alpha: float
+
+    def __str__(self) -> str:
+        lines = [
+            f"{p:<10.4g} {q:<10.4g} {'rejected' if r else ''}".rstrip()
+            for p, q, r in zip(self.p_values, self.adjusted, self.rejected, strict=True)
+        ]
+        return "\n".join([f"{'p':<10} {'adjusted':<10} at {self.alpha:g}", *lines])
+
+
+def benjamini_hochberg(p_values: ArrayLike, *, alpha: float = 0.05) -> AdjustedPValues:
+    """Correct p-values so that of the rejections a share of at most alpha is expected wrong.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n,)
+        NaN marks hypotheses that were not tested; they do not count.
+    alpha : float
+        The false discovery rate.
+
+    Returns
+    -------
+    AdjustedPValues
+        In the order given.
+
+    Examples
+    --------
+    >>> from ramify.stats import benjamini_hochberg
+    >>> benjamini_hochberg([0.01, 0.04, 0.03, 0.2]).adjusted.round(4)
+    array([0.04  , 0.0533, 0.0533, 0.2   ])
+    """
+    given = np.asarray(p_values, dtype=np.float64)
+    tested = ~np.isnan(given)
+    if given.ndim != 1 or ((given[tested] < 0) | (given[tested] > 1)).any():
+        raise ValueError("p_values must be a list of numbers between 0 and 1 (NaN: not tested).")
+    adjusted = np.full(given.shape, np.nan)
+    if tested.any():
+        adjusted[tested] = scipy_stats.false_discovery_control(given[tested], method="bh")
+    return AdjustedPValues(given, adjusted, tested & (adjusted <= alpha), alpha)
+
+
+@dataclass(frozen=True)
+class PairwiseResult:
+    """Every pair of methods compared, with p-values corrected for the number of pairs.
+
+    Attributes
+    ----------
+    pairs : tuple of (str, str)
+        The methods compared.
+    p_values : AdjustedPValues
+        In the order of `pairs`.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    p_values: AdjustedPValues
+
+    def __str__(self) -> str:
+        names = [f"{a} - {b}" for a, b in self.pairs]
+        width = max(map(len, names))
+        header, *lines = str(self.p_values).splitlines()
+        rows = [f"{name:<{width}}  {line}" for name, line in zip(names, lines, strict=True)]
+        return "\n".join([f"{'':<{width}}  {header}", *rows])
+
+
+def pairwise(
+    scores: Any,
+    names: Sequence[str] | None = None,
+    *,
+    test: Literal["ranks", "wilcoxon"] = "ranks",
+    alpha: float = 0.05,
+    higher_is_better: bool = True,
+    missing: Missing = "drop",
+) -> PairwiseResult:
+    r"""Compare all pairs of methods, corrected by Benjamini and Hochberg's procedure.
+
+    Parameters
+    ----------
+    scores, names, higher_is_better, missing
+        As in `friedman`.
+    test : {"ranks", "wilcoxon"}
+        "ranks" compares average ranks by :math:`z = (R_i - R_j) / \sqrt{k(k+1)/(6N)}`, the
+        post-hoc test of Friedman's; "wilcoxon" looks at the two methods alone.
+    alpha : float
+        The false discovery rate.
+
+    Returns
+    -------
+    PairwiseResult
+        One entry per pair.
+
+    Examples
+    --------
+    >>> from ramify.stats import pairwise
+    >>> print(pairwise({"a": [9, 8, 9, 7], "b": [5, 6, 4, 5], "c": [1, 2, 3, 4]}))
+           p          adjusted   at 0.05
+    a - b  0.1573     0.1573
+    a - c  0.004678   0.01403    rejected
+    b - c  0.1573     0.1573
+    """
+    table = read_table(scores, names, higher_is_better, missing)
+    if test not in ("ranks", "wilcoxon"):
+        raise ValueError(f"test is {test!r}, but it must be 'ranks' or 'wilcoxon'.")
+    pairs = list(combinations(range(table.n_methods), 2))
+    if test == "wilcoxon":
+        values = table.values
+        p_values = [wilcoxon(values[:, i], values[:, j]).p_value for i, j in pairs]
+    else:
+        k = table.n_methods
+        average = rank_rows(table.values).mean(axis=0)
+        error = np.sqrt(k * (k + 1) / (6 * table.n_blocks))
+        z = [abs(average[i] - average[j]) / error for i, j in pairs]
+        p_values = [2 * float(scipy_stats.norm.sf(value)) for value in z]
+    named = tuple((table.names[i], table.names[j]) for i, j in pairs)
+    return PairwiseResult(named, benjamini_hochberg(p_values, alpha=alpha))

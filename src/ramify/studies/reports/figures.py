@@ -1,0 +1,190 @@
+"""Figures of a report as SVG: rank diagrams, and folds, time and size as dots on a line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from html import escape
+
+import numpy as np
+
+from ramify.stats import NemenyiResult
+from ramify.stats.diagram import plan_diagram
+from ramify.studies.results import Quantity, StudyResults
+
+__all__ = ["dots_svg", "rank_svg"]
+
+_INCH = 78  # the layout of rank diagrams is in inches
+_LETTER, _CAPITAL = 7.0, 9.5  # pixels of an average letter at 13 px
+_ROW = 26
+_PANEL = 250
+_GAP = 46
+
+
+def rank_svg(result: NemenyiResult, title: str) -> str:
+    """Draw average ranks, the best on the right; a bar joins models that do not differ.
+
+    Parameters
+    ----------
+    result : NemenyiResult
+        Ranks, groups and critical difference.
+    title : str
+        Read out by screen readers.
+
+    Returns
+    -------
+    str
+        An SVG element, coloured by the page's style.
+    """
+    plan = plan_diagram(result)
+    k = plan.n_methods
+    margin = max(_width(name.text) for name in plan.names) + 8 * _LETTER
+    span = max(320.0, 70.0 * (k - 1))
+    width, top = span + 2 * margin, 62.0
+
+    def x(rank: float) -> float:
+        return margin + span * (k - rank) / (k - 1)
+
+    def y(height: float) -> float:
+        return top - _INCH * height
+
+    parts = [_line(x(k), top, x(1), top, "axis")]
+    for rank in range(1, k + 1):
+        parts.append(_line(x(rank), top - 7, x(rank), top, "axis"))
+        parts.append(_text(x(rank), top - 12, str(rank), "middle", "tick"))
+    end = k - min(plan.critical_difference, k - 1)
+    parts.append(_line(x(k), 22, x(end), 22, "critical"))
+    note = f"critical difference {plan.critical_difference:.2f}"
+    parts.append(_text(x(k), 14, note, "start", "tick"))
+    for best, worst, height in plan.bars:
+        parts.append(_line(x(worst), y(height), x(best), y(height), "bar"))
+    for name in plan.names:
+        edge = x(1) + 12 if name.on_right else x(k) - 12
+        path = f"M{x(name.rank):.1f} {top} V{y(name.height):.1f} H{edge:.1f}"
+        parts.append(f'<path class="lead" d="{path}"/>')
+        anchor, shift = ("start", 5) if name.on_right else ("end", -5)
+        text = f"{name.text} {name.rank:.2f}"
+        parts.append(_text(edge + shift, y(name.height) + 4, text, anchor, "name"))
+    return _svg(width, y(plan.bottom) + 16, title, parts)
+
+
+def dots_svg(results: StudyResults, data: str, quantities: Sequence[Quantity]) -> str:
+    """Draw a row for each model, best first, and a panel for each quantity with all folds.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Stored results.
+    data : str
+        The data set.
+    quantities : sequence of Quantity
+        The first orders the models.
+
+    Returns
+    -------
+    str
+        An SVG element.
+    """
+    first = quantities[0]
+    means = {m["name"]: results.mean(first.name, data, m["name"]) for m in results.models}
+    sign = -1 if first.higher_is_better else 1
+    known = [model for model in results.models if np.isfinite(means[model["name"]])]
+    known.sort(key=lambda model: sign * means[model["name"]])
+    left = max((_width(model["title"]) for model in known), default=1) + 16
+    width = left + len(quantities) * (_PANEL + _GAP)
+    height = 34 + _ROW * len(known) + 26
+    parts = [
+        _text(left - 12, 34 + _ROW * (row + 0.5) + 4, model["title"], "end", "name")
+        for row, model in enumerate(known)
+    ]
+    for place, quantity in enumerate(quantities):
+        begin = left + place * (_PANEL + _GAP)
+        rows = [results.folds(quantity.name, data, model["name"]) for model in known]
+        parts += _panel(begin, quantity, [row[np.isfinite(row)] for row in rows])
+    return _svg(width, height, f"{data}: {', '.join(q.title for q in quantities)}", parts)
+
+
+def _width(text: str) -> float:
+    """Guess the pixels of a text; a page measures it only when it is shown."""
+    return sum(_CAPITAL if letter.isupper() else _LETTER for letter in text)
+
+
+def _panel(begin: float, quantity: Quantity, rows: list[np.ndarray]) -> Iterator[str]:
+    """Draw a line for each model: faint dots for folds, a strong one for the mean."""
+    logs = quantity.kind in ("seconds", "nodes", "megabytes")
+    values = np.concatenate(rows) if rows else np.array([])
+    yield _text(begin, 14, quantity.title, "start", "head")
+    if not values.size:
+        return
+    ticks = _log_ticks(values) if logs else _ticks(values)
+    low, high = ticks[0], ticks[-1]
+
+    def x(value: float) -> float:
+        if logs:
+            share = math.log(max(value, low) / low) / math.log(high / low)
+        else:
+            share = (value - low) / (high - low)
+        return begin + _PANEL * share
+
+    bottom = 34 + _ROW * len(rows)
+    for tick in ticks:
+        yield _line(x(tick), 26, x(tick), bottom, "grid")
+        yield _text(x(tick), bottom + 15, _short(tick), "middle", "tick")
+    for place, row in enumerate(rows):
+        y = 34 + _ROW * (place + 0.5)
+        if row.size:
+            yield _line(x(row.min()), y, x(row.max()), y, "range")
+            yield from (_dot(x(value), y, 3, "fold") for value in row)
+            best = " best" if place == 0 and not logs else ""
+            mean = float(row.mean())
+            yield _dot(x(mean), y, 5.5, f"mean{best}", quantity.show(mean))
+
+
+def _ticks(values: np.ndarray) -> list[float]:
+    """Return four to seven round numbers that enclose the values."""
+    spread = max(float(values.max() - values.min()), 1e-3)
+    step = 10.0 ** math.floor(math.log10(spread))
+    while spread / step > 5:
+        step *= 2
+    while spread / step < 2.5:
+        step /= 2
+    low = math.floor(values.min() / step)
+    high = max(math.ceil(values.max() / step), low + 1)
+    return [round(step * place, 10) for place in range(low, high + 1)]
+
+
+def _log_ticks(values: np.ndarray) -> list[float]:
+    """Return powers of ten that enclose the values."""
+    values = np.maximum(values, 1e-6)
+    low = math.floor(math.log10(values.min()))
+    high = max(math.ceil(math.log10(values.max())), low + 1)
+    return [10.0**power for power in range(low, high + 1)]
+
+
+def _short(value: float) -> str:
+    if value >= 1e6:
+        return f"{value / 1e6:g}M"
+    return f"{value / 1e3:g}k" if value >= 1e3 else f"{value:g}"
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    return f'<path class="{kind}" d="M{x1:.1f} {y1:.1f} L{x2:.1f} {y2:.1f}"/>'
+
+
+def _dot(x: float, y: float, radius: float, kind: str, tip: str = "") -> str:
+    inner = f"<title>{escape(tip)}</title>" if tip else ""
+    return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">{inner}</circle>'
+
+
+def _text(x: float, y: float, text: str, anchor: str, kind: str) -> str:
+    return (
+        f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
+        f"{escape(text)}</text>"
+    )
+
+
+def _svg(width: float, height: float, title: str, parts: Sequence[str]) -> str:
+    return (
+        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" role="img" '
+        f'aria-label="{escape(title)}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
+    )

@@ -1,0 +1,45 @@
+"""Reports of stored results, in every format, written beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ramify.io.files import writing_text
+from ramify.studies.reports.csv_tables import to_cells_csv, to_scores_csv
+from ramify.studies.reports.html_page import to_html
+from ramify.studies.reports.latex import to_latex
+from ramify.studies.reports.markdown import to_markdown
+from ramify.studies.results import StudyResults
+
+__all__ = ["write_reports"]
+
+_WRITERS: dict[str, Callable[[StudyResults], str]] = {
+    "report.html": to_html,
+    "report.md": to_markdown,
+    "tables.tex": to_latex,
+    "scores.csv": to_scores_csv,
+    "cells.csv": to_cells_csv,
+}
+
+
+def write_reports(folder: str | Path) -> list[Path]:
+    """Write all reports of the results in a folder; nothing is learnt.
+
+    Parameters
+    ----------
+    folder : path
+        What `run_study` was given as `out`.
+
+    Returns
+    -------
+    list of Path
+        ``report.html``, ``report.md``, ``tables.tex``, ``scores.csv`` (means) and
+        ``cells.csv`` (every fold).
+    """
+    folder = Path(folder)
+    results = StudyResults.read(folder)
+    for name, write in _WRITERS.items():
+        with writing_text(folder / name) as file:
+            file.write(write(results))
+    return [folder / name for name in _WRITERS]

@@ -1,0 +1,284 @@
+"""Label powersets: classifiers that choose label sets, one for all labels or many for few."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ramify._base.features import read_features
+from ramify._validation import check_choice, check_number
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.local.combining import cut_to_parents
+from ramify.local.features import given_features
+from ramify.local.problems import LabelRows, LocalProblem
+from ramify.transformation.label_sets import LabelSetClassifier
+
+__all__ = ["LabelPowerset", "RAkEL"]
+
+_BLOCK = 4096  # rows that are judged at a time, for the models' answers take memory
+
+
+class LabelPowerset(LabelSetClassifier):
+    """One classifier whose classes are the label sets of the training rows (LP).
+
+    It predicts the most probable label set, so only sets that occur in training, and sees all
+    relations between labels; but rare sets have few rows to learn from.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
+    estimator : estimator, optional
+        The classifier of label sets: any multi-class classifier of scikit-learn's kind, or one of
+        ours; None: `PCTClassifier`.
+    categorical_features : array-like of bool, int or str, optional
+        Nominal columns as a mask, positions or names, for our own estimators; as for
+        `PCTClassifier`.
+    n_jobs : int, optional
+        Kept for the likeness with `RAkEL`: there is one model.
+    random_state : int, RandomState instance or None
+        Draws a seed for the model. None leaves the estimator's own random_state.
+    verbose : bool
+        Whether to show a progress bar.
+
+    Attributes
+    ----------
+    label_sets_ : csr_array of shape (n_sets, n_labels)
+        The distinct label sets, closed upwards, one for each class of the model.
+    estimators_ : dict of int to estimator
+        The fitted model by the number 0, its classes being rows of `label_sets_`.
+    hierarchy_ : Hierarchy
+        The hierarchy given or inferred.
+    classes_ : ndarray of shape (n_labels,)
+        The labels, in the order of the columns of `predict_proba`.
+
+    See Also
+    --------
+    RAkEL : Many powersets of a few labels each.
+
+    Notes
+    -----
+    The probability of a label is the sum over the sets that have it. `predict` returns the most
+    probable set, whose labels need not be those of a probability above one half; give `predict`
+    a threshold to have those.
+
+    Examples
+    --------
+    >>> from ramify import LabelPowerset
+    >>> X = [[1.0], [2.0], [3.0], [4.0]]
+    >>> y = [["cat", "black"], ["cat", "black"], ["dog"], []]
+    >>> model = LabelPowerset().fit(X, y)
+    >>> model.predict([[1.5], [3.1], [4.2]])
+    [['black', 'cat'], ['dog'], []]
+    >>> model.label_sets_.shape
+    (3, 3)
+    """
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy | None = None,
+        *,
+        estimator: Any = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.estimator = estimator
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _problems(self, rows: LabelRows) -> list[LocalProblem]:
+        problems: list[LocalProblem] = self._learn_sets(rows, [np.arange(rows.hierarchy.n_labels)])
+        return problems
+
+    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        # Sparse, so that no row's sum depends on the others; a label's terms are among its
+        # parents', so that sums are coherent.
+        having: Any = self.label_sets_.T.tocsr()
+        return np.asarray(np.minimum(having @ answers[0], 1.0), dtype=np.float64)
+
+    def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
+        if threshold is not None:
+            return super()._predict_sets(X, threshold)
+        check_is_fitted(self)
+        coded = read_features(self, X, self.schema_)
+        (answer,) = self._ask(coded, given_features(X, coded))
+        if self.format_.single_label:  # some set, though training rows may have had none
+            answer[np.diff(self.label_sets_.indptr) == 0] = -1
+        chosen: sparse.csr_array[np.int32] = self.label_sets_[answer.argmax(axis=0)]
+        return chosen
+
+
+class RAkEL(LabelSetClassifier):
+    """Label powersets of random groups of labels, which vote (random k-labelsets).
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
+    estimator : estimator, optional
+        The classifier of one group's label sets: any multi-class classifier of scikit-learn's
+        kind, or one of ours; None: `PCTClassifier`.
+    group_size : int
+        The number of labels in a group, k; fewer if there are fewer labels.
+    n_groups : int, optional
+        The number of groups that may overlap. None: twice the number of labels. There are never
+        more than there are different groups.
+    overlapping : bool
+        Whether groups are drawn independently, all different (RAkELo), or the labels are dealt
+        into groups, each into one (RAkELd).
+    voting : {"hard", "soft"}
+        Whether a model's most probable set votes, or the probabilities of its labels are averaged.
+    categorical_features : array-like of bool, int or str, optional
+        Nominal columns as a mask, positions or names, for our own estimators; as for
+        `PCTClassifier`.
+    n_jobs : int, optional
+        How many models are fitted, or asked, at the same time, -1 for as many as there are cores.
+        Nothing depends on it but the time.
+    random_state : int, RandomState instance or None
+        Draws the groups and a seed for every model.
+    verbose : bool
+        Whether to show a progress bar.
+
+    Attributes
+    ----------
+    groups_ : list of tuple
+        The labels of each model.
+    label_sets_ : csr_array of shape (n_sets, n_labels)
+        The label sets of all models, one for each of their classes.
+    shares_ : ndarray of shape (n_labels,)
+        The labels' shares of the training rows: the answer for labels in no group.
+    estimators_ : dict of int to estimator
+        The fitted models in the order of `groups_`; their classes are rows of `label_sets_`.
+    hierarchy_ : Hierarchy
+        The hierarchy given or inferred.
+    classes_ : ndarray of shape (n_labels,)
+        The labels, in the order of the columns of `predict_proba`.
+
+    See Also
+    --------
+    LabelPowerset : One model for all labels.
+
+    Notes
+    -----
+    The probability of a label is its share of the votes of the models that speak of it, cut, from
+    the top, to those of its parents; `predict` takes labels with half of the votes or more.
+
+    Examples
+    --------
+    >>> from ramify import RAkEL
+    >>> X = [[1.0], [2.0], [3.0], [4.0]]
+    >>> y = [["cat", "black"], ["cat", "black"], ["dog"], ["fish"]]
+    >>> model = RAkEL(group_size=2, random_state=0).fit(X, y)
+    >>> model.predict([[1.5], [3.1]])
+    [['black', 'cat'], ['dog']]
+    >>> len(model.groups_)
+    6
+    """
+
+    groups_: list[tuple[Any, ...]]
+    shares_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy | None = None,
+        *,
+        estimator: Any = None,
+        group_size: int = 3,
+        n_groups: int | None = None,
+        overlapping: bool = True,
+        voting: str = "hard",
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.estimator = estimator
+        self.group_size = group_size
+        self.n_groups = n_groups
+        self.overlapping = overlapping
+        self.voting = voting
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        check_number("group_size", self.group_size, 1, whole=True)
+        check_choice("voting", self.voting, ("hard", "soft"))
+        if self.n_groups is not None:
+            check_number("n_groups", self.n_groups, 1, whole=True)
+            if not self.overlapping:
+                raise ValueError(
+                    f"n_groups is {self.n_groups}, but with overlapping=False the number of "
+                    "groups follows from group_size. Leave n_groups None."
+                )
+
+    def _problems(self, rows: LabelRows) -> list[LocalProblem]:
+        n_labels = rows.hierarchy.n_labels
+        random = check_random_state(self.random_state)
+        size = min(self.group_size, n_labels)
+        if self.overlapping:
+            wanted = 2 * n_labels if self.n_groups is None else self.n_groups
+            groups = _draw_groups(n_labels, size, wanted, random)
+        else:
+            dealt = random.permutation(n_labels)
+            groups = [np.sort(dealt[k : k + size]) for k in range(0, n_labels, size)]
+        names = rows.hierarchy.labels
+        self.groups_ = [tuple(names[c] for c in group.tolist()) for group in groups]
+        self.shares_ = rows.shares()
+        problems: list[LocalProblem] = self._learn_sets(rows, groups)
+        return problems
+
+    def _score(self, X: Any, given: Any) -> NDArray[np.float64]:
+        n_rows = X.shape[0]
+        if n_rows <= _BLOCK:
+            return super()._score(X, given)
+        blocks = [np.arange(k, min(k + _BLOCK, n_rows)) for k in range(0, n_rows, _BLOCK)]
+        return np.concatenate(
+            [super(RAkEL, self)._score(X[block], _safe_indexing(given, block)) for block in blocks]
+        )
+
+    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        votes = np.zeros((self.hierarchy_.n_labels, answers[0].shape[1]))
+        n_voters = np.zeros(self.hierarchy_.n_labels)
+        models = self.local_models_.values()
+        for group, model, answer in zip(self.groups_, models, answers, strict=True):
+            labels = self.hierarchy_.indices(group)
+            sets = self.label_sets_[list(model.labels)][:, labels].toarray().astype(np.float64)
+            chosen = sets[answer.argmax(axis=0)].T if self.voting == "hard" else None
+            votes[labels] += _expect(sets, answer) if chosen is None else chosen
+            n_voters[labels] += 1
+        heard = n_voters > 0
+        votes[heard] /= n_voters[heard, None]
+        votes[~heard] = self.shares_[~heard, None]
+        return cut_to_parents(np.minimum(votes, 1.0), self.hierarchy_)
+
+
+def _expect(sets: NDArray[np.float64], answer: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probabilities of labels, (n_labels, n), from those of their sets."""
+    having: Any = sparse.csr_array(sets.T)
+    return np.asarray(having @ answer, dtype=np.float64)
+
+
+def _draw_groups(
+    n_labels: int, size: int, wanted: int, random: np.random.RandomState
+) -> list[NDArray[np.int64]]:
+    """Draw different groups of labels, in the order of the draws."""
+    wanted = min(wanted, math.comb(n_labels, size))
+    found: dict[tuple[int, ...], None] = {}
+    while len(found) < wanted:
+        drawn = random.choice(n_labels, size, replace=False)
+        found[tuple(sorted(drawn.tolist()))] = None
+    return [np.array(group, dtype=np.int64) for group in found]

@@ -1,0 +1,101 @@
+"""Label sets as the classes of a classifier: what the powerset transformations learn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.local.base import LocalClassifier
+from ramify.local.problems import LabelRows, LocalProblem
+
+__all__ = ["LabelSetClassifier"]
+
+_BITS = 62  # labels whose sets are numbered by the bits of one integer
+
+Rows = NDArray[np.int64]
+
+
+class LabelSetClassifier(LocalClassifier):
+    """Base of the classifiers whose models choose one of the label sets seen in training.
+
+    Each model speaks of some labels; its classes are the distinct sets of these labels. Classes
+    of all models are numbered through, model after model.
+    """
+
+    label_sets_: sparse.csr_array[np.int32]
+
+    def _learn_sets(self, rows: LabelRows, groups: Sequence[NDArray[np.int64]]) -> Any:
+        """Return a problem for each group of labels; set `label_sets_`, what its classes are."""
+        problems: list[LocalProblem] = []
+        sets: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        n_classes = 0
+        for number, group in enumerate(groups):
+            positives, members = _classes_of(rows, group)
+            classes = tuple(range(n_classes, n_classes + len(positives)))
+            n_classes += len(positives)
+            problems.append(
+                LocalProblem(number, classes, rows.all, positives, exclusive=True, complete=True)
+            )
+            sets.append((np.repeat(classes, np.diff(members.indptr)), group[members.indices]))
+        of_class = np.concatenate([classes for classes, _ in sets])
+        labels = np.concatenate([chosen for _, chosen in sets])
+        ones = np.ones(len(labels), dtype=np.int32)
+        shape = (n_classes, rows.hierarchy.n_labels)
+        self.label_sets_ = sparse.csr_array((ones, (of_class, labels)), shape=shape)
+        self.__dict__.pop("_set_names", None)
+        return problems
+
+    @cached_property
+    def _set_names(self) -> Hierarchy:
+        return Hierarchy.from_labels(range(self.label_sets_.shape[0]))
+
+    def _targets(self) -> Hierarchy:
+        return self._set_names
+
+    def _readable_targets(self) -> Hierarchy:
+        names, groups = self.hierarchy_.labels, getattr(self, "groups_", None)
+        found = [""] * self.label_sets_.shape[0]
+        for number, model in self.local_models_.items():
+            # A set that several models know is another class in each of them.
+            whose = "" if groups is None else f" of {_write_set(groups[number])}"
+            for row in model.labels:
+                start, end = self.label_sets_.indptr[row : row + 2].tolist()
+                members = np.sort(self.label_sets_.indices[start:end]).tolist()
+                found[row] = _write_set([names[c] for c in members]) + whose
+        return Hierarchy.from_labels(found)
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        sets = state.get("label_sets_")
+        if sets is not None and sets.shape[1] != state["hierarchy_"].n_labels:
+            raise ValueError("the label sets do not fit the labels")
+        self.__dict__.pop("_set_names", None)
+        super()._set_saved_state(state)
+
+
+def _write_set(labels: Sequence[Any]) -> str:
+    return "{" + ", ".join(map(str, labels)) + "}"
+
+
+def _classes_of(
+    rows: LabelRows, group: NDArray[np.int64]
+) -> tuple[tuple[Rows, ...], sparse.csr_array[np.int32]]:
+    """Return the rows of every distinct set of some labels, and the sets, in sorted order."""
+    codes = np.zeros((rows.n_rows, -(-len(group) // _BITS)), dtype=np.int64)
+    for j, label in enumerate(group.tolist()):
+        codes[rows.of(label), j // _BITS] |= 1 << (j % _BITS)
+    known = codes[rows.all]
+    keys = known[:, 0] if known.shape[1] == 1 else known
+    distinct, number = np.unique(keys, axis=0, return_inverse=True)
+    order = np.argsort(number.ravel(), kind="stable")
+    counts = np.bincount(number.ravel(), minlength=len(distinct))
+    positives = tuple(np.split(rows.all[order], np.cumsum(counts)[:-1]))
+    words = distinct.reshape(len(distinct), -1)
+    bits = (words[:, :, None] >> np.arange(_BITS)) & 1
+    members = bits.reshape(len(distinct), -1)[:, : len(group)]
+    return positives, sparse.csr_array(members.astype(np.int32))

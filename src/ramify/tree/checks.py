@@ -1,0 +1,68 @@
+"""The parameters of trees, checked before anything is read or grown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ramify._validation import check_choice, check_number
+from ramify.tree.criteria import check_criterion
+from ramify.tree.pruning import check_measure
+
+if TYPE_CHECKING:
+    from ramify.tree.classifier import PCTClassifier
+
+__all__ = ["check_tree", "is_list"]
+
+# What CLUS has no like of: the parameter, its value in CLUS, and what CLUS does.
+_NOT_IN_CLUS = (
+    ("prototype", "mean", "CLUS's trees predict means"),
+    ("redraw", False, "CLUS draws the features of a node once"),
+    ("pruning", None, "CLUS prunes in other ways"),
+)
+
+
+def check_tree(tree: PCTClassifier) -> None:
+    """Raise ValueError or TypeError for parameters that make no tree."""
+    check_criterion(tree.criterion, tree.f_test, clus=tree.clus_compat)
+    check_choice("prototype", tree.prototype, ("mean", "medoid"))
+    check_choice("pruning", tree.pruning, (None, "pessimistic", "reduced_error"))
+    check_choice("weighting", tree.weighting, ("avg", "sum", "min", "max"))
+    check_choice("splitter", tree.splitter, ("best", "random"))
+    check_choice("threshold_at", tree.threshold_at, (None, "midpoint", "observed"))
+    check_choice("nominal_tests", tree.nominal_tests, ("subset", "single", "nary"))
+    check_measure(tree.pruning_measure)
+    check_number("pruning_confidence", tree.pruning_confidence, 1e-6, 0.5)
+    check_number("w0", tree.w0, 0)
+    if tree.max_depth is not None:
+        check_number("max_depth", tree.max_depth, 0, whole=True)
+    for name in ("min_samples_split", "min_samples_leaf", "min_weight", "min_impurity_decrease"):
+        check_number(name, getattr(tree, name), 0)
+    check_number("f_test_folds", tree.f_test_folds, 2, whole=True)
+    _check_levels(tree.f_test)
+    if tree.clus_compat:
+        _check_clus(tree)
+
+
+def _check_levels(f_test: Any) -> None:
+    levels = f_test if is_list(f_test) else [f_test]
+    if len(levels) == 0:
+        raise ValueError("f_test is an empty list, but it must have a level to choose.")
+    for level in levels:
+        if level is not None:
+            check_number("f_test", level, 1e-12, 1)
+
+
+def _check_clus(tree: PCTClassifier) -> None:
+    for name, value, why in _NOT_IN_CLUS:
+        found = getattr(tree, name)
+        if found != value:
+            raise ValueError(
+                f"{name} is {found!r}, but {why}. Use {name}={value!r}, or clus_compat=False."
+            )
+
+
+def is_list(value: Any) -> bool:
+    """Say whether a parameter holds several values to choose from."""
+    return isinstance(value, list | tuple | np.ndarray)

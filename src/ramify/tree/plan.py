@@ -1,0 +1,312 @@
+"""From an estimator's parameters to the options of the core, and one call that grows a tree."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, special
+
+from ramify import _core
+from ramify._base.features import csr_parts
+from ramify._parallel import count_threads
+from ramify._validation import check_choice, check_number
+from ramify.tree.distances import Distance, LabelSets
+from ramify.tree.f_test import clus_critical_values, critical_values
+
+__all__ = [
+    "GrowthPlan",
+    "check_choice",
+    "check_number",
+    "check_tree_fits",
+    "count_features",
+    "predict_tree",
+    "prepare_labels",
+]
+
+
+def count_features(max_features: Any, n_features: int, *, clus: bool = False) -> int:
+    """Return how many of D features a node looks at.
+
+    Parameters
+    ----------
+    max_features : int, float, "sqrt", "log2" or None
+        A number, a share of all, ⌊√D⌋ + 1, ⌊log2 D⌋ + 1 (Breiman's choice), or None for all.
+    n_features : int
+        D, the number of all features.
+    clus : bool
+        Whether to round as CLUS does: ⌈√D⌉, ⌈log2 D⌉ and shares rounded up.
+
+    Returns
+    -------
+    int
+        From 1 to D.
+
+    Examples
+    --------
+    >>> count_features("sqrt", 80), count_features(0.5, 80), count_features(None, 80)
+    (9, 40, 80)
+    >>> count_features("sqrt", 81), count_features("sqrt", 81, clus=True)
+    (10, 9)
+    """
+    if max_features is None:
+        return n_features
+    if isinstance(max_features, str):
+        check_choice("max_features", max_features, ("sqrt", "log2"))
+        root = math.sqrt(n_features) if max_features == "sqrt" else math.log2(n_features)
+        return min(n_features, max(1, math.ceil(root) if clus else math.floor(root) + 1))
+    if isinstance(max_features, int | np.integer) and not isinstance(max_features, bool):
+        check_number("max_features", max_features, 1, whole=True)
+        return min(int(max_features), n_features)
+    check_number("max_features", max_features, 0, 1)
+    share = max_features * n_features
+    return max(1, math.ceil(share) if clus else int(share))
+
+
+@dataclass(frozen=True)
+class GrowthPlan:
+    """Everything that decides which tree grows on given data.
+
+    The fields are those of core/growing/grow.hpp; `f_test` is a level, None for no test. With
+    `clus` set
+    to "hierarchical" or "multilabel" the tree obeys CLUS's conventions for such targets.
+    Criterion "distance" reduces pairwise distances: those of `distance`, between the `sets` of
+    one label matrix, which are found anew for each tree unless `with_sets` has found them.
+    `confidence` is that of pessimistic pruning, None for no pruning. The feature `hidden` is
+    never tested.
+    """
+
+    criterion: str = "variance"
+    exclusive: bool = False
+    max_depth: int | None = None
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight: float = 0.0
+    min_impurity_decrease: float = 0.0
+    max_features: int = 0
+    redraw: bool = False
+    random_thresholds: bool = False
+    midpoint: bool = True
+    nominal_tests: str = "subset"
+    f_test: float | None = None
+    seed: int = 0
+    n_jobs: int | None = None
+    clus: str | None = None
+    distance: Distance | None = None
+    prototype: str = "mean"
+    inner_values: bool = False
+    confidence: float | None = None
+    hidden: int | None = None
+    sets: LabelSets | None = None
+
+    def with_sets(
+        self, Y: sparse.csr_array[np.int32], label_weights: NDArray[np.float64]
+    ) -> GrowthPlan:
+        """Return the same plan with the label sets of Y, if trees need to know them."""
+        return replace(self, sets=self._find_sets(Y, label_weights))
+
+    def grow(
+        self,
+        dataset: _core.Dataset,
+        Y: sparse.csr_array[np.int32],
+        label_weights: NDArray[np.float64],
+        sample_weight: NDArray[np.float64],
+        rows: NDArray[np.int64] | None = None,
+        *,
+        labels: _core.Labels | None = None,
+        stop: _core.StopFlag | None = None,
+        unlabelled_count: bool = False,
+    ) -> _core.Tree:
+        """Grow a tree on some rows of a data set.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            The prepared features.
+        Y : csr_array of shape (n, n_labels)
+            Labels of all its rows, closed upwards.
+        label_weights : ndarray of shape (n_labels,)
+            What each label's impurity counts.
+        sample_weight : ndarray of shape (n,)
+            What each row counts.
+        rows : ndarray of int, optional
+            The rows to learn from, increasing; all by default.
+        labels : Labels, optional
+            `Y` and `label_weights` as `prepare_labels` returns them, for many trees.
+        stop : StopFlag, optional
+            Ends the growing in any thread once it is set.
+        unlabelled_count : bool
+            Whether rows without labels count under CLUS's conventions too: the negatives of
+            local problems are such rows.
+
+        Returns
+        -------
+        Tree
+            The grown tree.
+        """
+        if self.confidence is not None and not self.exclusive and Y.shape[1] > 1:
+            raise ValueError(
+                f"pruning is 'pessimistic', which counts errors of one class per row, but there "
+                f"are {Y.shape[1]} labels that may go together. Use pruning='reduced_error', or "
+                "an f_test."
+            )
+        if rows is None:
+            rows = np.arange(Y.shape[0], dtype=np.int64)
+        if self.clus == "hierarchical" and not unlabelled_count:
+            # CLUS: a row without labels counts for nothing, but its values still separate.
+            labelled = np.diff(Y.indptr) > 0
+            sample_weight = np.where(labelled, sample_weight, 0.0)
+        else:
+            rows = rows[sample_weight[rows] > 0]
+        total = float(sample_weight[rows].sum())
+        sets = self.sets or self._find_sets(Y, label_weights)
+        return _core.grow(
+            dataset,
+            labels or prepare_labels(Y, label_weights),
+            rows,
+            np.ascontiguousarray(sample_weight[rows]),
+            sets.of_row,
+            sets.squared,
+            self._options(Y.shape[1], total),
+            stop,
+        )
+
+    def for_member(self, seed: int) -> GrowthPlan:
+        """Return the same plan for one tree of many: its own seed, one thread.
+
+        Under CLUS's conventions the seed is the state of java.util.Random.
+        """
+        return replace(self, seed=seed, n_jobs=1)
+
+    def with_f_test(self, level: float) -> GrowthPlan:
+        """Return the same plan with another level of the F-test."""
+        return replace(self, f_test=level)
+
+    def _find_sets(
+        self, Y: sparse.csr_array[np.int32], label_weights: NDArray[np.float64]
+    ) -> LabelSets:
+        if self.criterion != "distance" and self.prototype == "mean":
+            return LabelSets.none()
+        return LabelSets.of(Y, label_weights, self.distance)
+
+    def _options(self, n_labels: int, total: float) -> dict[str, Any]:
+        by_entropy = self.criterion in ("entropy", "gain_ratio")
+        kernel = "distance" if self.criterion == "distance" else "variance"
+        if by_entropy:
+            kernel = "class_entropy" if self.exclusive else "entropy"
+        level = 1.0 if self.f_test is None else self.f_test
+        options = {
+            "criterion": kernel,
+            "max_depth": -1 if self.max_depth is None else self.max_depth,
+            "min_samples_split": float(self.min_samples_split),
+            "min_samples_leaf": float(self.min_samples_leaf),
+            "min_weight": float(self.min_weight),
+            "min_gain": self.min_impurity_decrease * total,
+            "max_features": self.max_features,
+            "redraw": self.redraw,
+            "hidden": -1 if self.hidden is None else self.hidden,
+            "merging": "none",
+            "prototype": self.prototype,
+            "inner_values": self.inner_values,
+            "seed": self.seed,
+            "java_random": False,
+            "n_threads": count_threads(self.n_jobs),
+            "midpoint": self.midpoint,
+            "random_thresholds": self.random_thresholds,
+            "nominal_tests": self.nominal_tests,
+            "gain_ratio": self.criterion == "gain_ratio" and self.clus is not None,
+            "average_gain": self.criterion == "gain_ratio" and self.clus is None,
+            "confidence": self.confidence or 0.0,
+            "normal_quantile": float(special.ndtri(1 - (self.confidence or 0.5))),
+            "mean_score": False,
+            # A label's Gini index is twice its variance; that of a class variable is the sum of
+            # its classes' variances.
+            "score_factor": 2.0 if self.criterion == "gini" and not self.exclusive else 1.0,
+            "f_critical": [] if by_entropy else critical_values(level, total).tolist(),
+            "clus": False,
+            "clus_floor": 0.0,
+            "clus_step": 0.0,
+        }
+        if self.clus is not None:
+            options |= self._clus_options(n_labels, level, by_entropy)
+        return options
+
+    def _clus_options(self, n_labels: int, level: float, by_entropy: bool) -> dict[str, Any]:
+        """Return what differs under CLUS's conventions."""
+        return {
+            "merging": "equal" if self.clus == "hierarchical" else "same_labels",
+            "min_samples_split": 0.0,
+            "min_samples_leaf": 0.0,
+            "java_random": True,
+            "redraw": False,
+            "mean_score": by_entropy,
+            "score_factor": 1.0 if by_entropy else 1.0 / n_labels,
+            "f_critical": [] if by_entropy else clus_critical_values(level).tolist(),
+            "clus": True,
+            "clus_floor": 1e-6 if by_entropy else 1e-9,
+            "clus_step": 1e-6,
+        }
+
+
+def prepare_labels(
+    Y: sparse.csr_array[np.int32], label_weights: NDArray[np.float64], *, many: bool = False
+) -> _core.Labels:
+    """Return labels as the core takes them.
+
+    Parameters
+    ----------
+    Y : csr_array of shape (n, n_labels)
+        Labels, closed upwards.
+    label_weights : ndarray of shape (n_labels,)
+        What each label's impurity counts.
+    many : bool
+        Whether more than one tree will learn from them: some of the work is then done here.
+
+    Returns
+    -------
+    Labels
+        A copy of the labels.
+    """
+    return _core.Labels(
+        Y.indptr.astype(np.int64, copy=False),
+        Y.indices.astype(np.int32, copy=False),
+        np.ascontiguousarray(label_weights),
+        many,
+    )
+
+
+def predict_tree(
+    tree: _core.Tree, X: Any, out: NDArray[np.float64], *, divisor: float = 1.0, clus: bool = False
+) -> None:
+    """Add a tree's label shares, divided by `divisor`, to `out`.
+
+    Parameters
+    ----------
+    tree : Tree
+        A grown tree.
+    X : ndarray or sparse matrix
+        Rows as `read_features` returns them.
+    out : ndarray of shape (n, n_labels)
+        Receives the shares.
+    divisor : float
+        The number of trees whose mean is wanted.
+    clus : bool
+        Whether branches are mixed in CLUS's order of operations where a value is unknown.
+    """
+    if sparse.issparse(X):
+        tree.predict_csr(*csr_parts(X), out, divisor, clus)
+    else:
+        tree.predict(X, out, divisor, clus)
+
+
+def check_tree_fits(tree: Any, n_features: int, n_labels: int) -> None:
+    """Refuse a tree, e.g. of a file, that tests other features or predicts other labels."""
+    if (
+        not isinstance(tree, _core.Tree)
+        or tree.feature.max() >= n_features
+        or tree.value_label.max(initial=-1) >= n_labels
+    ):
+        raise ValueError(f"a tree does not fit {n_features} features and {n_labels} labels")

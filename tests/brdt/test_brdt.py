@@ -1,0 +1,390 @@
+"""BR-DT: cases with known answers, a readable twin, and what the fitted model shows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+
+import ramify
+from ramify import BinaryRelevance, BRDTClassifier, Hierarchy, PCTClassifier
+from ramify.brdt.extension import Extender, LabelTree, laplace
+from ramify.inspection import export_text
+from tests.reference import brdt as twin
+from tests.support.local_cases import is_coherent, make_data
+
+C45 = PCTClassifier(
+    criterion="gain_ratio", min_samples_leaf=2, nominal_tests="nary", pruning="pessimistic"
+)
+
+
+def to_rows(*columns: str) -> np.ndarray:
+    """Return a matrix from strings of 0 and 1, a column each."""
+    return np.array([[int(cell) for cell in column] for column in columns]).T
+
+
+# ---- known answers -------------------------------------------------------------------------
+
+X = np.arange(12.0)[:, None]
+
+
+def test_labels_that_are_all_related_have_one_tree():
+    Y = to_rows("111111000000", "111111000000", "000000111111")
+    model = BRDTClassifier().fit(X, Y)
+    assert model.components_ == [(0, 1, 2)]
+    assert list(model.estimators_) == [0]
+    np.testing.assert_array_equal(model.predict(X), Y)
+    (tree,) = model.estimators_.values()
+    assert tree.get_n_leaves() == 2
+    assert list(tree.classes_) == [0, 1, 2]
+
+
+def test_labels_that_are_not_related_give_binary_relevance():
+    # Every combination equally often: no label tells of another.
+    grid = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 4)
+    rows = np.random.default_rng(0).permutation(grid)
+    noisy = rows + np.random.default_rng(1).normal(scale=0.3, size=rows.shape)
+    model = BRDTClassifier().fit(noisy, rows)
+    assert model.label_graph_.nnz == 0
+    assert model.components_ == [(0,), (1,), (2,)]
+    alone = BinaryRelevance(estimator=C45).fit(noisy, rows)
+    np.testing.assert_array_equal(model.predict(noisy), alone.predict(noisy))
+    for label, tree in model.estimators_.items():
+        np.testing.assert_array_equal(tree.tree_.feature, alone.estimators_[label].tree_.feature)
+
+
+def test_two_groups_have_two_trees():
+    a, b = "110011001100", "111111000000"
+    Y = to_rows(a, b, a, b)
+    two = np.column_stack([Y[:, 0], Y[:, 1]]) + X / 100
+    model = BRDTClassifier(Hierarchy.from_labels(["p", "q", "r", "s"])).fit(two, Y)
+    assert model.components_ == [("p", "r"), ("q", "s")]
+    assert list(model.estimators_) == ["p", "q"]
+    np.testing.assert_array_equal(model.predict(two), Y)
+    graph = model.to_networkx()
+    assert sorted(map(sorted, graph.edges)) == [["p", "r"], ["q", "s"]]
+
+
+def test_the_laplace_choice_worked_out_by_hand():
+    # The leaf has rows 0-9, all with label 0. The tree for label 0 has two rules that conclude 1:
+    # "label 1" (rows 0-6 of the leaf) and "not label 1, label 2" (rows 7-9). By Laplace
+    # (7 + 1) / (10 + 2) = 2/3 against (3 + 1) / (10 + 2) = 1/3, so the leaf gets label 1, and
+    # nothing of label 2 from this rule.
+    Y = to_rows("11111111110000", "11111110000000", "00000001110000")
+    rules = [({1: 1}, 1), ({1: 0, 2: 1}, 1), ({1: 0, 2: 0}, 0)]
+    tree = make_label_tree(rules, Y, 0)
+    assert laplace(7, 10) == pytest.approx(2 / 3)
+    assert laplace(3, 10) == pytest.approx(1 / 3)
+    nothing = LabelTree(None, sparse.csr_array(Y), 1, np.ones(14))
+    extender = Extender(Y.astype(np.int8), [tree, nothing, nothing], np.ones(14))
+    leaf = np.arange(10)
+    # Label 2 is reached by no rule: 3 of the leaf's 10 rows have it, so it is 0.
+    assert extender.extend(leaf, 0, 1, frozenset({0, 1, 2})) == {0: 1, 1: 1, 2: 0}
+    # A leaf of rows 7-9 prefers the other rule: (0 + 1) / (3 + 2) against (3 + 1) / (3 + 2).
+    few = np.arange(7, 10)
+    assert extender.extend(few, 0, 1, frozenset({0, 1, 2})) == {0: 1, 1: 0, 2: 1}
+    # The other conclusion has one rule.
+    rest = np.arange(10, 14)
+    assert extender.extend(rest, 0, 0, frozenset({0, 1, 2})) == {0: 0, 1: 0, 2: 0}
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("preferred", [0, 7], "too large or negative"),
+        ("premise_label", [3, 0], "too large or negative"),
+        ("rule_of_row", [0, 0, 9, -1], "rules that are not there"),
+        ("rule_indptr", [0, 3, 2], "ranges do not fit"),
+        ("has", [1, 0, 1], "differ in length"),
+    ],
+)
+def test_the_core_refuses_rules_that_do_not_fit(name, values, message):
+    rules = {
+        "weight": np.ones(2),
+        "has": np.array([1, 0, 1, 0], dtype=np.uint8),
+        "rule_of_row": np.array([0, 1, -1, -1], dtype=np.int32),
+        "accuracy": np.array([1.0, 0.5]),
+        "rule_indptr": np.array([0, 2, 2]),
+        "preferred": np.array([0, 1], dtype=np.int32),
+        "conclusion": np.array([1, 0], dtype=np.uint8),
+        "premise_indptr": np.array([0, 1, 2]),
+        "premise_label": np.array([1, 1], dtype=np.int32),
+        "premise_value": np.array([1, 0], dtype=np.uint8),
+    }
+    extension = ramify._core.LeafExtension(rules)
+    bounds, both = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
+    leaf = (0, np.ones(1, dtype=np.uint8), both)
+    assert extension.extend(bounds, np.arange(2), *leaf).tolist() == [1, 1]
+    with pytest.raises(ValueError, match="too large or negative"):
+        extension.extend(bounds, np.array([0, 2]), *leaf)
+    with pytest.raises(ValueError, match=message):
+        ramify._core.LeafExtension(rules | {name: np.array(values, dtype=rules[name].dtype)})
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+def test_the_most_accurate_of_the_given_labels_is_asked_next(flipped):
+    # The leaf has labels 0 to 2. By the tree for label 1 it has label 3 too, which is right for
+    # 6 of 10 rows; by the tree for label 2 it has not, right for 9 of 10. With the values of
+    # label 3 flipped it is 4 of 10 against 1 of 10.
+    Y = to_rows("1110000000", "1111110000", "1110001111", "0001111000")
+    Y[:, 3] ^= flipped
+    same, other = [({3: 1}, 1), ({3: 0}, 0)], [({3: 1}, 0), ({3: 0}, 1)]
+    all_rules = {0: [({1: 1, 2: 1}, 1), ({1: 1, 2: 0}, 0), ({1: 0}, 0)], 1: same, 2: other}
+    trees = [make_label_tree(rules, Y, label) for label, rules in all_rules.items()]
+    nothing = LabelTree(None, sparse.csr_array(Y), 3, np.ones(10))
+    extender = Extender(Y.astype(np.int8), [*trees, nothing], np.ones(10))
+    expected = {0: 1, 1: 1, 2: 1, 3: int(flipped)}
+    assert extender.extend(np.arange(3), 0, 1, (0, 1, 2, 3)) == expected
+    leaf = twin.extend(Y, all_rules, np.arange(3), 0, value=1, group=(0, 1, 2, 3))
+    assert leaf == expected
+
+
+def make_label_tree(rules, Y, label):
+    """Return the label tree of given rules, tests of label 1 before those of label 2."""
+    tree = LabelTree(None, sparse.csr_array(Y), label, np.ones(len(Y)))
+    from ramify.brdt.extension import Rule
+
+    tree.rules = [Rule(*rule) for rule in rules]
+    tree.rule_of_row = np.array(
+        [next(k for k, rule in enumerate(rules) if twin.holds(row, rule[0])) for row in Y]
+    )
+    tree.preferred = np.arange(len(rules))
+    tree.accuracy = twin.accuracy(rules, Y, label)
+    return tree
+
+
+def test_the_tree_with_the_lowest_loss_stays():
+    # Label 0 is a copy of label 1 but for noise; x tells label 1 exactly.
+    y = to_rows("111101000000", "111111000000")
+    model = BRDTClassifier(prune_relations=False).fit(X, y)
+    assert model.components_ == [(0, 1)]
+    assert list(model.estimators_) == [int(model.losses_.argmin())]
+    predicted = model.predict(X)
+    assert model.losses_.min() == pytest.approx((predicted != y).mean())
+
+
+# ---- the twin ------------------------------------------------------------------------------
+
+
+def make_related(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    rows = random.normal(size=(60, 3))
+    Y = (rows @ random.normal(size=(3, 5)) + random.normal(scale=0.4, size=(60, 5)) > 0.3) * 1
+    Y[:, 4] = Y[:, 0] & Y[:, 1]
+    return rows, Y
+
+
+def read_relations(model):
+    return {
+        label: twin.read_rules(model.relation_tree(label))
+        for label, relation in model.relation_models_.items()
+        if isinstance(relation.estimator, ramify._core.Tree)
+    }
+
+
+@given(st.integers(0, 1000), st.booleans())
+@settings(max_examples=12, deadline=None)
+def test_leaves_are_extended_as_by_the_twin(seed, pruned):
+    rows, Y = make_related(seed)
+    model = BRDTClassifier(prune_relations=pruned).fit(rows, Y)
+    rules = read_relations(model)
+    groups = {label: part for part in model.components_ for label in part}
+    for label, tree in model.estimators_.items():
+        if label not in rules:
+            continue
+        alone = PCTClassifier(**C45.get_params()).fit(rows, sparse.csr_array(Y[:, [label]]))
+        leaves, group = alone.apply(rows), groups[label]
+        for leaf in np.unique(leaves):
+            members = np.flatnonzero(leaves == leaf)
+            value = int(alone.predict_proba(rows[members[:1]])[0, 0] >= 0.5)
+            expected = twin.extend(Y, rules, members, label, value=value, group=group)
+            found = tree.predict(rows[members[:1]])[0]
+            assert dict(zip(group, found.tolist(), strict=True)) == expected
+
+
+def find_losses(model, rows, Y, growing, choosing):
+    """Return each label's Hamming loss on its group, the leaves extended by the twin."""
+    rules, losses = read_relations(model), np.zeros(Y.shape[1])
+    alone = BinaryRelevance(estimator=C45).fit(rows, Y, sample_weight=growing)
+    for group in model.components_:
+        for label in group:
+            leaves = alone.estimators_[label].apply(rows)
+            values = alone.estimators_[label].predict_proba(rows)[:, 0] >= 0.5
+            wrong = np.zeros(len(rows))
+            for leaf in np.unique(leaves):
+                members = np.flatnonzero(leaves == leaf)
+                grown = members[growing[members] > 0]
+                options = {"value": int(values[members[0]]), "group": group, "weights": growing}
+                found = twin.extend(Y, rules, grown, label, **options)
+                wrong[members] = (Y[members][:, group] != [found[c] for c in group]).mean(axis=1)
+            losses[label] = np.average(wrong, weights=choosing)
+    return losses
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_weighted_losses_are_those_of_the_twin(seed):
+    rows, Y = make_related(seed)
+    weights = np.random.default_rng(seed).integers(0, 4, len(rows)).astype(float)
+    model = BRDTClassifier(prune_relations=bool(seed % 2)).fit(rows, Y, sample_weight=weights)
+    losses = find_losses(model, rows, Y, weights, weights)
+    np.testing.assert_allclose(model.losses_, losses)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_losses_of_held_out_rows_are_those_of_the_twin(seed):
+    rows, Y = (part[:40] for part in make_related(seed))
+    # Row k counts 1 + 2^-(k + 1): the binary fraction of a root's weight tells which rows grew.
+    bits = 0.5 ** np.arange(1, 41)
+    model = BRDTClassifier(held_out=0.3, random_state=seed)
+    model.fit(rows, Y, sample_weight=1 + bits)
+    tree = next(iter(model.estimators_.values()))
+    grew = tree.tree_.weight[0] // bits % 2 == 1
+    assert grew.sum() == 28
+    losses = find_losses(model, rows, Y, (1 + bits) * grew, (1 + bits) * ~grew)
+    np.testing.assert_allclose(model.losses_, losses)
+    for group in model.components_:
+        (chosen,) = set(group) & set(model.estimators_)
+        assert losses[chosen] == pytest.approx(losses[list(group)].min())
+
+
+# ---- variants and options ------------------------------------------------------------------
+
+
+def test_the_balanced_variant_is_its_parts():
+    rows, Y = make_related(1)
+    one = BRDTClassifier(variant="balanced", random_state=3).fit(rows, Y)
+    parts = BRDTClassifier(balancing=True, prune_relations=False, random_state=3).fit(rows, Y)
+    np.testing.assert_array_equal(one.predict_proba(rows), parts.predict_proba(rows))
+    again = BRDTClassifier(variant="balanced", random_state=3, n_jobs=2).fit(rows, Y)
+    np.testing.assert_array_equal(one.predict_proba(rows), again.predict_proba(rows))
+    pruned = BRDTClassifier(random_state=3).fit(rows, Y)
+    assert (pruned.label_graph_ != one.label_graph_).nnz or (pruned.losses_ != one.losses_).any()
+
+
+def test_balanced_trees_have_half_of_the_weight_on_either_side():
+    Y = to_rows("111000000000", "111000000000")
+    for balancing, weights in ((False, [3, 9]), (True, [6, 6])):
+        model = BRDTClassifier(balancing=balancing, random_state=0).fit(X, Y)
+        for tree in (*model.estimators_.values(), model.relation_tree(0), model.relation_tree(1)):
+            assert tree.tree_.weight[0] == 12
+            assert sorted(tree.tree_.weight[1:].tolist()) == weights
+
+
+def test_balancing_finds_a_rare_label():
+    # Of the 5 rows with code 1, 2 have the label. Balanced they count 10, the other 3 at most 3.
+    y = [[]] * 15 + [["rare"], []] * 2 + [[]]
+    code = np.repeat([[0.0], [1.0]], [15, 5], axis=0)
+    assert BRDTClassifier().fit(code, y).predict(code) == [[]] * 20
+    found = BRDTClassifier(balancing=True, random_state=0).fit(code, y).predict(code)
+    assert found == [[]] * 15 + [["rare"]] * 5
+
+
+@pytest.mark.parametrize(
+    ("options", "of_tree", "of_relations"),
+    [
+        ({}, {}, {}),
+        ({"prune_relations": False}, {}, {"pruning": None}),
+        ({"prune_trees": False}, {"pruning": None}, {}),
+        ({"min_samples_leaf": 8}, {"min_samples_leaf": 8}, {"min_samples_leaf": 8}),
+        ({"pruning_confidence": 1e-3}, {"pruning_confidence": 1e-3}, {"pruning_confidence": 1e-3}),
+        ({"variant": "balanced", "balancing": False}, {}, {"pruning": None}),
+    ],
+)
+def test_trees_grow_as_the_options_say(options, of_tree, of_relations):
+    random = np.random.default_rng(4)
+    Y = random.integers(0, 2, size=(80, 6))
+    Y[:, 0] = Y[:, 1:].sum(axis=1) > 2
+    rows = Y[:, :1] + random.normal(scale=0.6, size=(80, 3))
+    first = sparse.csr_array(Y[:, :1])
+    relation = BRDTClassifier(**options).fit(rows, Y).relation_tree(0)
+    assert_same_tree(relation, Y * (np.arange(6) > 0), first, of_relations)
+    (tree,) = BRDTClassifier(**options).fit(rows, first).estimators_.values()
+    assert_same_tree(tree, rows, first, of_tree)
+
+
+def assert_same_tree(tree, rows, Y, options):
+    """Check a tree against one grown alone, which differs from that of default options."""
+    plain = clone(C45).fit(rows, Y).tree_.feature.tolist()
+    expected = clone(C45).set_params(**options).fit(rows, Y).tree_.feature.tolist()
+    assert tree.tree_.feature.tolist() == expected
+    assert (expected != plain) == bool(options)
+
+
+def test_rows_without_a_predicted_label_get_the_commonest_if_y_had_one_each():
+    y = np.repeat(["a", "b", "c", "d"], [2, 5, 4, 3])
+    noise = np.random.default_rng(0).permutation(14)[:, None]
+    model = BRDTClassifier().fit(noise, y)
+    silent = model.predict_proba(noise).sum(axis=1) == 0
+    assert silent.any()
+    assert set(model.predict(noise[silent])) == {"b"}
+
+
+def test_a_single_row_cannot_be_held_out():
+    with pytest.raises(ValueError, match=r"held_out is 0.3, but 1 row has a weight above 0"):
+        BRDTClassifier(held_out=0.3).fit([[1.0], [2.0]], [["a"], ["b"]], sample_weight=[1, 0])
+
+
+def test_held_out_rows_choose():
+    rows, Y = make_related(2)
+    model = BRDTClassifier(held_out=0.3, random_state=0).fit(rows, Y)
+    assert all(tree.tree_.weight[0] == 42 for tree in model.estimators_.values())
+    assert ((model.losses_ >= 0) & (model.losses_ <= 1)).all()
+
+
+def test_a_hierarchy_and_nominal_and_sparse_features():
+    data = make_data()
+    model = BRDTClassifier(data.hierarchy).fit(data.X, data.y)
+    assert is_coherent(model.predict_proba(data.X), data.hierarchy)
+    thin = BRDTClassifier(data.hierarchy).fit(sparse.csr_array(data.X), data.y)
+    np.testing.assert_array_equal(
+        thin.predict_proba(sparse.csr_array(data.X)), model.predict_proba(data.X)
+    )
+    codes = np.repeat([[0], [1], [2]], 4, axis=0)
+    Y = to_rows("111100001111", "000011110000")
+    nominal = BRDTClassifier(categorical_features=[0]).fit(codes, Y)
+    (tree,) = nominal.estimators_.values()
+    assert tree.get_n_leaves() == 3
+    np.testing.assert_array_equal(nominal.predict(codes), Y)
+
+
+def test_trees_can_be_read():
+    names = Hierarchy.from_labels(["cat", "purrs", "barks"])
+    Y = to_rows("111111000000", "111111000000", "000000111111")
+    model = BRDTClassifier(names).fit(X, Y)
+    text = export_text(model)
+    assert "cat" in text
+    assert "purrs" in text
+    assert "barks" in text
+    assert "cat" in export_text(model.relation_tree("purrs"))
+    constant = BRDTClassifier(names).fit(X, to_rows("1" * 12, "111111000000", "000000111111"))
+    assert constant.components_ == [("cat",), ("purrs", "barks")]
+    assert constant.predict_proba(X)[:, 0].tolist() == [1.0] * 12
+    with pytest.raises(ValueError, match="label is 'cat', on which all training rows agree"):
+        constant.relation_tree("cat")
+
+
+def test_saved_relations_are_kept(tmp_path):
+    rows, Y = make_related(3)
+    model = BRDTClassifier().fit(rows, Y)
+    ramify.save(model, tmp_path / "model")
+    loaded = ramify.load(tmp_path / "model")
+    assert loaded.components_ == model.components_
+    tested = [m.relation_tree(0).tree_.feature.tolist() for m in (model, loaded)]
+    assert tested[0] == tested[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"variant": "best"}, "variant is 'best', but it must be one of 'pruned', 'balanced'"),
+        ({"held_out": 1.5}, "held_out is 1.5, but it must be a number from 0.01 to 0.9"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf is 0"),
+        ({"pruning_confidence": 0.9}, "pruning_confidence is 0.9"),
+    ],
+)
+def test_brdt_refuses_what_makes_no_sense(settings, message):
+    with pytest.raises(ValueError, match=message):
+        BRDTClassifier(**settings).fit(X, to_rows("111111000000", "111111000000"))

@@ -1,0 +1,151 @@
+"""The command line on files as people have them: their marks, gaps, codes and old line ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ramify import Hierarchy, load, load_animals
+from ramify.io.any_file import read_hierarchy
+from tests.support.cli_runs import QUICK, run
+
+
+def test_a_spreadsheet_with_semicolons_and_decimal_commas(tmp_path: Path) -> None:
+    data = load_animals(as_frame=True)
+    frame = data.X.assign(Größe=np.linspace(0.5, 9.5, len(data.X)))
+    frame["taxon"] = [",".join(labels) for labels in data.hierarchy.decode(data.y)]
+    path, out = tmp_path / "tabelle.csv", tmp_path / "m.ramify"
+    frame.to_csv(path, index=False, sep=";", decimal=",", encoding="latin-1")
+    form = ("--delimiter", ";", "--decimal", ",", "--encoding", "latin-1")
+    labels = ("-t", "taxon", "--label-separator", ",")
+
+    def mistake(*given: str) -> str:
+        result = run("train", path, "-o", out, *labels, *QUICK, *given)
+        assert result.exit_code == 2
+        assert not out.exists()
+        return result.output
+
+    assert "or name its --encoding, for instance latin-1" in mistake(*form[:4])
+    assert "say so: --delimiter ';'" in mistake(*form[4:])
+    assert "delimiter is ';;'" in mistake("--delimiter", ";;", *form[4:])
+    trained = run("train", path, "-o", out, *labels, *form, *QUICK)
+    assert trained.exit_code == 0, trained.output
+    assert "Größe" in load(out).feature_names_in_
+    predicted = run("predict", out, path, *form)
+    assert len(predicted.output.splitlines()) == len(frame)
+    evaluated = run("evaluate", out, path, *labels, *form, "--json")
+    assert json.loads(evaluated.output)["data"]["rows"] == len(frame)
+    page = run("explore", out, path, "-o", tmp_path / "page.html", *labels, *form)
+    assert page.exit_code == 0, page.output
+
+
+def test_codes_that_look_like_numbers_stay_codes(tmp_path: Path) -> None:
+    codes = ["1", "2", "3", "4b"] * 10
+    rows = [f"{code},{'A' if code in ('1', '4b') else 'B'}" for code in codes]
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text("\n".join(["plot,labels", *rows]), "utf-8")
+    test.write_text("\n".join(["plot", "3", "1", "2"]), "utf-8")  # numbers alone
+    out = tmp_path / "m.ramify"
+    assert run("train", train, "-o", out, "-m", "tree", "--folds", 0).exit_code == 0
+    assert run("predict", out, test).output.split() == ["B", "A", "B"]
+
+
+def test_booleans_are_alike_with_and_without_blanks(tmp_path: Path) -> None:
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    cells = [("TRUE", "A"), ("FALSE", "B"), ("", "B")] * 10
+    train.write_text("\n".join(["winged,labels", *(f"{c},{y}" for c, y in cells)]), "utf-8")
+    test.write_text("winged\nTRUE\nFALSE\n", "utf-8")
+    out = tmp_path / "m.ramify"
+    assert run("train", train, "-o", out, "-m", "tree", "--folds", 0).exit_code == 0
+    assert run("predict", out, test).output.split() == ["A", "B"]
+
+
+def test_columns_of_arff_files_are_known_by_name(tmp_path: Path) -> None:
+    arff = "@relation r\n{}\n@attribute class hierarchical A,B\n@data\n{}\n"
+    columns = ["@attribute length numeric", "@attribute mass numeric"]
+    rows = [(k, 100 - k, "A" if k < 10 else "B") for k in range(20)]
+    train, turned = tmp_path / "train.arff", tmp_path / "turned.arff"
+    train.write_text(
+        arff.format("\n".join(columns), "\n".join(f"{a},{b},{y}" for a, b, y in rows))
+    )
+    turned.write_text(
+        arff.format("\n".join(columns[::-1]), "\n".join(f"{b},{a},{y}" for a, b, y in rows))
+    )
+    out = tmp_path / "m.ramify"
+    assert run("train", train, "-o", out, "-m", "tree", "--folds", 0).exit_code == 0
+    assert run("predict", out, turned).output == run("predict", out, train).output
+    dropped = run("train", train, "-o", out, "-m", "tree", "--folds", 0, "--drop", "mass")
+    assert "left out: mass" in dropped.output
+    assert load(out).feature_names_in_.tolist() == ["length"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (["3,5", "4,25", "5,0"], "column 'size' is text, but holds numbers such as '3,5'"),
+        ([f"{k}.5" for k in range(30)] + ["n.d."], "column 'size' is text, as it holds 'n.d.'"),
+    ],
+)
+def test_numbers_that_were_read_as_text_are_not_left_out(tmp_path, cells, message) -> None:
+    path, out = tmp_path / "d.csv", tmp_path / "m.ramify"
+    path.write_text("\n".join(["size;labels", *(f"{cell};A" for cell in cells)]), "utf-8")
+    mistake = run("train", path, "-o", out, "--delimiter", ";")
+    assert mistake.exit_code == 2
+    assert message in mistake.output
+    assert run("train", path, "-o", out, "--delimiter", ";", "--drop", "size").exit_code == 2
+
+
+def test_the_model_decides_unless_there_is_a_threshold(tmp_path: Path) -> None:
+    path, out = tmp_path / "d.csv", tmp_path / "m.ramify"
+    path.write_text("\n".join(["x,labels", *(f"1,{label}" for label in "AAABBBBCCC")]), "utf-8")
+    settings = ("-m", "label-powerset", "--folds", 0)
+    assert run("train", path, "-o", out, *settings).exit_code == 0
+    assert run("predict", out, path).output.splitlines() == ["B"] * 10  # the commonest set
+    assert run("predict", out, path, "--threshold", 0.5).output.splitlines() == [""] * 10
+    written = tmp_path / "p.csv"
+    assert run("predict", out, path, "-o", written).exit_code == 0
+    assert pd.read_csv(written)["labels"].tolist() == ["B"] * 10
+
+
+def test_rows_to_predict_may_have_an_empty_column_of_labels(tmp_path: Path) -> None:
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text("\n".join(["x,labels", *(f"{k},{'AB'[k > 9]}" for k in range(20))]), "utf-8")
+    test.write_text("x,labels\n3,\n15,\n", "utf-8")
+    out = tmp_path / "m.ramify"
+    assert run("train", train, "-o", out, "-m", "tree", "--folds", 0).exit_code == 0
+    assert run("predict", out, test).output.split() == ["A", "B"]
+    alone = run("predict", out, test, "--probabilities", 0.5)
+    assert alone.exit_code == 2
+    assert "--out names no file" in alone.output
+    once = run("train", train, "-o", out, "--folds", 1)
+    assert once.exit_code == 2
+    assert "--folds is 1. Give 2 or more" in once.output
+
+
+def test_rows_without_labels_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("\n".join(["x,labels", *(f"{k},{'A' if k > 4 else ''}" for k in range(20))]))
+    trained = run("train", path, "-o", tmp_path / "m", "-m", "tree", "--folds", 0)
+    assert "5 rows have none" in " ".join(trained.output.split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["parent,child\n,A\nA,B\n", "Child taxon,Parent taxon\nA,\nB,A\n", ",A\nA,B\n"],
+)
+def test_edges_of_a_hierarchy_with_and_without_a_header(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "h.csv"
+    path.write_text(text, "utf-8")
+    assert read_hierarchy(path) == Hierarchy.from_edges([("root", "A"), ("A", "B")], root="root")
+
+
+def test_a_file_of_an_old_mac(tmp_path: Path) -> None:
+    path = tmp_path / "mac.csv"
+    path.write_bytes(b"\r".join([b"x,labels"] + [b"%d,A" % k for k in range(5)]))
+    trained = run("train", path, "-o", tmp_path / "m", "-m", "tree", "--folds", 0)
+    assert "Traceback" not in trained.output
+    assert trained.exit_code == 0, trained.output

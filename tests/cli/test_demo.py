@@ -1,0 +1,16 @@
+"""The demo runs on the base installation and leaves its report where it says."""
+
+from ramify.cli.demo import main
+
+
+def test_demo_prints_and_writes_one_report(tmp_path, capsys):
+    path = tmp_path / "new" / "demo.md"
+    main(["--out", str(path)])
+    printed = capsys.readouterr().out
+    text = path.read_text(encoding="utf-8")
+    assert f"This report is in {path}" in printed
+    assert "| predictive clustering tree |" in text
+    assert text.splitlines()[0] in printed
+    assert "forest ranks first" in text
+    assert sorted(p.name for p in path.parent.iterdir()) == ["animals", "demo.md"]
+    assert (path.parent / "animals" / "report.html").is_file()

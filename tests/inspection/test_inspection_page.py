@@ -1,0 +1,219 @@
+"""The explorer page: its data, and the page itself driven in a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ramify import PCTClassifier, PerEdgeClassifier
+from ramify.inspection import explore, summarise
+from tests.support.browser import browser, show  # noqa: F401  (fixtures)
+from tests.support.inspection_cases import TREE, animal_forest, animal_tree, animals
+
+
+def data_of(path):
+    text = Path(path).read_text(encoding="utf-8")
+    return json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """A page of a tree and one of a forest, of the animals."""
+    folder = tmp_path_factory.mktemp("pages")
+    data = animals()
+    return {
+        "tree": explore(animal_tree(), data.X, data.y, folder / "tree.html", title="Animals <b>"),
+        "forest": explore(animal_forest(), data.X, data.y, folder / "forest.html", max_trees=3),
+    }
+
+
+def test_page_loads_nothing_from_anywhere(pages):
+    text = pages["tree"].read_text(encoding="utf-8")
+    assert "<title>Animals &lt;b&gt;</title>" in text
+    assert "default-src 'none'" in text
+    assert not re.search(r'(src|href)="(?!data:)', text)
+    outside = set(re.findall(r"https?://[^\s\"'<>]+", text))
+    assert outside <= {"http://www.w3.org/2000/svg"}
+    assert len(text) < 200_000
+
+
+def test_page_holds_the_tree_and_the_rows(pages):
+    model, data = animal_tree(), data_of(pages["tree"])
+    tree = data["trees"][0]
+    assert tree["feature"] == model.tree_.feature.tolist()
+    assert tree["child"] == model.tree_.child.tolist()
+    np.testing.assert_allclose(tree["value"], model.tree_.value, atol=5e-5)
+    assert data["rows"]["names"] == list(animals().X.index)
+    truth = animals().y
+    assert sum(map(len, data["rows"]["truth"])) == truth.nnz
+    bird = animals().hierarchy.index("taxonomy/bird")
+    assert data["curves"][str(bird)]["area"] > 0.8
+    assert data["features"][8]["categories"][1] == "feathers"
+
+
+def test_page_of_a_forest_has_some_trees_and_all_scores(pages):
+    data = data_of(pages["forest"])
+    assert (data["nTrees"], len(data["trees"])) == (10, 3)
+    scores = data["rows"]["scores"]
+    expected = animal_forest().predict_proba(animals().X)[5]
+    begin, end = scores["start"][5], scores["start"][6]
+    found = np.zeros_like(expected)
+    found[scores["label"][begin:end]] = scores["value"][begin:end]
+    np.testing.assert_allclose(found, expected, atol=0.0101)
+
+
+def test_rows_are_chosen_evenly_and_named(tmp_path):
+    X = np.arange(10.0)[:, np.newaxis]
+    model = PCTClassifier().fit(X, ["a"] * 5 + ["b"] * 5)
+    data = data_of(explore(model, X, None, tmp_path / "p.html", max_rows=4))
+    assert data["rows"]["names"] == ["row 0", "row 3", "row 6", "row 9"]
+    assert "curves" not in data
+    twice = data_of(explore(model, X, None, tmp_path / "p.html", names=["n"] * 10))
+    assert twice["rows"]["names"][1] == "n (row 1)"
+    with pytest.raises(ValueError, match="names has 1 entries, but X has 10 rows"):
+        explore(model, X, None, tmp_path / "p.html", names=["n"])
+    with pytest.raises(ValueError, match="y is given without X"):
+        explore(model, y=["a"], path=tmp_path / "p.html")
+
+
+def test_nothing_in_the_data_ends_the_script(tmp_path):
+    model = PCTClassifier().fit([[1.0], [2.0]], ["</script><b>", "{{title}}"])
+    path = explore(model, path=tmp_path / "p.html", feature_names=["<!--"])
+    assert data_of(path)["labels"] == ["<", "</script><b>", "{{title}}"]
+
+
+def test_small_trees_of_local_models_are_on_the_page(tmp_path):
+    X = np.arange(12.0)[:, np.newaxis]
+    y = [["a/x/p"]] * 2 + [["a/y"]] * 2 + [["b/z"]] * 8
+    model = PerEdgeClassifier(TREE).fit(X, y)
+    data = data_of(explore(model, X, y, tmp_path / "p.html"))
+    assert [tree["name"] for tree in data["trees"]][:2] == ["a", "a → a/x"]
+    position = TREE.index("a/x")
+    assert set(data["trees"][1]["valueLabel"]) == {position}
+
+
+# In the browser.
+
+
+def test_nodes_open_close_and_tell_of_their_labels(pages, show):  # noqa: F811
+    page = show(pages["tree"])
+    shown = page.locator("#tree .node").count()
+    page.click("text=Collapse")
+    assert page.locator("#tree .node").count() == 1
+    page.click("text=Expand all")
+    assert page.evaluate("app.view.order.length") == len(animal_tree().tree_.feature)
+    assert shown <= len(animal_tree().tree_.feature)
+    page.evaluate("app.view.choose(0)")
+    page.keyboard.press("Home")
+    page.evaluate("app.view.focus()")
+    page.keyboard.press("ArrowRight")
+    assert "What leads here" in page.inner_text("#pane-node")
+    child = int(animal_tree().tree_.child[0])
+    value = page.evaluate(f"Array.from(app.tree.values({child}))")
+    expected = summarise(animal_tree()).trees[0].value(child)
+    np.testing.assert_allclose(value, expected, atol=1e-3)
+    assert page.inner_text("#live").startswith(f"Node {child}:")
+    page.evaluate("app.view.fit()")
+    page.keyboard.press("Enter")
+    assert page.evaluate(f"app.view.open.has({child})") is False
+
+
+def test_a_label_is_found_and_colours_the_tree(pages, show):  # noqa: F811
+    page = show(pages["tree"])
+    page.click("#tab-label")
+    page.fill("input[type=search]", "bird")
+    assert page.inner_text("#pane-label [role=status]") == "1 found"
+    page.keyboard.press("Enter")
+    assert page.inner_text("#label-details h2") == "taxonomy/bird"
+    assert "Precision-recall curve" in page.inner_text("#label-details")
+    assert page.locator("#label-details svg polyline").count() == 1
+    assert "Colour: taxonomy/bird" in page.inner_text("#colour")
+    page.locator("#label-details .link", has_text="leaf").first.click()
+    leaf = page.evaluate("app.view.chosen")
+    assert page.evaluate("app.tree.isLeaf(app.view.chosen)")
+    tree = summarise(animal_tree()).trees[0]
+    bird = animals().hierarchy.index("taxonomy/bird")
+    leaves = [node.number for node in tree.leaves]
+    assert tree.value(leaf)[bird] == max(tree.value(node)[bird] for node in leaves)
+    page.click("#colour .link")
+    assert "how alike" in page.inner_text("#colour")
+
+
+def test_an_example_goes_down_the_tree(pages, show):  # noqa: F811
+    page = show(pages["tree"])
+    model, X = animal_tree(), animals().X
+    page.click("#tab-example")
+    page.fill("input[list]", "platypus")
+    page.keyboard.press("Tab")
+    row = X.index.get_loc("platypus")
+    expected = model.predict_proba(X.iloc[[row]])[0]
+    values = list(page.evaluate("Array.from(app.panes.example.outline.values)"))
+    np.testing.assert_allclose(values, expected, atol=1e-3)
+    assert page.locator("#tree .node.passed").count() > 0
+    assert page.locator("#pane-example .true", has_text="✓").count() > 0
+    changed = X.iloc[[row]].copy()
+    changed["moves"] = "flies"
+    page.locator("#pane-example select").first.select_option(label="flies")
+    values = list(page.evaluate("Array.from(app.panes.example.outline.values)"))
+    np.testing.assert_allclose(values, model.predict_proba(changed)[0], atol=1e-3)
+
+
+def test_every_animal_reaches_its_leaf(pages, show):  # noqa: F811
+    """The page's own walk is the engine's, unknown values included."""
+    page = show(pages["tree"])
+    found = page.evaluate(
+        "app.model.rows.X.map((row) => { const out = new Float64Array(app.model.labels.length);"
+        "for (const [node, part] of app.tree.drop(row))"
+        " if (app.tree.isLeaf(node)) app.tree.addValues(node, part, out);"
+        "return Array.from(out); })"
+    )
+    np.testing.assert_allclose(found, animal_tree().predict_proba(animals().X), atol=1e-3)
+
+
+def test_forest_one_tree_at_a_time_with_importances(pages, show):  # noqa: F811
+    page = show(pages["forest"])
+    page.select_option("#tree-select", "1")
+    assert page.evaluate("app.tree.name") == "tree 2"
+    page.click("#tab-feature")
+    assert "mean of 10 trees" in page.inner_text("#pane-feature")
+    page.click("#tab-example")
+    page.fill("input[list]", "lion")
+    page.keyboard.press("Tab")
+    assert "by all 10 trees" in page.inner_text("#pane-example")
+
+
+def test_dark_and_narrow(pages, show):  # noqa: F811
+    page = show(pages["tree"], color_scheme="dark", viewport={"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    tree, panel = page.locator("#map").bounding_box(), page.locator("#panel").bounding_box()
+    assert panel["y"] >= tree["y"] + tree["height"] - 1
+    page.click("#theme")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(243, 246, 247)"
+
+
+def test_keyboard_reaches_everything(pages, show):  # noqa: F811
+    page = show(pages["tree"])
+    reached = set()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate(
+                "document.activeElement.id || document.activeElement.getAttribute('role')"
+                " || document.activeElement.tagName"
+            )
+        )
+    assert {"theme", "treeitem", "tab-node"} <= reached
+    page.focus("#tab-node")
+    page.keyboard.press("ArrowRight")
+    assert page.get_attribute("#tab-label", "aria-selected") == "true"
+    page.locator("#pane-label .line").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#label-details h2") == page.evaluate(
+        "app.model.labels[app.panes.label.outline.shown[1]]"
+    )

@@ -1,0 +1,127 @@
+"""Pictures of trees: boxes that do not overlap, valid SVG and Graphviz, matplotlib."""
+
+from __future__ import annotations
+
+import subprocess
+import xml.etree.ElementTree as ET
+from itertools import combinations
+from shutil import which
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ramify import PCTClassifier, PerEdgeClassifier
+from ramify.inspection import export_graphviz, export_svg, plot_tree, summarise
+from ramify.inspection.drawing.layout import make_picture
+from ramify.inspection.outline import LabelChoice
+from tests.support.inspection_cases import TREE, animal_forest, animal_tree, problems
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def overlap(a, b):
+    return (
+        abs(a.x - b.x) < (a.width + b.width) / 2 - 1e-6
+        and abs(a.y - b.y) < (a.height + b.height) / 2 - 1e-6
+    )
+
+
+@given(problems(), st.booleans(), st.sampled_from([None, 2]))
+@settings(max_examples=25)
+def test_no_box_lies_on_another(problem, sideways, max_depth):
+    params, X, Y, _ = problem
+    trees = summarise(PCTClassifier(**params).fit(X, Y)).trees
+    picture = make_picture(trees, LabelChoice(), max_depth=max_depth, sideways=sideways)
+    assert not any(overlap(a, b) for a, b in combinations(picture.boxes, 2))
+    for box in picture.boxes:
+        assert box.x - box.width / 2 >= 0
+        assert box.x + box.width / 2 <= picture.width
+        assert box.y - box.height / 2 >= 0
+        assert box.y + box.height / 2 <= picture.height
+    assert len(picture.edges) == len(picture.boxes) - 1
+
+
+def test_several_trees_share_a_sheet():
+    trees = summarise(animal_forest()).trees
+    picture = make_picture(trees[:4], LabelChoice(), max_depth=1, sideways=False)
+    assert not any(overlap(a, b) for a, b in combinations(picture.boxes, 2))
+    assert [title for title, _, _ in picture.titles] == [f"tree {k}" for k in range(1, 5)]
+
+
+def test_svg_holds_every_node_and_what_leads_there(tmp_path):
+    model = animal_tree()
+    text = export_svg(model, tmp_path / "tree.svg", max_depth=None)
+    root = ET.fromstring(text)
+    assert len(root.findall(f"{SVG}g")) == len(model.tree_.feature)
+    hints = [title.text for title in root.iter(f"{SVG}title")]
+    assert hints[0] == "node 0: all rows"
+    assert any("birth in {live-birth, pouch} and diet is meat" in hint for hint in hints)
+    assert (tmp_path / "tree.svg").read_text(encoding="utf-8") == text
+
+
+def test_svg_escapes_names():
+    model = PCTClassifier().fit([[1.0], [2.0]], ["<b>", "a&b"])
+    root = ET.fromstring(export_svg(model, feature_names=["x < y"]))
+    assert any("<b>" in (text.text or "") for text in root.iter(f"{SVG}text"))
+    assert '\\"q\\"' in export_graphviz(model, feature_names=['"q"'])
+
+
+def test_depth_limit_marks_what_is_cut():
+    text = export_svg(animal_tree(), max_depth=1)
+    assert text.count("tests below") == 2
+    assert text.count('class="frame cut"') == 2
+
+
+def test_missing_values_are_shown_where_they_matter():
+    X = [[1.0], [2.0], [3.0], [4.0], [np.nan]]
+    tree = PCTClassifier(max_depth=1).fit(X, ["a", "a", "b", "b", "b"])
+    assert "1 unknown: 50 % yes, 50 % no" in export_svg(tree)
+
+
+def test_trees_of_few_labels_show_them_all():
+    X = np.arange(12.0)[:, np.newaxis]
+    y = [["a/x/p"]] * 2 + [["a/y"]] * 2 + [["b/z"]] * 8
+    text = export_svg(PerEdgeClassifier(TREE).fit(X, y))
+    assert "no label from" not in text
+    assert "a → a/x" in text
+
+
+def test_chosen_labels_stand_in_every_leaf():
+    model = animal_tree()
+    text = export_svg(model, labels=["taxonomy/bird", "habitat/sea"], max_depth=None)
+    assert text.count(">taxonomy/bird<") == model.get_n_leaves()
+    with pytest.raises(ValueError, match="unknown label 'taxonomy/brid'"):
+        export_svg(model, labels=["taxonomy/brid"])
+
+
+def test_graphviz_reads_what_is_written(tmp_path):
+    for name, model in {"tree": animal_tree(), "forest": animal_forest()}.items():
+        text = export_graphviz(model, tmp_path / f"{name}.dot", max_trees=2)
+        assert text.startswith("digraph ramify {\n")
+        if which("dot"):
+            subprocess.run(
+                ["dot", "-Tsvg", tmp_path / f"{name}.dot", "-o", "/dev/null"], check=True
+            )
+
+
+def test_matplotlib_draws_boxes_bars_and_texts():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    ax = plot_tree(animal_tree(), max_depth=2)
+    written = {text.get_text() for text in ax.texts}
+    assert "birth in {live-birth," in written
+    assert "yes" in written
+    _, small = pyplot.subplots(figsize=(3, 2))
+    assert plot_tree(animal_tree(), ax=small) is small
+    assert max(text.get_fontsize() for text in small.texts) < 9
+    plot_tree(PerEdgeClassifier(TREE).fit([[0.0], [1.0]], [["a/y"], ["b/z"]]), max_trees=3)
+    pyplot.close("all")
+
+
+def test_arguments_are_checked():
+    with pytest.raises(ValueError, match="max_depth is -1"):
+        plot_tree(animal_tree(), max_depth=-1)
+    with pytest.raises(ValueError, match="max_trees is 0"):
+        plot_tree(animal_forest(), max_trees=0)

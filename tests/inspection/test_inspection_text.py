@@ -1,0 +1,192 @@
+"""Trees as text and as plain data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from sklearn.base import BaseEstimator
+
+import ramify
+from ramify import (
+    Hierarchy,
+    LabelPowerset,
+    PCTClassifier,
+    PerEdgeClassifier,
+    PerNodeClassifier,
+    RAkEL,
+)
+from ramify.inspection import export_text, rules, summarise
+from ramify.inspection.node_tests import threshold_texts
+from ramify.inspection.outline import LabelChoice, make_outline
+from tests.support.inspection_cases import DAG, animal_forest, animal_tree, problems
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def golden_texts() -> dict[str, str]:
+    """What the golden files hold; running this module writes them."""
+    found = rules(animal_tree())
+    return {
+        "animals_tree.txt": export_text(animal_tree()),
+        "animals_rules.txt": found.to_text(),
+        "animals_rules.json": found.to_json(min_precision=0.5) + "\n",
+    }
+
+
+@pytest.mark.parametrize("name", ["animals_tree.txt", "animals_rules.txt", "animals_rules.json"])
+def test_text_and_rules_of_the_animals_stay_as_they_are(name):
+    assert golden_texts()[name] == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+@given(problems())
+@settings(max_examples=30)
+def test_an_inner_node_predicts_what_a_row_without_further_values_gets(problem):
+    params, X, Y, _ = problem
+    model = PCTClassifier(**params).fit(X, Y)
+    tree = summarise(model).trees[0]
+    nothing = np.full((1, X.shape[1]), np.nan)
+    np.testing.assert_allclose(tree.value(0), model.predict_proba(nothing)[0], atol=1e-12)
+    for node in tree.nodes:
+        if not node.is_leaf:
+            mean = sum(s * tree.value(c) for s, c in zip(node.shares, node.children, strict=True))
+            np.testing.assert_allclose(tree.value(node.number), mean, atol=1e-12)
+            assert sum(node.shares) == pytest.approx(1)
+
+
+def test_rows_with_unknown_values_are_counted():
+    X = [[1.0], [2.0], [3.0], [4.0], [np.nan]]
+    tree = PCTClassifier(max_depth=1).fit(X, ["a", "a", "b", "b", "b"])
+    node = summarise(tree).trees[0].nodes[0]
+    assert (node.n_samples, node.n_unknown) == (5, 1)
+    assert "x0 > 2.5?  5 rows ± 1 unknown" in export_text(tree)
+
+
+def test_depth_limit_counts_what_it_hides():
+    text = export_text(animal_tree(), max_depth=1)
+    assert text.count("rows") == 3
+    assert "tests below" in text
+    assert len(text.splitlines()) < len(export_text(animal_tree()).splitlines())
+
+
+def test_many_way_tests_name_their_categories():
+    X = np.repeat([[0.0], [1.0], [2.0]], 3, axis=0)
+    tree = PCTClassifier(categorical_features=[0], nominal_tests="nary")
+    tree.fit(X, ["a"] * 3 + ["b"] * 3 + ["c"] * 3)
+    text = export_text(
+        tree, feature_names=["colour"], categories={"colour": ["red", "green", "x"]}
+    )
+    assert text.startswith("colour?  9 rows\n├─ red: 3 rows\n")
+
+
+def test_small_trees_of_local_models_have_titles():
+    hierarchy = Hierarchy.from_paths(["a/x", "a/y", "b"])
+    X = np.arange(12.0)[:, np.newaxis]
+    y = [["a/x"]] * 4 + [["a/y"]] * 4 + [["b"]] * 4
+    text = export_text(PerEdgeClassifier(hierarchy).fit(X, y))
+    assert [line for line in text.splitlines() if line.startswith("#")] == [
+        "# a",
+        "# a → a/x",
+        "# a → a/y",
+        "# b",
+    ]
+    assert export_text(PerNodeClassifier(hierarchy).fit(X, y), max_trees=1).endswith(
+        "… 3 more trees\n"
+    )
+
+
+def test_forest_shows_ten_trees():
+    text = export_text(animal_forest(), max_depth=1, max_trees=2)
+    assert "# tree 1\n" in text
+    assert text.endswith("… 8 more trees\n")
+
+
+class LabelTrees(BaseEstimator):
+    """What BR-DT and its like offer: small trees, each with labels of its own."""
+
+    def __init__(self, parts):
+        whole = parts[0][1]
+        self.schema_, self.n_features_in_ = whole.schema_, whole.n_features_in_
+        self.hierarchy_ = Hierarchy.from_labels(["p", "q", "r"])
+        self.label_trees_ = [(name, labels, model.tree_) for name, model, labels in parts]
+
+    def fit(self, X, y):
+        return self
+
+    def _predict_scores(self, X):
+        scores = np.zeros((len(X), 3))
+        for _, labels, tree in self.label_trees_:
+            part = np.zeros((len(X), len(labels)))
+            tree.predict(X, part, 1.0, False)
+            scores[:, labels] = part
+        return scores
+
+
+def label_trees() -> tuple[LabelTrees, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0, X.sum(axis=1) > 0]).astype(int)
+    first = PCTClassifier(Hierarchy.from_labels(["p", "r"])).fit(X, Y[:, [0, 2]])
+    second = PCTClassifier(Hierarchy.from_labels(["q"])).fit(X, Y[:, [1]])
+    return LabelTrees([("p, r", first, [0, 2]), ("q", second, [1])]), X
+
+
+def test_any_set_of_trees_with_labels_joins():
+    model, X = label_trees()
+    text = export_text(model)
+    assert "# p, r\n" in text
+    assert "# q\n" in text
+    np.testing.assert_allclose(rules(model).predict_proba(X), model._predict_scores(X), atol=1e-12)
+
+
+def test_other_models_are_refused_with_a_remedy():
+    tuned = ramify.TunedThresholdClassifier(PCTClassifier(), cv=2)
+    tuned.fit([[0.0], [1.0], [2.0], [3.0]], [["a"], ["b"], ["a"], ["b"]])
+    with pytest.raises(TypeError, match=r"no set of trees of ramify\. Give its estimator_"):
+        export_text(tuned)
+    with pytest.raises(TypeError, match="only a fitted estimator can be read"):
+        export_text("model.ramify")
+    with pytest.raises(ValueError, match="feature_names has 1 names, but the model has 13"):
+        export_text(animal_tree(), feature_names=["x"])
+    with pytest.raises(ValueError, match="categories names the feature 'size', but"):
+        export_text(animal_tree(), categories={"size": ["s", "m"]})
+    with pytest.raises(ValueError, match="threshold is 2, but it must be a number from 0 to 1"):
+        export_text(animal_tree(), threshold=2)
+    with pytest.raises(ValueError, match="max_depth is -1"):
+        export_text(animal_tree(), max_depth=-1)
+
+
+def test_thresholds_have_the_digits_they_need():
+    feature = np.zeros(4, dtype=int)
+    close = np.array([0.12345678, 0.12345699, 5.0, 1e-7])
+    texts = threshold_texts(feature, close)
+    assert len(set(texts)) == 4
+    assert [float(text) for text in texts] == pytest.approx(close, rel=1e-6)
+    assert threshold_texts(np.array([0]), np.array([1234567.5])) == ["1.235e+06"]
+
+
+def test_outline_of_a_dag_shows_each_label_once_below_its_deepest_parent():
+    ones = np.ones(DAG.n_labels)
+    lines = make_outline(DAG, ones * np.array([1, 1, 0.9, 0.8, 0.7, 0.6]), 0 * ones, LabelChoice())
+    names = [line.name for line in lines.lines]
+    assert sorted(names) == sorted(set(names))
+    assert len(names) == DAG.n_labels
+
+
+if __name__ == "__main__":
+    for name, text in golden_texts().items():
+        (GOLDEN / name).write_text(text, encoding="utf-8")
+
+
+def test_trees_of_label_powersets_show_label_sets():
+    X = [[1.0], [2.0], [3.0], [4.0]]
+    y = [["cat", "black"], ["cat", "black"], ["dog"], []]
+    text = export_text(LabelPowerset().fit(X, y))
+    assert "{black, cat}" in text
+    assert "{dog}" in text
+    assert "{}" in text
+    several = export_text(RAkEL(group_size=2, random_state=0).fit(X, y))
+    assert "{cat} of {cat, dog}" in several
+    assert "{black, cat} of {black, cat}" in several

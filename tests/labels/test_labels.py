@@ -1,0 +1,327 @@
+"""The one door for labels: every format of y in, the same format out."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+
+from ramify import Hierarchy, HierarchyBinarizer
+from ramify.labels import format_from_settings, read_labels
+from tests.hierarchy.test_hierarchy import build, label_graphs
+from tests.hierarchy.test_hierarchy_forms import PATHS
+
+TREE = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
+BARE = Hierarchy.from_edges([("mammal", "cat"), ("mammal", "dog"), ("root", "bird")], root="root")
+DAG = Hierarchy.from_edges([("mammal", "dog"), ("pet", "dog")])
+CAT_AND_BIRD = [[0, 1, 1, 0], [1, 0, 0, 0]]
+
+
+def assert_same(written, y):
+    """Same type, same values."""
+    assert type(written) is type(y)
+    if isinstance(y, np.ndarray):
+        assert written.dtype.kind == y.dtype.kind
+        assert written.tolist() == y.tolist()
+    elif sparse.issparse(y):
+        assert written.dtype == y.dtype
+        assert (written != y).nnz == 0
+    else:
+        assert written == y
+        assert [type(row) for row in written] == [type(row) for row in y]
+
+
+FORMATS = {
+    "dense": np.array(CAT_AND_BIRD),
+    "bool": np.array(CAT_AND_BIRD, dtype=bool),
+    "float": np.array(CAT_AND_BIRD, dtype=np.float32),
+    "csr_array": sparse.csr_array(np.array(CAT_AND_BIRD)),
+    "csr_matrix": sparse.csr_matrix(np.array(CAT_AND_BIRD)),
+    "lists": [["mammal/cat"], ["bird"]],
+    "tuples": [("mammal/cat",), ("bird",)],
+    "sets": [{"mammal/cat"}, {"bird"}],
+    "frozensets": [frozenset({"mammal/cat"}), frozenset({"bird"})],
+    "paths": np.array(["mammal/cat", "bird"]),
+    "object paths": np.array(["mammal/cat", "bird"], dtype=object),
+    "levels": np.array([["mammal", "cat"], ["bird", ""]]),
+    "object levels": np.array([["mammal", "cat"], ["bird", ""]], dtype=object),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_comes_in_goes_out(name):
+    y = FORMATS[name]
+    encoded = read_labels(y, TREE)
+    assert encoded.hierarchy is TREE
+    assert encoded.Y.toarray().tolist() == CAT_AND_BIRD
+    assert encoded.format.single_label == ("paths" in name or "levels" in name)
+    assert list(encoded.format.classes) == list(TREE.labels)
+    assert_same(encoded.format.write(encoded.Y), y)
+    assert_same(encoded.format.write(encoded.Y.toarray()), y)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_formats_survive_pickle_and_json(name):
+    encoded = read_labels(FORMATS[name], TREE)
+    assert pickle.loads(pickle.dumps(encoded.format)) == encoded.format
+    settings = json.loads(json.dumps(encoded.format.settings()))
+    assert format_from_settings(TREE, settings) == encoded.format
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["mammal/cat", "bird"],
+        pd.Series(["mammal/cat", "bird"]),
+        pd.Series(["mammal/cat", "bird"], dtype="category"),
+        pl.Series(["mammal/cat", "bird"]),
+        pd.Series([["mammal/cat"], ["bird"]]),
+        pd.Series([{"mammal/cat"}, {"bird"}]),
+        pl.Series([["mammal/cat"], ["bird"]]),
+        pd.DataFrame([["mammal", "cat"], ["bird", None]]),
+        pl.DataFrame({"a": ["mammal", "bird"], "b": ["cat", None]}),
+        pd.DataFrame(CAT_AND_BIRD),
+        pd.DataFrame(CAT_AND_BIRD, columns=list(TREE.labels)),
+        pl.DataFrame(np.array(CAT_AND_BIRD), schema=list(TREE.labels)),
+        CAT_AND_BIRD,
+        np.array(CAT_AND_BIRD, dtype=object),
+        ["mammal/cat@mammal", "bird"],
+    ],
+    ids=lambda y: f"{type(y).__module__.split('.')[0]} {type(y).__name__}",
+)
+def test_columns_frames_and_lists(y):
+    encoded = read_labels(y, TREE)
+    assert encoded.Y.toarray().tolist() == CAT_AND_BIRD
+    written = encoded.format.write(encoded.Y)
+    assert isinstance(written, np.ndarray)
+    assert (read_labels(written, TREE).Y != encoded.Y).nnz == 0
+
+
+def test_hierarchy_from_paths_and_levels():
+    assert read_labels(["mammal/cat", "mammal/dog", "bird"]).hierarchy == TREE
+    assert read_labels([["mammal/cat", "bird"], ["mammal/dog"]]).hierarchy == TREE
+    assert read_labels(["mammal/cat@bird", "mammal/dog"]).hierarchy == TREE
+    levels = np.array([["mammal", "cat"], ["mammal", "dog"], ["bird", ""]])
+    assert read_labels(levels).hierarchy == TREE
+
+
+def test_flat_hierarchy_of_what_occurs():
+    assert read_labels(["b", "a", "b"]).hierarchy == Hierarchy.from_labels(["a", "b"])
+    assert read_labels([{10, 9}, set()]).hierarchy == Hierarchy.from_labels([9, 10])
+    assert read_labels([["b"], ["a", "c"]]).hierarchy.labels == ("a", "b", "c")
+    assert read_labels(np.eye(3)).hierarchy.labels == (0, 1, 2)
+    assert read_labels([[0, 1], [1, 1]]).hierarchy.labels == (0, 1)
+    assert read_labels([[0], [1]]).Y.toarray().tolist() == [[1, 0], [0, 1]]
+    frame = pd.DataFrame(np.eye(2, dtype=int), columns=["spam", "ham"])
+    assert read_labels(frame).hierarchy.labels == ("spam", "ham")
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([3, 1, 3]),
+        np.array([3, 1, 3], dtype=np.int8),
+        np.array([2.0, 1.0, 2.0]),
+        np.array([True, False, True]),
+        np.array(["b", "a", "b"]),
+        np.array(["b", "a", "b"], dtype=object),
+    ],
+    ids=lambda y: str(y.dtype),
+)
+def test_classes_as_in_scikit_learn(y):
+    encoded = read_labels(y)
+    assert encoded.format.single_label
+    assert encoded.format.classes.tolist() == np.unique(y).tolist()
+    assert encoded.format.classes.dtype == y.dtype
+    assert encoded.Y.toarray().tolist() == [[0, 1], [1, 0], [0, 1]]
+    written = encoded.format.write(encoded.Y)
+    assert written.dtype == y.dtype
+    assert written.tolist() == y.tolist()
+
+
+def test_numbers_with_a_hierarchy():
+    numbers = Hierarchy.from_edges([(1, 1000), (1, 2)])
+    encoded = read_labels(np.array([2, 1], dtype=np.uint8), numbers)
+    assert encoded.Y.toarray().tolist() == [[1, 1, 0], [1, 0, 0]]
+    assert encoded.format.write([[1, 0, 1]]).tolist() == [1000]
+    with pytest.raises(ValueError, match=r"unknown label 1: .* Did you mean '1'\?"):
+        read_labels([1], Hierarchy.from_labels(["1", "2"]))
+
+
+def test_column_vector_warns_as_in_scikit_learn():
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        encoded = read_labels(np.array([[2], [5]]))
+    assert encoded.format.write(encoded.Y).tolist() == [2, 5]
+    one = Hierarchy.from_labels(["spam"])
+    assert read_labels(np.array([[0], [1]]), one).Y.toarray().tolist() == [[0], [1]]
+
+
+def test_clus_strings():
+    encoded = read_labels(["mammal/dog@bird", "", "n", "?", "mammal/cat"], TREE)
+    expected = [("bird", "mammal/dog"), (), (), (), ("mammal/cat",)]
+    assert TREE.decode(encoded.Y) == expected
+    assert not encoded.format.single_label
+    written = encoded.format.write(encoded.Y).tolist()
+    assert written == ["bird@mammal/dog", "", "", "", "mammal/cat"]
+    assert not read_labels(["mammal/dog", "n"]).format.single_label
+
+
+def test_n_and_question_mark_may_be_labels():
+    assert read_labels(["y", "n"]).hierarchy.labels == ("n", "y")
+    known = Hierarchy.from_labels(["n", "y"])
+    assert read_labels(["y", "n"], known).Y.toarray().tolist() == [[0, 1], [1, 0]]
+    at_sign = Hierarchy.from_labels(["a@b", "a"])
+    assert read_labels(["a@b"], at_sign).Y.toarray().tolist() == [[1, 0]]
+
+
+def test_paths_and_levels_of_bare_names():
+    encoded = read_labels(["mammal/cat", "bird", "mammal"], BARE)
+    assert BARE.decode(encoded.Y) == [("cat",), ("bird",), ("mammal",)]
+    assert encoded.format.write(encoded.Y).tolist() == ["cat", "bird", "mammal"]
+    levels = np.array([["mammal", "cat"], ["bird", ""], ["mammal", ""]])
+    encoded = read_labels(levels, BARE)
+    assert encoded.format.write(encoded.Y).tolist() == levels.tolist()
+    assert DAG.decode(read_labels(["pet/dog"], DAG).Y) == [("dog",)]
+    with pytest.raises(ValueError, match="unknown label 'bird/cat'"):
+        read_labels(["bird/cat"], BARE)
+
+
+def test_levels_are_as_wide_as_the_hierarchy_is_deep():
+    deep = Hierarchy.from_paths(["a/b/c"])
+    encoded = read_labels(np.array([["a"], ["a"]]), deep)
+    assert encoded.format.write([[1, 1, 1]]).tolist() == [["a", "b", "c"]]
+    assert encoded.format.write([[1, 0, 0]]).tolist() == [["a", "", ""]]
+
+
+def test_aliases_are_read():
+    aliased = Hierarchy(TREE.labels, TREE.parent_rows, aliases={"feline": "mammal/cat"})
+    for y in (["feline"], [["feline"]]):
+        assert TREE.decode(read_labels(y, aliased).Y) == [("mammal/cat",)]
+
+
+@given(label_graphs(), st.data())
+def test_label_sets_round_trip(parents, data):
+    hierarchy = build(parents)
+    kind = data.draw(st.sampled_from([set, frozenset, tuple, list]))
+    rows = data.draw(st.lists(st.sets(st.sampled_from(hierarchy.labels)), min_size=1))
+    encoded = read_labels([kind(row) for row in rows], hierarchy)
+    assert (hierarchy.encode(rows) != encoded.Y).nnz == 0
+    written = encoded.format.write(encoded.Y)
+    assert all(type(row) is kind for row in written)
+    assert (read_labels(written, hierarchy).Y != encoded.Y).nnz == 0
+    joined = np.array(["@".join(row) for row in hierarchy.decode(encoded.Y)])
+    again = read_labels(joined, hierarchy)
+    assert (again.Y != encoded.Y).nnz == 0
+    assert again.format.write(again.Y).tolist() == joined.tolist()
+
+
+@given(PATHS)
+def test_one_path_per_row_round_trips(paths):
+    paths = [f"top/{path}" for path in paths]
+    encoded = read_labels(paths)
+    assert encoded.format.write(encoded.Y).tolist() == paths
+    width = max(path.count("/") for path in paths) + 1
+    levels = [path.split("/") + [""] * (width - 1 - path.count("/")) for path in paths]
+    by_level = read_labels(np.array(levels))
+    assert by_level.hierarchy == encoded.hierarchy
+    assert (by_level.Y != encoded.Y).nnz == 0
+    assert by_level.format.write(by_level.Y).tolist() == levels
+
+
+@pytest.mark.parametrize(
+    ("y", "hierarchy", "message"),
+    [
+        (None, None, "requires y to be passed, but the target y is None"),
+        ([], None, "y has no rows"),
+        (np.zeros((2, 0)), None, "y has no columns"),
+        (np.zeros((2, 2, 2)), None, "y has 3 dimensions"),
+        ([[], []], None, "y has no labels at all"),
+        (np.array([["", ""]]), None, "y has no labels at all"),
+        (np.zeros((2, 3)), TREE, "y has 3 columns, but the hierarchy has 4 labels"),
+        (sparse.csr_array((2, 3)), TREE, "y has 3 columns, but the hierarchy has 4 labels"),
+        (np.array([[0, 1], [2, 0]]), None, "y holds 2 in row 1, column 0.*names instead of num"),
+        (np.array([[0, 1, 0, 2]]), TREE, r"y holds 2.* in row 0, column 3 \(label 'mammal/dog'\)"),
+        (sparse.csr_array([[0, 3]]), None, "y holds 3 in row 0, column 1"),
+        (["a", None], None, r"y\[1\] is None"),
+        (pd.Series(["a", np.nan]), None, r"Input y contains NaN: y\[1\] is nan"),
+        (pd.Series([1, None], dtype="Int64"), None, r"Input y contains NaN: y\[1\] is nan"),
+        (np.array([1, np.nan]), None, r"Input y contains NaN: y\[1\] is nan"),
+        (np.array([1, np.inf]), None, "Input y contains infinity"),
+        (np.array([1.5, 0.3]), None, "Unknown label type: continuous"),
+        (["a", ""], None, r"y\[1\] is an empty string, which names no class"),
+        ([["a", np.nan]], None, "a label of y is nan, which is a missing value"),
+        (["mammal/cow"], TREE, "unknown label 'mammal/cow'"),
+        ([["bird"], ["cow"]], TREE, "unknown label 'cow'"),
+        (["a//b", "c"], None, "path 'a//b' has an empty segment"),
+        (np.array([["mammal", "cow"]]), TREE, "unknown label 'mammal/cow'.*mean"),
+        (np.array([["", "cat"]]), TREE, "y has a gap in row 0"),
+        (np.array([["mammal", "dog"]]), DAG, "a label may have several parents"),
+        (pd.DataFrame(np.eye(4), columns=list("abcd")), TREE, "unknown labels 'a', 'b', 'c'"),
+        (pd.DataFrame(np.eye(4), columns=TREE.labels[::-1]), TREE, "but in another order"),
+        (pd.DataFrame(np.eye(2), columns=["a", "a"]), None, "labels lists 'a' more than once"),
+    ],
+)
+def test_bad_labels(y, hierarchy, message):
+    with pytest.raises(ValueError, match=message):
+        read_labels(y, hierarchy)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ("abc", "y is of type str, but it must hold one entry per row"),
+        ({"a", "b"}, "y is of type set"),
+        (3, "y is of type int"),
+        (["a", 1], "y holds 1 of type int among other values.*all strings or all numbers"),
+        ([["a"], "b"], r"y\[1\] is 'b', but other rows of y are label sets"),
+        (np.array([["a", 1]], dtype=object), r"y holds 1 in row 0, level 1.*y.astype\(str\)"),
+    ],
+)
+def test_labels_of_wrong_type(y, message):
+    with pytest.raises(TypeError, match=message):
+        read_labels(y)
+
+
+def test_hierarchy_of_wrong_type():
+    with pytest.raises(TypeError, match=r"hierarchy is of type list.*Hierarchy.from_paths"):
+        read_labels(["a"], ["a"])
+
+
+def test_one_label_per_row_is_checked_when_writing():
+    encoded = read_labels(["mammal/cat"], TREE)
+    with pytest.raises(ValueError, match=r"row 1 of Y has 2 most specific labels, \['bird', 'm"):
+        encoded.format.write([[1, 0, 0, 0], [1, 1, 0, 0]])
+    with pytest.raises(ValueError, match="row 0 of Y has 0 most specific labels"):
+        encoded.format.write([[0, 0, 0, 0]])
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_binarizer_round_trip(name):
+    y = FORMATS[name]
+    binarizer = HierarchyBinarizer(TREE)
+    Y = binarizer.fit_transform(y)
+    assert isinstance(Y, sparse.csr_array)
+    assert binarizer.hierarchy_ is TREE
+    assert binarizer.classes_.tolist() == list(TREE.labels)
+    assert_same(binarizer.inverse_transform(Y), y)
+    dense = clone(binarizer).set_params(sparse_output=False).fit(y)
+    assert dense.transform(y).tolist() == CAT_AND_BIRD
+    assert pickle.loads(pickle.dumps(dense)).transform(y).tolist() == CAT_AND_BIRD
+
+
+def test_binarizer_learns_the_labels():
+    binarizer = HierarchyBinarizer().fit(["a/b", "c"])
+    assert binarizer.transform([["a"], ["c"]]).toarray().tolist() == [[1, 0, 0], [0, 0, 1]]
+    with pytest.raises(ValueError, match="unknown label 'd'"):
+        binarizer.transform(["d"])
+    with pytest.raises(NotFittedError):
+        HierarchyBinarizer().transform(["a"])

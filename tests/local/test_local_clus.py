@@ -1,0 +1,105 @@
+"""Trees per edge as old CLUS grew and combined them, on the DAG of tiny/t15_hsc."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ramify import Hierarchy, PCTClassifier, PerEdgeClassifier
+from ramify.metrics import mean_auprc, mean_auroc, pooled_auprc, weighted_auprc
+from tests.support.clus_cases import Table, dag_parents, read_table
+from tests.support.clus_oracle import TINY, read_measures, requires_oracle
+from tests.support.clus_trees import TreeNode, differences, parse_tree
+from tests.support.engine_trees import as_printed
+
+FOLDER = TINY / "t15_hsc"
+pytestmark = requires_oracle
+
+
+def load(name: str) -> tuple[np.ndarray, list[list[str]], Table]:
+    table = read_table(FOLDER / name)
+    X = np.array([[float(cell or "nan") for cell in row[:-1]] for row in table.rows])
+    return X, [str(row[-1]).split("@") for row in table.rows], table
+
+
+def fit() -> PerEdgeClassifier:
+    X, y, table = load("train.arff")
+    parents = dag_parents(table.attributes[-1].paths)
+    edges = [(p, c) for c, above in parents.items() for p in above or ("root",)]
+    hierarchy = Hierarchy.from_edges(edges, root="root")
+    tree = PCTClassifier(min_weight=2, clus_compat=True)
+    return PerEdgeClassifier(hierarchy, estimator=tree).fit(X, y)
+
+
+def clus_edge_trees() -> dict[tuple[str | None, str], TreeNode]:
+    """Read the trees by edge; CLUS writes a label as "P=F" or "A=D", the root as "R"."""
+    parts = re.split(
+        r"^## edge (\S+)-(\S+)\n",
+        (FOLDER / "old_hsc_edge_trees.txt").read_text(),
+        flags=re.MULTILINE,
+    )[1:]
+    trees = {}
+    for above, below, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        parent = above.split("=")[-1]
+        trees[None if parent == "R" else parent, below.split("=")[-1]] = parse_tree(text.strip())
+    return trees
+
+
+def printed(node: TreeNode) -> TreeNode:
+    """Round the shares of leaves as old CLUS prints them, to six digits."""
+    if node.value is not None:
+        node.value = tuple(float(f"{share:.6g}") for share in node.value)
+    for branch in node.branches:
+        printed(branch)
+    return node
+
+
+def test_every_edge_has_the_tree_of_clus() -> None:
+    model, expected = fit(), clus_edge_trees()
+    assert set(model.estimators_) == set(expected)
+    for edge, local in model.estimators_.items():
+        if not isinstance(local, PCTClassifier):
+            # CLUS grows a single leaf where all rows agree.
+            assert expected[edge].value == local.probabilities
+            continue
+        grown = printed(as_printed(local.tree_, ["x1", "x2", "x3"], [()] * 3, [0]))
+        assert differences(expected[edge], grown) == [], edge
+
+
+def divided(model: PerEdgeClassifier, X: np.ndarray) -> np.ndarray:
+    """Combine as CLUS does: the smallest product divided by the number of parents."""
+    hierarchy = model.hierarchy_
+    found: dict[Any, np.ndarray] = {None: np.ones(len(X))}
+    for label in hierarchy.labels:
+        parents = hierarchy.parents(label) or (None,)
+        products = [found[p] * model.estimators_[p, label].predict_proba(X)[:, 0] for p in parents]
+        found[label] = np.min(products, axis=0) / len(parents)
+    return np.stack([found[label] for label in hierarchy.labels], axis=1)
+
+
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_combined_with_the_division_the_measures_are_those_of_clus(part: str) -> None:
+    expected = read_measures(FOLDER / "old_hsc_combined.out")[part]["Original"]
+    model = fit()
+    X, y, _ = load(f"{part}.arff")
+    Y, scores = model.hierarchy_.encode(y), divided(model, X)
+    found = {
+        "auprc": mean_auprc(Y, scores),
+        "auprc_weighted": weighted_auprc(Y, scores),
+        "auprc_pooled": pooled_auprc(Y, scores),
+        "auroc": mean_auroc(Y, scores),
+    }
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_labels_with_single_parents_have_the_scores_of_clus() -> None:
+    model = fit()
+    X, _, _ = load("test.arff")
+    same = model.hierarchy_.indices(["A", "B", "C", "D"])
+    ours, theirs = model.predict_proba(X), divided(model, X)
+    np.testing.assert_array_equal(ours[:, same], theirs[:, same])
+    others = model.hierarchy_.indices(["E", "G"])
+    np.testing.assert_allclose(ours[:, others], 2 * theirs[:, others], rtol=1e-15)

@@ -1,0 +1,162 @@
+"""Global-model naive Bayes: against scikit-learn on flat labels, against a twin on hierarchies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
+
+import ramify
+from ramify import GlobalNaiveBayes, Hierarchy
+from ramify.naive_bayes.features import Gaussians
+
+TREE = Hierarchy.from_paths(["a/b", "a/c", "d"])
+DAG = Hierarchy.from_edges([("a", "b"), ("a", "c"), ("d", "c"), ("c", "e")])
+
+
+def test_on_flat_labels_it_is_gaussian_naive_bayes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4)) * [1, 10, 0.1, 3] + [0, 100, 0, 5]
+    y = rng.integers(0, 3, 80)
+    X[:, 0] += y
+    weights = rng.random(80) + 0.1
+    ours = GlobalNaiveBayes().fit(X, y, sample_weight=weights)
+    theirs = GaussianNB().fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-7)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_on_flat_labels_it_is_categorical_naive_bayes():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 4, (60, 3)).astype(float)
+    y = (X[:, 0] + rng.integers(0, 2, 60) > 2).astype(int)
+    ours = GlobalNaiveBayes(categorical_features=[0, 1, 2], smoothing=0.5).fit(X, y)
+    theirs = CategoricalNB(alpha=0.5).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+
+
+# ---- the twin ------------------------------------------------------------------------------
+
+
+def posterior(X, Y, row, *, n_categories, hierarchy, candidates):
+    """Return the probability of every label for one row, by the definition."""
+    variances = [
+        np.nanvar(X[:, f]) if n_categories[f] == 0 and (~np.isnan(X[:, f])).any() else 0.0
+        for f in range(X.shape[1])
+    ]
+    smoothing = 1.0
+    added = max(1e-9 * max(variances), 1e-300)
+    groups = [np.flatnonzero(column) for column in Y.T] + [np.flatnonzero(~Y.any(axis=1))]
+    children = [hierarchy.indices(hierarchy.children(label)) for label in hierarchy.labels]
+    joint = []
+    for label, rows in enumerate(groups):
+        is_candidate = len(rows) > 0
+        if label < Y.shape[1] and candidates == "specific":
+            is_candidate = any(not Y[i, children[label]].any() for i in rows)
+        if not is_candidate:
+            joint.append(-np.inf)
+            continue
+        total = np.log(len(rows))
+        for f, x in enumerate(row):
+            values = X[rows, f][~np.isnan(X[rows, f])]
+            if np.isnan(x):
+                continue
+            if n_categories[f]:
+                count = (values == x).sum() + smoothing
+                total += np.log(count / (len(values) + smoothing * n_categories[f]))
+            elif len(values):
+                width = values.var() + added
+                total += -0.5 * (np.log(2 * np.pi * width) + (x - values.mean()) ** 2 / width)
+        joint.append(total)
+    ends = np.exp(np.array(joint) - max(joint))
+    ends /= ends.sum()
+    return np.array(
+        [
+            sum(ends[c] for c in [j, *hierarchy.indices(hierarchy.descendants(label))])
+            for j, label in enumerate(hierarchy.labels)
+        ]
+    )
+
+
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    hierarchy=st.sampled_from([TREE, DAG]),
+    candidates=st.sampled_from(["all", "specific"]),
+    missing=st.sampled_from([0.0, 0.2]),
+)
+def test_probabilities_are_those_of_the_definition(seed, hierarchy, candidates, missing):
+    rng = np.random.default_rng(seed)
+    n_categories = [0, 3, 0]
+    X = np.column_stack([rng.normal(size=15), rng.integers(0, 3, 15), rng.integers(0, 4, 15)])
+    X = X.astype(float)
+    X[0, 1] = 2.0
+    X[1:][rng.random((14, 3)) < missing] = np.nan
+    leaves = sparse.csr_array((rng.random((15, hierarchy.n_labels)) < 0.3).astype(np.int32))
+    Y = hierarchy.close(leaves)
+    model = GlobalNaiveBayes(hierarchy, candidates=candidates, categorical_features=[1]).fit(X, Y)
+    expected = [
+        posterior(
+            X,
+            Y.toarray() > 0,
+            row,
+            n_categories=n_categories,
+            hierarchy=hierarchy,
+            candidates=candidates,
+        )
+        for row in X
+    ]
+    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-6, atol=1e-9)
+
+
+# ---- layouts and the front door ------------------------------------------------------------
+
+
+def test_sparse_rows_are_those_of_dense_ones():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(50, 6)).round(1) * (rng.random((50, 6)) < 0.4)
+    X[3, 2] = np.nan
+    y = np.where(X[:, 0] > 0, "a/b", np.where(X[:, 1] > 0, "a/c", "d"))
+    dense = GlobalNaiveBayes().fit(X, y)
+    thin = GlobalNaiveBayes().fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(thin.gaussians_.variance, dense.gaussians_.variance)
+    np.testing.assert_allclose(
+        thin.predict_proba(sparse.csr_array(X)), dense.predict_proba(X), rtol=1e-8, atol=1e-12
+    )
+
+
+def test_unknown_categories_say_nothing():
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    model = GlobalNaiveBayes(categorical_features=[0]).fit(X, ["a", "a", "a", "b"])
+    np.testing.assert_allclose(model.predict_proba([[7.0], [np.nan]]), [[0.75, 0.25]] * 2)
+
+
+def test_labels_without_rows_are_never_predicted():
+    model = GlobalNaiveBayes(TREE).fit([[0.0], [1.0]], [["a/b"], ["d"]])
+    assert model.predict_proba([[0.5]])[0, TREE.index("a/c")] == 0
+    assert model.predict_joint_log_proba([[0.5]])[0, TREE.index("a/c")] == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "message"),
+    [
+        ("candidates", "leaves", "candidates is 'leaves', but it must be one of"),
+        ("smoothing", -1, "smoothing is -1"),
+        ("var_smoothing", -1, "var_smoothing is -1"),
+    ],
+)
+def test_parameters_that_make_no_sense(parameter, value, message):
+    with pytest.raises(ValueError, match=message):
+        GlobalNaiveBayes(**{parameter: value}).fit([[0.0], [1.0]], ["a", "b"])
+
+
+def test_damaged_models_are_refused(tmp_path):
+    model = GlobalNaiveBayes().fit([[0.0], [1.0], [2.0]], ["a", "b", "b"])
+    found = model.gaussians_
+    model.gaussians_ = Gaussians(found.features + 5, found.mean, found.variance)
+    ramify.save(model, tmp_path / "bad")
+    with pytest.raises(ramify.ModelFileError):
+        ramify.load(tmp_path / "bad")

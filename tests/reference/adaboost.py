@@ -1,0 +1,269 @@
+"""AdaBoost.MH and H-Ada.MH in plain numpy: the executable specification of the kernel.
+
+Every rule is stated once and without regard to speed; tests compare the two round by round.
+
+>>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
+>>> Y = np.array([[-1], [-1], [1], [1]])
+>>> rounds = boost([Column(X[:, 0])], Y, Settings(n_rounds=3))
+>>> [r.trees[0].tests[0].threshold for r in rounds], rounds[0].edge
+([2.5], 1.0)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from tests.reference.trees import Column
+
+__all__ = ["Round", "Settings", "Test", "Tree", "boost", "margins"]
+
+TOLERANCE = 1e-9  # scores that differ by less than this share of the weight are equal
+ROUNDING = 1e-10  # as near to 0 or 1 an edge is 0 or 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The parameters of both methods; by default those of AdaBoost.MH."""
+
+    n_rounds: int = 10
+    depth: int = 1
+    shared: bool = False
+    n_steps: int | None = None
+    costs: Sequence[float] | None = None
+    top_down: bool = False
+    inherit_mistakes: bool = False
+    relax: bool = False
+    parents: Sequence[Sequence[int]] = ()
+
+
+@dataclass(frozen=True)
+class Test:
+    """Right: x > threshold, or a category in `right`. Column -1 sends all left."""
+
+    __test__ = False  # not a test case, whatever pytest makes of the name
+
+    column: int = -1
+    threshold: float = math.nan
+    right: tuple[int, ...] | None = None
+    default_right: bool = False
+
+    def goes_right(self, columns: Sequence[Column]) -> np.ndarray:
+        n = len(columns[0].values)
+        if self.column < 0:
+            return np.zeros(n, dtype=bool)
+        values = columns[self.column].values
+        side = values > self.threshold if self.right is None else np.isin(values, self.right)
+        return np.where(np.isnan(values), self.default_right, side)
+
+
+@dataclass
+class Tree:
+    """Tests level by level, and the votes of the leaves for the labels it is for."""
+
+    tests: list[Test] = field(default_factory=list)
+    signs: np.ndarray | None = None
+
+    def leaf(self, columns: Sequence[Column], depth: int) -> np.ndarray:
+        node = np.zeros(len(columns[0].values), dtype=int)
+        for level in range(depth):
+            sides = np.array(
+                [self.tests[2**level - 1 + k].goes_right(columns) for k in range(2**level)]
+            )
+            node = 2 * node + sides[node, np.arange(len(node))]
+        return node
+
+
+@dataclass
+class Round:
+    """A weak hypothesis: its trees, its edge r, its weight and the weights it was learnt with."""
+
+    trees: list[Tree]
+    edge: float
+    alpha: float
+    weights: np.ndarray
+    top_down: bool
+
+
+# ---- one test ------------------------------------------------------------------------------
+
+
+def edge(right: np.ndarray, cells: np.ndarray) -> float:
+    """Return |R| + |L|, summed over labels: each side votes for each label by its sign."""
+    return float(np.abs(cells[right].sum(axis=0)).sum() + np.abs(cells[~right].sum(axis=0)).sum())
+
+
+def thresholds_of(values: np.ndarray, n_steps: int | None) -> list[float]:
+    """Return the thresholds to try, the largest first, one for each way to divide the values."""
+    distinct = np.unique(values[~np.isnan(values)])[::-1]
+    if distinct.size < 2:
+        return []
+    if n_steps is None:
+        pairs = [(high, low, low + (high - low) / 2) for high, low in pairwise(distinct.tolist())]
+        return [
+            middle if math.isfinite(middle) and middle < high else low
+            for high, low, middle in pairs
+        ]
+    step = distinct[0] / n_steps - distinct[-1] / n_steps
+    found, seen = [], {0, len(distinct)}
+    for j in reversed(range(n_steps)):
+        threshold = distinct[-1] + j * step
+        above = int((distinct > threshold).sum())
+        if above not in seen:
+            found.append(threshold)
+            seen.add(above)
+    return found
+
+
+def candidates(column: Column, position: int, cells: np.ndarray, wanted: Settings) -> list[Test]:
+    """Return the tests of a column but for where unknown values go."""
+    values = column.values
+    if not column.is_nominal:
+        return [Test(position, t) for t in thresholds_of(values, wanted.n_steps)]
+    if wanted.shared:
+        return [Test(position, right=(c,)) for c in range(column.n_values)]
+    tolerance = TOLERANCE * np.abs(cells).sum()
+    sums = [cells[values == c].sum() for c in range(column.n_values)]
+    return [Test(position, right=tuple(c for c, s in enumerate(sums) if s > tolerance))]
+
+
+def with_default(test: Test, columns: Sequence[Column], cells: np.ndarray) -> tuple[float, Test]:
+    """Return the edge of a test and the test with a side for unknown values.
+
+    They go where they add more; where none is known to be unknown, to the heavier side. A
+    category without rows is as good as an unknown value.
+    """
+    column = columns[test.column]
+    sides = [Test(test.column, test.threshold, test.right, side) for side in (False, True)]
+    left, right = (edge(side.goes_right(columns), cells) for side in sides)
+    if np.isnan(column.values).any():
+        goes_right = right > left + TOLERANCE * np.abs(cells).sum()
+    else:
+        weights = np.abs(cells).sum(axis=1)
+        balance = (
+            weights[test.goes_right(columns)].sum() - weights[~test.goes_right(columns)].sum()
+        )
+        goes_right = balance > TOLERANCE * weights.sum()
+    chosen = sides[int(goes_right)]
+    if column.is_nominal and goes_right:
+        empty = [c for c in range(column.n_values) if not (column.values == c).any()]
+        chosen = Test(test.column, math.nan, tuple(sorted({*test.right, *empty})), True)
+    elif column.is_nominal:
+        chosen = Test(
+            test.column, math.nan, tuple(c for c in test.right if (column.values == c).any())
+        )
+    return max(left, right), chosen
+
+
+def best_test(columns: Sequence[Column], cells: np.ndarray, wanted: Settings) -> Test:
+    """Return the test with the largest edge; of equal ones the first, and none if none helps."""
+    tolerance = TOLERANCE * np.abs(cells).sum()
+    best, limit = Test(), np.abs(cells.sum(axis=0)).sum() + tolerance
+    for position, column in enumerate(columns):
+        own, own_limit, own_edge = None, -1.0, -1.0
+        for test in candidates(column, position, cells, wanted):
+            found, complete = with_default(test, columns, cells)
+            if found > own_limit:
+                own, own_edge, own_limit = complete, found, found + tolerance
+        if own is not None and own_edge > limit:
+            best, limit = own, own_edge + tolerance
+    return best
+
+
+# ---- a round -------------------------------------------------------------------------------
+
+
+def learn_tree(columns: Sequence[Column], cells: np.ndarray, wanted: Settings) -> Tree:
+    """Divide node after node; rows of other nodes count as if they had no weight."""
+    tree = Tree()
+    node = np.zeros(len(cells), dtype=int)
+    for level in range(wanted.depth):
+        following = node.copy()
+        for k in range(2**level):
+            inside = node == k
+            test = best_test(columns, np.where(inside[:, None], cells, 0.0), wanted)
+            tree.tests.append(test)
+            following[inside] = 2 * k + test.goes_right(columns)[inside]
+        node = following
+    sums = np.array([cells[node == leaf].sum(axis=0) for leaf in range(2**wanted.depth)])
+    tree.signs = np.where(sums > TOLERANCE * np.abs(cells).sum(axis=0), 1, -1)
+    return tree
+
+
+def votes_of(trees: list[Tree], columns: Sequence[Column], wanted: Settings) -> np.ndarray:
+    """Return the votes of a round for every row and label."""
+    return np.hstack([tree.signs[tree.leaf(columns, wanted.depth)] for tree in trees])
+
+
+def below(marks: np.ndarray, parents: Sequence[Sequence[int]]) -> np.ndarray:
+    """Return marks of +1 and -1 with -1 wherever a parent has -1; parents come first."""
+    marks = marks.copy()
+    for label, above in enumerate(parents):
+        for parent in above:
+            marks[marks[:, parent] < 0, label] = -1
+    return marks
+
+
+def learn_trees(columns: Sequence[Column], cells: np.ndarray, wanted: Settings) -> list[Tree]:
+    """Return a tree for each label, or one for all."""
+    if wanted.shared:
+        return [learn_tree(columns, cells, wanted)]
+    return [learn_tree(columns, column[:, None], wanted) for column in cells.T]
+
+
+def judge(
+    votes: np.ndarray, Y: np.ndarray, weights: np.ndarray, wanted: Settings, *, corrected: bool
+) -> tuple[np.ndarray, float]:
+    """Return where votes are right (+1) or wrong (-1), and the edge r."""
+    if corrected and wanted.top_down:
+        votes = below(votes, wanted.parents)
+    right = np.where(votes == Y, 1, -1)
+    if corrected and wanted.inherit_mistakes:
+        right = below(right, wanted.parents)
+    return right, float((weights * right).sum() / weights.sum())
+
+
+def boost(
+    columns: Sequence[Column],
+    Y: np.ndarray,
+    wanted: Settings,
+    sample_weight: np.ndarray | None = None,
+) -> list[Round]:
+    """Return the rounds of AdaBoost.MH with the changes that are wanted; Y holds +1 and -1."""
+    n, n_labels = Y.shape
+    rows = np.ones(n) if sample_weight is None else sample_weight
+    costs = np.ones(n_labels) if wanted.costs is None else np.asarray(wanted.costs)
+    weights = np.outer(rows / rows.sum(), costs / costs.sum())
+    rounds: list[Round] = []
+    while len(rounds) < wanted.n_rounds:
+        trees = learn_trees(columns, weights * Y, wanted)
+        votes = votes_of(trees, columns, wanted)
+        corrected = True
+        right, r = judge(votes, Y, weights, wanted, corrected=True)
+        if r <= ROUNDING and wanted.relax:
+            corrected = False
+            right, r = judge(votes, Y, weights, wanted, corrected=False)
+        if r <= ROUNDING:
+            break
+        capped = min(r, 1 - ROUNDING)
+        alpha = 0.5 * math.log((1 + capped) / (1 - capped))
+        rounds.append(Round(trees, r, alpha, weights, corrected and wanted.top_down))
+        if r >= 1 - ROUNDING:
+            break
+        weights = weights * np.exp(-alpha * right)
+        weights = weights / weights.sum()
+    return rounds
+
+
+def margins(rounds: list[Round], columns: Sequence[Column], wanted: Settings) -> np.ndarray:
+    """Return the sum of the weighted votes, after each round."""
+    total, stages = 0.0, []
+    for one in rounds:
+        votes = votes_of(one.trees, columns, wanted)
+        total = total + one.alpha * (below(votes, wanted.parents) if one.top_down else votes)
+        stages.append(total)
+    return np.array(stages)

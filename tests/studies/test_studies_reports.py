@@ -1,0 +1,175 @@
+"""Reports are made of stored results alone, in every format, and look right in a browser."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from ramify.studies import StudyResults, run_study, write_reports
+from ramify.studies.comparing import check_claims, compare_overall
+from ramify.studies.reports.figures import dots_svg, rank_svg
+from ramify.studies.reports.html_page import to_html
+from ramify.studies.reports.latex import to_latex
+from ramify.studies.reports.markdown import to_markdown
+from tests.support.studies_cases import MODELS, settled_results, small
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "study.md"
+CHROMIUM = shutil.which("chromium")
+
+CHANGES = {
+    "text": "Two views of the animals.",
+    "datasets": [
+        {"name": "animals", "title": "Animals"},
+        {"name": "coarse", "title": "Coarse animals", "fetch": "animals", "max_level": 2},
+        {"name": "gone", "title": "Gone", "missing": "not public."},
+    ],
+    "claims": [
+        {"text": "Edges win.", "kind": "first", "models": ["edges", "tree", "shares"]},
+        {"text": "Shares win.", "kind": "first", "models": ["shares", "tree"]},
+        {"text": "Trees beat shares.", "kind": "better", "pairs": [["shares", "tree"]]},
+        {"text": "All are alike.", "kind": "alike", "models": ["shares", "tree", "edges"]},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = settled_results(tmp_path_factory.mktemp("settled"), **CHANGES)
+    shutil.copytree(folder, copy := tmp_path_factory.mktemp("alone") / "results")
+    return copy
+
+
+@pytest.fixture(scope="module")
+def results(folder: Path) -> StudyResults:
+    found = StudyResults.read(folder)
+    found.study["reference"] = [
+        {"dataset": "animals", "model": model["name"], "quantity": "auprc", "value": value}
+        for model, value in zip(MODELS, (0.41, 0.5, 0.61), strict=True)
+    ]
+    found.study["reference_name"] = "the paper"
+    return found
+
+
+def test_markdown_is_the_golden_file(results: StudyResults) -> None:
+    """After a wanted change: read it, then write the text of this test to the file."""
+    assert to_markdown(results) == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_all_reports_come_from_the_folder_alone(folder: Path) -> None:
+    files = write_reports(folder)
+    names = ["report.html", "report.md", "tables.tex", "scores.csv", "cells.csv"]
+    assert [path.name for path in files] == names
+    assert all(path.stat().st_size > 300 for path in files)
+
+
+def test_csv_has_every_cell_and_every_mean(folder: Path) -> None:
+    write_reports(folder)
+    cells = _rows(folder / "cells.csv")
+    assert len(cells) == 2 * 3 * 3
+    assert {cell["status"] for cell in cells} == {"done"}
+    means = _rows(folder / "scores.csv")
+    mine = [float(c["auprc"]) for c in cells if (c["dataset"], c["model"]) == ("animals", "tree")]
+    row = next(
+        m
+        for m in means
+        if (m["dataset"], m["model"], m["quantity"]) == ("animals", "tree", "auprc")
+    )
+    assert float(row["mean"]) == pytest.approx(sum(mine) / 3)
+    assert row["n_folds"] == "3"
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+
+
+def test_latex_escapes_and_marks_the_best(results: StudyResults) -> None:
+    text = to_latex(results)
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 6
+    assert r"\textbf{0.610 $\pm$ 0.010}" in text
+    assert not re.search(r"(?<!\\)_", text)
+
+
+def test_claims_are_judged(results: StudyResults) -> None:
+    outcomes = [verdict.outcome for verdict in check_claims(results)]
+    assert outcomes == ["confirmed", "not confirmed", "confirmed", "confirmed"]
+
+
+def test_figures_are_sound_svg(results: StudyResults) -> None:
+    quantities = [results.measures[0], results.quantity("fit_cpu_seconds")]
+    figure = ElementTree.fromstring(dots_svg(results, "animals", quantities))
+    circles = [part for part in figure if part.tag.endswith("circle")]
+    assert len(circles) == 2 * 3 * (3 + 1)
+    (comparison,) = compare_overall(results, results.measures[0])
+    assert comparison.nemenyi is not None
+    texts = [part.text for part in ElementTree.fromstring(rank_svg(comparison.nemenyi, "ranks"))]
+    assert "a tree per edge 1.00" in texts
+
+
+def test_the_page_needs_nothing_from_elsewhere(results: StudyResults) -> None:
+    page = to_html(results)
+    links = re.findall(r'(?:src|href)="([^"]*)"', page)
+    assert all(link.startswith(("#", "data:")) for link in links)
+    assert "@import" not in page
+    assert "url(" not in page
+    assert '<td class="best"' in page
+
+
+def test_text_of_users_is_escaped(tmp_path: Path) -> None:
+    models = [{**MODELS[0], "title": "<b>&"}, MODELS[1]]
+    page = to_html(run_study(small(models=models, title="<script>"), tmp_path))
+    assert "<b>&" not in page
+    assert "<h1>&lt;script&gt;</h1>" in page
+
+
+def test_failures_and_unfinished_cells_are_told(tmp_path: Path) -> None:
+    broken = {"name": "broken", "model": "tree", "parameters": {"max_depth": -1}}
+    found = run_study(small(models=[MODELS[0], broken]), tmp_path)
+    for text in (to_markdown(found), to_html(found)):
+        assert "broken on animals, fold 1: ValueError" in text
+    for path in sorted((tmp_path / "cells").glob("*.json"))[:1]:
+        path.unlink()
+    assert "not run yet" in to_html(StudyResults.read(tmp_path))
+
+
+def test_reports_of_nothing_are_no_errors(tmp_path: Path) -> None:
+    found = run_study(small(datasets=[{"name": "gone", "missing": "not public"}]), tmp_path)
+    write_reports(tmp_path)
+    for text in (to_markdown(found), to_html(found)):
+        assert "Nothing yet" in text
+        assert "not public" in text
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium and playwright to look at the page")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_in_a_browser(folder: Path, scheme: str) -> None:
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    write_reports(folder)
+    problems: list[str] = []
+    with playwright.sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme=scheme)
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.goto((folder / "report.html").as_uri())
+        assert page.locator("table").first.is_visible()
+        assert page.locator("svg").first.is_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1200
+        before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        page.click("button.theme")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+        browser.close()
+    assert problems == []
+
+
+def test_csv_module_reads_what_was_written(results: StudyResults) -> None:
+    from ramify.studies.reports.csv_tables import to_scores_csv
+
+    rows = list(csv.DictReader(io.StringIO(to_scores_csv(results))))
+    published = [row["published"] for row in rows if row["quantity"] == "auprc"]
+    assert published[:3] == ["0.41", "0.5", "0.61"]

@@ -1,0 +1,269 @@
+"""PCTClassifier as its users see it."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from ramify import Hierarchy, PCTClassifier, load_animals, make_hierarchical_classification
+from ramify._core import Tree
+from tests.support.engine_trees import plain_arrays
+
+PATHS = ["animal/cat", "animal/cat", "animal/dog", "plant"]
+X4 = [[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [4.0, 1.0]]
+
+
+def generated(**options):
+    return make_hierarchical_classification(
+        n_samples=120, n_features=6, n_labels=20, random_state=0, **options
+    )
+
+
+def test_root_split_is_that_of_a_regression_tree_on_weighted_labels():
+    data = generated()
+    w = data.hierarchy.weights(0.75)
+    ours = PCTClassifier(data.hierarchy, max_depth=1).fit(data.X, data.y).tree_
+    peer = DecisionTreeRegressor(max_depth=1).fit(data.X, np.sqrt(w) * data.y.toarray()).tree_
+    assert ours.feature[0] == peer.feature[0]
+    assert ours.threshold[0] == pytest.approx(peer.threshold[0])
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_classes_of_one_variable_are_split_as_scikit_learn_does(criterion):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(300, 3)), rng.integers(0, 4, 300)
+    # Leaves large enough for no two tests to tie, where scikit-learn would draw lots.
+    ours = PCTClassifier(criterion=criterion, min_samples_leaf=20).fit(X, y)
+    peer = DecisionTreeClassifier(criterion=criterion, min_samples_leaf=20).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X))
+    assert ours.get_n_leaves() == peer.get_n_leaves()
+    assert ours.get_depth() == peer.get_depth()
+    np.testing.assert_allclose(ours.feature_importances_, peer.feature_importances_)
+
+
+@pytest.mark.parametrize(
+    ("y", "expected"),
+    [
+        (PATHS, ["animal/cat", "plant"]),
+        ([{"animal/cat"}, {"animal/cat"}, {"animal/dog"}, {"plant"}], [{"animal/cat"}, {"plant"}]),
+        (["animal/cat@plant"] * 2 + ["plant", "plant"], ["animal/cat@plant", "plant"]),
+        ([1, 1, 2, 3], [1, 3]),
+        (np.array([["a", "b"], ["a", "b"], ["a", "c"], ["d", ""]]), [["a", "b"], ["d", ""]]),
+    ],
+    ids=["paths", "sets", "clus", "classes", "levels"],
+)
+def test_predict_answers_in_the_format_of_y(y, expected):
+    predicted = PCTClassifier().fit(X4, y).predict([X4[0], X4[3]])
+    assert [p.tolist() if isinstance(p, np.ndarray) else p for p in predicted] == expected
+
+
+def test_probabilities_are_coherent_and_do_not_depend_on_the_batch():
+    data = generated(dag_share=0.3, missing_share=0.1)
+    model = PCTClassifier(data.hierarchy, min_samples_leaf=3).fit(data.X, data.y)
+    proba = model.predict_proba(data.X)
+    indptr, parents = data.hierarchy.parent_rows
+    children = np.repeat(np.arange(data.hierarchy.n_labels), np.diff(indptr))
+    assert (proba[:, children] <= proba[:, parents] + 1e-12).all()
+    alone = np.vstack([model.predict_proba(row[None]) for row in np.asarray(data.X)])
+    np.testing.assert_array_equal(proba, alone)
+
+
+def test_thresholds_may_not_break_the_hierarchy():
+    y = [[path] for path in PATHS]
+    model = PCTClassifier(min_samples_leaf=2).fit(X4, y)
+    assert model.predict([X4[3]], threshold=0.6) == [[]]
+    assert model.predict([X4[3]], threshold=0.5) == [["animal/dog", "plant"]]
+    assert model.predict([X4[3]], threshold={"animal/dog": 0.9}) == [["animal", "plant"]]
+    with pytest.raises(ValueError, match=r"threshold of 'animal/cat' is 0.1, below 0.5 of its"):
+        model.predict(X4, threshold={"animal/cat": 0.1})
+    with pytest.raises(ValueError, match="y had one label per row"):
+        PCTClassifier().fit(X4, PATHS).predict(X4, threshold=0.3)
+
+
+def test_frames_of_pandas_and_polars_with_categories_give_one_tree():
+    columns = {"size": [1.0, None, 3.0, 9.0], "diet": ["meat", "meat", "plants", None]}
+    frame = pd.DataFrame(columns).astype({"diet": "category"})
+    by_pandas = PCTClassifier().fit(frame, PATHS)
+    by_polars = PCTClassifier().fit(pl.DataFrame(columns), PATHS)
+    np.testing.assert_array_equal(by_pandas.tree_.feature, by_polars.tree_.feature)
+    assert list(by_pandas.feature_names_in_) == ["size", "diet"]
+    unseen = pd.DataFrame({"size": [2.0], "diet": ["stones"]})
+    assert np.isfinite(by_pandas.predict_proba(unseen)).all()
+    with pytest.raises(ValueError, match=r"X is an array, but the model was fitted on a data"):
+        by_pandas.predict([[1.0, 0.0]])
+
+
+def test_categorical_features_of_an_array_are_codes():
+    X = np.array([[0.0], [1.0], [2.0], [0.0], [2.0], [np.nan]])
+    y = [0, 1, 0, 0, 0, 1]
+    tree = PCTClassifier(categorical_features=[0]).fit(X, y).tree_
+    assert tree.category_branch.tolist() == [1, 0, 1]  # x = 1?
+    with pytest.raises(ValueError, match=r"column 0 of X is nominal .* but holds 0.5"):
+        PCTClassifier(categorical_features=[0]).fit([[0.5], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="names column 3, but X has 1 columns"):
+        PCTClassifier(categorical_features=[3]).fit(X, y)
+
+
+def test_sparse_input_stays_sparse_and_predicts_the_same():
+    data = generated(sparsity=0.8)
+    X = sparse.csr_array(data.X)
+    by_rows = PCTClassifier(data.hierarchy).fit(X, data.y)
+    by_columns = PCTClassifier(data.hierarchy).fit(X.toarray(), data.y)
+    np.testing.assert_array_equal(by_rows.predict_proba(X), by_columns.predict_proba(X.toarray()))
+    np.testing.assert_array_equal(by_rows.apply(X), by_columns.apply(X.toarray()))
+
+
+def test_values_that_differ_in_their_last_bits_are_told_apart():
+    rng = np.random.default_rng(0)
+    place = rng.permutation(600)
+    X = (1 + place * np.finfo(float).eps)[:, None]
+    y = np.where(place < 250, "low", np.where(place < 400, "middle", "high"))
+    tree = PCTClassifier().fit(X, y)
+    assert tree.get_n_leaves() == 3
+    np.testing.assert_array_equal(tree.predict(X), y)
+
+
+def test_paths_and_leaves_agree():
+    data = generated(missing_share=0.1)
+    model = PCTClassifier(data.hierarchy, max_depth=4).fit(data.X, data.y)
+    leaves, paths = model.apply(data.X), model.decision_path(data.X)
+    assert paths.shape == (120, len(model.tree_.feature))
+    assert (model.tree_.feature[leaves] == -1).all()
+    assert (np.asarray(paths[np.arange(120), leaves]) == 1).all()
+    assert paths.sum(axis=1).max() == model.get_depth() + 1
+
+
+@pytest.mark.parametrize("splitter", ["best", "random"])
+def test_one_seed_gives_one_tree_for_any_number_of_threads(splitter):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 70))  # large enough to be shared among threads
+    y = (X[:, :5] + rng.normal(size=(3000, 5)) > 0).astype(int)
+    options = {"splitter": splitter, "max_features": 30, "random_state": 7, "min_samples_leaf": 5}
+    one, many = (PCTClassifier(n_jobs=k, **options).fit(X, y).tree_ for k in (1, 4))
+    for name in ("feature", "threshold", "child", "value_label", "value", "weight", "gain"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(many, name))
+    other = PCTClassifier(**{**options, "random_state": 8}).fit(X, y).tree_
+    assert not np.array_equal(one.threshold, other.threshold)
+
+
+def test_f_test_levels_shrink_trees_and_a_list_chooses():
+    data = load_animals(as_frame=False)
+    nominal = [name in data.categories for name in data.feature_names]
+    models = [
+        PCTClassifier(data.hierarchy, f_test=f, categorical_features=nominal, random_state=0)
+        for f in (None, 0.05, 0.001, [0.05, 0.001])
+    ]
+    sizes = [model.fit(data.X, data.y).get_n_leaves() for model in models]
+    assert sizes[0] > sizes[1] > sizes[2]
+    chosen = models[3]
+    assert set(chosen.f_test_scores_) == {0.05, 0.001}
+    assert chosen.f_test_ == max(chosen.f_test_scores_, key=chosen.f_test_scores_.get)
+    assert chosen.get_n_leaves() == sizes[1 if chosen.f_test_ == 0.05 else 2]
+
+
+def test_validation_rows_choose_the_level_and_join_the_final_tree():
+    data = generated()
+    model = PCTClassifier(data.hierarchy, f_test=[0.1, 0.001])
+    model.fit(data.X[:60], data.y[:60], validation=(data.X[60:], data.y[60:]))
+    assert model.tree_.n_samples[0] == 120
+    with pytest.raises(ValueError, match="there is nothing to choose"):
+        PCTClassifier(data.hierarchy).fit(
+            data.X[:60], data.y[:60], validation=(data.X[60:], data.y[60:])
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"criterion": "brier"}, "criterion is 'brier', but it must be one of 'variance'"),
+        ({"w0": -1}, "w0 is -1, but it must be a number of 0 or more"),
+        ({"max_depth": 1.5}, "max_depth is 1.5, but it must be a whole number of 0 or more"),
+        ({"min_samples_leaf": "5"}, "min_samples_leaf is '5', but it must be a number"),
+        ({"max_features": 0}, "max_features is 0, but it must be a whole number of 1 or more"),
+        ({"f_test": 2}, "f_test is 2, but it must be a number from"),
+        ({"f_test": []}, "f_test is an empty list"),
+        ({"f_test": 0.1, "criterion": "entropy"}, "F-test compares variances"),
+        ({"label_weight": [1.0]}, r"label_weight has shape \(1,\)"),
+        ({"nominal_tests": "all"}, "nominal_tests is 'all'"),
+    ],
+)
+def test_wrong_parameters_are_named_before_any_work(options, message):
+    with pytest.raises(ValueError, match=message):
+        PCTClassifier(**options).fit(X4, PATHS)
+
+
+def test_wrong_data_is_named():
+    with pytest.raises(ValueError, match="X has 4 rows, but y has 3"):
+        PCTClassifier().fit(X4, PATHS[:3])
+    with pytest.raises(ValueError, match="sample_weight is zero for every row"):
+        PCTClassifier().fit(X4, PATHS, sample_weight=np.zeros(4))
+    with pytest.raises(ValueError, match="unknown label 'mineral'"):
+        PCTClassifier(Hierarchy.from_paths(["animal"])).fit(X4, [["mineral"]] * 4)
+    with pytest.raises(ValueError, match="infinity"):
+        PCTClassifier().fit([[np.inf], [1.0]], [0, 1])
+
+
+def test_label_weights_decide_which_label_matters():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 3, dtype=float)
+    y = X.astype(int)
+    for label, feature in ((0, 0), (1, 1)):
+        model = PCTClassifier(label_weight={label: 10.0}, max_depth=1).fit(X, y)
+        assert model.tree_.feature[0] == feature
+
+
+def test_trees_survive_pickling_and_refuse_damage():
+    model = PCTClassifier().fit(X4, PATHS)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X4), model.predict_proba(X4))
+    arrays = plain_arrays(model.tree_)
+    for name, position, value in [("child", 0, 0), ("child", 0, 99), ("value_label", 0, -5)]:
+        damaged = {key: array.copy() for key, array in arrays.items()}
+        damaged[name][position] = value
+        with pytest.raises(ValueError, match="damaged tree"):
+            Tree(damaged)
+    with pytest.raises(ValueError, match="damaged tree: arrays differ in length"):
+        Tree({**arrays, "gain": arrays["gain"][:-1]})
+
+
+def test_a_chain_of_tests_does_not_recurse():
+    # Alternating classes are peeled off one row at a time: a path of thousands of nodes.
+    n = 4000
+    X, y = np.arange(n, dtype=float)[:, None], np.arange(n) % 2
+    model = PCTClassifier().fit(X, y)
+    assert model.get_n_leaves() == n
+    assert model.get_depth() > 1000
+    assert (model.predict(X) == y).all()
+
+
+def test_a_tree_of_many_nodes_is_grown_in_passing():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((100_000, 1)), rng.integers(0, 50, 100_000)
+    model = PCTClassifier(n_jobs=2).fit(X, y)
+    assert len(model.tree_.feature) > 150_000
+    assert (model.predict(X) == y).all()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers of POSIX")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_signal_stops_a_long_fit(n_jobs):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100_000, 60)), (rng.random((100_000, 40)) < 0.3).astype(int)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        # The fit would take minutes; the alarm rings when it is in native code.
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with pytest.raises(KeyboardInterrupt):
+            PCTClassifier(n_jobs=n_jobs).fit(X, y)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,108 @@
+"""The engine grows the same trees as CLUS, node by node and leaf by leaf."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ramify import Hierarchy, PCTClassifier
+from ramify.metrics import mean_auprc, mean_auroc, pooled_auprc, weighted_auprc
+from tests.support.clus_cases import Case, single_tree_cases
+from tests.support.clus_oracle import read_measures, read_models, read_predictions, requires_oracle
+from tests.support.clus_trees import differences
+from tests.support.engine_trees import as_printed
+
+WEIGHTING = {
+    "ExpSumParentWeight": "sum",
+    "ExpAvgParentWeight": "avg",
+    "ExpMinParentWeight": "min",
+    "ExpMaxParentWeight": "max",
+    "NoWeight": "avg",
+}
+CASES = [case for case in single_tree_cases() if not case.folder.startswith("t13")]
+on_every_tiny_tree = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+def hierarchy_of(case: Case) -> Hierarchy:
+    if not case.is_hierarchical:
+        return Hierarchy.from_labels(case.labels)
+    edges = [(p, c) for c, parents in case.parents.items() for p in (parents or ("<root>",))]
+    return Hierarchy.from_edges(edges, root="<root>")
+
+
+def label_matrix(case: Case, Y: np.ndarray, hierarchy: Hierarchy) -> np.ndarray:
+    """Put the columns of a case into the order of the hierarchy."""
+    return Y[:, [case.labels.index(label) for label in hierarchy.labels]].astype(int)
+
+
+def classifier(case: Case) -> PCTClassifier:
+    wanted = case.reference_settings()
+    kind = case.option("Hierarchical", "WType", "ExpSumParentWeight")
+    w0 = 1.0 if kind == "NoWeight" else float(case.option("Hierarchical", "WParam", "0.75"))
+    return PCTClassifier(
+        hierarchy_of(case),
+        criterion=wanted.criterion,
+        w0=w0,
+        weighting=WEIGHTING[kind],
+        max_depth=wanted.max_depth,
+        min_weight=wanted.min_weight,
+        f_test=None if wanted.criterion in ("entropy", "gain_ratio") else wanted.f_test,
+        threshold_at=wanted.thresholds,
+        nominal_tests="nary" if wanted.nary else "subset" if wanted.subsets else "single",
+        categorical_features=[bool(a.values) for a in case.train.attributes],
+        clus_compat=True,
+    )
+
+
+def fitted(case: Case) -> PCTClassifier:
+    model = classifier(case)
+    Y = label_matrix(case, case.train.Y, model.hierarchy)
+    return model.fit(case.train.X, Y, sample_weight=case.train.sample_weight)
+
+
+@requires_oracle
+@on_every_tiny_tree
+def test_engine_grows_the_trees_of_clus(case: Case) -> None:
+    (expected,) = read_models(case.path(".out"))["Original"]
+    model = fitted(case)
+    grown = as_printed(
+        model.tree_,
+        [a.name for a in case.train.attributes],
+        [a.values for a in case.train.attributes],
+        [model.hierarchy_.index(label) for label in case.labels],
+        multilabel=not case.is_hierarchical,
+        nary=model.nominal_tests == "nary",
+    )
+    assert differences(expected, grown) == []
+
+
+@requires_oracle
+@on_every_tiny_tree
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_engine_predicts_like_clus(case: Case, part: str) -> None:
+    ending = {"train": ".train.1.pred.arff", "test": ".test.pred.arff"}[part]
+    expected = read_predictions(case.path(ending), "Original")
+    model = fitted(case)
+    scores = model.predict_proba(getattr(case, part).X)
+    ours = scores[:, [model.hierarchy_.index(label) for label in case.labels]]
+    np.testing.assert_allclose(ours, expected.scores, rtol=0, atol=1e-15)
+
+
+@requires_oracle
+@pytest.mark.parametrize("case", [c for c in CASES if c.is_hierarchical], ids=str)
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_engine_scores_like_clus(case: Case, part: str) -> None:
+    expected = read_measures(case.path(".out"))[part]["Original"]
+    model = fitted(case)
+    data = getattr(case, part)
+    Y, scores = label_matrix(case, data.Y, model.hierarchy_), model.predict_proba(data.X)
+    measures = {
+        "auprc": mean_auprc,
+        "auprc_weighted": weighted_auprc,
+        "auprc_pooled": pooled_auprc,
+        "auroc": mean_auroc,
+    }
+    if case.option("Hierarchical", "EvalClasses") not in ("", "None"):
+        pytest.skip("CLUS evaluated some of the labels only")
+    found = {name: measure(Y, scores) for name, measure in measures.items()}
+    assert found == pytest.approx(expected, abs=1e-12)

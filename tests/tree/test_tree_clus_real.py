@@ -1,0 +1,59 @@
+"""The engine grows CLUS's trees on real data: every test, threshold, leaf vector and AUPRC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ramify import PCTClassifier
+from ramify.metrics import mean_auprc, mean_auroc, pooled_auprc, weighted_auprc
+from tests.support.clus_data import load, requires_data
+from tests.support.clus_oracle import TREES, read_results, read_tree_file, requires_oracle
+from tests.support.clus_trees import differences
+from tests.support.engine_trees import as_printed
+
+RECORDS = [r for r in read_results() if r.get("tree_file") and "tree" in r["config"]]
+
+
+def classifier(record: dict[str, Any], hierarchy: Any) -> PCTClassifier:
+    config = record["config"]
+    criterion = {"mlc_tree": "gini", "mlc_tree_gain": "entropy"}.get(config, "variance")
+    return PCTClassifier(
+        hierarchy,
+        criterion=criterion,
+        w0=1.0 if config.endswith("_w1") else 0.75,
+        weighting="sum" if config.endswith("_sum") else "avg",
+        min_weight=5,
+        f_test=0.01 if "_f01" in config else None,
+        clus_compat=True,
+    )
+
+
+@requires_oracle
+@requires_data
+@pytest.mark.parametrize("record", RECORDS, ids=lambda r: f"{r['dataset']}-{r['config']}")
+def test_trees_and_figures_equal_those_of_clus(record: dict[str, Any]) -> None:
+    data = load(record["dataset"])
+    model = classifier(record, data.hierarchy).fit(data.X_train, data.Y_train)
+    (expected,) = read_tree_file(TREES / record["tree_file"].split("/")[-1])
+    categories = [model.schema_.categories.get(k, ()) for k in range(len(data.names))]
+    grown = as_printed(
+        model.tree_,
+        data.names,
+        [[str(v) for v in values] for values in categories],
+        data.order,
+        multilabel=record["dataset"].endswith("_mlc"),
+    )
+    assert differences(expected, grown) == []
+    assert len(model.tree_.feature) == record["nodes"]
+    if record["dataset"].endswith("_mlc"):
+        return
+    scores = model.predict_proba(data.X_test)
+    found = {
+        "auroc": mean_auroc(data.Y_test, scores),
+        "auprc": mean_auprc(data.Y_test, scores),
+        "auprc_weighted": weighted_auprc(data.Y_test, scores),
+        "auprc_pooled": pooled_auprc(data.Y_test, scores),
+    }
+    assert found == pytest.approx(record["test"], abs=1e-9)

@@ -1,0 +1,342 @@
+"""Trees by distances between label sets, and leaves that predict one label set."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import ramify
+from ramify import PCTClassifier, PCTForestClassifier, distinct_label_sets
+from ramify.tree.distances import Distance, LabelSets
+from ramify.tree.plan import predict_tree
+from tests.reference import trees as reference
+from tests.reference.trees import Node, Settings
+from tests.support.clus_data import requires_data
+from tests.support.engine_trees import value
+from tests.tree.test_tree_reference import (
+    Problem,
+    assert_equal_trees,
+    assert_same,
+    plan_of,
+    problems,
+)
+
+quickly = settings(deadline=None, max_examples=60)
+
+Sets = list[frozenset[int]]
+
+
+def size(labels: frozenset[int], weights: np.ndarray) -> float:
+    return float(sum(weights[c] for c in sorted(labels)))
+
+
+# The definitions, word for word; `w` are the labels' weights.
+SQUARED: dict[str, Callable[[frozenset[int], frozenset[int], np.ndarray], float]] = {
+    "euclidean": lambda a, b, w: size(a ^ b, w),
+    "hamming": lambda a, b, w: (size(a | b, w) - size(a & b, w)) ** 2,
+    "jaccard": lambda a, b, w: (size(a ^ b, w) / size(a | b, w)) ** 2 if size(a | b, w) else 0.0,
+    "matching": lambda a, b, w: (max(size(a, w), size(b, w)) - size(a & b, w)) ** 2,
+}
+
+
+def label_sets(Y: np.ndarray) -> Sets:
+    return [frozenset(np.flatnonzero(row).tolist()) for row in Y]
+
+
+def distinct(sets: Sets) -> Sets:
+    return list(dict.fromkeys(sets))
+
+
+def matrix(name: str, sets: Sets, weights: np.ndarray) -> np.ndarray:
+    return np.array([[SQUARED[name](a, b, weights) for b in sets] for a in sets])
+
+
+def expected_tree(problem: Problem, name: str, wanted: Settings) -> Node:
+    """Grow the reference on set numbers; its leaves then hold shares of sets."""
+    sets = label_sets(problem.Y)
+    known = distinct(sets)
+    Y = np.eye(len(known))[[known.index(labels) for labels in sets]]
+    return reference.grow(
+        problem.columns,
+        Y,
+        wanted,
+        sample_weight=problem.sample_weight,
+        targets=[range(len(known))],
+        squared=matrix(name, known, problem.label_weights),
+    )
+
+
+def with_labels(tree: Node, known: np.ndarray) -> Node:
+    """Turn weights of sets into weights of labels."""
+    for node in reference.walk(tree):
+        node.sums = node.sums @ known
+    return tree
+
+
+def plan_by(name: str, wanted: Settings, **changes: Any) -> Any:
+    return plan_of(wanted, criterion="distance", distance=Distance(name), **changes)
+
+
+growth = st.builds(
+    Settings,
+    thresholds=st.sampled_from(["midpoint", "observed"]),
+    nary=st.booleans(),
+    subsets=st.booleans(),
+    max_depth=st.sampled_from([None, 3]),
+    min_samples_leaf=st.sampled_from([1, 2, 5]),
+    min_weight=st.sampled_from([0.0, 1.5]),
+    f_test=st.sampled_from([None, 0.05, 0.2]),
+)
+names = st.sampled_from(sorted(SQUARED))
+
+
+@settings(deadline=None, max_examples=200)
+@given(problem=problems(), name=names, wanted=growth)
+def test_engine_grows_the_tree_of_all_pairs(problem: Problem, name: str, wanted: Settings) -> None:
+    tree = problem.grow(plan_by(name, wanted))
+    known = np.array(
+        [problem.Y[label_sets(problem.Y).index(s)] for s in distinct(label_sets(problem.Y))]
+    )
+    expected = with_labels(expected_tree(problem, name, wanted), known)
+    assert_same(tree, expected, problem.Y.shape[1])
+    scores = np.zeros(problem.Y.shape)
+    predict_tree(tree, problem.X, scores)
+    by_reference = reference.predict(expected, problem.columns, wanted)
+    np.testing.assert_allclose(scores, by_reference, atol=1e-12)
+
+
+@quickly
+@given(problem=problems(), name=names)
+def test_impurity_is_half_the_mean_squared_distance_of_two_rows(
+    problem: Problem, name: str
+) -> None:
+    tree = problem.grow(plan_by(name, Settings(max_depth=0)))
+    sets, v = label_sets(problem.Y), problem.sample_weight
+    total = sum(
+        v[i] * v[j] * SQUARED[name](sets[i], sets[j], problem.label_weights)
+        for i, j in itertools.product(range(len(sets)), repeat=2)
+    )
+    assert tree.impurity[0] == pytest.approx(total / (2 * v.sum() ** 2), abs=1e-12)
+
+
+@quickly
+@given(problem=problems(), wanted=growth)
+def test_euclidean_distances_give_the_tree_of_the_variance(
+    problem: Problem, wanted: Settings
+) -> None:
+    by_pairs = problem.grow(plan_by("euclidean", wanted))
+    by_labels = problem.grow(plan_of(wanted))
+    np.testing.assert_array_equal(by_pairs.feature, by_labels.feature)
+    np.testing.assert_array_equal(by_pairs.threshold, by_labels.threshold)
+    for array in ("value", "impurity", "gain", "weight"):
+        np.testing.assert_allclose(
+            getattr(by_pairs, array), getattr(by_labels, array), atol=1e-9, err_msg=array
+        )
+
+
+@quickly
+@given(problem=problems(), name=names, wanted=growth, seed=st.integers(0, 99))
+def test_threads_and_layouts_do_not_matter(
+    problem: Problem, name: str, wanted: Settings, seed: int
+) -> None:
+    for changes in ({}, {"random_thresholds": True}, {"max_features": 1}):
+        plan = plan_by(name, wanted, seed=seed, **changes)
+        one = problem.grow(plan)
+        assert_equal_trees(
+            one, problem.grow(plan_by(name, wanted, seed=seed, n_jobs=3, **changes))
+        )
+    # NaN is stored, zeros are not.
+    by_columns = problem.grow(plan_by(name, wanted), sparse.csc_array(problem.X))
+    assert_equal_trees(problem.grow(plan_by(name, wanted)), by_columns)
+
+
+# ---- medoids -------------------------------------------------------------------------------
+
+
+def leaf_rows(
+    node: Node, problem: Problem, rows: np.ndarray, weights: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the rows of each leaf in the order of the engine's nodes, with their weights."""
+    if node.is_leaf:
+        yield rows, weights
+        return
+    answers = [node.test.branch(x) for x in problem.columns[node.test.column].values[rows]]
+    for b, (child, share) in enumerate(zip(node.children, node.shares, strict=True)):
+        part = np.array([share if a is None else float(a == b) for a in answers])
+        yield from leaf_rows(child, problem, rows[part > 0], (weights * part)[part > 0])
+
+
+def medoid(
+    sets: Sets, weights: np.ndarray, name: str, label_weights: np.ndarray
+) -> frozenset[int]:
+    """Return the set with the least sum, then the most frequent, then the first."""
+    known = distinct(sets)
+    squared = matrix(name, known, label_weights)
+    total = np.array([weights[[s == k for s in sets]].sum() for k in known])
+    cost = squared @ total
+    near = cost <= cost.min() + 1e-9 * cost.max()
+    return known[int(np.argmax(np.round(np.where(near, total, -1.0), 9)))]
+
+
+@settings(deadline=None, max_examples=100)
+@given(problem=problems(), name=names, wanted=growth, by_label=st.booleans())
+def test_a_medoid_is_the_nearest_of_the_leafs_label_sets(
+    problem: Problem, name: str, wanted: Settings, by_label: bool
+) -> None:
+    if by_label:  # any criterion has medoids; without a distance they are Euclidean
+        name = "euclidean"
+    plan = plan_of(wanted) if by_label else plan_by(name, wanted)
+    tree = problem.grow(plan_of(wanted, **{**vars(plan), "prototype": "medoid"}))
+    rows = np.flatnonzero(problem.sample_weight > 0)
+    expected = expected_tree(problem, name, wanted)
+    leaves = np.flatnonzero(tree.feature < 0)
+    found = list(leaf_rows(expected, problem, rows, problem.sample_weight[rows]))
+    for leaf, (of_leaf, weights) in zip(leaves, found, strict=True):
+        shares = value(tree, leaf, problem.Y.shape[1])
+        assert set(shares) <= {0.0, 1.0}
+        sets = label_sets(problem.Y[of_leaf])
+        assert frozenset(np.flatnonzero(shares).tolist()) == medoid(
+            sets, weights, name, problem.label_weights
+        )
+
+
+# ---- the estimators ------------------------------------------------------------------------
+
+X = np.random.default_rng(0).normal(size=(120, 5))
+Y = (X[:, :4] + np.random.default_rng(1).normal(size=(120, 4)) > 0.4).astype(int)
+
+
+def hamming(a: frozenset[int], b: frozenset[int]) -> float:
+    return float(len(a ^ b))
+
+
+def test_a_distance_of_ones_own_is_a_function_or_a_matrix():
+    calls = []
+
+    def counted(a: frozenset[int], b: frozenset[int]) -> float:
+        calls.append((a, b))
+        return hamming(a, b)
+
+    levels = [0.01, 0.05]
+    known = distinct_label_sets(Y)
+    squared = [[hamming(a, b) ** 2 for b in known] for a in known]
+    trees = [
+        PCTClassifier(criterion=criterion, f_test=levels, random_state=0).fit(X, Y)
+        for criterion in ("hamming", counted, squared, np.array(squared))
+    ]
+    for tree in trees[1:]:
+        assert_equal_trees(trees[0].tree_, tree.tree_)
+    assert len(calls) == len(known) * (len(known) - 1) / 2
+
+
+def test_a_function_is_given_labels_by_name_with_their_ancestors():
+    seen = set()
+
+    def remember(a, b):
+        seen.update([a, b])
+        return hamming(a, b)
+
+    y = ["animal/cat", "plant", "animal/cat", "animal"]
+    PCTClassifier(criterion=remember).fit([[0], [1], [2], [3]], y)
+    assert seen == {
+        frozenset(["animal", "animal/cat"]),
+        frozenset(["plant"]),
+        frozenset(["animal"]),
+    }
+    assert seen == set(distinct_label_sets(y))
+
+
+def test_validation_rows_have_label_sets_too():
+    tree = PCTClassifier(criterion="jaccard", f_test=[0.01, 0.1])
+    tree.fit(X[:60], Y[:60], validation=(X[60:], Y[60:]))
+    whole = PCTClassifier(criterion="jaccard", f_test=tree.f_test_).fit(X, Y)
+    assert_equal_trees(tree.tree_, whole.tree_)
+
+
+def test_sizes_of_sets_count_label_weights():
+    sets = sparse.csr_array(np.array([[1, 0, 1], [1, 1, 0]], dtype=np.int32))
+    weights = np.array([1.0, 2.0, 0.5])
+    for name, expected in {
+        "euclidean": 2.5,
+        "hamming": 2.5**2,
+        "jaccard": (2.5 / 3.5) ** 2,
+        "matching": 2.0**2,
+    }.items():
+        assert LabelSets.of(sets, weights, Distance(name)).squared[0, 1] == pytest.approx(expected)
+
+
+def test_medoids_are_coherent_and_real_label_sets():
+    animals = ramify.load_animals()
+    tree = PCTClassifier(animals.hierarchy, prototype="medoid", min_samples_leaf=4)
+    complete = animals.X[animals.X.notna().all(axis=1)]  # unknown values mix leaves
+    scores = tree.fit(animals.X, animals.y).predict_proba(complete)
+    assert set(np.unique(scores)) == {0.0, 1.0}
+    given = {tuple(row) for row in sparse.csr_array(animals.y).toarray().tolist()}
+    assert {tuple(row) for row in scores.tolist()} <= given
+
+
+def test_forests_take_distances():
+    forest = PCTForestClassifier(criterion="jaccard", n_estimators=4, random_state=0)
+    scores = forest.fit(X, Y).predict_proba(X)
+    again = PCTForestClassifier(criterion="jaccard", n_estimators=4, random_state=0, n_jobs=2)
+    np.testing.assert_array_equal(scores, again.fit(X, Y).predict_proba(X))
+    assert forest.score(X, Y) > 0.5
+
+
+def test_a_matrix_of_distances_is_saved(tmp_path):
+    known = distinct_label_sets(Y)
+    squared = np.array([[hamming(a, b) for b in known] for a in known])
+    tree = PCTClassifier(criterion=squared, prototype="medoid", min_samples_leaf=3).fit(X, Y)
+    ramify.save(tree, tmp_path / "tree.ramify")
+    loaded = ramify.load(tmp_path / "tree.ramify")
+    np.testing.assert_array_equal(loaded.criterion, squared)
+    np.testing.assert_array_equal(loaded.predict_proba(X), tree.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"criterion": "cosine"}, "criterion is 'cosine', but it must be one of .*'jaccard'"),
+        ({"criterion": np.ones((2, 3))}, r"array of shape \(2, 3\)"),
+        ({"criterion": -np.eye(2)}, "negative or not finite"),
+        ({"criterion": np.eye(2)}, "not zero on its diagonal"),
+        ({"criterion": np.triu(np.ones((2, 2)), 1)}, "not symmetric"),
+        ({"criterion": np.zeros((2, 2))}, "a matrix of 2 rows, but y has .* distinct label sets"),
+        ({"criterion": lambda a, b: -1.0}, "criterion returned -1.0 as the distance of"),
+        ({"criterion": "hamming", "clus_compat": True}, "CLUS has no such trees"),
+        ({"prototype": "mode"}, "prototype is 'mode', but it must be one of 'mean', 'medoid'"),
+        ({"prototype": "medoid", "clus_compat": True}, "CLUS's trees predict means"),
+    ],
+)
+def test_errors_name_the_argument_and_the_remedy(settings, message):
+    with pytest.raises(ValueError, match=message):
+        PCTClassifier(**settings).fit(X, Y)
+
+
+@requires_data
+@pytest.mark.parametrize("name", ["emotions", "enron_mulan", "church_FUN"])
+def test_euclidean_and_variance_agree_on_real_data(name):
+    data = ramify.fetch(name, as_frame=False)
+    features = list(data.feature_names)
+    X, y = data.rows("train")
+    trees = [
+        PCTClassifier(
+            data.hierarchy,
+            criterion=criterion,
+            min_samples_leaf=5,
+            categorical_features=[features.index(f) for f in data.categories] or None,
+        )
+        .fit(X, y)
+        .tree_
+        for criterion in ("variance", "euclidean")
+    ]
+    np.testing.assert_array_equal(trees[0].feature, trees[1].feature)
+    np.testing.assert_array_equal(trees[0].threshold, trees[1].threshold)
+    np.testing.assert_allclose(trees[0].value, trees[1].value, atol=1e-12)

@@ -1,0 +1,253 @@
+"""C4.5-style trees, and pruning on the training rows or on others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer
+
+import ramify
+from ramify import PCTClassifier, PerNodeClassifier, metrics
+from ramify.tree.plan import predict_tree
+from ramify.tree.pruning import prune_by_error
+from tests.reference import trees as reference
+from tests.reference.pruning import Pruning, upper_errors
+from tests.reference.trees import Settings
+from tests.tree.test_tree_reference import (
+    Problem,
+    assert_equal_trees,
+    assert_same,
+    plan_of,
+    problems,
+)
+
+# ---- pessimistic pruning -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("errors", "n", "rate"), [(0, 6, 0.206), (0, 9, 0.143), (0, 1, 0.75), (1, 16, 0.157)]
+)
+def test_limits_are_those_of_the_literature(errors, n, rate):
+    assert upper_errors(n, errors, 0.25) / n == pytest.approx(rate, abs=0.01)
+
+
+@pytest.mark.parametrize("errors", [1, 3, 10, 50])
+def test_limits_are_close_to_the_binomials_own(errors):
+    for n in (2 * errors + 2, 10 * errors):
+        exact = scipy.stats.beta.ppf(0.75, errors + 1, n - errors)
+        assert upper_errors(n, errors, 0.25) / n == pytest.approx(exact, abs=0.02)
+
+
+c45 = st.builds(
+    Settings,
+    criterion=st.sampled_from(["gain_ratio", "entropy", "variance"]),
+    nary=st.booleans(),
+    min_samples_leaf=st.sampled_from([1, 2]),
+)
+
+
+def one_class(problem: Problem, single: bool) -> Problem:
+    if single:
+        return replace(problem, Y=problem.Y[:, :1], label_weights=np.ones(1))
+    n_classes = min(3, problem.Y.shape[1])
+    Y = np.eye(n_classes)[np.argmax(problem.Y[:, :n_classes], axis=1)]
+    return replace(problem, Y=Y, label_weights=np.ones(n_classes))
+
+
+@settings(deadline=None, max_examples=120)
+@given(
+    problem=problems(),
+    wanted=c45,
+    single=st.booleans(),
+    confidence=st.sampled_from([0.05, 0.25, 0.5]),
+)
+def test_pessimistic_pruning_is_that_of_the_reference(
+    problem: Problem, wanted: Settings, single: bool, confidence: float
+) -> None:
+    problem = one_class(problem, single)
+    exclusive = problem.Y.shape[1] > 1
+    tree = problem.grow(plan_of(wanted, exclusive=exclusive, confidence=confidence))
+    grown = reference.grow(
+        problem.columns,
+        problem.Y,
+        wanted,
+        sample_weight=problem.sample_weight,
+        targets=[range(problem.Y.shape[1])] if exclusive else None,
+    )
+    rows = np.flatnonzero(problem.sample_weight > 0)
+    pruning = Pruning(problem.columns, problem.Y, confidence)
+    expected = pruning.prune(grown, rows, problem.sample_weight[rows])
+    assert_same(tree, expected, problem.Y.shape[1])
+
+
+@settings(deadline=None, max_examples=60)
+@given(problem=problems(), wanted=c45, single=st.booleans())
+def test_figures_of_a_pruned_tree_are_those_of_its_rows(
+    problem: Problem, wanted: Settings, single: bool
+) -> None:
+    """A node's gain is its impurity less that of its branches, raised or not."""
+    problem = one_class(problem, single)
+    problem = replace(problem, X=np.nan_to_num(problem.X), sample_weight=np.ones(len(problem.X)))
+    exclusive = problem.Y.shape[1] > 1
+    tree = problem.grow(plan_of(wanted, exclusive=exclusive, confidence=0.25))
+    mass = tree.impurity * tree.weight
+    for node in np.flatnonzero(tree.feature >= 0):
+        children = tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]]
+        assert tree.weight[children].sum() == pytest.approx(tree.weight[node])
+        assert tree.gain[node] == pytest.approx(mass[node] - mass[children].sum(), abs=1e-9)
+
+
+def test_a_branch_is_raised():
+    """The first test is noise; the one in its larger branch does the work and takes its place."""
+    rng = np.random.default_rng(8)
+    X = rng.integers(0, 3, size=(40, 4)).astype(float)
+    y = (X[:, 0] + X[:, 1] * 0.5 + rng.normal(size=40) > 1).astype(int)
+    settings = {"min_samples_leaf": 2, "criterion": "gain_ratio"}
+    full = PCTClassifier(**settings).fit(X, y).tree_
+    pruned = PCTClassifier(**settings, pruning="pessimistic").fit(X, y).tree_
+    assert (full.feature[0], pruned.feature[0]) == (2, 0)
+    larger = full.child[np.argmax(full.share[:2])]
+    assert (full.feature[larger], full.threshold[larger]) == (0, pruned.threshold[0])
+    yes = (X[:, 0] > pruned.threshold[0]).sum()
+    assert pruned.weight.tolist() == [40, yes, 40 - yes]
+
+
+def test_pruned_trees_of_real_data_are_small_and_good():
+    X, y = load_breast_cancer(return_X_y=True)
+    train, test = np.arange(0, 569, 2), np.arange(1, 569, 2)
+    settings = {"criterion": "entropy", "min_samples_leaf": 2}
+    full = PCTClassifier(**settings).fit(X[train], y[train])
+    small = PCTClassifier(**settings, pruning="pessimistic").fit(X[train], y[train])
+    assert small.get_n_leaves() < full.get_n_leaves()
+    assert small.score(X[test], y[test]) > full.score(X[test], y[test]) - 0.02
+    smaller = PCTClassifier(**settings, pruning="pessimistic", pruning_confidence=0.001)
+    assert smaller.fit(X[train], y[train]).get_n_leaves() < small.get_n_leaves()
+
+
+def test_local_trees_are_pruned():
+    animals = ramify.load_animals()
+    sizes = []
+    for pruning in (None, "pessimistic"):
+        local = PerNodeClassifier(animals.hierarchy, estimator=PCTClassifier(pruning=pruning))
+        models = local.fit(animals.X, animals.y).estimators_.values()
+        trees = [model for model in models if isinstance(model, PCTClassifier)]
+        sizes.append(sum(tree.get_n_leaves() for tree in trees))
+    assert sizes[1] < sizes[0]
+
+
+# ---- reduced-error pruning -----------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    problem=problems(),
+    wanted=c45,
+    medoid=st.booleans(),
+    measure=st.sampled_from([metrics.hamming_loss, metrics.subset_accuracy, None]),
+    as_sparse=st.booleans(),
+)
+def test_reduced_error_pruning_takes_what_does_no_harm(
+    problem: Problem, wanted: Settings, medoid: bool, measure, as_sparse: bool
+) -> None:
+    seen = len(problem.X) // 2 + 1
+    training = Problem(
+        problem.X[:seen],
+        problem.n_categories,
+        problem.Y[:seen],
+        problem.label_weights,
+        problem.sample_weight[:seen],
+    )
+    plan = plan_of(wanted, inner_values=True, prototype="medoid" if medoid else "mean")
+    tree = training.grow(plan)
+    X, truth = problem.X[seen - 1 :], problem.Y[seen - 1 :]
+
+    def loss(scores):
+        if measure is None:
+            return float(((scores - truth) ** 2).sum())
+        sign = 1 if measure is metrics.hamming_loss else -1
+        return sign * measure(truth.astype(int), (scores >= 0.5 - 1e-12).astype(int))
+
+    def loss_of(is_leaf):
+        scores = np.zeros(truth.shape)
+        predict_tree(tree.cut(is_leaf), X, scores)
+        return loss(scores)
+
+    is_leaf = tree.feature < 0
+    for node in np.flatnonzero(~is_leaf)[::-1]:
+        trial = is_leaf.copy()
+        trial[node] = True
+        if loss_of(trial) <= loss_of(is_leaf) + 1e-9:
+            is_leaf = trial
+    given_X = sparse.csr_array(X) if as_sparse else X
+    pruned = prune_by_error(tree, given_X, problem.Y.shape[1], loss)
+    assert_equal_trees(pruned, tree.cut(is_leaf))
+
+
+X = np.random.default_rng(0).normal(size=(200, 6))
+Y = (X[:, :3] + np.random.default_rng(1).normal(size=(200, 3)) > 0.4).astype(int)
+
+
+@pytest.mark.parametrize(
+    "measure", ["hamming_loss", "pooled_auprc", metrics.subset_accuracy, "hmc_loss"]
+)
+@pytest.mark.parametrize("criterion", ["variance", "jaccard", "entropy"])
+def test_reduced_error_pruning_improves_any_measure(measure, criterion):
+    settings = {"criterion": criterion, "hierarchy": ramify.Hierarchy.from_labels([0, 1, 2])}
+    full = PCTClassifier(**settings).fit(X[:120], Y[:120])
+    pruned = PCTClassifier(**settings, pruning="reduced_error", pruning_measure=measure)
+    pruned.fit(X[:120], Y[:120], validation=(X[120:], Y[120:]))
+    assert pruned.get_n_leaves() < full.get_n_leaves()
+    name = measure if isinstance(measure, str) else measure.__name__
+    function = getattr(metrics, name)
+    answers = [
+        model.predict_proba(X[120:]) if name == "pooled_auprc" else model.predict(X[120:])
+        for model in (full, pruned)
+    ]
+    options = {"hierarchy": full.hierarchy_} if name == "hmc_loss" else {}
+    before, after = (function(Y[120:], answer, **options) for answer in answers)
+    assert after <= before if name.endswith("loss") else after >= before
+
+
+def test_levels_are_chosen_by_folds_where_validation_rows_prune():
+    settings = {"f_test": [0.01, 0.5], "random_state": 0}
+    pruned = PCTClassifier(**settings, pruning="reduced_error")
+    pruned.fit(X[:120], Y[:120], validation=(X[120:], Y[120:]))
+    assert pruned.f_test_ == PCTClassifier(**settings).fit(X[:120], Y[:120]).f_test_
+    assert pruned.tree_.weight[0] == 120
+
+
+def test_classes_are_pruned_by_what_is_predicted():
+    y = np.where(Y[:, 0], "yes", "no")
+    tree = PCTClassifier(pruning="reduced_error", pruning_measure="subset_accuracy")
+    tree.fit(X[:120], y[:120], validation=(X[120:], y[120:]))
+    full = PCTClassifier().fit(X[:120], y[:120])
+    assert tree.score(X[120:], y[120:]) >= full.score(X[120:], y[120:])
+    assert tree.get_n_leaves() < full.get_n_leaves()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"pruning": "cost"}, "pruning is 'cost', but it must be one of None, 'pessimistic'"),
+        ({"pruning": "pessimistic"}, "3 labels that may go together. Use pruning='reduced_error'"),
+        ({"pruning": "reduced_error"}, "no validation rows to prune on"),
+        ({"pruning_confidence": 0.7}, "pruning_confidence is 0.7, but it must be a number from"),
+        ({"pruning_measure": "beauty"}, "pruning_measure is 'beauty', but it must be a function"),
+        ({"pruning": "pessimistic", "clus_compat": True}, "CLUS prunes in other ways"),
+    ],
+)
+def test_errors_name_the_argument_and_the_remedy(settings, message):
+    with pytest.raises(ValueError, match=message):
+        PCTClassifier(**settings).fit(X, Y)
+
+
+def test_local_models_have_no_validation_rows():
+    local = PerNodeClassifier(estimator=PCTClassifier(pruning="reduced_error"))
+    with pytest.raises(ValueError, match="local models have no validation rows"):
+        local.fit(X, Y)
