@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := pyproject.toml CMakeLists.txt $(wildcard core/*/* bindings/*)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint sanitize format clean
+.PHONY: demo test lint sanitize fuzz format clean
 
 demo: $(VENV)/.base
 	@$(BIN)/python -m ramify.cli.demo
@@ -19,6 +19,15 @@ lint: $(VENV)/.dev
 # The engine's tests against a build with AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: $(VENV)/.dev
 	@tools/sanitize $(abspath $(BIN))/python
+
+# The long form of tests/robustness: make fuzz FUZZ_FILES=100000 FUZZ_KILLS=100 FUZZ_SEED=1
+FUZZ_FILES ?= 10000
+FUZZ_KILLS ?= 20
+FUZZ_SEED ?= 0
+
+fuzz: $(VENV)/.dev
+	@$(BIN)/python -m tests.robustness.fuzz_model_files --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
+	@$(BIN)/python -m tests.robustness.kill_studies --kills $(FUZZ_KILLS) --seed $(FUZZ_SEED)
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet --fix . && $(BIN)/ruff format --quiet .

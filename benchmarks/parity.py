@@ -11,19 +11,19 @@ import os
 from collections.abc import Iterator
 
 from tests.support import clus_data
+from tests.support.clus_models import REAL_TREES, TREE_CASES, fitted, real_classifier
 from tests.support.clus_oracle import ORACLE, read_models, read_tree_file
 from tests.support.clus_trees import TreeNode, differences
 from tests.support.engine_trees import as_printed
-from tests.tree import test_tree_clus, test_tree_clus_real
 
 Comparison = tuple[str, TreeNode, TreeNode]
 
 
 def hand_sized() -> Iterator[Comparison]:
     """Yield the name of each hand-sized case with CLUS's tree and ours."""
-    for case in test_tree_clus.CASES:
+    for case in TREE_CASES:
         (expected,) = read_models(case.path(".out"))["Original"]
-        model = test_tree_clus.fitted(case)
+        model = fitted(case)
         actual = as_printed(
             model.tree_,
             [attribute.name for attribute in case.train.attributes],
@@ -37,10 +37,10 @@ def hand_sized() -> Iterator[Comparison]:
 
 def real() -> Iterator[Comparison]:
     """Yield the same for each run on a real data set."""
-    for record in test_tree_clus_real.RECORDS if "RAMIFY_DATA" in os.environ else []:
+    for record in REAL_TREES if "RAMIFY_DATA" in os.environ else []:
         data = clus_data.load(record["dataset"])
         (expected,) = read_tree_file(ORACLE / record["tree_file"])
-        model = test_tree_clus_real.classifier(record, data.hierarchy)
+        model = real_classifier(record, data.hierarchy)
         model.fit(data.X_train, data.Y_train)
         categories = [model.schema_.categories.get(k, ()) for k in range(len(data.names))]
         actual = as_printed(

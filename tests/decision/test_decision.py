@@ -16,7 +16,7 @@ from ramify.decision import (
     most_probable_path,
     top_k_labels,
 )
-from tests.decision.test_decision_coherence import graphs_and_scores
+from tests.support.label_graphs import graphs_and_scores
 
 TREE = Hierarchy.from_paths(["animal/cat", "animal/dog", "plant"])
 DIAMOND = Hierarchy.from_edges([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")])

@@ -20,8 +20,7 @@ from ramify.metrics import (
     micro_f1,
     micro_precision_recall_f1,
 )
-from tests.decision.test_decision_coherence import edges
-from tests.hierarchy.test_hierarchy import build, label_graphs
+from tests.support.label_graphs import build, edges, label_graphs
 
 PATHS = Hierarchy.from_paths(["a/b", "c"])
 GOALS = ("micro_f1", "macro_f1", "cost", "precision")

@@ -6,22 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from scipy.optimize import nnls
 
 from ramify import Hierarchy, _core, fetch, load_animals
 from ramify.decision import make_coherent
-from tests.hierarchy.test_hierarchy import build, label_graphs
 from tests.support.clus_data import requires_data
+from tests.support.label_graphs import edges, graphs_and_scores
 
 METHODS = ("max", "min", "isotonic")
 TREE = Hierarchy.from_paths(["animal/cat", "animal/dog", "plant"])
 DIAMOND = Hierarchy.from_edges([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")])
-
-
-def edges(hierarchy):
-    indptr, parents = hierarchy.parent_rows
-    return np.repeat(np.arange(hierarchy.n_labels), np.diff(indptr)), parents
 
 
 def is_coherent(scores, hierarchy):
@@ -44,15 +38,6 @@ def least_squares(row, hierarchy, weight):
     root = np.sqrt(weight)
     multipliers, _ = nnls((D / root).T, -row * root, maxiter=1000)
     return row + D.T @ multipliers / weight
-
-
-@st.composite
-def graphs_and_scores(draw, n_rows=3):
-    hierarchy = build(draw(label_graphs()))
-    # Few distinct values make ties, which is where pooling goes wrong.
-    cells = st.one_of(st.floats(0, 1), st.integers(0, 4).map(lambda k: k / 4))
-    scores = draw(hnp.arrays(np.float64, (n_rows, hierarchy.n_labels), elements=cells))
-    return hierarchy, scores
 
 
 def test_hand_computed_tree():

@@ -15,9 +15,9 @@ from joblib import parallel_config
 from ramify import Hierarchy, PCTClassifier, PCTForestClassifier, _core, fetch
 from ramify.decision import leaf_weights, mandatory_leaves, nested_approximation
 from ramify.decision.leaf_programs import solve_programs
-from tests.hierarchy.test_hierarchy import build, label_graphs
 from tests.reference import decoding as reference
 from tests.support.clus_data import requires_data
+from tests.support.label_graphs import build, label_graphs
 
 TREE = Hierarchy.from_paths(["animal/cat", "animal/dog", "plant"])
 DIAMOND = Hierarchy.from_edges([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("c", "e")])

@@ -19,6 +19,7 @@ from ramify.metrics import (
 )
 from tests.support.clus_cases import Case, all_cases
 from tests.support.clus_data import RealData, load, requires_data
+from tests.support.clus_models import classifier, label_matrix
 from tests.support.clus_oracle import (
     TREES,
     read_measures,
@@ -30,7 +31,6 @@ from tests.support.clus_oracle import (
 )
 from tests.support.clus_trees import differences
 from tests.support.engine_trees import as_printed
-from tests.tree.test_tree_clus import classifier, label_matrix
 
 CASES = [c for c in all_cases() if "Ensemble" in c.settings and not c.folder.startswith("t14")]
 on_every_tiny_forest = pytest.mark.parametrize("case", CASES, ids=str)

@@ -11,34 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ramify import Hierarchy
-
-DIAMOND = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("d", "e")]
-
-
-@st.composite
-def label_graphs(draw, max_labels=12):
-    """Edges of a random DAG (a tree when `one`): parents always have a smaller number."""
-    n = draw(st.integers(1, max_labels))
-    one = draw(st.booleans())
-    parents = {}
-    for child in range(n):
-        most = min(child, 1 if one else 3)
-        chosen = st.sets(st.integers(0, max(child - 1, 0)), max_size=most)
-        parents[f"n{child}"] = [f"n{p}" for p in sorted(draw(chosen))] if child else []
-    return parents
-
-
-def build(parents):
-    edges = [(p, child) for child, above in parents.items() for p in above]
-    edges += [("root", child) for child, above in parents.items() if not above]
-    return Hierarchy.from_edges(edges, root="root")
-
-
-def naive_ancestors(parents, label):
-    found = set(parents[label])
-    for parent in parents[label]:
-        found |= naive_ancestors(parents, parent)
-    return found
+from tests.support.label_graphs import DIAMOND, build, label_graphs, naive_ancestors
 
 
 def test_paths_bring_all_their_prefixes():

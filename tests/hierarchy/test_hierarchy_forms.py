@@ -13,10 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ramify import Hierarchy
-from tests.hierarchy.test_hierarchy import DIAMOND, build, label_graphs, naive_ancestors
-
-SEGMENT = st.text("abc019 .-é", min_size=1, max_size=3).filter(lambda s: s.strip() == s)
-PATHS = st.lists(st.lists(SEGMENT, min_size=1, max_size=4).map("/".join), min_size=1, max_size=8)
+from tests.support.label_graphs import DIAMOND, PATHS, build, label_graphs, naive_ancestors
 
 OBO = """format-version: 1.2
 ontology: toy

@@ -9,12 +9,12 @@ from scipy import sparse
 
 from ramify import PCTClassifier, PCTForestClassifier, PerEdgeClassifier
 from ramify.inspection import explain, shap_values
-from tests.inspection.test_inspection_text import label_trees
 from tests.support.inspection_cases import (
     TREE,
     animal_forest,
     animal_tree,
     animals,
+    label_trees,
     problems,
     rows,
 )

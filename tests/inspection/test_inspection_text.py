@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from sklearn.base import BaseEstimator
 
 import ramify
 from ramify import (
@@ -21,7 +20,7 @@ from ramify import (
 from ramify.inspection import export_text, rules, summarise
 from ramify.inspection.node_tests import threshold_texts
 from ramify.inspection.outline import LabelChoice, make_outline
-from tests.support.inspection_cases import DAG, animal_forest, animal_tree, problems
+from tests.support.inspection_cases import DAG, animal_forest, animal_tree, label_trees, problems
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -101,36 +100,6 @@ def test_forest_shows_ten_trees():
     text = export_text(animal_forest(), max_depth=1, max_trees=2)
     assert "# tree 1\n" in text
     assert text.endswith("… 8 more trees\n")
-
-
-class LabelTrees(BaseEstimator):
-    """What BR-DT and its like offer: small trees, each with labels of its own."""
-
-    def __init__(self, parts):
-        whole = parts[0][1]
-        self.schema_, self.n_features_in_ = whole.schema_, whole.n_features_in_
-        self.hierarchy_ = Hierarchy.from_labels(["p", "q", "r"])
-        self.label_trees_ = [(name, labels, model.tree_) for name, model, labels in parts]
-
-    def fit(self, X, y):
-        return self
-
-    def _predict_scores(self, X):
-        scores = np.zeros((len(X), 3))
-        for _, labels, tree in self.label_trees_:
-            part = np.zeros((len(X), len(labels)))
-            tree.predict(X, part, 1.0, False)
-            scores[:, labels] = part
-        return scores
-
-
-def label_trees() -> tuple[LabelTrees, np.ndarray]:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 2))
-    Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0, X.sum(axis=1) > 0]).astype(int)
-    first = PCTClassifier(Hierarchy.from_labels(["p", "r"])).fit(X, Y[:, [0, 2]])
-    second = PCTClassifier(Hierarchy.from_labels(["q"])).fit(X, Y[:, [1]])
-    return LabelTrees([("p, r", first, [0, 2]), ("q", second, [1])]), X
 
 
 def test_any_set_of_trees_with_labels_joins():

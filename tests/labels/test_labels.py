@@ -17,8 +17,7 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from ramify import Hierarchy, HierarchyBinarizer
 from ramify.labels import format_from_settings, read_labels
-from tests.hierarchy.test_hierarchy import build, label_graphs
-from tests.hierarchy.test_hierarchy_forms import PATHS
+from tests.support.label_graphs import PATHS, build, label_graphs
 
 TREE = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
 BARE = Hierarchy.from_edges([("mammal", "cat"), ("mammal", "dog"), ("root", "bird")], root="root")

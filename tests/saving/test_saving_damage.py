@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 import ramify
-from benchmarks.damage import FORGERIES, bomb, forge, unpack
-from benchmarks.fuzz_load import fuzz, models
 from ramify import ModelFileError
 from ramify.saving.container import VERSION
 from tests.golden.make_model import FOLDER, NAMES, make, rows
+from tests.support.model_file_damage import FORGERIES, bomb, forge, unpack
 
 
 @pytest.fixture
@@ -61,15 +60,6 @@ def test_files_of_a_later_version_ask_for_an_update(sound):
         ModelFileError, match=r"ramify 7.0 wrote this .* version 99.* Update ramify"
     ):
         ramify.load(sound)
-
-
-@pytest.mark.parametrize("number", range(4), ids=["tree", "forest", "local", "pipeline"])
-def test_damaged_files_are_refused(number):
-    pytest.importorskip("skops")
-    model, X = models()[number]
-    summary = fuzz(model, X, 100, seed=number + 1)
-    assert not summary.failures, summary.write()
-    assert summary.most_bytes < 300 << 20, summary.write()
 
 
 @pytest.mark.parametrize("damage", FORGERIES, ids=lambda damage: damage.__name__)

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import random
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,23 +29,6 @@ from ramify.studies.models import build
 from ramify.studies.plan import Protocol
 from ramify.studies.store import Store
 from tests.support.studies_cases import MODELS, small, stored, tables, without_times
-
-TOML = """
-name = "killed"
-[[datasets]]
-name = "animals"
-[[models]]
-name = "forest"
-model = "forest"
-parameters = { n_estimators = 150 }
-[[models]]
-name = "tree"
-model = "tree"
-[measures.auprc]
-measure = "pooled_auprc"
-[protocol]
-folds = 10
-"""
 
 
 @pytest.fixture(scope="module")
@@ -216,38 +193,6 @@ def test_damaged_and_half_written_files_are_no_results(tmp_path: Path) -> None:
     assert store.done(["a", "b", "c"]) == set()
     store.prepare()
     assert not list(store.cells.glob(".*.part"))
-
-
-def test_killed_at_any_moment_a_study_goes_on_where_it_stood(tmp_path: Path) -> None:
-    path = tmp_path / "killed.toml"
-    path.write_text(TOML, "utf-8")
-    whole = run_study(load_study(path), tmp_path / "whole")
-    folder = tmp_path / "killed"
-    seen: dict[str, dict] = {}
-    for kill in range(3):
-        _start_and_kill(path, folder, n_cells=3 + 4 * kill)
-        now = stored(folder)  # every file parses
-        assert {key: now[key] for key in seen} == seen, "a finished cell was learnt again"
-        seen = now
-    resumed = run_study(load_study(path), folder)
-    assert {key: stored(folder)[key] for key in seen} == seen
-    assert list(map(without_times, resumed.cells)) == list(map(without_times, whole.cells))
-    assert not list(folder.rglob("*.part"))
-
-
-def _start_and_kill(path: Path, folder: Path, n_cells: int) -> None:
-    """Kill a run at a random moment after it has written some cells."""
-    code = f"from ramify.studies import *; run_study(load_study({str(path)!r}), {str(folder)!r})"
-    source = str(Path(running.__file__).parents[2])
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": source}
-    )
-    deadline = time.monotonic() + 60
-    while len(list(folder.glob("cells/*.json"))) < n_cells and time.monotonic() < deadline:
-        time.sleep(0.005)
-    time.sleep(random.random() * 0.05)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
 
 
 def test_tuning_chooses_on_training_rows_and_says_what() -> None:

@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from ramify import BinaryRelevance, LabelPowerset, MLkNN, RAkEL
-from tests.transformation.test_transformation import make_flat
+from tests.support.flat_labels import make_flat
 
 pytest.importorskip("skmultilearn", reason="needs scikit-multilearn-ng")
 

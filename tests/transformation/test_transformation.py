@@ -28,6 +28,7 @@ from ramify import (
     RAkEL,
 )
 from tests.reference import transformations as twins
+from tests.support.flat_labels import make_flat
 from tests.support.local_cases import is_coherent, make_data
 
 BASES = [
@@ -47,16 +48,6 @@ every_kind = pytest.mark.parametrize(
     ],
     ids=str,
 )
-
-
-def make_flat(seed: int, n_rows: int = 40, n_labels: int = 5) -> tuple[np.ndarray, ...]:
-    """Return X, related labels and new rows."""
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(n_rows, 4))
-    noise = random.normal(scale=0.5, size=(n_rows, n_labels))
-    Y = (X @ random.normal(size=(4, n_labels)) + noise > 0.7).astype(int)
-    Y[:, -1] = Y[:, 0] | Y[:, -1]
-    return X, Y, random.normal(size=(15, 4))
 
 
 # ---- equal to their twins ------------------------------------------------------------------

@@ -5,59 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ramify import Hierarchy, PCTClassifier
 from ramify.metrics import mean_auprc, mean_auroc, pooled_auprc, weighted_auprc
-from tests.support.clus_cases import Case, single_tree_cases
+from tests.support.clus_cases import Case
+from tests.support.clus_models import TREE_CASES as CASES
+from tests.support.clus_models import fitted, label_matrix
 from tests.support.clus_oracle import read_measures, read_models, read_predictions, requires_oracle
 from tests.support.clus_trees import differences
 from tests.support.engine_trees import as_printed
 
-WEIGHTING = {
-    "ExpSumParentWeight": "sum",
-    "ExpAvgParentWeight": "avg",
-    "ExpMinParentWeight": "min",
-    "ExpMaxParentWeight": "max",
-    "NoWeight": "avg",
-}
-CASES = [case for case in single_tree_cases() if not case.folder.startswith("t13")]
 on_every_tiny_tree = pytest.mark.parametrize("case", CASES, ids=str)
-
-
-def hierarchy_of(case: Case) -> Hierarchy:
-    if not case.is_hierarchical:
-        return Hierarchy.from_labels(case.labels)
-    edges = [(p, c) for c, parents in case.parents.items() for p in (parents or ("<root>",))]
-    return Hierarchy.from_edges(edges, root="<root>")
-
-
-def label_matrix(case: Case, Y: np.ndarray, hierarchy: Hierarchy) -> np.ndarray:
-    """Put the columns of a case into the order of the hierarchy."""
-    return Y[:, [case.labels.index(label) for label in hierarchy.labels]].astype(int)
-
-
-def classifier(case: Case) -> PCTClassifier:
-    wanted = case.reference_settings()
-    kind = case.option("Hierarchical", "WType", "ExpSumParentWeight")
-    w0 = 1.0 if kind == "NoWeight" else float(case.option("Hierarchical", "WParam", "0.75"))
-    return PCTClassifier(
-        hierarchy_of(case),
-        criterion=wanted.criterion,
-        w0=w0,
-        weighting=WEIGHTING[kind],
-        max_depth=wanted.max_depth,
-        min_weight=wanted.min_weight,
-        f_test=None if wanted.criterion in ("entropy", "gain_ratio") else wanted.f_test,
-        threshold_at=wanted.thresholds,
-        nominal_tests="nary" if wanted.nary else "subset" if wanted.subsets else "single",
-        categorical_features=[bool(a.values) for a in case.train.attributes],
-        clus_compat=True,
-    )
-
-
-def fitted(case: Case) -> PCTClassifier:
-    model = classifier(case)
-    Y = label_matrix(case, case.train.Y, model.hierarchy)
-    return model.fit(case.train.X, Y, sample_weight=case.train.sample_weight)
 
 
 @requires_oracle

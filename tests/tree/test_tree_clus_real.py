@@ -6,36 +6,20 @@ from typing import Any
 
 import pytest
 
-from ramify import PCTClassifier
 from ramify.metrics import mean_auprc, mean_auroc, pooled_auprc, weighted_auprc
 from tests.support.clus_data import load, requires_data
-from tests.support.clus_oracle import TREES, read_results, read_tree_file, requires_oracle
+from tests.support.clus_models import REAL_TREES, real_classifier
+from tests.support.clus_oracle import TREES, read_tree_file, requires_oracle
 from tests.support.clus_trees import differences
 from tests.support.engine_trees import as_printed
-
-RECORDS = [r for r in read_results() if r.get("tree_file") and "tree" in r["config"]]
-
-
-def classifier(record: dict[str, Any], hierarchy: Any) -> PCTClassifier:
-    config = record["config"]
-    criterion = {"mlc_tree": "gini", "mlc_tree_gain": "entropy"}.get(config, "variance")
-    return PCTClassifier(
-        hierarchy,
-        criterion=criterion,
-        w0=1.0 if config.endswith("_w1") else 0.75,
-        weighting="sum" if config.endswith("_sum") else "avg",
-        min_weight=5,
-        f_test=0.01 if "_f01" in config else None,
-        clus_compat=True,
-    )
 
 
 @requires_oracle
 @requires_data
-@pytest.mark.parametrize("record", RECORDS, ids=lambda r: f"{r['dataset']}-{r['config']}")
+@pytest.mark.parametrize("record", REAL_TREES, ids=lambda r: f"{r['dataset']}-{r['config']}")
 def test_trees_and_figures_equal_those_of_clus(record: dict[str, Any]) -> None:
     data = load(record["dataset"])
-    model = classifier(record, data.hierarchy).fit(data.X_train, data.Y_train)
+    model = real_classifier(record, data.hierarchy).fit(data.X_train, data.Y_train)
     (expected,) = read_tree_file(TREES / record["tree_file"].split("/")[-1])
     categories = [model.schema_.categories.get(k, ()) for k in range(len(data.names))]
     grown = as_printed(

@@ -20,7 +20,7 @@ from tests.reference import trees as reference
 from tests.reference.trees import Node, Settings
 from tests.support.clus_data import requires_data
 from tests.support.engine_trees import value
-from tests.tree.test_tree_reference import (
+from tests.support.tree_problems import (
     Problem,
     assert_equal_trees,
     assert_same,

@@ -14,11 +14,12 @@ from ramify import _core
 from ramify._base.features import FeatureSchema, make_dataset
 from ramify.tree.plan import GrowthPlan, predict_tree
 from tests.reference.trees import Settings
-from tests.tree.test_tree_reference import (
+from tests.support.tree_problems import (
     Problem,
     assert_same,
     expected_tree,
     growth,
+    make_columns,
     plan_of,
     problems,
 )
@@ -45,15 +46,6 @@ def grow_both_ways(
         plan.grow(dataset, one, np.ones(1), weights),
         plan.grow(dataset, two, np.array([1.0, 0.0]), weights),
     )
-
-
-def make_columns(rng: np.random.Generator, n: int, n_values: int) -> np.ndarray:
-    """Make columns with about `n_values` distinct values, some with zeros, one constant."""
-    X = rng.normal(size=(n, 6))
-    X = np.round(X * n_values / 6) if n_values < n else X
-    X[:, 3] *= rng.random(n) < 0.4
-    X[:, 4] = 2.0
-    return X
 
 
 # Few, many and more values than rows: the three ways to add rows up by value.

@@ -19,7 +19,7 @@ from ramify.tree.pruning import prune_by_error
 from tests.reference import trees as reference
 from tests.reference.pruning import Pruning, upper_errors
 from tests.reference.trees import Settings
-from tests.tree.test_tree_reference import (
+from tests.support.tree_problems import (
     Problem,
     assert_equal_trees,
     assert_same,

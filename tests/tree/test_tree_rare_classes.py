@@ -9,7 +9,7 @@ from scipy import sparse
 from ramify import _core
 from ramify._base.features import FeatureSchema, make_dataset
 from ramify.tree.plan import GrowthPlan
-from tests.tree.test_tree_one_label import make_columns
+from tests.support.tree_problems import make_columns
 
 
 def make_problem(n_values: int, n_classes: int) -> tuple[_core.Dataset, sparse.csr_array]:

@@ -1,9 +1,9 @@
-"""Load thousands of damaged model files: python -m benchmarks.fuzz_load --n 10000.
+"""Load damaged model files: python -m tests.robustness.fuzz_model_files --n 10000.
 
-Every file must be refused with a `ModelFileError`, or load. A file damaged by accident loads only
-if the damage hit nothing that matters, and then gives the predictions of the undamaged one; a
-forgery with right checksums may be another sound model. The summary counts both, and says how much
-memory and time one load took at most.
+Every file must be refused with a `ModelFileError`, or load. A file damaged by accident may load
+only if the damage had no effect, and then gives the predictions of the undamaged file; a forgery
+with valid checksums may be another valid model. The summary counts these outcomes and reports the
+maximum memory and time of one load.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ramify
-from benchmarks.damage import ACCIDENTS, FORGERIES, Damage, bomb
+from tests.support.model_file_damage import ACCIDENTS, FORGERIES, Damage, bomb
 
 
 @dataclass
