@@ -1,9 +1,9 @@
-"""The label graph itself: immutable structure and the questions one asks of it."""
+"""The structure of a hierarchy: labels in topological order and the edges between them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from ramify import _core
 from ramify._validation import Label, unknown_labels_error
-from ramify.hierarchy.building import Rows
+from ramify.hierarchy.building import Rows, rows_from_lists
 
 
 class LabelGraph:
-    """Labels in topological order with their parents; nothing changes after construction.
+    """Labels, aliases and edges; not changed after construction.
 
     Parameters
     ----------
@@ -26,44 +26,32 @@ class LabelGraph:
         Distinct, every label after its parents.
     parent_rows : (indptr, indices)
         Positions of the parents of every label, as sparse rows.
-    separator : str
-        What joins the segments of path names.
     aliases : mapping of label to label, optional
-        Other names under which a label may be given.
+        Other names for labels.
     """
-
-    labels: tuple[Label, ...]
-    separator: str
-    aliases: Mapping[Label, Label]
-    parent_rows: Rows
 
     def __init__(
         self,
         labels: Iterable[Label],
         parent_rows: Rows,
-        separator: str = "/",
         aliases: Mapping[Label, Label] | None = None,
     ) -> None:
-        indptr = _frozen(np.array(parent_rows[0], dtype=np.int64))
-        indices = _frozen(np.array(parent_rows[1], dtype=np.int32))
-        state = self.__dict__
-        state["labels"] = tuple(labels)
-        state["parent_rows"] = (indptr, indices)
-        state["separator"] = separator
-        state["aliases"] = MappingProxyType(dict(aliases or {}))
-        state["_position"] = {label: i for i, label in enumerate(self.labels)}
+        self.labels: tuple[Label, ...] = tuple(labels)
+        self.parent_rows: Rows = (
+            _frozen(np.array(parent_rows[0], dtype=np.int64)),
+            _frozen(np.array(parent_rows[1], dtype=np.int32)),
+        )
+        self.aliases: Mapping[Label, Label] = MappingProxyType(dict(aliases or {}))
+        self.position = {label: i for i, label in enumerate(self.labels)}
         self._check()
-        targets = {alias: self._position[label] for alias, label in self.aliases.items()}
-        state["_lookup"] = targets | self._position
-
-    _position: dict[Label, int]
-    _lookup: dict[Label, int]
+        targets = {alias: self.position[label] for alias, label in self.aliases.items()}
+        self.lookup = targets | self.position
 
     def _check(self) -> None:
         indptr, indices = self.parent_rows
         if not self.labels:
             raise ValueError("the hierarchy is empty. Give at least one label.")
-        if len(self._position) != len(self.labels) or len(indptr) != len(self.labels) + 1:
+        if len(self.position) != len(self.labels) or len(indptr) != len(self.labels) + 1:
             raise ValueError("labels must be distinct, with one row of parents each.")
         owners = np.repeat(np.arange(len(self.labels)), np.diff(indptr))
         if len(owners) != len(indices) or (indices < 0).any() or (indices >= owners).any():
@@ -71,28 +59,12 @@ class LabelGraph:
                 "parent_rows must hold positions of labels that come before the child. "
                 "Hierarchy.from_edges puts labels in order."
             )
-        strangers = [label for label in self.aliases.values() if label not in self._position]
+        strangers = [label for label in self.aliases.values() if label not in self.position]
         if strangers:
             raise unknown_labels_error(strangers, self.labels)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(
-            f"cannot set {name!r}: a hierarchy never changes. Build a new one, e.g. with subset."
-        )
-
-    __delattr__ = __setattr__  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        arguments = (self.labels, self.parent_rows, self.separator, dict(self.aliases))
-        return type(self), arguments
-
-    def __copy__(self) -> LabelGraph:
-        return self
-
-    def __deepcopy__(self, memo: object) -> LabelGraph:
-        return self
-
     def __eq__(self, other: object) -> bool:
+        """Compare labels and edges; aliases are ignored."""
         if not isinstance(other, LabelGraph):
             return NotImplemented
         return self is other or (
@@ -109,177 +81,59 @@ class LabelGraph:
     def __hash__(self) -> int:
         return self._hash
 
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def __contains__(self, label: object) -> bool:
-        return label in self._position
-
     @property
     def n_labels(self) -> int:
-        """How many labels there are; the root is none."""
+        """Number of labels, without the root."""
         return len(self.labels)
 
     def index(self, label: Label) -> int:
-        """Return the position of a label in `labels`, which is its column in every matrix.
-
-        Parameters
-        ----------
-        label : str or int
-            A label or an alias of one.
-
-        Returns
-        -------
-        int
-            The position.
-
-        Examples
-        --------
-        >>> from ramify import Hierarchy
-        >>> Hierarchy.from_paths(["a/b", "c"]).index("c")
-        2
-        """
+        """Return the position of a label or alias."""
         try:
-            return self._lookup[label]
+            return self.lookup[label]
         except KeyError:
             raise unknown_labels_error([label], self.labels) from None
 
     def indices(self, labels: Iterable[Label]) -> NDArray[np.int32]:
-        """Return the positions of several labels, e.g. to select columns of a matrix.
-
-        Parameters
-        ----------
-        labels : iterable of labels
-            Labels or aliases.
-
-        Returns
-        -------
-        ndarray of int32
-            Their positions, in the order given.
-
-        Examples
-        --------
-        >>> from ramify import Hierarchy
-        >>> Hierarchy.from_paths(["a/b", "c"]).indices(["c", "a"])
-        array([2, 0], dtype=int32)
-        """
+        """Return the positions of several labels or aliases, in the order given."""
         listed = list(labels)
-        lookup = self._lookup
+        lookup = self.lookup
         unknown = [label for label in listed if label not in lookup]
         if unknown:
             raise unknown_labels_error(unknown, self.labels)
         return np.fromiter((lookup[label] for label in listed), np.int32, count=len(listed))
 
-    def _named(self, positions: Iterable[int]) -> tuple[Label, ...]:
+    def labels_at(self, positions: Iterable[int]) -> tuple[Label, ...]:
+        """Return the labels at some positions."""
         return tuple(self.labels[i] for i in positions)
+
+    def labels_in_row(self, rows: Rows, label: Label) -> tuple[Label, ...]:
+        """Return the labels in one row of `parent_rows`, `child_rows` and so on."""
+        return self.labels_at(row_of(rows, self.index(label)))
 
     @cached_property
     def child_rows(self) -> Rows:
-        """Children of every label as sparse rows (indptr, indices), read-only."""
+        """Children of every label."""
         return _transposed(self.parent_rows)
 
     @cached_property
     def ancestor_rows(self) -> Rows:
-        """All ancestors of every label as sparse rows (indptr, indices), read-only."""
+        """All ancestors of every label."""
         indptr, indices = _core.ancestors(*self.parent_rows)
         return _frozen(indptr), _frozen(indices)
 
     @cached_property
-    def _descendant_rows(self) -> Rows:
+    def descendant_rows(self) -> Rows:
+        """All descendants of every label."""
         return _transposed(self.ancestor_rows)
-
-    def parents(self, label: Label) -> tuple[Label, ...]:
-        """Return the direct parents of a label; none for a top-level label.
-
-        Parameters
-        ----------
-        label : str or int
-            A label.
-
-        Returns
-        -------
-        tuple of labels
-            One at most in a tree.
-
-        Examples
-        --------
-        >>> from ramify import Hierarchy
-        >>> Hierarchy.from_edges([("a", "c"), ("b", "c")]).parents("c")
-        ('a', 'b')
-        """
-        return self._named(row_of(self.parent_rows, self.index(label)))
-
-    def children(self, label: Label) -> tuple[Label, ...]:
-        """Return the direct children of a label; none for a leaf.
-
-        Parameters
-        ----------
-        label : str or int
-            A label.
-
-        Returns
-        -------
-        tuple of labels
-            In the order of `labels`.
-
-        Examples
-        --------
-        >>> from ramify import Hierarchy
-        >>> Hierarchy.from_paths(["a/b", "a/c"]).children("a")
-        ('a/b', 'a/c')
-        """
-        return self._named(row_of(self.child_rows, self.index(label)))
-
-    def ancestors(self, label: Label) -> tuple[Label, ...]:
-        """Return every label above a label, along every path, the label itself left out.
-
-        Parameters
-        ----------
-        label : str or int
-            A label.
-
-        Returns
-        -------
-        tuple of labels
-            In the order of `labels`, so parents come before their children.
-
-        Examples
-        --------
-        >>> from ramify import Hierarchy
-        >>> Hierarchy.from_paths(["a/b/c"]).ancestors("a/b/c")
-        ('a', 'a/b')
-        """
-        return self._named(row_of(self.ancestor_rows, self.index(label)))
-
-    def descendants(self, label: Label) -> tuple[Label, ...]:
-        """Return every label below a label, the label itself left out.
-
-        Parameters
-        ----------
-        label : str or int
-            A label.
-
-        Returns
-        -------
-        tuple of labels
-            In the order of `labels`.
-
-        Examples
-        --------
-        >>> from ramify import Hierarchy
-        >>> Hierarchy.from_paths(["a/b/c"]).descendants("a")
-        ('a/b', 'a/b/c')
-        """
-        return self._named(row_of(self._descendant_rows, self.index(label)))
 
     @cached_property
     def leaves(self) -> tuple[Label, ...]:
         """Labels without children."""
-        return self._named(np.flatnonzero(np.diff(self.child_rows[0]) == 0).tolist())
+        return self.labels_at(np.flatnonzero(np.diff(self.child_rows[0]) == 0).tolist())
 
     @cached_property
     def label_levels(self) -> NDArray[np.int32]:
-        """The level of every label: 1 at the top; in a DAG the longest path from the root."""
+        """Level of every label: 1 at the top; in a DAG, the length of the longest path."""
         indptr, indices = (rows.tolist() for rows in self.parent_rows)
         levels: list[int] = []
         for start, stop in pairwise(indptr):
@@ -288,21 +142,37 @@ class LabelGraph:
 
     @cached_property
     def levels(self) -> tuple[tuple[Label, ...], ...]:
-        """The labels of every level, from the top down."""
+        """Labels of every level, from the top down."""
         return tuple(
-            self._named(np.flatnonzero(self.label_levels == level).tolist())
+            self.labels_at(np.flatnonzero(self.label_levels == level).tolist())
             for level in range(1, self.depth + 1)
         )
 
     @cached_property
     def depth(self) -> int:
-        """The number of levels: 1 for a flat hierarchy."""
+        """Number of levels."""
         return int(self.label_levels.max())
 
     @cached_property
     def is_tree(self) -> bool:
-        """Whether every label has one parent at most."""
+        """Whether every label has at most one parent."""
         return bool((np.diff(self.parent_rows[0]) <= 1).all())
+
+    def nearest_parents(self, kept: Sequence[int]) -> Rows:
+        """Return the parents of kept labels if all other labels are removed.
+
+        These are the nearest kept labels along every path to the root, as positions in `kept`,
+        which must be sorted.
+        """
+        new_position = {old: new for new, old in enumerate(kept)}
+        nearest: list[set[int]] = []
+        rows = []
+        for position in range(self.n_labels):
+            above = set().union(*(nearest[p] for p in row_of(self.parent_rows, position)))
+            nearest.append({position} if position in new_position else above)
+            if position in new_position:
+                rows.append([new_position[p] for p in above])
+        return rows_from_lists(rows)
 
 
 def row_of(rows: Rows, position: int) -> list[int]:

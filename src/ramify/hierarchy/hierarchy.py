@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from ramify._validation import Label, check_label_name, import_extra, shorten
 from ramify.hierarchy.building import (
     OrderedGraph,
+    Rows,
     edges_of_paths,
     order_graph,
     parents_of_edges,
     rows_from_lists,
     without_root,
 )
-from ramify.hierarchy.encoding import EncodedGraph
-from ramify.hierarchy.graph import row_of
+from ramify.hierarchy.encoding import (
+    close_matrix,
+    decode_matrix,
+    encode_label_sets,
+    label_costs,
+    label_weights,
+)
+from ramify.hierarchy.graph import LabelGraph, row_of
 from ramify.hierarchy.obo import read_terms
 from ramify.hierarchy.text import read_json, read_outline, write_json, write_outline
 
 
-class Hierarchy(EncodedGraph):
+class Hierarchy:
     """A tree or directed acyclic graph of labels that never changes.
 
     Build one with a constructor that starts with ``from_``. The root is implicit: it stands
@@ -75,6 +84,19 @@ class Hierarchy(EncodedGraph):
     array([[0, 1, 1, 0],
            [1, 1, 0, 0]], dtype=int32)
     """
+
+    def __init__(
+        self,
+        labels: Iterable[Label],
+        parent_rows: Rows,
+        separator: str = "/",
+        aliases: Mapping[Label, Label] | None = None,
+    ) -> None:
+        object.__setattr__(self, "_graph", LabelGraph(labels, parent_rows, aliases))
+        object.__setattr__(self, "separator", separator)
+
+    _graph: LabelGraph
+    separator: str
 
     @classmethod
     def from_paths(cls, paths: Iterable[Any], separator: str = "/") -> Hierarchy:
@@ -303,6 +325,35 @@ class Hierarchy(EncodedGraph):
     def _of(cls, graph: OrderedGraph, separator: str = "/") -> Hierarchy:
         return cls(graph.labels, graph.parent_rows, separator)
 
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(
+            f"cannot set {name!r}: a hierarchy never changes. Build a new one, e.g. with subset."
+        )
+
+    __delattr__ = __setattr__  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = (self.labels, self.parent_rows, self.separator, dict(self.aliases))
+        return type(self), arguments
+
+    def __copy__(self) -> Hierarchy:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Hierarchy:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return self._graph == other._graph if isinstance(other, Hierarchy) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._graph)
+
+    def __len__(self) -> int:
+        return self.n_labels
+
+    def __contains__(self, label: object) -> bool:
+        return label in self._graph.position
+
     def __repr__(self) -> str:
         kind = "tree" if self.is_tree else "DAG"
         plural = "" if self.n_labels == 1 else "s"
@@ -314,6 +365,288 @@ class Hierarchy(EncodedGraph):
     def _repr_html_(self) -> str:
         outline = html.escape(self.to_text(max_labels=30))
         return f"<p>{html.escape(repr(self))}</p><pre>{outline}</pre>"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """All labels, in order; the columns of every label matrix."""
+        return self._graph.labels
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels; the root is not counted."""
+        return self._graph.n_labels
+
+    @property
+    def aliases(self) -> Mapping[Label, Label]:
+        """Other names for labels, accepted by `encode`, `index` and `indices`."""
+        return self._graph.aliases
+
+    @property
+    def parent_rows(self) -> Rows:
+        """Parents of every label as sparse rows (indptr, indices), read-only."""
+        return self._graph.parent_rows
+
+    @property
+    def child_rows(self) -> Rows:
+        """Children of every label as sparse rows (indptr, indices), read-only."""
+        return self._graph.child_rows
+
+    @property
+    def ancestor_rows(self) -> Rows:
+        """All ancestors of every label as sparse rows (indptr, indices), read-only."""
+        return self._graph.ancestor_rows
+
+    @property
+    def leaves(self) -> tuple[Label, ...]:
+        """Labels without children."""
+        return self._graph.leaves
+
+    @property
+    def label_levels(self) -> NDArray[np.int32]:
+        """Level of every label: 1 at the top; in a DAG, the length of the longest path."""
+        return self._graph.label_levels
+
+    @property
+    def levels(self) -> tuple[tuple[Label, ...], ...]:
+        """Labels of every level, from the top down."""
+        return self._graph.levels
+
+    @property
+    def depth(self) -> int:
+        """Number of levels: 1 for a flat hierarchy."""
+        return self._graph.depth
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether every label has at most one parent."""
+        return self._graph.is_tree
+
+    def index(self, label: Label) -> int:
+        """Return the position of a label in `labels`, which is its column in every matrix.
+
+        Parameters
+        ----------
+        label : str or int
+            A label or an alias of one.
+
+        Returns
+        -------
+        int
+            The position.
+
+        Examples
+        --------
+        >>> Hierarchy.from_paths(["a/b", "c"]).index("c")
+        2
+        """
+        return self._graph.index(label)
+
+    def indices(self, labels: Iterable[Label]) -> NDArray[np.int32]:
+        """Return the positions of several labels, e.g. to select columns of a matrix.
+
+        Parameters
+        ----------
+        labels : iterable of labels
+            Labels or aliases.
+
+        Returns
+        -------
+        ndarray of int32
+            Their positions, in the order given.
+
+        Examples
+        --------
+        >>> Hierarchy.from_paths(["a/b", "c"]).indices(["c", "a"])
+        array([2, 0], dtype=int32)
+        """
+        return self._graph.indices(labels)
+
+    def parents(self, label: Label) -> tuple[Label, ...]:
+        """Return the direct parents of a label; none for a top-level label.
+
+        Parameters
+        ----------
+        label : str or int
+            A label.
+
+        Returns
+        -------
+        tuple of labels
+            One at most in a tree.
+
+        Examples
+        --------
+        >>> Hierarchy.from_edges([("a", "c"), ("b", "c")]).parents("c")
+        ('a', 'b')
+        """
+        return self._graph.labels_in_row(self._graph.parent_rows, label)
+
+    def children(self, label: Label) -> tuple[Label, ...]:
+        """Return the direct children of a label; none for a leaf.
+
+        Parameters
+        ----------
+        label : str or int
+            A label.
+
+        Returns
+        -------
+        tuple of labels
+            In the order of `labels`.
+
+        Examples
+        --------
+        >>> Hierarchy.from_paths(["a/b", "a/c"]).children("a")
+        ('a/b', 'a/c')
+        """
+        return self._graph.labels_in_row(self._graph.child_rows, label)
+
+    def ancestors(self, label: Label) -> tuple[Label, ...]:
+        """Return every label above a label, along every path, the label itself left out.
+
+        Parameters
+        ----------
+        label : str or int
+            A label.
+
+        Returns
+        -------
+        tuple of labels
+            In the order of `labels`, so parents come before their children.
+
+        Examples
+        --------
+        >>> Hierarchy.from_paths(["a/b/c"]).ancestors("a/b/c")
+        ('a', 'a/b')
+        """
+        return self._graph.labels_in_row(self._graph.ancestor_rows, label)
+
+    def descendants(self, label: Label) -> tuple[Label, ...]:
+        """Return every label below a label, the label itself left out.
+
+        Parameters
+        ----------
+        label : str or int
+            A label.
+
+        Returns
+        -------
+        tuple of labels
+            In the order of `labels`.
+
+        Examples
+        --------
+        >>> Hierarchy.from_paths(["a/b/c"]).descendants("a")
+        ('a/b', 'a/b/c')
+        """
+        return self._graph.labels_in_row(self._graph.descendant_rows, label)
+
+    def encode(self, label_sets: Iterable[Any]) -> sparse.csr_array[np.int32]:
+        """Turn label sets into a label matrix that is closed upwards.
+
+        Parameters
+        ----------
+        label_sets : iterable of iterables of labels
+            One set per row, possibly empty. A string or number in place of a set is a set of
+            one label.
+
+        Returns
+        -------
+        csr_array of int32, shape (n, n_labels)
+            1 where the row has the label or a descendant of it; sorted indices.
+
+        Examples
+        --------
+        >>> Hierarchy.from_paths(["a/b", "c"]).encode([["a/b"], [], "c"]).toarray()
+        array([[1, 1, 0],
+               [0, 0, 0],
+               [0, 0, 1]], dtype=int32)
+        """
+        return encode_label_sets(self._graph, label_sets)
+
+    def close(self, Y: Any) -> sparse.csr_array[np.int32]:
+        """Add to every row of a label matrix the ancestors of its labels.
+
+        Parameters
+        ----------
+        Y : array-like or sparse matrix of shape (n, n_labels)
+            Zeros and ones, columns in the order of `labels`.
+
+        Returns
+        -------
+        csr_array of int32, shape (n, n_labels)
+            The closed matrix.
+
+        Examples
+        --------
+        >>> Hierarchy.from_paths(["a/b", "c"]).close([[0, 1, 0]]).toarray()
+        array([[1, 1, 0]], dtype=int32)
+        """
+        return close_matrix(self._graph, Y)
+
+    def decode(self, Y: Any, most_specific: bool = True) -> list[tuple[Label, ...]]:
+        """Turn a label matrix into label sets.
+
+        Parameters
+        ----------
+        Y : array-like or sparse matrix of shape (n, n_labels)
+            Zeros and ones, columns in the order of `labels`.
+        most_specific : bool
+            Leave out labels that a descendant in the same row implies.
+
+        Returns
+        -------
+        list of tuples of labels
+            One tuple per row, in the order of `labels`.
+
+        Examples
+        --------
+        >>> hierarchy = Hierarchy.from_paths(["a/b", "c"])
+        >>> hierarchy.decode([[1, 1, 0], [1, 0, 1]])
+        [('a/b',), ('a', 'c')]
+        >>> hierarchy.decode([[1, 1, 0]], most_specific=False)
+        [('a', 'a/b')]
+        """
+        return decode_matrix(self._graph, Y, most_specific)
+
+    def weights(self, w0: float = 0.75, combine: str = "avg") -> NDArray[np.float64]:
+        """Return the weight of every label: w0 times that of its parents; the root has 1.
+
+        Parameters
+        ----------
+        w0 : float
+            The factor from a level to the next; 1 gives all labels the same weight.
+        combine : {"avg", "sum", "min", "max"}
+            How the weights of several parents become one. All are equal in a tree.
+
+        Returns
+        -------
+        ndarray of shape (n_labels,)
+            w0 for top-level labels, w0² below them, and so on in a tree.
+
+        Examples
+        --------
+        >>> Hierarchy.from_paths(["a/b"]).weights(w0=0.5)
+        array([0.5 , 0.25])
+        """
+        return label_weights(self._graph, w0, combine)
+
+    def costs(self) -> NDArray[np.float64]:
+        """Return the cost of every label: its parent's, shared among the siblings.
+
+        The root has cost 1; a label of a DAG sums what each of its parents hands down.
+
+        Returns
+        -------
+        ndarray of shape (n_labels,)
+            The costs; in a tree those of a parent's children sum to the parent's.
+
+        Examples
+        --------
+        >>> Hierarchy.from_paths(["a/b", "a/c", "d"]).costs()
+        array([0.5 , 0.25, 0.25, 0.5 ])
+        """
+        return label_costs(self._graph)
 
     def to_text(self, max_labels: int | None = None) -> str:
         """Write the hierarchy as an outline, which `from_text` reads.
@@ -338,7 +671,7 @@ class Hierarchy(EncodedGraph):
           … 2 more
         b
         """
-        return write_outline(self, max_labels)
+        return write_outline(self._graph, max_labels)
 
     def to_json(self) -> str:
         """Write the hierarchy as JSON: labels in order, parents by position, aliases.
@@ -353,7 +686,7 @@ class Hierarchy(EncodedGraph):
         >>> Hierarchy.from_paths(["a/b"]).to_json()
         '{"format": "ramify.hierarchy", "version": 1, "separator": "/", "labels": ["a", "a/b"], ...
         """
-        return write_json(self)
+        return write_json(self._graph, self.separator)
 
     def to_networkx(self) -> Any:
         """Return the hierarchy as a networkx.DiGraph with edges from parent to child.
@@ -400,17 +733,10 @@ class Hierarchy(EncodedGraph):
                [0, 0]], dtype=int32)
         """
         kept = sorted(set(self.indices(labels).tolist()))
-        new_position = {old: new for new, old in enumerate(kept)}
-        nearest: list[set[int]] = []
-        rows = []
-        for position in range(self.n_labels):
-            above = set().union(*(nearest[p] for p in row_of(self.parent_rows, position)))
-            nearest.append({position} if position in new_position else above)
-            if position in new_position:
-                rows.append([new_position[p] for p in above])
-        names = self._named(kept)
+        names = self._graph.labels_at(kept)
         aliases = {a: label for a, label in self.aliases.items() if label in set(names)}
-        return type(self)(names, rows_from_lists(rows), self.separator, aliases)
+        parent_rows = self._graph.nearest_parents(kept)
+        return type(self)(names, parent_rows, self.separator, aliases)
 
     def prune(self, Y: Any, min_count: int = 1) -> Hierarchy:
         """Keep the labels that enough rows have; rows count for all ancestors of their labels.
@@ -441,4 +767,4 @@ class Hierarchy(EncodedGraph):
                 f"min_count is {min_count}, but no label has more than {counts.max()} positive "
                 "rows. Choose a smaller min_count."
             )
-        return self.subset(self._named(kept))
+        return self.subset(self._graph.labels_at(kept))

@@ -61,7 +61,7 @@ def _entries(
         else:
             # All that is below a hidden label is deeper, hence hidden too.
             hidden.add(label)
-            hidden.update(graph.indices(graph.descendants(graph.labels[label])).tolist())
+            hidden.update(row_of(graph.descendant_rows, label))
     if hidden:
         yield f"{_INDENT * level}… {len(hidden)} more"
 
@@ -107,12 +107,12 @@ def _parent_of_line(line: str, number: int, open_labels: list[tuple[int, str]]) 
     return parent
 
 
-def write_json(graph: LabelGraph) -> str:
+def write_json(graph: LabelGraph, separator: str) -> str:
     """Write labels, parents, separator and aliases; `read_json` gives all of it back."""
     content = {
         "format": _FORMAT,
         "version": _VERSION,
-        "separator": graph.separator,
+        "separator": separator,
         "labels": graph.labels,
         "parents": [row_of(graph.parent_rows, i) for i in range(graph.n_labels)],
         "aliases": list(graph.aliases.items()),
