@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify._validation import check_choice, check_number, import_extra
 from ramify.brdt.learning import LearningPlan, Learnt, learn_trees
+from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.base import LocalClassifier
-from ramify.local.combining import cut_to_parents
 from ramify.local.features import SharedFeatures, given_features
 from ramify.local.models import LocalModel
 from ramify.local.problems import LabelRows, LocalProblem
@@ -226,7 +226,7 @@ class BRDTClassifier(LocalClassifier):
         scores = np.zeros((self.hierarchy_.n_labels, answers[0].shape[1]))
         for model, answer in zip(self.local_models_.values(), answers, strict=True):
             scores[list(model.labels)] = answer
-        return cut_to_parents(scores, self.hierarchy_)
+        return make_coherent(scores.T, self.hierarchy_, "min")
 
     def relation_tree(self, label: Any) -> PCTClassifier:
         """Return the tree that predicts a label from the other labels.

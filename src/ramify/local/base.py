@@ -118,7 +118,7 @@ class LocalClassifier(HierarchicalClassifier):
 
     @abstractmethod
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return probabilities, (n_labels, n), from each model's answers, (its labels, n)."""
+        """Return probabilities, (n, n_labels), from each model's answers, (its labels, n)."""
 
     @property
     def estimators_(self) -> LocalEstimators:
@@ -156,7 +156,7 @@ class LocalClassifier(HierarchicalClassifier):
         return self._score(X, X)
 
     def _score(self, X: Any, given: Any) -> NDArray[np.float64]:
-        return np.ascontiguousarray(self._combine(self._ask(X, given)).T)
+        return np.ascontiguousarray(self._combine(self._ask(X, given)))
 
     def _ask(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
         """Return each model's answers, (its labels, n)."""

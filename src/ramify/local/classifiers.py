@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify._validation import check_choice
+from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.base import LocalClassifier
-from ramify.local.combining import cut_to_parents, multiply_down, raise_to_children
+from ramify.local.combining import multiply_down
 from ramify.local.models import ConstantClassifier
 from ramify.local.problems import (
     POLICIES,
@@ -228,7 +229,7 @@ class PerNodeClassifier(LocalClassifier):
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         scores = np.concatenate(answers)
         if self.policy in ("exclusive", "less_exclusive"):
-            return raise_to_children(scores, self.hierarchy_)
+            return make_coherent(scores.T, self.hierarchy_, "max")
         if self.policy in ("siblings", "exclusive_siblings"):
             edges = [
                 (parent, label)
@@ -237,7 +238,7 @@ class PerNodeClassifier(LocalClassifier):
             ]
             conditional = scores[[label for _, label in edges]]
             return multiply_down(conditional, edges, self.hierarchy_)
-        return cut_to_parents(scores, self.hierarchy_)
+        return make_coherent(scores.T, self.hierarchy_, "min")
 
 
 class PerParentClassifier(LocalClassifier):
@@ -409,7 +410,7 @@ class PerLevelClassifier(LocalClassifier):
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         labels = [c for model in self.local_models_.values() for c in model.labels]
         scores = np.concatenate(answers)[np.argsort(labels)]
-        return cut_to_parents(scores, self.hierarchy_)
+        return make_coherent(scores.T, self.hierarchy_, "min")
 
 
 class FlatClassifier(LocalClassifier):
@@ -491,8 +492,8 @@ class FlatClassifier(LocalClassifier):
 
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         if self.labels == "all":
-            return cut_to_parents(np.concatenate(answers), self.hierarchy_)
+            return make_coherent(np.concatenate(answers).T, self.hierarchy_, "min")
         scores = np.zeros((self.hierarchy_.n_labels, answers[0].shape[1]))
         for model, answer in zip(self.local_models_.values(), answers, strict=True):
             scores[model.labels[0]] = answer[0]
-        return raise_to_children(scores, self.hierarchy_)
+        return make_coherent(scores.T, self.hierarchy_, "max")

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 from ramify._named_estimators import make_inner, make_model
+from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.combining import raise_to_children
 from ramify.metrics import get_scorer
 from ramify.studies.data import StudyData
 from ramify.studies.plan import ModelSpec
@@ -57,9 +57,9 @@ class LeafModel:
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return a column for every label of the hierarchy."""
-        scores = np.zeros((self.hierarchy.n_labels, X.shape[0]))
-        scores[self.leaves] = self.estimator_.predict_proba(X).T
-        return np.asarray(raise_to_children(scores, self.hierarchy).T)
+        scores = np.zeros((X.shape[0], self.hierarchy.n_labels))
+        scores[:, self.leaves] = self.estimator_.predict_proba(X)
+        return make_coherent(scores, self.hierarchy, "max")
 
 
 def build(model: ModelSpec, data: StudyData, seed: int) -> Any:

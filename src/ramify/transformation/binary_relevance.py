@@ -10,10 +10,9 @@ from scipy import sparse
 
 from ramify import _core
 from ramify._base.features import FeatureSchema
-from ramify.decision import apply_threshold
+from ramify.decision import apply_threshold, make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.base import LocalClassifier
-from ramify.local.combining import cut_to_parents
 from ramify.local.features import SharedFeatures, given_features
 from ramify.local.label_features import LabelledLearner, join_labels
 from ramify.local.models import Learner, LocalModel, Queries
@@ -95,7 +94,7 @@ class BinaryRelevance(LocalClassifier):
         return label_problems(rows, range(rows.hierarchy.n_labels))
 
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        return cut_to_parents(np.concatenate(answers), self.hierarchy_)
+        return make_coherent(np.concatenate(answers).T, self.hierarchy_, "min")
 
 
 class BinaryRelevancePlus(LocalClassifier):
@@ -230,7 +229,7 @@ class BinaryRelevancePlus(LocalClassifier):
         ]
 
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        return cut_to_parents(np.concatenate(answers), self.hierarchy_)
+        return make_coherent(np.concatenate(answers).T, self.hierarchy_, "min")
 
     def _as_estimator(self, model: LocalModel) -> Any:
         fitted = super()._as_estimator(model)

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.features import read_features
 from ramify._validation import check_choice, check_number
+from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.combining import cut_to_parents
 from ramify.local.features import given_features
 from ramify.local.problems import LabelRows, LocalProblem
 from ramify.transformation.label_sets import LabelSetClassifier
@@ -105,7 +105,7 @@ class LabelPowerset(LabelSetClassifier):
         # Sparse, so that no row's sum depends on the others; a label's terms are among its
         # parents', so that sums are coherent.
         having: Any = self.label_sets_.T.tocsr()
-        return np.asarray(np.minimum(having @ answers[0], 1.0), dtype=np.float64)
+        return np.asarray(np.minimum(having @ answers[0], 1.0).T, dtype=np.float64)
 
     def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
         if threshold is not None:
@@ -263,7 +263,7 @@ class RAkEL(LabelSetClassifier):
         heard = n_voters > 0
         votes[heard] /= n_voters[heard, None]
         votes[~heard] = self.shares_[~heard, None]
-        return cut_to_parents(np.minimum(votes, 1.0), self.hierarchy_)
+        return make_coherent(np.minimum(votes, 1.0).T, self.hierarchy_, "min")
 
 
 def _expect(sets: NDArray[np.float64], answer: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,8 +13,8 @@ from sklearn.neighbors import NearestNeighbors
 from ramify._base.classifier import ArrayClassifier
 from ramify._base.features import FeatureSchema
 from ramify._validation import check_number
+from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.combining import cut_to_parents
 
 __all__ = ["MLkNN"]
 
@@ -186,7 +186,7 @@ class MLkNN(ArrayClassifier):
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         counts = self._count_labels(spread_nominal(X, self.schema_))
         scores = self.posterior_[np.arange(counts.shape[1])[:, None], counts.T]
-        return np.ascontiguousarray(cut_to_parents(scores, self.hierarchy_).T)
+        return make_coherent(scores.T, self.hierarchy_, "min")
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
