@@ -74,7 +74,7 @@ def test_rows_of_any_kind_are_read():
     np.testing.assert_array_equal(
         by_sparse.contributions, explain(model, (0.0, 1.0)).contributions
     )
-    with pytest.raises(ValueError, match="x has 189 rows, but one row at a time"):
+    with pytest.raises(ValueError, match="x must be a single row, got 189 rows"):
         explain(animal_tree(), X)
 
 
@@ -95,7 +95,9 @@ def test_text_of_tree_and_forest():
 def test_local_architectures_are_explained_model_by_model():
     X = [[0.0], [1.0], [2.0]]
     model = PerEdgeClassifier(TREE).fit(X, [["a/x/p"], ["a/x/q"], ["b/z"]])
-    with pytest.raises(ValueError, match=r"in a way that is no sum\. Explain one of its models"):
+    with pytest.raises(
+        ValueError, match=r"sum or mean of its trees, got PerEdgeClassifier\. Explain one"
+    ):
         explain(model, [0.0])
     key = next(iter(model.estimators_))
     assert explain(model.estimators_[key], [0.0]).prediction.shape == (1,)

@@ -2,7 +2,7 @@
 
 from ramify.inspection.drawing.plots import plot_tree
 from ramify.inspection.drawing.svg import export_graphviz, export_svg
-from ramify.inspection.explanation import Explanation, Step, TreePath, explain
+from ramify.inspection.explanation import Explanation, explain
 from ramify.inspection.importance import Importances, importances
 from ramify.inspection.page.explorer import explore
 from ramify.inspection.permutation import permutation_importances
@@ -10,6 +10,7 @@ from ramify.inspection.rulesets.listing import LabelRule, Rule, RuleSet, rules
 from ramify.inspection.shapley import shap_values
 from ramify.inspection.summary import ModelSummary, NodeSummary, TreeSummary, summarise
 from ramify.inspection.text import export_text
+from ramify.inspection.tree_paths import Step, TreePath
 
 __all__ = [
     "Explanation",

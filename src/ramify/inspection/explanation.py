@@ -1,8 +1,8 @@
-"""Why a model predicts what it predicts for one row: paths and contributions."""
+"""Explanation of the prediction for one row: paths and contributions of features."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,74 +12,19 @@ from numpy.typing import NDArray
 from ramify._base.features import read_features
 from ramify._validation import Label, import_extra
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.inspection.explanation_text import text_of_explanation
-from ramify.inspection.node_tests import FeatureNames, NodeTest
-from ramify.inspection.summary import TreeSummary, summarise
+from ramify.inspection.explanation_text import contribution_lines, path_lines, predicted_labels
+from ramify.inspection.node_tests import FeatureNames
+from ramify.inspection.summary import summarise
+from ramify.inspection.tree_paths import TreePath, follow_row
 
-__all__ = ["Explanation", "Step", "TreePath", "explain", "read_row"]
+__all__ = ["Explanation", "explain", "read_row"]
 
 _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class Step:
-    """One test on the way down.
-
-    Attributes
-    ----------
-    node : int
-        The node that tests.
-    test : NodeTest
-        Its test.
-    value : float
-        The row's value, NaN where it is unknown.
-    branch : int
-        The branch taken, -1 where all are taken in parts.
-    part : float
-        The part of the row that has come so far: less than 1 below a test without a value.
-    n_samples : int
-        How many training rows went the same way.
-    change : ndarray of shape (n_labels,)
-        By how much the test moved the probabilities of this part of the row.
-    probability : ndarray of shape (n_labels,)
-        Where to.
-    """
-
-    node: int
-    test: NodeTest
-    value: float
-    branch: int
-    part: float
-    n_samples: int
-    change: NDArray[np.float64]
-    probability: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class TreePath:
-    """The way of a row through one tree.
-
-    Attributes
-    ----------
-    tree : str
-        The name of the tree.
-    n_samples : int
-        How many rows the tree has learnt from.
-    steps : tuple of Step
-        From the root down; where a value is unknown, one branch after the other.
-    leaves : tuple of (int, float)
-        The leaves that the row reaches, with the part of the row that gets there.
-    """
-
-    tree: str
-    n_samples: int
-    steps: tuple[Step, ...]
-    leaves: tuple[tuple[int, float], ...]
-
-
-@dataclass(frozen=True)
 class Explanation:
-    """How the features of a row make its prediction.
+    """How the features of a row contribute to its prediction.
 
     Attributes
     ----------
@@ -90,14 +35,14 @@ class Explanation:
     row : ndarray of shape (n_features,)
         The row's values.
     baseline : ndarray of shape (n_labels,)
-        What the model predicts for a row of which nothing is known.
+        The prediction for a row whose values are all missing.
     contributions : ndarray of shape (n_features, n_labels)
-        By how much each feature's tests move each label's probability from there. With the
-        baseline they sum to the prediction.
+        Contribution of each feature's tests to each label's probability. The baseline plus the
+        sum of contributions is the prediction.
     prediction : ndarray of shape (n_labels,)
         The model's `predict_proba` for the row.
     paths : tuple of TreePath
-        The row's way through each tree.
+        The row's path through each tree.
     """
 
     hierarchy: Hierarchy
@@ -119,7 +64,7 @@ class Explanation:
         Returns
         -------
         dict of str to float
-            Features that the row's paths do not test are left out.
+            By feature name; features that the row's paths do not test are left out.
         """
         column = self.contributions[:, self.hierarchy.index(label)]
         order = np.argsort(-np.abs(column), kind="stable")
@@ -133,25 +78,42 @@ class Explanation:
         max_labels: int = 4,
         max_features: int = 5,
     ) -> str:
-        """Write the explanation for people.
+        """Write the explanation as text.
 
         Parameters
         ----------
         labels : sequence of labels, optional
-            Labels to speak of. None: for one tree, those that each test moves most; for several
-            trees, the most specific labels that the model predicts from 0.5 on, or the most
-            probable one.
+            Labels to show. If None: for one tree, the labels whose probability each test changes
+            most; for several trees, the most specific labels with a probability of at least 0.5,
+            or the most probable label if there are none.
         max_labels : int
-            At most so many labels at a time.
+            Maximum number of labels per test, or in all for several trees.
         max_features : int
-            At most so many features for each label of several trees.
+            Maximum number of features per label, for several trees.
 
         Returns
         -------
         str
-            For one tree the path taken, test by test; for several the largest contributions.
+            The path, test by test, for one tree; the largest contributions for several.
         """
-        return text_of_explanation(self, labels, max_labels, max_features)
+        wanted = None if labels is None else self.hierarchy.indices(labels).astype(np.int64)
+        if len(self.paths) == 1:
+            lines = list(
+                path_lines(self.paths[0], self.hierarchy, self.features, wanted, max_labels)
+            )
+        else:
+            if wanted is None:
+                wanted = predicted_labels(self.hierarchy, self.prediction)[:max_labels]
+            lines = [f"mean of {len(self.paths)} trees"]
+            for label in wanted.tolist():
+                lines.extend(self._label_lines(label, max_features))
+        return "\n".join(lines) + "\n"
+
+    def _label_lines(self, label: int, max_features: int) -> Iterator[str]:
+        before, after = self.baseline[label], self.prediction[label]
+        yield f"{self.hierarchy.labels[label]}  {before:.2f} → {after:.2f}"
+        column = self.contributions[:, label]
+        yield from contribution_lines(column, self.row, self.features, max_features)
 
     def to_frame(self) -> Any:
         """Return the contributions as a pandas frame, a row per feature, a column per label."""
@@ -170,20 +132,20 @@ def explain(
 ) -> Explanation:
     """Explain the prediction for one row.
 
-    A test moves the probabilities from those of its node to those of the branch that the row
-    takes; the sum of these steps is the prediction. A test whose value is unknown moves nothing,
-    and each branch goes on with its share of the row. For several trees all figures are means.
+    A test changes the probabilities from those of its node to those of the branch that the row
+    takes; the sum of these changes is the prediction. A test of a missing value changes nothing,
+    and the row is split over all branches. For several trees all figures are means.
 
     Parameters
     ----------
     model : PCTClassifier, ensemble, or other set of trees
-        Fitted; see `summarise`. For local architectures explain one of their `estimators_`.
+        A fitted model; see `summarise`. For local architectures, pass one of the `estimators_`.
     x : array-like of shape (n_features,), or one row of an array, sparse matrix or data frame
         The row.
     feature_names : sequence of str, optional
-        One per feature. None: the columns of `fit`'s data frame, or x0, x1, ….
+        One per feature. If None, the columns of the data frame passed to `fit`, or x0, x1, ….
     categories : mapping of feature name to sequence, optional
-        What the codes of nominal features stand for; a data frame has told the model.
+        Names of the categories of nominal features; known already if `fit` got a data frame.
 
     Returns
     -------
@@ -213,8 +175,8 @@ def explain(
     summary = summarise(model, feature_names=feature_names, categories=categories)
     if summary.combination is None:
         raise ValueError(
-            f"a {summary.kind} combines its trees in a way that is no sum. Explain one of its "
-            "models, such as explain(model.estimators_[...], x)."
+            f"model must predict a sum or mean of its trees, got {summary.kind}. Explain one of "
+            "its estimators, e.g. explain(model.estimators_[...], x)."
         )
     X = read_row(model, x)
     row = _dense_row(X)
@@ -223,7 +185,7 @@ def explain(
     contributions = np.zeros((len(row), summary.hierarchy.n_labels))
     paths = []
     for tree in summary.trees:
-        path = _walk(tree, row)
+        path = follow_row(tree, row)
         paths.append(path)
         baseline += tree.value(0) / n_trees
         for step in path.steps:
@@ -247,18 +209,18 @@ def _check_sum(found: Explanation) -> None:
     worst = float(np.abs(total - found.prediction).max())
     if worst > _TOLERANCE:
         raise RuntimeError(
-            f"the contributions miss the prediction by {worst:g}. This is an error of ramify: "
+            f"contributions differ from the prediction by {worst:g}. This is a bug in ramify; "
             "please report it."
         )
 
 
 def read_row(model: Any, x: Any) -> Any:
-    """Return one row as `read_features` gives it.
+    """Check one row and encode it like the training data.
 
     Parameters
     ----------
     model : estimator
-        Fitted.
+        A fitted model.
     x : array-like, sparse matrix, data frame or series
         The row.
 
@@ -273,8 +235,8 @@ def read_row(model: Any, x: Any) -> Any:
         x = np.asarray(x, dtype=np.float64).reshape(1, -1)
     if x.shape[0] != 1:
         raise ValueError(
-            f"x has {x.shape[0]} rows, but one row at a time is explained. Give one, such as "
-            "X[:1], X[0] or X.iloc[[0]]."
+            f"x must be a single row, got {x.shape[0]} rows. Pass one row, e.g. X[:1], X[0] or "
+            "X.iloc[[0]]."
         )
     return read_features(model, x, model.schema_)
 
@@ -282,31 +244,3 @@ def read_row(model: Any, x: Any) -> Any:
 def _dense_row(X: Any) -> NDArray[np.float64]:
     dense = X if isinstance(X, np.ndarray) else X.toarray()
     return np.asarray(dense, dtype=np.float64).ravel()
-
-
-def _walk(tree: TreeSummary, row: NDArray[np.float64]) -> TreePath:
-    """Follow a row from the root to its leaf, or in parts to several."""
-    steps = []
-    leaves = []
-    stack = [(0, 1.0)]
-    while stack:
-        number, part = stack.pop()
-        node = tree.nodes[number]
-        if node.test is None:
-            leaves.append((number, part))
-            continue
-        value = float(row[node.test.feature])
-        branch = node.test.branch(value)
-        before = tree.value(number)
-        if branch < 0:
-            ways = zip(node.children, node.shares, strict=True)
-            stack.extend((child, part * share) for child, share in reversed(list(ways)))
-            after, n_samples = before, node.n_samples
-        else:
-            child = node.children[branch]
-            stack.append((child, part))
-            after, n_samples = tree.value(child), tree.nodes[child].n_samples
-        steps.append(
-            Step(number, node.test, value, branch, part, n_samples, after - before, after)
-        )
-    return TreePath(tree.name, tree.nodes[0].n_samples, tuple(steps), tuple(leaves))

@@ -1,0 +1,97 @@
+"""The path of one row through a tree, test by test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify.inspection.node_tests import NodeTest
+from ramify.inspection.summary import TreeSummary
+
+__all__ = ["Step", "TreePath", "follow_row"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One test on a row's path.
+
+    Attributes
+    ----------
+    node : int
+        The node.
+    test : NodeTest
+        Its test.
+    value : float
+        The row's value; NaN if missing.
+    branch : int
+        The branch taken; -1 if the value is missing and the row is split over all branches.
+    part : float
+        Fraction of the row that reaches the node; less than 1 below a test of a missing value.
+    n_samples : int
+        Number of training rows that took the same branch.
+    change : ndarray of shape (n_labels,)
+        Change in the probabilities from the node to the branch.
+    probability : ndarray of shape (n_labels,)
+        Probabilities after the test.
+    """
+
+    node: int
+    test: NodeTest
+    value: float
+    branch: int
+    part: float
+    n_samples: int
+    change: NDArray[np.float64]
+    probability: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TreePath:
+    """The path of a row through one tree.
+
+    Attributes
+    ----------
+    tree : str
+        The name of the tree.
+    n_samples : int
+        Number of training rows of the tree.
+    steps : tuple of Step
+        From the root down; where a value is missing, one branch after the other.
+    leaves : tuple of (int, float)
+        The leaves that the row reaches, with the fraction of the row that reaches each.
+    """
+
+    tree: str
+    n_samples: int
+    steps: tuple[Step, ...]
+    leaves: tuple[tuple[int, float], ...]
+
+
+def follow_row(tree: TreeSummary, row: NDArray[np.float64]) -> TreePath:
+    """Return the path of a row from the root to its leaf, or to several if values are missing."""
+    steps = []
+    leaves = []
+    stack = [(0, 1.0)]
+    while stack:
+        number, part = stack.pop()
+        node = tree.nodes[number]
+        if node.test is None:
+            leaves.append((number, part))
+            continue
+        value = float(row[node.test.feature])
+        branch = node.test.branch(value)
+        before = tree.value(number)
+        if branch < 0:
+            ways = zip(node.children, node.shares, strict=True)
+            stack.extend((child, part * share) for child, share in reversed(list(ways)))
+            after, n_samples = before, node.n_samples
+        else:
+            child = node.children[branch]
+            stack.append((child, part))
+            after, n_samples = tree.value(child), tree.nodes[child].n_samples
+        steps.append(
+            Step(number, node.test, value, branch, part, n_samples, after - before, after)
+        )
+    return TreePath(tree.name, tree.nodes[0].n_samples, tuple(steps), tuple(leaves))
