@@ -8,13 +8,13 @@ namespace ramify {
 
 namespace {
 
-/// Sums of a fixed number of rows are added up in order, whoever computed them.
-constexpr std::size_t rows_at_a_time = 1024;
-/// Less work than this is not worth waking a thread.
-constexpr std::size_t work_of_a_thread = 1u << 18;
+/// Partial sums over this many rows are added in order, so that sums do not depend on threads.
+constexpr std::size_t rows_per_part = 1024;
+/// Below this amount of work, starting threads does not pay.
+constexpr std::size_t min_parallel_work = 1u << 18;
 
-/// An edge of no more than this is 0 but for rounding.
-constexpr double no_edge = 1e-10;
+/// Edges up to this value are 0 up to rounding.
+constexpr double edge_tolerance = 1e-10;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ Booster::Booster(const Dataset& dataset, const BoostingLabels& labels,
       n_rows_(dataset.n_rows),
       cells_(dataset.n_rows, layout_.n_blocks()),
       votes_(cells_.size(), -1),
-      right_(cells_.size(), 1) {
+      correct_(cells_.size(), 1) {
     double row_sum = 0;
     double label_sum = 0;
     for (const double weight : row_weight) row_sum += weight;
@@ -44,17 +44,17 @@ Booster::Booster(const Dataset& dataset, const BoostingLabels& labels,
         }
     }
     const std::size_t work = n_rows_ * n_labels() * std::max<std::size_t>(1, columns_.size());
-    if (work < work_of_a_thread) options_.n_threads = 1;
+    if (work < min_parallel_work) options_.n_threads = 1;
 }
 
-/// Calls work(part, begin, end) for a fixed number of rows at a time.
+/// Calls work(part, begin, end) for parts of rows_per_part rows.
 template <typename Work>
 void Booster::for_rows(StopSignal& signal, Work work) {
-    const std::size_t n_parts = (n_rows_ + rows_at_a_time - 1) / rows_at_a_time;
+    const std::size_t n_parts = (n_rows_ + rows_per_part - 1) / rows_per_part;
     parallel_for(options_.n_threads, n_parts, signal, [&](unsigned, std::size_t part) {
         signal.check();
-        const auto begin = part * rows_at_a_time;
-        work(part, begin, std::min(n_rows_, begin + rows_at_a_time));
+        const auto begin = part * rows_per_part;
+        work(part, begin, std::min(n_rows_, begin + rows_per_part));
     });
 }
 
@@ -70,24 +70,24 @@ WeakHypothesis Booster::learn(const std::function<bool()>& interrupted) {
                          learn_block(problem, block, signal, found, votes_);
                      });
     }
-    if (options_.relax) kept_ = votes_;
+    if (options_.relax) uncorrected_votes_ = votes_;
     corrected_ = true;
     edge_ = measure_edge(signal, true);
-    if (options_.relax && edge_ <= no_edge) {
-        votes_.swap(kept_);
+    if (options_.relax && edge_ <= edge_tolerance) {
+        votes_.swap(uncorrected_votes_);
         corrected_ = false;
         edge_ = measure_edge(signal, false);
     }
     return found;
 }
 
-/// Finds out which votes are right; `corrected`: after those below negative ones are silenced, and
-/// with those below wrong ones wrong.
-void Booster::judge_votes(std::size_t begin, std::size_t end, bool corrected) {
+/// Marks the correct votes. If `corrected`, votes below a negative vote become negative first, and
+/// votes below a wrong vote count as wrong.
+void Booster::mark_correct_votes(std::size_t begin, std::size_t end, bool corrected) {
     const auto size = (end - begin) * label_lanes;
     for (std::size_t j = 0; j < n_labels(); ++j) {
         const auto own = cells_.place(begin, layout_.lane(j));
-        const auto take_lesser = [&](std::vector<std::int8_t>& marks) {
+        const auto take_minimum = [&](std::vector<std::int8_t>& marks) {
             for (const auto parent : layout_.parents(j)) {
                 const auto above = cells_.place(begin, layout_.lane(parent));
                 for (std::size_t k = 0; k < size; k += label_lanes) {
@@ -95,54 +95,54 @@ void Booster::judge_votes(std::size_t begin, std::size_t end, bool corrected) {
                 }
             }
         };
-        if (corrected && options_.top_down) take_lesser(votes_);
+        if (corrected && options_.top_down) take_minimum(votes_);
         for (std::size_t k = own; k < own + size; k += label_lanes) {
-            // A weight of 0 keeps its sign.
-            right_[k] = (votes_[k] > 0) != std::signbit(cells_[k]) ? 1 : -1;
+            // The sign is also valid if the weight is 0.
+            correct_[k] = (votes_[k] > 0) != std::signbit(cells_[k]) ? 1 : -1;
         }
-        if (corrected && options_.inherit_mistakes) take_lesser(right_);
+        if (corrected && options_.inherit_mistakes) take_minimum(correct_);
     }
 }
 
 double Booster::measure_edge(StopSignal& signal, bool corrected) {
     struct Sums {
-        double right = 0;
+        double correct = 0;
         double all = 0;
     };
-    std::vector<Sums> sums((n_rows_ + rows_at_a_time - 1) / rows_at_a_time);
+    std::vector<Sums> sums((n_rows_ + rows_per_part - 1) / rows_per_part);
     for_rows(signal, [&](std::size_t part, std::size_t begin, std::size_t end) {
-        judge_votes(begin, end, corrected);
-        double right[label_lanes] = {};
+        mark_correct_votes(begin, end, corrected);
+        double correct[label_lanes] = {};
         double all[label_lanes] = {};
         for (std::size_t b = 0; b < cells_.n_blocks(); ++b) {
             const double* cells = cells_.block(b);
-            const auto* is_right = right_.data() + b * n_rows_ * label_lanes;
+            const auto* is_correct = correct_.data() + b * n_rows_ * label_lanes;
             for (std::size_t i = begin; i < end; ++i) {
                 for (std::size_t t = 0; t < label_lanes; ++t) {
                     const double weight = std::fabs(cells[i * label_lanes + t]);
-                    right[t] += weight * is_right[i * label_lanes + t];
+                    correct[t] += weight * is_correct[i * label_lanes + t];
                     all[t] += weight;
                 }
             }
         }
         for (std::size_t t = 0; t < label_lanes; ++t) {
-            sums[part].right += right[t];
+            sums[part].correct += correct[t];
             sums[part].all += all[t];
         }
     });
     Sums total;
     for (const auto& part : sums) {
-        total.right += part.right;
+        total.correct += part.correct;
         total.all += part.all;
     }
-    return total.right / total.all;
+    return total.correct / total.all;
 }
 
 void Booster::reweigh() {
-    const double of_right = 1 / (1 + edge_);
-    const double of_wrong = 1 / (1 - edge_);
+    const double correct_factor = 1 / (1 + edge_);
+    const double wrong_factor = 1 / (1 - edge_);
     for (std::size_t k = 0; k < cells_.size(); ++k) {
-        cells_[k] *= right_[k] > 0 ? of_right : of_wrong;
+        cells_[k] *= correct_[k] > 0 ? correct_factor : wrong_factor;
     }
 }
 

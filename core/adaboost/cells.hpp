@@ -1,4 +1,4 @@
-// What both searches of boosting share: sums of cells, and the cells of one node.
+// Sums of cells, and the cells of one node; used by both searches for a weak hypothesis.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,8 @@
 
 namespace ramify {
 
-/// Scores within this share of a label's weight are equal; see docs/decisions/0003-ties.md.
+/// Scores that differ by at most this share of a label's weight are ties
+/// (docs/decisions/0003-ties.md).
 inline constexpr double relative_tolerance = 1e-9;
 
 inline LaneTotals total_of(const double* cells, std::size_t n_rows) {
@@ -25,7 +26,7 @@ inline LaneTotals total_of(const double* cells, std::size_t n_rows) {
     return totals;
 }
 
-/// Copies the cells of the rows that are in a node, and 0 for all others.
+/// Copies the cells of the rows in a node; the cells of all other rows become 0.
 template <typename NodeOf>
 void copy_node(const double* cells, std::size_t n_rows, std::size_t node, NodeOf node_of,
                double* to) {

@@ -8,7 +8,7 @@ namespace ramify {
 
 namespace {
 
-/// For each rank but the last the threshold below it; `cut[rank]` tells whether there is one.
+/// The threshold below each rank but the last; `cut[rank]` says whether there is one.
 struct Cuts {
     std::vector<bool> cut;
     std::vector<double> threshold;
@@ -22,7 +22,7 @@ Cuts exact_cuts(const std::vector<double>& values) {
     return cuts;
 }
 
-/// Of several steps between the same two values the largest counts.
+/// If several steps lie between the same two values, the largest is used.
 Cuts grid_cuts(const std::vector<double>& values, std::size_t n_steps) {
     Cuts cuts{std::vector<bool>(values.size(), false), std::vector<double>(values.size(), 0.0)};
     const double n = static_cast<double>(n_steps);
@@ -39,7 +39,7 @@ Cuts grid_cuts(const std::vector<double>& values, std::size_t n_steps) {
     return cuts;
 }
 
-/// Closes groups where the cuts are; `sizes[rank]` rows of each rank are in `column.rows`.
+/// Ends a group at every cut; `column.rows` has `sizes[rank]` rows of each rank.
 void set_groups(BoostingColumn& column, const std::vector<std::uint32_t>& sizes, const Cuts& cuts,
                 std::size_t zero_rank) {
     std::uint32_t end = 0;
@@ -52,7 +52,7 @@ void set_groups(BoostingColumn& column, const std::vector<std::uint32_t>& sizes,
     }
 }
 
-/// Places rows by a number each, smallest first; `skip` leaves a row out.
+/// Sorts rows by their number, smallest first. Rows with missing_rank are appended to `missing`.
 template <typename NumberOf>
 std::vector<std::uint32_t> sort_rows(std::size_t n_rows, std::vector<std::uint32_t>& sizes,
                                      std::vector<std::uint32_t>& missing, NumberOf number_of) {

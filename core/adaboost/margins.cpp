@@ -8,7 +8,7 @@ namespace ramify {
 
 namespace {
 
-constexpr std::size_t rows_at_a_time = 64;
+constexpr std::size_t rows_per_part = 64;
 
 template <typename Rows>
 bool goes_right(const BoostingRounds& rounds, std::size_t test, const Rows& row) {
@@ -24,7 +24,7 @@ bool goes_right(const BoostingRounds& rounds, std::size_t test, const Rows& row)
     return rounds.category_right[begin + static_cast<std::size_t>(value)] != 0;
 }
 
-/// The leaf that a row reaches in the tree of column `tested` of a round.
+/// The leaf that a row reaches in tree `tested` of a round.
 template <typename Rows>
 std::size_t leaf_of(const BoostingRounds& rounds, std::size_t round, std::size_t tested,
                     const Rows& row) {
@@ -50,7 +50,7 @@ void vote(const BoostingRounds& rounds, std::size_t round, const Rows& row,
     }
 }
 
-void silence_below(const ParentRows& parents, std::span<std::int8_t> votes) {
+void correct_top_down(const ParentRows& parents, std::span<std::int8_t> votes) {
     for (std::size_t j = 0; j < votes.size(); ++j) {
         for (auto k = parents.indptr[j]; k < parents.indptr[j + 1]; ++k) {
             const auto parent =
@@ -66,19 +66,19 @@ template <typename Rows>
 void add_margins(const BoostingRounds& rounds, std::size_t first, std::size_t last,
                  const ParentRows& parents, const Rows& rows, unsigned n_threads,
                  StopSignal& signal, std::span<double> out) {
-    const auto n_parts = (rows.n_rows() + rows_at_a_time - 1) / rows_at_a_time;
+    const auto n_parts = (rows.n_rows() + rows_per_part - 1) / rows_per_part;
     std::vector<Rows> own_rows(std::max(1u, n_threads), rows);
     parallel_for(n_threads, n_parts, signal, [&](unsigned thread, std::size_t part) {
         Rows& row = own_rows[thread];
         std::vector<std::int8_t> votes(rounds.n_labels);
-        const auto end = std::min(rows.n_rows(), (part + 1) * rows_at_a_time);
-        for (auto i = part * rows_at_a_time; i < end; ++i) {
+        const auto end = std::min(rows.n_rows(), (part + 1) * rows_per_part);
+        for (auto i = part * rows_per_part; i < end; ++i) {
             signal.check();
             row.select(i);
             double* margins = out.data() + i * rounds.n_labels;
             for (auto round = first; round < last; ++round) {
                 vote(rounds, round, row, votes);
-                if (rounds.top_down[round] != 0) silence_below(parents, votes);
+                if (rounds.top_down[round] != 0) correct_top_down(parents, votes);
                 const double alpha = rounds.alpha[round];
                 for (std::size_t j = 0; j < rounds.n_labels; ++j) margins[j] += alpha * votes[j];
             }

@@ -1,4 +1,4 @@
-// What many rounds of boosting say about rows: the sum of their weighted votes.
+// Predictions of boosting: the sum of the weighted votes of many rounds.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace ramify {
 
-/// Rounds as flat arrays, borrowed. Per round the tests of all nodes, n_tested each, level by
-/// level; categories of a test from category_indptr on, none for a numeric test; then the signs of
-/// all leaves, n_labels each.
+/// Rounds as borrowed flat arrays. Each round has the tests of all nodes, level by level, n_tested
+/// per node, and the signs of all leaves, n_labels per leaf. The categories of a test start at
+/// category_indptr; a numeric test has none.
 struct BoostingRounds {
     std::size_t n_rounds;
     std::size_t depth;
@@ -24,19 +24,20 @@ struct BoostingRounds {
     std::span<const std::uint8_t> category_right;
     std::span<const std::int8_t> sign;
     std::span<const double> alpha;
-    std::span<const std::uint8_t> top_down;  // per round: a vote below a negative one is negative
+    std::span<const std::uint8_t> top_down;  // per round: negative votes are passed to descendants
 
     std::size_t n_nodes() const { return (std::size_t{1} << depth) - 1; }
     std::size_t n_leaves() const { return std::size_t{1} << depth; }
 };
 
-/// Parents of each label, whose numbers are smaller.
+/// The parents of each label, which have smaller numbers.
 struct ParentRows {
     std::span<const std::int64_t> indptr;
     std::span<const std::int32_t> indices;
 };
 
-/// Adds alpha times vote of the rounds from `first` to `last` to out (n_rows x n_labels, by rows).
+/// Adds alpha * vote of the rounds `first`, ..., `last` - 1 to `out` (n_rows x n_labels,
+/// row-major).
 template <typename Rows>
 void add_margins(const BoostingRounds& rounds, std::size_t first, std::size_t last,
                  const ParentRows& parents, const Rows& rows, unsigned n_threads,

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-// Compilers do not keep sixteen running sums in registers by themselves, so the loops are written
-// with vector types and compiled for three widths. All give the same result to the last bit.
+// Compilers do not keep sixteen running sums in registers on their own, so the loops use vector
+// types and are compiled for three vector widths. All give bit-identical results.
 #if defined(__GNUC__)
 #define RAMIFY_INLINE __attribute__((always_inline)) inline
 #else
@@ -31,7 +31,7 @@ struct VectorOf<sizeof(double)> {
     typedef double type;
 };
 
-/// A few vectors side by side: the labels that one pass over a column works on.
+/// The labels processed in one pass over a column, as a few vectors.
 template <std::size_t n_bytes, std::size_t n_parts>
 struct Lanes {
     using Vector = typename VectorOf<n_bytes>::type;
@@ -64,7 +64,8 @@ RAMIFY_INLINE void magnitude(const Vector& x, Vector& out) {
     out = x < 0 ? -x : x;
 }
 
-/// Sums of one column for the labels of a pass: all known cells, unknown ones, implied zeros.
+/// Sums over one column for the labels of a pass: rows with a known value, with a missing value,
+/// and with an implicit zero.
 template <typename L>
 struct ColumnSums {
     L known, missing, zeros;
@@ -86,8 +87,8 @@ struct ColumnSums {
     }
 };
 
-/// The edges of a test with `right` above and the rest of `known` below, unknown values on either
-/// side.
+/// The edges of a test with `right` above the threshold and the rest of `known` below, with
+/// missing values on the right and on the left.
 template <typename Vector>
 RAMIFY_INLINE void edges(const Vector& right, const Vector& known, const Vector& missing,
                          Vector& with_right, Vector& with_left) {

@@ -10,7 +10,7 @@ namespace ramify {
 
 namespace {
 
-/// Sum and magnitude of one label's cells in some rows.
+/// The sum and the absolute sum of one label's cells over some rows.
 struct CellSum {
     double sum = 0;
     double weight = 0;
@@ -22,15 +22,15 @@ struct CellSum {
     }
 };
 
-/// Completes the test that a scan chose for one label: where unknown values go, which categories
-/// are on the right.
-class Settler {
+/// Completes the test that a scan chose for one label: the side of missing values and of each
+/// category.
+class TestCompleter {
   public:
-    Settler(const BoostingColumn& column, const double* cells, const LaneTotals& totals,
-            std::size_t lane)
+    TestCompleter(const BoostingColumn& column, const double* cells, const LaneTotals& totals,
+                  std::size_t lane)
         : column_(column), cells_(cells), lane_(lane), totals_(totals) {}
 
-    void settle(BoostingTest& test) {
+    void complete(BoostingTest& test) {
         CellSum right;
         CellSum listed;
         CellSum missing;
@@ -51,7 +51,7 @@ class Settler {
         if (column_.zero_group <= test.group) {
             add(right, {known.sum - listed.sum, known.weight - listed.weight});
         }
-        test.default_right = unknown_go_right(right, known, missing);
+        test.default_right = missing_goes_right(right, known, missing);
         send_empty_categories(test);
     }
 
@@ -60,9 +60,10 @@ class Settler {
         to.sum += part.sum;
         to.weight += part.weight;
     }
-    /// Where they add more to the edge; where none was seen, to the heavier side.
-    bool unknown_go_right(const CellSum& right, const CellSum& known,
-                          const CellSum& missing) const {
+    /// Missing values go where they add more to the edge, or, if training had none, to the heavier
+    /// side.
+    bool missing_goes_right(const CellSum& right, const CellSum& known,
+                            const CellSum& missing) const {
         if (column_.missing.empty()) {
             return 2 * right.weight > known.weight + totals_.tolerance[lane_];
         }
@@ -71,7 +72,7 @@ class Settler {
         const double with_left = std::fabs(right.sum) + std::fabs(left + missing.sum);
         return with_right > with_left + totals_.tolerance[lane_];
     }
-    /// A category without rows is as good as an unknown value.
+    /// A category without training rows is treated as a missing value.
     void send_empty_categories(BoostingTest& test) const {
         for (std::size_t g = 0; g < test.category_right.size(); ++g) {
             if (column_.ends[g] == (g == 0 ? 0 : column_.ends[g - 1])) {
@@ -112,9 +113,9 @@ class BlockLearner {
     }
 
   private:
-    void learn_node(std::size_t level, std::size_t node, const LaneTotals& of_root) {
+    void learn_node(std::size_t level, std::size_t node, const LaneTotals& root_totals) {
         const double* cells = cells_;
-        LaneTotals totals = of_root;
+        LaneTotals totals = root_totals;
         if (level > 0) {
             masked_.resize(path_.size());
             copy_node(
@@ -133,7 +134,7 @@ class BlockLearner {
         }
     }
 
-    /// Columns compete in their order, each with its best threshold.
+    /// Columns are compared in order, each with its best threshold.
     std::array<BoostingTest, label_lanes> search(const double* cells, const LaneTotals& totals) {
         std::array<BoostingTest, label_lanes> tests;
         double limit[label_lanes];
@@ -155,12 +156,12 @@ class BlockLearner {
             if (tests[t].feature < 0) continue;
             const auto& column = problem_.columns[static_cast<std::size_t>(tests[t].feature)];
             if (!column.nominal) tests[t].threshold = column.thresholds[tests[t].group];
-            Settler(column, cells, totals, t).settle(tests[t]);
+            TestCompleter(column, cells, totals, t).complete(tests[t]);
         }
         return tests;
     }
 
-    /// Moves a label's rows of a node to its children; without a test all go left.
+    /// Moves the rows of a node to its children for one label; without a test all rows go left.
     void send(const BoostingTest& test, std::size_t lane, std::size_t node) {
         if (test.feature < 0) {
             std::ranges::fill(right_, std::uint8_t{0});
@@ -173,7 +174,7 @@ class BlockLearner {
         }
     }
 
-    /// A leaf votes by the sign of its cells.
+    /// A leaf votes by the sign of the sum of its cells.
     void vote(const LaneTotals& totals, std::span<std::int8_t> votes) {
         std::vector<double> sums(found_.n_leaves() * label_lanes, 0.0);
         for (std::size_t k = 0; k < path_.size(); ++k) {

@@ -1,4 +1,4 @@
-// The weak hypothesis of a round: a small tree per label, or one that all labels share.
+// The weak hypothesis of a round: a small tree per label, or one tree shared by all labels.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace ramify {
 
-/// Which lane of which block a label has. Every level of the hierarchy starts a new block, so that
-/// the levels can be learnt one after the other; no_label fills the rest of a level's last block.
+/// Maps labels to lanes of blocks. Every level of the hierarchy starts a new block, so that levels
+/// can be processed one after the other; the last block of a level is padded with no_label.
 class LabelLayout {
   public:
     static constexpr std::size_t no_label = static_cast<std::size_t>(-1);
@@ -23,7 +23,7 @@ class LabelLayout {
     std::size_t n_labels() const { return parents_.size(); }
     std::size_t n_levels() const { return first_block_.size() - 1; }
     std::size_t n_blocks() const { return first_block_.back(); }
-    /// The blocks of a level are those from here on, before the first of the next.
+    /// The blocks of a level are first_block(level), ..., first_block(level + 1) - 1.
     std::size_t first_block(std::size_t level) const { return first_block_[level]; }
     std::size_t lane(std::size_t label) const { return lane_[label]; }  // counted over all blocks
     std::size_t label(std::size_t lane) const { return label_[lane]; }
@@ -36,7 +36,7 @@ class LabelLayout {
     std::vector<std::size_t> label_;
 };
 
-/// Cells of all rows in blocks of label_lanes labels; cells of no label are 0.
+/// Cells of all rows in blocks of label_lanes labels; cells of padding lanes are 0.
 class LabelBlocks {
   public:
     LabelBlocks(std::size_t n_rows, std::size_t n_blocks);
@@ -60,18 +60,19 @@ class LabelBlocks {
     std::unique_ptr<double[], Free> cells_;
 };
 
-/// Trees of one depth: node k of a level has the children 2k (left) and 2k + 1 (right).
+/// Complete trees of the same depth: node k of a level has the children 2k (left) and 2k + 1
+/// (right).
 struct WeakHypothesis {
     std::size_t depth = 1;
-    std::size_t n_tested = 0;         // tests of a node: one per label, or one for all
-    std::vector<BoostingTest> tests;  // of node k of level v: from (2^v - 1 + k) * n_tested on
-    std::vector<std::int8_t> signs;   // of leaf k: from k * n_labels on
+    std::size_t n_tested = 0;         // tests per node: one per label, or one for all labels
+    std::vector<BoostingTest> tests;  // node k of level v: from (2^v - 1 + k) * n_tested on
+    std::vector<std::int8_t> signs;   // leaf k: from k * n_labels on
 
     std::size_t n_nodes() const { return (std::size_t{1} << depth) - 1; }
     std::size_t n_leaves() const { return std::size_t{1} << depth; }
 };
 
-/// What a search works on.
+/// The input of a search.
 struct WeakProblem {
     std::span<const BoostingColumn> columns;
     const LabelLayout& layout;
@@ -80,16 +81,16 @@ struct WeakProblem {
     std::size_t depth;  // at most 8
 };
 
-/// A hypothesis without tests, one tree per label or one for all.
+/// A hypothesis without tests, with one tree per label or one for all labels.
 WeakHypothesis empty_hypothesis(std::size_t depth, std::size_t n_labels, bool shared);
 
-/// Finds a tree for every label of a block, node by node the test with the largest edge, and
-/// writes the vote of +1 or -1 of every training row and label, laid out as the cells.
+/// Grows a tree for every label of a block, choosing the test with the largest edge in each node,
+/// and writes the votes (+1 or -1) of all training rows and labels in the layout of the cells.
 void learn_block(const WeakProblem& problem, std::size_t block, StopSignal& signal,
                  WeakHypothesis& found, std::span<std::int8_t> votes);
 
-/// The same with one tree for all labels, whose tests have the largest sum of edges; leaves vote
-/// for each label by themselves.
+/// The same with one tree for all labels, whose tests have the largest sum of edges. Leaves vote
+/// for each label separately.
 void learn_shared(const WeakProblem& problem, unsigned n_threads, StopSignal& signal,
                   WeakHypothesis& found, std::span<std::int8_t> votes);
 

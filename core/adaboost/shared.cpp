@@ -1,4 +1,4 @@
-// One tree for all labels: the test with the largest sum of the labels' edges.
+// One tree for all labels: chooses the test with the largest sum of edges over the labels.
 #include <algorithm>
 #include <cmath>
 
@@ -97,8 +97,8 @@ class SharedLearner {
         return best;
     }
 
-    /// Threshold or categories; and where no value is unknown, unknown ones go to the heavier
-    /// side.
+    /// Sets the threshold or the categories. If no training value is missing, missing values go to
+    /// the heavier side.
     void complete(const LabelBlocks& cells, double tolerance, BoostingTest& test) {
         const auto& column = problem_.columns[static_cast<std::size_t>(test.feature)];
         if (column.nominal) {

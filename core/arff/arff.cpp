@@ -26,7 +26,7 @@ std::string hexadecimal(char byte) {
 template <typename Step>
 void Parser::guarded(Step step) {
     check_reading();
-    state_ = State::failed;  // also when memory runs out half way
+    state_ = State::failed;  // stays set if step() throws, e.g. std::bad_alloc
     step();
     state_ = State::reading;
 }
@@ -48,13 +48,14 @@ void Parser::finish() {
 }
 
 Rows& Parser::rows() {
-    if (state_ != State::finished) throw std::logic_error("the file is not read to its end");
+    if (state_ != State::finished) throw std::logic_error("the file has not been read to its end");
     return rows_->rows();
 }
 
 void Parser::check_reading() const {
-    if (state_ == State::finished) throw std::logic_error("the file is read to its end already");
-    if (state_ == State::failed) throw std::logic_error("an earlier line could not be read");
+    if (state_ == State::finished)
+        throw std::logic_error("the file has already been read to its end");
+    if (state_ == State::failed) throw std::logic_error("an earlier line could not be parsed");
 }
 
 void Parser::feed_lines(std::string_view bytes) {

@@ -1,4 +1,4 @@
-// A streaming reader of ARFF files as CLUS, Weka and Mulan write them: bytes in, arrays out.
+// A streaming parser of ARFF files as written by CLUS, Weka and Mulan: bytes in, arrays out.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,13 @@
 namespace ramify::arff {
 
 struct Options {
-    std::int64_t index_base = 0;  ///< first index of sparse rows: 0 (Weka, Mulan) or 1 (CLUS)
+    std::int64_t index_base =
+        0;  ///< first attribute index in sparse rows: 0 (Weka, Mulan) or 1 (CLUS)
     bool rename_duplicates = false;
 };
 
-/// Takes a file in pieces of any size. Any bytes may come; what is no ARFF throws ParseError,
-/// after which the parser only throws.
+/// Parses a file that is fed in chunks of any size. Input that is not valid ARFF throws
+/// ParseError; afterwards every call throws std::logic_error.
 class Parser {
   public:
     explicit Parser(Options options) : options_(options), header_(options.rename_duplicates) {}
@@ -26,11 +27,11 @@ class Parser {
     Parser& operator=(const Parser&) = delete;
 
     void feed(std::string_view bytes);
-    /// Reads the last line; call it once, after all bytes.
+    /// Parses the last line. Call it once, after all bytes have been fed.
     void finish();
 
     const Header& header() const { return header_.header(); }
-    /// What the rows hold, once finished. The caller may move parts of it out.
+    /// The parsed rows; requires finish(). The caller may move parts of the result out.
     Rows& rows();
 
   private:
@@ -41,15 +42,15 @@ class Parser {
     void guarded(Step step);
     void feed_lines(std::string_view bytes);
     void read_line(std::string_view text);
-    /// `offset`: of the text's first byte in the file.
+    /// `offset` is the position of the first byte of `text` in the file.
     void check_encoding(std::string_view text, std::int64_t offset) const;
 
     Options options_;
     HeaderReader header_;
-    std::unique_ptr<RowReader> rows_;  ///< from @data on
-    std::string pending_;              ///< the start of a line whose end has not come yet
+    std::unique_ptr<RowReader> rows_;  ///< set once @data has been read
+    std::string pending_;              ///< the start of an incomplete line
     std::int64_t n_lines_ = 0;
-    std::int64_t n_bytes_ = 0;  ///< before the current line
+    std::int64_t n_bytes_ = 0;  ///< bytes before the current line
     State state_ = State::reading;
 };
 

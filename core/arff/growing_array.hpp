@@ -1,4 +1,5 @@
-// An array that grows by realloc: large blocks are moved by the operating system, not copied.
+// An array that grows by realloc, so that the operating system can move large blocks without
+// copying.
 #pragma once
 
 #include <cstdlib>
@@ -11,8 +12,9 @@
 
 namespace ramify {
 
-/// std::vector doubles its memory while it grows; for arrays that fill most of the memory this one
-/// stays close to its own size. Elements are not initialised.
+/// std::vector holds two copies of its elements while it grows. This array needs little more
+/// memory than its own size, which matters if it fills most of the memory. Elements are not
+/// initialised.
 template <typename T>
 class GrowingArray {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -36,7 +38,8 @@ class GrowingArray {
         if (n > 0) std::memcpy(append(n), values, n * sizeof(T));
     }
 
-    /// Room for n more elements, to be written by the caller.
+    /// Appends n uninitialised elements and returns a pointer to the first; the caller writes
+    /// them.
     T* append(std::size_t n) {
         if (n > capacity_ - size_) grow(n);
         T* place = data_.get() + size_;
@@ -44,7 +47,7 @@ class GrowingArray {
         return place;
     }
 
-    /// Gives the unused room back and hands the memory over; the array is empty afterwards.
+    /// Frees unused capacity and transfers ownership of the memory; the array is empty afterwards.
     Owner release() {
         if (size_ < capacity_) resize_memory(size_ > 0 ? size_ : 1);
         size_ = capacity_ = 0;
@@ -53,17 +56,18 @@ class GrowingArray {
 
   private:
     void grow(std::size_t n) {
-        constexpr std::size_t most = std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T);
-        if (n > most - size_) throw std::bad_alloc();
-        const std::size_t wanted = size_ + n;
-        const std::size_t roomy = capacity_ < most / 2 ? capacity_ + capacity_ / 4 + 16 : most;
-        resize_memory(roomy > wanted ? roomy : wanted);
+        constexpr std::size_t max_size = std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T);
+        if (n > max_size - size_) throw std::bad_alloc();
+        const std::size_t needed = size_ + n;
+        const std::size_t larger =
+            capacity_ < max_size / 2 ? capacity_ + capacity_ / 4 + 16 : max_size;
+        resize_memory(larger > needed ? larger : needed);
     }
 
     void resize_memory(std::size_t capacity) {
         void* moved = std::realloc(data_.get(), capacity * sizeof(T));
         if (moved == nullptr) throw std::bad_alloc();
-        (void)data_.release();  // realloc has taken care of the old block
+        (void)data_.release();  // realloc has already freed the old block
         data_.reset(static_cast<T*>(moved));
         capacity_ = capacity;
     }

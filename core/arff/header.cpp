@@ -6,17 +6,17 @@ namespace ramify::arff {
 
 namespace {
 
-constexpr const char* known_types =
+constexpr const char* supported_types =
     "a type (numeric, real, integer, {value,...}, binary, string, key, hierarchical or classes)";
 
-std::string in_attribute(const Attribute& attribute) {
+std::string of_attribute(const Attribute& attribute) {
     return " of attribute " + show(attribute.name);
 }
 
 }  // namespace
 
 Domain::Domain(std::vector<std::string> values) : values_(std::move(values)) {
-    code_of_byte_.fill(unknown);
+    code_of_byte_.fill(undeclared);
     codes_.reserve(values_.size());
     for (std::size_t i = 0; i < values_.size(); ++i) {
         const auto code = static_cast<std::int32_t>(i);
@@ -24,28 +24,28 @@ Domain::Domain(std::vector<std::string> values) : values_(std::move(values)) {
         if (values_[i].size() == 1)
             code_of_byte_[static_cast<unsigned char>(values_[i][0])] = code;
     }
-    // These start something else than a plain value; the slow path knows what.
+    // These bytes do not start a plain value; the general code path handles them.
     for (const char c : {' ', '\t', '\r', '\f', '\v', ',', '\'', '"', '{', '}', '%'}) {
-        code_of_byte_[static_cast<unsigned char>(c)] = unknown;
+        code_of_byte_[static_cast<unsigned char>(c)] = undeclared;
     }
     code_of_byte_[static_cast<unsigned char>('?')] = missing;
 }
 
 std::int32_t Domain::code(std::string_view value) const {
     const auto found = codes_.find(value);
-    return found == codes_.end() ? unknown : found->second;
+    return found == codes_.end() ? undeclared : found->second;
 }
 
 std::string Domain::show() const {
-    constexpr std::size_t most = 20;
+    constexpr std::size_t max_shown = 20;
     std::string shown = "{";
-    for (std::size_t i = 0; i < std::min(values_.size(), most); ++i) {
+    for (std::size_t i = 0; i < std::min(values_.size(), max_shown); ++i) {
         if (i > 0) shown += ",";
         const std::string value = arff::show(values_[i]);
         shown += value.substr(1, value.size() - 2);
     }
-    if (values_.size() > most) {
-        shown += ",... (" + std::to_string(values_.size() - most) + " more)";
+    if (values_.size() > max_shown) {
+        shown += ",... (" + std::to_string(values_.size() - max_shown) + " more)";
     }
     return shown + "}";
 }
@@ -82,7 +82,7 @@ void HeaderReader::read_relation(Scanner& scanner) {
         header_.relation = scanner.word('\0').text;
         return;
     }
-    // Names with blanks and without quotes are common; nothing else can follow.
+    // Unquoted names with blanks are common, and nothing else can follow the name.
     std::string_view rest = scanner.rest();
     while (!rest.empty() && is_blank(rest.back())) rest.remove_suffix(1);
     header_.relation = rest;
@@ -95,20 +95,20 @@ void HeaderReader::read_attribute(const Line& line, Scanner& scanner) {
     read_type(line, scanner, attribute);
     scanner.skip_blanks();
     if (!scanner.at_end()) {
-        scanner.fail_expected("nothing after the type" + in_attribute(attribute));
+        scanner.fail_expected("nothing after the type" + of_attribute(attribute));
     }
     header_.attributes.push_back(std::move(attribute));
     names_.insert(header_.attributes.back().name);
 }
 
 std::string HeaderReader::read_name(const Line& line, Scanner& scanner) {
-    if (scanner.at_end()) scanner.fail_expected("the name of the attribute");
+    if (scanner.at_end()) scanner.fail_expected("an attribute name");
     const Token token = scanner.word('{');
     const std::string name(token.text);
     if (!names_.contains(name)) return name;
     if (!rename_duplicates_) {
-        line.fail(token.begin, "expected a new attribute name, found " + show(name) +
-                                   ", which an earlier attribute has; rename it, or pass "
+        line.fail(token.begin, "expected a unique attribute name, found " + show(name) +
+                                   ", which an earlier attribute already has; rename it, or pass "
                                    "duplicate_names='rename'");
     }
     for (std::size_t& k = ++n_renamed_[name];; ++k) {
@@ -120,7 +120,7 @@ std::string HeaderReader::read_name(const Line& line, Scanner& scanner) {
 void HeaderReader::read_type(const Line& line, Scanner& scanner, Attribute& attribute) {
     if (scanner.peek() == '{') return read_domain(line, scanner, attribute);
     const char* type_at = scanner.at();
-    if (scanner.at_end()) scanner.fail_expected(known_types + in_attribute(attribute));
+    if (scanner.at_end()) scanner.fail_expected(supported_types + of_attribute(attribute));
     const Token token = scanner.word('\0');
     const std::string type = lower_case(token.text);
     if (type == "numeric" || type == "real" || type == "integer") return;
@@ -133,11 +133,11 @@ void HeaderReader::read_type(const Line& line, Scanner& scanner, Attribute& attr
         attribute.kind = Kind::labels;
         read_labels(line, scanner, type_at, type == "hierarchical");
     } else if (type == "date" || type == "relational") {
-        line.fail(type_at, "expected " + std::string(known_types) + in_attribute(attribute) +
+        line.fail(type_at, "expected " + std::string(supported_types) + of_attribute(attribute) +
                                ", found " + show(type) +
                                ", which is not supported; convert it to numbers first");
     } else {
-        line.fail(type_at, "expected " + std::string(known_types) + in_attribute(attribute) +
+        line.fail(type_at, "expected " + std::string(supported_types) + of_attribute(attribute) +
                                ", found " + show(token));
     }
 }
@@ -152,22 +152,22 @@ void HeaderReader::read_domain(const Line& line, Scanner& scanner, Attribute& at
     while (scanner.peek() != '}') {
         const Token token = scanner.value(',', '}');
         if (token.text.empty() && !token.quoted) {
-            line.fail(token.begin, "expected a value" + in_attribute(attribute) +
+            line.fail(token.begin, "expected a value" + of_attribute(attribute) +
                                        ", found nothing; write '' for an empty value");
         }
         if (!token.is_missing()) {
             if (!seen.emplace(token.text).second) {
-                line.fail(token.begin, "expected every value" + in_attribute(attribute) +
-                                           " once, found " + show(token) + " again");
+                line.fail(token.begin, "expected distinct values" + of_attribute(attribute) +
+                                           ", found " + show(token) + " again");
             }
             values.emplace_back(token.text);
         }
         if (scanner.peek() == '}') break;
         if (!scanner.take(',')) {
-            scanner.fail_expected("a closing } of the values" + in_attribute(attribute));
+            scanner.fail_expected("a closing } after the values" + of_attribute(attribute));
         }
         scanner.skip_blanks();
-        if (scanner.peek() == '}') scanner.fail_expected("a value" + in_attribute(attribute));
+        if (scanner.peek() == '}') scanner.fail_expected("a value" + of_attribute(attribute));
     }
     attribute.domain = add_domain(std::string(list, scanner.at()), std::move(values));
     scanner.take('}');
@@ -183,7 +183,7 @@ std::int32_t HeaderReader::add_domain(std::string key, std::vector<std::string> 
 void HeaderReader::read_labels(const Line& line, Scanner& scanner, const char* type_at,
                                bool declared) {
     if (header_.label_attribute >= 0) {
-        line.fail(type_at, "expected one attribute of labels, found a second one");
+        line.fail(type_at, "expected only one label attribute, found a second one");
     }
     header_.label_attribute = static_cast<std::int32_t>(header_.attributes.size());
     header_.labels_declared = declared;

@@ -15,7 +15,7 @@
 
 namespace ramify::arff {
 
-/// Lets maps of strings be asked with a string_view.
+/// Allows a map with string keys to be searched with a string_view.
 struct TextHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const {
@@ -25,22 +25,22 @@ struct TextHash {
 template <typename Value>
 using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
 
-/// The values of a nominal attribute in the declared order; a value's place is its code.
+/// The values of a nominal attribute in the declared order; the code of a value is its position.
 /// Attributes declared with the same list share one domain.
 class Domain {
   public:
     static constexpr std::int32_t missing = -1;
-    static constexpr std::int32_t unknown = -2;
+    static constexpr std::int32_t undeclared = -2;
 
     explicit Domain(std::vector<std::string> values);
 
     const std::vector<std::string>& values() const { return values_; }
     std::int32_t code(std::string_view value) const;
-    /// The code of an unquoted value of one byte: no hashing for the most usual values.
+    /// The code of an unquoted value of one byte; avoids hashing for the most common values.
     std::int32_t code_of_byte(char c) const {
         return code_of_byte_[static_cast<unsigned char>(c)];
     }
-    /// "{a,b,c}" for error messages, shortened when long.
+    /// "{a,b,c}" for error messages, shortened if long.
     std::string show() const;
 
   private:
@@ -49,7 +49,7 @@ class Domain {
     std::array<std::int32_t, 256> code_of_byte_;
 };
 
-/// The numbers are known to Python.
+/// Python code relies on these numbers.
 enum class Kind : std::uint8_t { numeric = 0, nominal = 1, text = 2, labels = 3 };
 
 struct Attribute {
@@ -58,7 +58,7 @@ struct Attribute {
     std::int32_t domain = -1;  ///< nominal attributes only
 };
 
-/// A label as the header or the first row that uses it writes it, and where that is.
+/// A label as written in the header or in the first row that uses it, and its position.
 struct NamedPlace {
     std::string name;
     std::int64_t line = 0;
@@ -67,9 +67,10 @@ struct NamedPlace {
 
 struct Header {
     std::string relation;
-    std::deque<Attribute> attributes;  ///< a deque, since other tables point at the names
+    std::deque<Attribute> attributes;  ///< a deque, because other tables point to the names
     std::vector<std::unique_ptr<const Domain>> domains;
-    /// Of the `hierarchical` attribute; empty for `classes`, whose labels come from the rows.
+    /// Labels of the `hierarchical` attribute; empty for `classes`, whose labels come from the
+    /// rows.
     std::vector<NamedPlace> declared_labels;
     bool labels_declared = false;
     std::int32_t label_attribute = -1;
@@ -79,7 +80,7 @@ class HeaderReader {
   public:
     explicit HeaderReader(bool rename_duplicates) : rename_duplicates_(rename_duplicates) {}
 
-    /// Reads one line; true when it is @data and rows follow.
+    /// Reads one line; returns true if it is @data, so that rows follow.
     bool read(const Line& line);
     const Header& header() const { return header_; }
 
@@ -94,8 +95,8 @@ class HeaderReader {
 
     Header header_;
     bool rename_duplicates_;
-    std::unordered_set<std::string_view> names_;  ///< of the attributes so far
-    TextMap<std::size_t> n_renamed_;              ///< how often a name came again
+    std::unordered_set<std::string_view> names_;  ///< names of the attributes so far
+    TextMap<std::size_t> n_renamed_;              ///< how often a name was repeated
     TextMap<std::int32_t> domain_of_list_;
     std::string scratch_;
 };

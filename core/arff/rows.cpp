@@ -9,7 +9,7 @@ namespace ramify::arff {
 
 namespace {
 
-/// As pandas chooses, so that its categorical columns take the codes as they are.
+/// The same choice as pandas makes, so that its categorical columns can use the codes directly.
 std::uint8_t bytes_of_codes(std::size_t n_values) {
     if (n_values < 127) return 1;
     return n_values < 32767 ? 2 : 4;
@@ -23,10 +23,11 @@ std::string_view trimmed(std::string_view text) {
 
 struct Count {
     std::size_t n_values = 0;
-    const char* unexpected = nullptr;  ///< the first value too many, or where one is missing
+    const char* unexpected =
+        nullptr;  ///< the first surplus value, or the end of a row that is too short
 };
 
-/// The values of a dense row, its weight excluded.
+/// Counts the values of a dense row without its weight.
 Count count_values(const Line& line, std::size_t expected) {
     std::string scratch;
     Scanner scanner(line, scratch);
@@ -59,7 +60,7 @@ auto CodePanels<Code>::take(std::size_t n_rows) -> std::vector<Panel> {
     for (std::size_t p = 0; p < panels_.size(); ++p) {
         Panel panel;
         const std::size_t n_columns = std::min(width, row.size() - p * width);
-        // The rows are sparse, or the columns were taken before.
+        // The rows are sparse, or the columns have already been taken.
         if (panels_[p].size() != n_rows * n_columns) return {};
         const auto first = attributes_.begin() + static_cast<std::ptrdiff_t>(p * width);
         panel.attributes.assign(first, first + static_cast<std::ptrdiff_t>(n_columns));
@@ -146,7 +147,7 @@ void RowReader::read_dense(const Line& line) {
         }
         a = read_quick(scanner, a, numbers);
         if (a == places_.size()) break;
-        if (scanner.at_end()) check_count(line);  // an empty last value may be meant
+        if (scanner.at_end()) check_count(line);  // the last value may be empty
         read_dense_cell(line, scanner, a, numbers);
     }
     if (scanner.take(',')) {
@@ -158,10 +159,10 @@ void RowReader::read_dense(const Line& line) {
     finish_row();
 }
 
-/// Reads unquoted numbers and one-byte values without blanks, nearly all cells of a usual file.
-/// Stops in front of any other cell, or after the last one, and says which cell is next.
+/// Reads unquoted numbers and one-byte values without blanks: nearly all cells of a typical file.
+/// Stops before any other cell, or after the last one, and returns the attribute of the next cell.
 std::size_t RowReader::read_quick(Scanner& scanner, std::size_t attribute, double* numbers) {
-    // Local copies, since a write to an int8_t may change any member for all the compiler knows.
+    // Local copies: the compiler must assume that a write to an int8_t may change any member.
     const char* at = scanner.at();
     const char* const end = scanner.end();
     std::int8_t* const codes = rows_.codes8.row.data();
@@ -172,7 +173,7 @@ std::size_t RowReader::read_quick(Scanner& scanner, std::size_t attribute, doubl
         const char* after = at + 1;
         if (place.code_bytes == 1) {
             const std::int32_t code = place.domain->code_of_byte(*at);
-            if (code == Domain::unknown) break;
+            if (code == Domain::undeclared) break;
             if (after != end && *after != ',') break;
             codes[place.slot] = static_cast<std::int8_t>(code);
         } else if (place.kind == Kind::numeric) {
@@ -254,7 +255,7 @@ void RowReader::read_sparse(const Line& line) {
             append_text(token, rows_.texts[static_cast<std::size_t>(place.slot)]);
         }
         if (scanner.peek() == '}') break;
-        if (!scanner.take(',')) scanner.fail_expected("a closing } of the sparse row");
+        if (!scanner.take(',')) scanner.fail_expected("a closing } at the end of the sparse row");
         scanner.skip_blanks();
     }
     scanner.take('}');
@@ -288,7 +289,7 @@ std::size_t RowReader::read_index(const Line& line, Scanner& scanner) {
     }
     const auto attribute = static_cast<std::size_t>(index - index_base_);
     if (seen_in_row_[attribute] == rows_.n_rows) {
-        line.fail(at, "expected every attribute once in a sparse row, found index " +
+        line.fail(at, "expected each attribute at most once in a sparse row, found index " +
                           std::to_string(index) + " again");
     }
     seen_in_row_[attribute] = rows_.n_rows;
@@ -316,7 +317,7 @@ double RowReader::number(const Line& line, const Token& token, std::size_t attri
         case NumberStatus::ok:
             return value;
         case NumberStatus::too_large:
-            fail_cell(line, token, attribute, "a number that fits into 64 bits");
+            fail_cell(line, token, attribute, "a number in the range of a 64-bit float");
         case NumberStatus::malformed:
             break;
     }
@@ -327,7 +328,7 @@ std::int32_t RowReader::code(const Line& line, const Token& token, std::size_t a
     if (token.is_missing()) return Domain::missing;
     const Domain& domain = *places_[attribute].domain;
     const std::int32_t found = domain.code(token.text);
-    if (found == Domain::unknown || (token.text.empty() && !token.quoted)) {
+    if (found == Domain::undeclared || (token.text.empty() && !token.quoted)) {
         fail_cell(line, token, attribute, "one of " + domain.show());
     }
     return found;
@@ -336,7 +337,7 @@ std::int32_t RowReader::code(const Line& line, const Token& token, std::size_t a
 void RowReader::read_labels(const Line& line, const Token& token) {
     if (token.text.empty()) return;
     ColumnCounter columns(line);
-    // A value with escapes is a copy: its labels are where the value is.
+    // A value with escapes is a copy; its labels are reported at the position of the value.
     const bool is_copy = token.quoted && token.text.data() != token.begin + 1;
     std::size_t begin = 0;
     while (begin <= token.text.size()) {
@@ -372,9 +373,9 @@ void RowReader::read_weight(const Line& line, Scanner& scanner) {
     const Token token = scanner.value('}', '}');
     const auto status = parse_number(token.text, weight_);
     if (status != NumberStatus::ok || !std::isfinite(weight_) || weight_ < 0.0) {
-        line.fail(token.begin, "expected a weight, a number from 0, found " + show(token));
+        line.fail(token.begin, "expected a weight of 0 or more, found " + show(token));
     }
-    if (!scanner.take('}')) scanner.fail_expected("a closing } of the weight");
+    if (!scanner.take('}')) scanner.fail_expected("a closing } after the weight");
     scanner.skip_blanks();
     if (!scanner.at_end()) scanner.fail_expected("nothing after the weight");
 }
@@ -388,14 +389,14 @@ void RowReader::finish_row() {
     ++rows_.n_rows;
     rows_.labels.indptr.push_back(static_cast<std::int64_t>(rows_.labels.numbers.size()));
     for (TextColumn& column : rows_.texts) {
-        // A sparse row need not list its strings.
+        // Strings may be left out of a sparse row.
         while (column.ends.size() < n_before + 1) append_text({"?", nullptr, false}, column);
     }
 }
 
 void RowReader::fail_cell(const Line& line, const Token& token, std::size_t attribute,
                           const std::string& expected) const {
-    // A value in the wrong place often means one too few or too many.
+    // An unexpected value often means that the row has too few or too many values.
     if (!rows_.is_sparse) check_count(line);
     std::string what = "expected " + expected + " for attribute " +
                        show(header_.attributes[attribute].name) + ", found " + show(token);

@@ -14,30 +14,30 @@
 
 namespace ramify::arff {
 
-/// Codes of nominal attributes, a row at a time in and whole columns out. Columns are kept in
-/// panels of one cache line: a row touches every panel once, and turning rows into columns needs
-/// the memory of one panel beside the codes themselves.
+/// Codes of nominal attributes, appended row by row and returned as columns. Columns are grouped
+/// in panels of one cache line: appending a row touches every panel once, and transposing needs
+/// the memory of one panel in addition to the codes themselves.
 template <typename Code>
 class CodePanels {
   public:
     static constexpr std::size_t width = 64 / sizeof(Code);
-    /// Columns one after the other, each of n_rows codes.
+    /// Consecutive columns of n_rows codes each.
     struct Panel {
-        std::vector<std::int32_t> attributes;  ///< of the columns
+        std::vector<std::int32_t> attributes;  ///< the attribute of each column
         GrowingArray<Code> codes;
     };
 
-    /// The place of a new column in `row`.
+    /// Adds a column and returns its position in `row`.
     std::int32_t add_column(std::int32_t attribute) {
         attributes_.push_back(attribute);
         row.push_back(0);
         return static_cast<std::int32_t>(row.size() - 1);
     }
     void append_row();
-    /// All columns, `width` to a panel; the store is empty afterwards.
+    /// Returns all columns, `width` per panel; the store is empty afterwards.
     std::vector<Panel> take(std::size_t n_rows);
 
-    /// The row that is being read.
+    /// The row being read.
     std::vector<Code> row;
 
   private:
@@ -52,7 +52,7 @@ struct SparseCells {
     GrowingArray<double> values;
 };
 
-/// Label sets of the rows: numbers of labels, and every distinct label where it is first used.
+/// Label sets of the rows: label numbers, and every distinct label with its first position.
 struct LabelSets {
     GrowingArray<std::int64_t> indptr;
     GrowingArray<std::int32_t> numbers;
@@ -60,25 +60,25 @@ struct LabelSets {
     TextMap<std::int32_t> number_of;
 };
 
-/// Strings one after the other; a missing one is empty and marked.
+/// Concatenated strings; a missing string is empty and flagged.
 struct TextColumn {
     GrowingArray<char> bytes;
     GrowingArray<std::int64_t> ends;
     GrowingArray<std::uint8_t> is_missing;
 };
 
-/// All that the rows hold. Dense files fill numbers and codes, sparse files cells.
+/// The contents of all rows. Dense files fill `numbers` and codes, sparse files `cells`.
 struct Rows {
     std::int64_t n_rows = 0;
     bool is_sparse = false;
-    GrowingArray<double> numbers;  ///< row by row, one column per numeric attribute
+    GrowingArray<double> numbers;  ///< row-major, one column per numeric attribute
     CodePanels<std::int8_t> codes8;
     CodePanels<std::int16_t> codes16;
     CodePanels<std::int32_t> codes32;
     SparseCells cells;  ///< one column per numeric or nominal attribute
     LabelSets labels;
     std::vector<TextColumn> texts;
-    GrowingArray<double> weights;  ///< empty while no row has a weight
+    GrowingArray<double> weights;  ///< empty if no row has a weight
 };
 
 class RowReader {
@@ -89,11 +89,11 @@ class RowReader {
     Rows& rows() { return rows_; }
 
   private:
-    /// Where a cell of an attribute goes.
+    /// Where the cells of an attribute are stored.
     struct Place {
         Kind kind = Kind::numeric;
         std::uint8_t code_bytes = 0;     ///< nominal attributes: 1, 2 or 4
-        std::int32_t slot = 0;           ///< among the attributes stored alike
+        std::int32_t slot = 0;           ///< position among the attributes with the same storage
         std::int32_t cell = -1;          ///< column of sparse cells
         const Domain* domain = nullptr;  ///< nominal attributes only
     };
@@ -132,7 +132,7 @@ class RowReader {
     std::size_t n_cells_ = 0;
     std::int64_t first_line_ = 0;
     double weight_ = 1.0;
-    std::vector<std::int64_t> seen_in_row_;  ///< sparse: the row that last gave the attribute
+    std::vector<std::int64_t> seen_in_row_;  ///< sparse files: the last row with the attribute
     std::vector<std::pair<std::int32_t, double>> sparse_row_;
     std::string scratch_;
 };

@@ -14,8 +14,8 @@ bool is_continuation(char c) {
     return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u;
 }
 
-/// Length of the well-formed sequence at the start of a text, 0 when it is not well-formed.
-/// Overlong forms, surrogates and code points beyond U+10FFFF are not.
+/// The length of the UTF-8 sequence at the start of a text, or 0 if it is malformed. Overlong
+/// forms, surrogates and code points beyond U+10FFFF are malformed.
 std::size_t sequence_length(std::string_view text) {
     const auto byte = [&](std::size_t i) {
         return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
@@ -34,7 +34,7 @@ std::size_t sequence_length(std::string_view text) {
     return overlong || outside ? 0 : length;
 }
 
-/// Whether a decimal number that does not fit a double is far above one rather than far below.
+/// Whether a decimal number outside the range of a double overflows rather than underflows.
 bool is_huge(std::string_view digits) {
     const auto exponent_at = digits.find_first_of("eE");
     const std::string_view mantissa = digits.substr(0, exponent_at);
@@ -46,7 +46,7 @@ bool is_huge(std::string_view digits) {
         std::string_view text = digits.substr(exponent_at + 1);
         const bool negative = text.starts_with('-');
         if (negative || text.starts_with('+')) text.remove_prefix(1);
-        // from_chars leaves this value where the exponent itself is out of range.
+        // from_chars does not change this value if the exponent itself is out of range.
         std::int64_t exponent = std::numeric_limits<std::int64_t>::max() / 2;
         std::from_chars(text.data(), text.data() + text.size(), exponent);
         magnitude += negative ? -exponent : exponent;
@@ -98,9 +98,9 @@ std::string lower_case(std::string_view text) {
 }
 
 std::string show(std::string_view text) {
-    constexpr std::size_t most = 60;
-    const bool is_long = text.size() > most;
-    std::size_t length = is_long ? most : text.size();
+    constexpr std::size_t max_shown = 60;
+    const bool is_long = text.size() > max_shown;
+    std::size_t length = is_long ? max_shown : text.size();
     while (is_long && length > 0 && is_continuation(text[length])) --length;
     std::string shown("'");
     shown += text.substr(0, length);
@@ -126,7 +126,7 @@ NumberStatus parse_number(std::string_view text, double& value) {
         if (is_huge(text)) return NumberStatus::too_large;
         value = text.starts_with('-') ? -0.0 : 0.0;
     }
-    // "nan(...)" and "-nan" are no numbers anyone writes on purpose.
+    // from_chars accepts "nan(...)" and "-nan" as well; these are treated as typing errors.
     if (std::isnan(value) && text.size() != 3) return NumberStatus::malformed;
     return NumberStatus::ok;
 }

@@ -1,4 +1,5 @@
-// Words, quotes, numbers and UTF-8 of one line of an ARFF file, with errors that say where.
+// Words, quotes, numbers and UTF-8 in one line of an ARFF file, with errors that give the
+// position.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace ramify::arff {
 
-/// What is wrong with a file: "line 17, column 5: expected a number ..., found 'abc'".
+/// A syntax error in a file: "line 17, column 5: expected a number ..., found 'abc'".
 class ParseError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -17,12 +18,12 @@ struct Line {
     std::string_view text;
     std::int64_t number = 0;
 
-    /// Counted in characters from 1, as editors do.
+    /// Counts characters from 1, as editors do.
     std::int64_t column(const char* at) const;
     [[noreturn]] void fail(const char* at, const std::string& what) const;
 };
 
-/// Columns of places further and further to the right, without counting from the start each time.
+/// Computes the columns of successive positions without counting from the start each time.
 class ColumnCounter {
   public:
     explicit ColumnCounter(const Line& line) : at_(line.text.data()) {}
@@ -33,7 +34,7 @@ class ColumnCounter {
     std::int64_t column_ = 1;
 };
 
-/// A value as it stands in the file; `text` is without quotes and escapes.
+/// A value in the file; `text` is the value without quotes and escapes.
 struct Token {
     std::string_view text;
     const char* begin = nullptr;
@@ -44,7 +45,7 @@ struct Token {
 
 bool is_blank(char c);
 bool is_ascii(std::string_view text);
-/// Offset of the first byte that does not belong to well-formed UTF-8; npos when there is none.
+/// The offset of the first byte that is not valid UTF-8, or npos if there is none.
 std::size_t find_invalid_utf8(std::string_view text);
 std::string lower_case(std::string_view text);
 /// The text in single quotes, shortened and without control characters, for error messages.
@@ -53,13 +54,13 @@ std::string show(std::string_view text);
 std::string show(const Token& token);
 
 enum class NumberStatus { ok, malformed, too_large };
-/// The whole text as a double; a number too small for a double is zero.
+/// Parses the whole text as a double; numbers too small for a double become zero.
 NumberStatus parse_number(std::string_view text, double& value);
 
-/// The line without a comment: an unquoted % that starts the line or follows a blank.
+/// Removes a comment, which starts with an unquoted % at the start of the line or after a blank.
 std::string_view without_comment(std::string_view text);
 
-/// Walks through one line. Tokens with escapes live in `scratch` until the next token is read.
+/// Tokenises one line. Tokens with escapes are stored in `scratch` until the next token is read.
 class Scanner {
   public:
     Scanner(const Line& line, std::string& scratch)
@@ -76,14 +77,14 @@ class Scanner {
     void move_to(const char* at) { at_ = at; }
 
     void skip_blanks();
-    /// Steps over c when it is next.
+    /// Skips c if it is the next character, and returns whether it was.
     bool take(char c);
     /// A quoted token, or the text up to a blank or `stop`.
     Token word(char stop);
     /// A quoted token, or the text up to `stop` or `other_stop` without the blanks around it.
     Token value(char stop, char other_stop);
     [[noreturn]] void fail(const std::string& what) const { line_.fail(at_, what); }
-    /// Fails with what was expected and the rest of the line as what was found.
+    /// Fails with "expected ..., found" and the rest of the line.
     [[noreturn]] void fail_expected(const std::string& expected) const;
 
   private:

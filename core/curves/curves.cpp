@@ -34,7 +34,7 @@ void for_each_positive(const RankingView& ranking, std::span<const std::int32_t>
     }
 }
 
-/// Walks along the memory layout, whichever way round that is.
+/// Visits the cells in the order of the memory layout, row-major or column-major.
 template <typename Visit>
 void for_each_cell(const RankingView& ranking, std::span<const std::int32_t> labels, Visit visit) {
     const ScoresView& scores = ranking.scores;
@@ -60,7 +60,7 @@ double total_weight(const RankingView& ranking) {
     return total;
 }
 
-/// Counts cells at and between the distinct scores of the positives.
+/// Counts the cells at and between the distinct scores of the positives.
 class StepCounter {
   public:
     explicit StepCounter(std::vector<double>&& positive_scores)
@@ -68,7 +68,7 @@ class StepCounter {
           cells_(2 * keys_.size() + 1, 0.0),
           positives_(keys_.size(), 0.0) {}
 
-    /// Slot 2 k + 1 is for scores equal to key k, slot 2 k for those between key k - 1 and key k.
+    /// Slot 2k + 1 counts scores equal to key k, slot 2k those between key k - 1 and key k.
     void add_cell(double score, double weight) {
         const std::size_t k = keys_.lower_bound(score);
         cells_[2 * k + (keys_[k] == score ? 1 : 0)] += weight;
@@ -83,7 +83,7 @@ class StepCounter {
             result.score.push_back(keys_[k]);
             result.positives.push_back(positives_[k]);
             result.negatives_above.push_back(cells_[2 * k + 2]);
-            // Fractional weights may leave a rounding error where there is no negative.
+            // With fractional weights, rounding may leave a tiny remainder instead of 0.
             result.negatives.push_back(std::max(0.0, cells_[2 * k + 1] - positives_[k]));
             result.n_positive += positives_[k];
         }
@@ -104,8 +104,8 @@ CurveSteps no_steps(double total) {
     return result;
 }
 
-// Davis and Goadrich: between (TP1, FP1) and (TP2, FP2) false positives grow linearly with true
-// positives, so that precision at t true positives is t / (t + FP1 + slope * (t - TP1)).
+// Davis and Goadrich: between (TP1, FP1) and (TP2, FP2), false positives grow linearly with true
+// positives, so the precision at t true positives is t / (t + FP1 + slope * (t - TP1)).
 struct Segment {
     double tp_begin;
     double fp_begin;
@@ -137,10 +137,10 @@ double continuous_area(const Segment& s) {
 }
 
 double davis_goadrich_area(const Segment& s) {
-    // Beyond this many inserted points (only heavy row weights get there) the trapezoids and the
-    // integral agree to the last digits.
-    constexpr double kMostPoints = 1e6;
-    if (s.tp_end - s.tp_begin > kMostPoints) return continuous_area(s);
+    // Beyond this many inserted points, which only large row weights can reach, the trapezoids and
+    // the integral agree to the last digits.
+    constexpr double max_points = 1e6;
+    if (s.tp_end - s.tp_begin > max_points) return continuous_area(s);
     double area = 0.0;
     double tp = s.tp_begin;
     double precision = s.precision_begin();
@@ -168,22 +168,22 @@ double segment_area(const Segment& s, Interpolation interpolation) {
     return s.precision_end() * gained;
 }
 
-/// Column blocks keep a row-major matrix in cache while it is read label by label.
+/// Reads a row-major matrix label by label, in blocks of columns that stay in the cache.
 class ColumnReader {
   public:
     ColumnReader(const ScoresView& scores, std::span<const std::int32_t> labels)
-        : scores_(scores), labels_(labels), buffer_(scores.n_rows * kBlock) {}
+        : scores_(scores), labels_(labels), buffer_(scores.n_rows * block_size) {}
 
     std::span<const double> column(std::size_t k) {
-        if (k % kBlock == 0) load(k);
-        return {buffer_.data() + (k % kBlock) * scores_.n_rows, scores_.n_rows};
+        if (k % block_size == 0) load(k);
+        return {buffer_.data() + (k % block_size) * scores_.n_rows, scores_.n_rows};
     }
 
   private:
-    static constexpr std::size_t kBlock = 16;
+    static constexpr std::size_t block_size = 16;
 
     void load(std::size_t begin) {
-        const std::size_t width = std::min(kBlock, labels_.size() - begin);
+        const std::size_t width = std::min(block_size, labels_.size() - begin);
         for (std::size_t r = 0; r < scores_.n_rows; ++r) {
             for (std::size_t j = 0; j < width; ++j) {
                 buffer_[j * scores_.n_rows + r] =
@@ -197,7 +197,7 @@ class ColumnReader {
     std::vector<double> buffer_;
 };
 
-/// The transpose of the truth: the rows of every label.
+/// The transpose of the truth: the rows that have each label.
 SparseRows rows_of_labels(SparseRowsView truth, std::size_t n_labels) {
     SparseRows result;
     result.indptr.assign(n_labels + 1, 0);
@@ -234,7 +234,7 @@ CurveSteps label_steps(const RankingView& ranking, std::span<const double> colum
 }  // namespace
 
 bool all_finite(const RankingView& ranking, std::span<const std::int32_t> labels) {
-    // x - x is 0 for a finite x and NaN otherwise; one sum keeps the loop free of branches.
+    // x - x is 0 if x is finite and NaN otherwise; summing avoids a branch in the loop.
     double sum = 0.0;
     for_each_cell(ranking, labels, [&](double score, double) { sum += score - score; });
     return sum == 0.0;
@@ -262,9 +262,10 @@ double precision_recall_area(const StepsView& steps, Interpolation interpolation
     for (std::size_t k = 0; k < steps.positives.size(); ++k) {
         fp += steps.negatives_above[k];
         const Segment segment{tp, fp, tp + steps.positives[k], fp + steps.negatives[k]};
-        // Rows of weight 0 leave a step without height.
+        // Rows of weight 0 make empty steps.
         if (segment.tp_end > segment.tp_begin) {
-            // Nothing is interpolated before the first point: its precision holds from recall 0.
+            // There is no interpolation before the first point: its precision applies from recall
+            // 0.
             const bool first = segment.tp_begin + segment.fp_begin <= 0.0;
             area += segment_area(segment, first ? Interpolation::step : interpolation);
         }

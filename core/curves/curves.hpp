@@ -1,4 +1,4 @@
-// Precision-recall and ROC curves of score matrices against sparse truth.
+// Precision-recall and ROC curves of a matrix of scores and sparse true labels.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace ramify {
 
-/// A borrowed dense matrix of finite scores with any strides (counted in elements).
+/// A borrowed dense matrix of finite scores with arbitrary strides, counted in elements.
 struct ScoresView {
     const double* data;
     std::size_t n_rows;
@@ -24,8 +24,8 @@ struct ScoresView {
     }
 };
 
-/// Scores and truth of the same shape. Truth rows hold no repeats. An empty weight span means
-/// that every row weighs 1.
+/// Scores and true labels of the same shape. The labels of a row are distinct. If row_weight is
+/// empty, every row has weight 1.
 struct RankingView {
     ScoresView scores;
     SparseRowsView truth;
@@ -34,19 +34,19 @@ struct RankingView {
     double weight(std::size_t r) const { return row_weight.empty() ? 1.0 : row_weight[r]; }
 };
 
-/// A curve reduced to the steps where recall grows: step k is the k-th largest distinct score
-/// of a positive cell. Negative cells matter only through how many tie with a step and how many
-/// lie strictly between two steps, so nothing but the positives is ever sorted.
+/// A curve reduced to the steps where recall increases: step k is the k-th largest distinct score
+/// of a positive cell. For negative cells, only the numbers that tie with a step or lie strictly
+/// between two steps matter, so only the positives need to be sorted.
 struct CurveSteps {
     std::vector<double> score;            // decreasing
-    std::vector<double> positives;        // weight of the positives with exactly this score
-    std::vector<double> negatives_above;  // strictly above this step and below the step before
+    std::vector<double> positives;        // weight of the positives with this score
+    std::vector<double> negatives_above;  // strictly between this step and the previous one
     std::vector<double> negatives;        // tied with the positives of this step
     double n_positive = 0.0;
     double n_negative = 0.0;
 };
 
-/// What the areas need of a curve, borrowed.
+/// The parts of a curve that determine its areas, borrowed.
 struct StepsView {
     std::span<const double> positives;
     std::span<const double> negatives_above;
@@ -55,28 +55,29 @@ struct StepsView {
     double n_negative;
 };
 
-/// How precision runs between two neighbouring points of a curve.
+/// How precision is interpolated between two consecutive points of a curve.
 enum class Interpolation {
     davis_goadrich,  // one point per whole positive, false positives linear in true positives
-    continuous,      // the limit of the same line: integrated in closed form
-    linear,          // straight line between precisions (optimistic)
-    step,            // precision of the right-hand point: average precision
+    continuous,      // the same in the limit of many points, integrated in closed form
+    linear,          // a straight line between precisions (optimistic)
+    step,            // the precision of the right-hand point: average precision
 };
 
-/// True when every score of the given labels is a number that can be ranked.
+/// Whether all scores of the given labels are finite.
 bool all_finite(const RankingView& ranking, std::span<const std::int32_t> labels);
 
-/// The curve over all cells (row, label) of the given labels, as one ranking.
+/// The curve over all cells (row, label) of the given labels, pooled into one ranking.
 CurveSteps pooled_steps(const RankingView& ranking, std::span<const std::int32_t> labels);
 
-/// Area under the precision-recall curve; NaN without positives. The first point is extended
-/// horizontally to recall 0, except for `step`, where that makes no difference.
+/// The area under the precision-recall curve; NaN if there are no positives. The first point is
+/// extended horizontally to recall 0; for `step` this makes no difference.
 double precision_recall_area(const StepsView& steps, Interpolation interpolation);
 
-/// Area under the ROC curve, ties counted half; 0.5 without positives or without negatives.
+/// The area under the ROC curve, with ties counted half; 0.5 if there are no positives or no
+/// negatives.
 double roc_area(const StepsView& steps);
 
-/// One entry for each of the given labels.
+/// Areas and weights of positives, one for each of the given labels.
 struct LabelAreas {
     std::vector<double> precision_recall;
     std::vector<double> roc;

@@ -1,4 +1,4 @@
-// Finding doubles among sorted keys, millions of times over the same keys.
+// A search index for many lookups of doubles among the same sorted keys.
 #pragma once
 
 #include <algorithm>
@@ -9,24 +9,24 @@
 
 namespace ramify {
 
-/// Distinct finite keys in increasing order, with a table that leads to a key in a step or two.
+/// Distinct finite keys in increasing order, with a table that finds a key in a step or two.
 ///
-/// The bits of a double, read as an integer (turned round for negative numbers), grow with its
-/// value. So equal slices of that integer range bound where a value can be; slices follow the
-/// logarithm of the value, which suits scores that crowd near 0. A search without branches
-/// finishes inside the slice.
+/// The bits of a double, read as an integer (inverted for negative numbers), increase with its
+/// value. The range of these integers is divided into equal slices, and the table gives the first
+/// key of each slice. Slices are roughly logarithmic in the value, which suits scores that are
+/// concentrated near 0. A branchless binary search finishes within the slice.
 class KeyIndex {
   public:
     explicit KeyIndex(std::vector<double>&& keys) : keys_(std::move(keys)), n_keys_(keys_.size()) {
         if (n_keys_ > 0) build();
-        // A sentinel: larger than every score, equal to none.
+        // A sentinel, larger than every score.
         keys_.push_back(std::numeric_limits<double>::infinity());
     }
 
     std::size_t size() const { return n_keys_; }
     double operator[](std::size_t k) const { return keys_[k]; }
 
-    /// Position of the first key >= x; size() if there is none. There must be a key.
+    /// The position of the first key >= x, or size() if there is none. Requires at least one key.
     std::size_t lower_bound(double x) const {
         const std::size_t slice = slice_of(x);
         std::size_t k = first_[slice];
@@ -41,9 +41,9 @@ class KeyIndex {
     }
 
   private:
-    static constexpr std::uint64_t kMostSlices = std::uint64_t{1} << 16;
+    static constexpr std::uint64_t max_slices = std::uint64_t{1} << 16;
 
-    /// An integer that grows with x. Adding 0 makes -0 and 0, which are equal, the same.
+    /// An integer that increases with x. Adding 0 turns -0 into 0.
     static std::uint64_t ordered_bits(double x) {
         const auto bits = std::bit_cast<std::uint64_t>(x + 0.0);
         const std::uint64_t sign = std::uint64_t{1} << 63;
@@ -56,12 +56,12 @@ class KeyIndex {
     }
 
     void build() {
-        // A key of exactly 0 lies countless bit patterns below its neighbour and would leave the
-        // others too few slices: it joins the first slice.
+        // In bit patterns, a key of exactly 0 is so far from the next key that it would leave too
+        // few slices for the others; it is put into the first slice instead.
         const bool zero_first = n_keys_ > 1 && keys_[0] == 0.0;
         low_ = ordered_bits(keys_[zero_first ? 1 : 0]);
         high_ = ordered_bits(keys_[n_keys_ - 1]);
-        const std::uint64_t wanted = std::min<std::uint64_t>(kMostSlices, 4 * n_keys_);
+        const std::uint64_t wanted = std::min<std::uint64_t>(max_slices, 4 * n_keys_);
         while (((high_ - low_) >> shift_) >= wanted) ++shift_;
         first_.assign(static_cast<std::size_t>((high_ - low_) >> shift_) + 2, 0);
         for (std::size_t k = 0; k < n_keys_; ++k) ++first_[slice_of(keys_[k]) + 1];

@@ -13,9 +13,9 @@ namespace ramify {
 
 namespace {
 
-constexpr std::size_t rows_at_a_time = 4 * abreast;
+constexpr std::size_t rows_per_part = 4 * abreast;
 
-/// What one thread needs to decide rows; the solvers own their work space.
+/// Decodes rows in one thread; the solvers own their scratch memory.
 class RowDecoder {
   public:
     RowDecoder(const LeafGraph& graph, const DecodingPlan& plan)
@@ -33,23 +33,23 @@ class RowDecoder {
         }
     }
 
-    /// Decides up to `abreast` rows and appends their labels.
+    /// Decodes up to `abreast` rows and appends their labels.
     void operator()(std::size_t first, std::size_t n_rows, SparseRows& sets) {
         const auto weights = make_weights_(plan_.rows.subspan(first * width_, n_rows * width_));
         const auto counts = plan_.k.subspan(first, n_rows);
-        if (best_ && std::count(counts.begin(), counts.end(), 0) > 0) best_->value(weights);
+        if (best_ && std::count(counts.begin(), counts.end(), 0) > 0) best_->evaluate(weights);
         for (std::size_t t = 0; t < n_rows; ++t) {
             if (best_ && counts[t] == 0) {
                 best_->choose(t, chosen_);
             } else {
-                decide_alone(weights, t, counts[t]);
+                decode_row(weights, t, counts[t]);
             }
             append(sets);
         }
     }
 
   private:
-    void decide_alone(std::span<const double> weights, std::size_t t, std::int32_t k) {
+    void decode_row(std::span<const double> weights, std::size_t t, std::int32_t k) {
         for (std::size_t label = 0; label < n_labels_; ++label) {
             row_[label] = weights[label * abreast + t];
         }
@@ -98,14 +98,14 @@ SparseRows joined(const std::vector<SparseRows>& parts) {
 SparseRows decode(const LeafGraph& graph, const DecodingPlan& plan, unsigned n_threads,
                   std::function<bool()> stop) {
     const std::size_t n_rows = plan.k.size();
-    std::vector<SparseRows> parts((n_rows + rows_at_a_time - 1) / rows_at_a_time);
+    std::vector<SparseRows> parts((n_rows + rows_per_part - 1) / rows_per_part);
     std::vector<std::optional<RowDecoder>> decoders(std::max(1u, n_threads));
     StopSignal signal(std::move(stop));
     parallel_for(n_threads, parts.size(), signal, [&](unsigned thread, std::size_t part) {
         auto& decoder = decoders[thread];
         if (!decoder) decoder.emplace(graph, plan);
-        const std::size_t last = std::min(n_rows, (part + 1) * rows_at_a_time);
-        for (std::size_t row = part * rows_at_a_time; row < last; row += abreast) {
+        const std::size_t last = std::min(n_rows, (part + 1) * rows_per_part);
+        for (std::size_t row = part * rows_per_part; row < last; row += abreast) {
             signal.check();
             (*decoder)(row, std::min(abreast, last - row), parts[part]);
         }

@@ -1,5 +1,5 @@
-// Mandatory leaf prediction: for every row the label set of largest value among those that are
-// closed upwards and whose paths all end in leaves.
+// Mandatory leaf prediction: finds, for every row, the label set with the largest value among
+// those that are closed and whose paths all end in leaves.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@ enum class Solver {
     exact,   // trees only
 };
 
-/// Rows of numbers and how to decide them.
+/// The rows to decode, and how.
 struct DecodingPlan {
     std::span<const double> rows;  // row_width() numbers each
     Values values;
     std::span<const double> slope;    // for Values::risk
     std::span<const double> offset;   // for Values::risk
-    std::span<const std::int32_t> k;  // leaves per row; 0: as many as are best
+    std::span<const std::int32_t> k;  // leaves per row; 0: the best number
     Solver solver;
 };
 
-/// The chosen labels of every row. The answer does not depend on the number of threads. `stop` is
-/// asked now and then whether to give up; then Interrupted is thrown.
+/// Returns the chosen labels of every row; the result does not depend on the number of threads.
+/// `stop` is called regularly; if it returns true, Interrupted is thrown.
 SparseRows decode(const LeafGraph& graph, const DecodingPlan& plan, unsigned n_threads,
                   std::function<bool()> stop);
 

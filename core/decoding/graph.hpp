@@ -1,4 +1,4 @@
-// What the decoders ask of a hierarchy: leaves, paths, and who is below whom.
+// The hierarchy as the decoders need it: leaves, their paths, and the leaves below each label.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace ramify {
 
-/// Neighbouring leaves, by their places among all leaves: first, ..., last - 1.
+/// A range of consecutive leaves, by their position among all leaves: first, ..., last - 1.
 struct LeafRun {
     std::int32_t first;
     std::int32_t last;
 };
 
-/// A hierarchy seen from its leaves; made once, read by all threads.
+/// A hierarchy with precomputed leaves and paths; built once and shared by all threads.
 class LeafGraph {
   public:
     /// `parents` lists direct parents, labels in topological order (parents[l] < l). Borrowed.
@@ -29,25 +29,25 @@ class LeafGraph {
     std::span<const std::int32_t> leaves() const { return leaves_; }
     bool is_leaf(std::size_t label) const { return is_leaf_[label] != 0; }
 
-    /// The first parent of a label; n_labels() stands for the root.
+    /// The first parent of a label; n_labels() denotes the root.
     std::int32_t parent(std::size_t label) const { return parent_[label]; }
 
     std::span<const std::int32_t> parent_of_all() const { return parent_; }
 
-    /// The labels whose first parent this is; n_labels() stands for the root.
+    /// The labels whose first parent is `label`; n_labels() denotes the root.
     std::span<const std::int32_t> children(std::size_t label) const {
         return {children_.indices.data() + children_.indptr[label],
                 static_cast<std::size_t>(children_.indptr[label + 1] - children_.indptr[label])};
     }
 
-    /// A leaf, by its place, and all its ancestors.
+    /// A leaf, given by its position among the leaves, and all its ancestors.
     std::span<const std::int32_t> path(std::size_t leaf) const {
         return {paths_.indices.data() + paths_.indptr[leaf],
                 static_cast<std::size_t>(paths_.indptr[leaf + 1] - paths_.indptr[leaf])};
     }
 
-    /// The leaves below a label, or the label itself if it is one. Labels come depth first, so
-    /// that these are one run in a tree and few in most DAGs.
+    /// The leaves below a label, or the label itself if it is a leaf. Labels are in depth-first
+    /// order, so these form one run in a tree and few runs in most DAGs.
     std::span<const LeafRun> below(std::size_t label) const {
         return {runs_.data() + run_start_[label], run_start_[label + 1] - run_start_[label]};
     }

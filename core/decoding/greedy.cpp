@@ -9,9 +9,10 @@ namespace ramify {
 namespace {
 
 constexpr std::size_t block_size = 32;
-constexpr double never = -std::numeric_limits<double>::infinity();
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
-/// The largest number of a block; four at a time, because each comparison waits for the last.
+/// The largest value of a block. Four maxima are kept, because each comparison depends on the
+/// last.
 double largest(const double* values) {
     double best[4] = {values[0], values[1], values[2], values[3]};
     for (std::size_t i = 4; i < block_size; i += 4) {
@@ -31,7 +32,7 @@ GreedyDecoder::GreedyDecoder(const LeafGraph& graph)
       block_best_(gain_.size() / block_size),
       block_changed_(block_best_.size()),
       step_of_(graph.n_labels()),
-      hope_(graph.n_labels()),
+      bound_(graph.n_labels()),
       below_(graph.n_labels() + 1),
       best_below_(graph.n_labels() + 1) {
     for (std::size_t label = 0; label < graph.n_labels(); ++label) {
@@ -45,22 +46,23 @@ void GreedyDecoder::solve(std::span<const double> weights, std::int32_t k,
     start(weights);
     double margin = 0.0;
     if (k == 0) {
-        hope_upwards(weights);
-        // What rounding may hide; a sum below the best by more than this never comes back.
+        compute_bounds(weights);
+        // A bound on rounding errors; a value lower than the best by more than this cannot
+        // recover.
         for (const double weight : weights) margin += std::abs(weight);
         margin *= 1e-12;
     }
-    const auto most = k > 0 ? k : static_cast<std::int32_t>(graph_.n_leaves());
-    std::int32_t last = most;
-    double best = never;
-    for (std::int32_t step = 1; step <= most; ++step) {
+    const auto max_leaves = k > 0 ? k : static_cast<std::int32_t>(graph_.n_leaves());
+    std::int32_t last = max_leaves;
+    double best = minus_infinity;
+    for (std::int32_t step = 1; step <= max_leaves; ++step) {
         take(best_leaf(), weights, step);
         if (k > 0) continue;
         if (value_ > best) {
             best = value_;
             last = step;
         }
-        if (value_ + left_ + margin < best) break;
+        if (value_ + max_gain_ + margin < best) break;
     }
     for (std::size_t label = 0; label < weights.size(); ++label) {
         chosen[label] = step_of_[label] > 0 && step_of_[label] <= last;
@@ -68,7 +70,7 @@ void GreedyDecoder::solve(std::span<const double> weights, std::int32_t k,
 }
 
 void GreedyDecoder::start(std::span<const double> weights) {
-    std::fill(gain_.begin(), gain_.end(), never);
+    std::fill(gain_.begin(), gain_.end(), minus_infinity);
     std::fill(step_of_.begin(), step_of_.end(), 0);
     std::fill(block_changed_.begin(), block_changed_.end(), 1);
     value_ = 0.0;
@@ -79,21 +81,22 @@ void GreedyDecoder::start(std::span<const double> weights) {
     }
 }
 
-void GreedyDecoder::hope_upwards(std::span<const double> weights) {
+void GreedyDecoder::compute_bounds(std::span<const double> weights) {
     std::fill(below_.begin(), below_.end(), 0.0);
-    std::fill(best_below_.begin(), best_below_.end(), never);
+    std::fill(best_below_.begin(), best_below_.end(), minus_infinity);
     for (std::size_t label = weights.size(); label-- > 0;) {
-        double hope = weights[label] + below_[label];
-        // Some child is chosen with its parent: where all are its own and cost, the cheapest.
+        double bound = weights[label] + below_[label];
+        // At least one child is chosen with its parent. If this label is the first parent of all
+        // its children and each of them has a cost, the cheapest is counted.
         if (below_[label] <= 0.0 && has_all_children_[label] && !graph_.is_leaf(label)) {
-            hope += best_below_[label];
+            bound += best_below_[label];
         }
-        hope_[label] = hope;
+        bound_[label] = bound;
         const auto parent = graph_.parent(label);
-        below_[parent] += std::max(0.0, hope);
-        best_below_[parent] = std::max(best_below_[parent], hope);
+        below_[parent] += std::max(0.0, bound);
+        best_below_[parent] = std::max(best_below_[parent], bound);
     }
-    left_ = below_.back();
+    max_gain_ = below_.back();
 }
 
 std::size_t GreedyDecoder::best_leaf() {
@@ -114,7 +117,7 @@ void GreedyDecoder::take(std::size_t leaf, std::span<const double> weights, std:
         if (step_of_[label] != 0) continue;
         step_of_[label] = step;
         value_ += weights[label];
-        left_ += below_[label] - std::max(0.0, hope_[label]);
+        max_gain_ += below_[label] - std::max(0.0, bound_[label]);
         if (graph_.is_leaf(label)) continue;
         add_below(label, -weights[label]);
         for (const LeafRun run : graph_.below(label)) {
@@ -123,7 +126,7 @@ void GreedyDecoder::take(std::size_t leaf, std::span<const double> weights, std:
             for (std::size_t block = first; block <= last; ++block) block_changed_[block] = 1;
         }
     }
-    gain_[leaf] = never;
+    gain_[leaf] = minus_infinity;
     block_changed_[leaf / block_size] = 1;
 }
 

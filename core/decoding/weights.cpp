@@ -11,15 +11,15 @@ namespace ramify {
 
 namespace {
 
-// Certainty would have weights of infinity, whose differences are not defined.
-constexpr double nearest_to_certain = 1e-9;
+// Probabilities are kept away from 0 and 1, whose weights would be infinite.
+constexpr double min_probability = 1e-9;
 
-// Products of at least 1e-9 each are turned into logarithms long before they underflow: after so
-// many children, or parents.
-constexpr std::size_t most_children = 20;
-constexpr std::size_t most_parents = 8;
+// Factors are at least 1e-9. Their product is added to the weight as a logarithm after this many
+// children or parents, before it can underflow.
+constexpr std::size_t max_children = 20;
+constexpr std::size_t max_parents = 8;
 
-/// The natural logarithm of positive normal numbers, to the last digit or two.
+/// The natural logarithm of positive normal numbers, accurate to the last digit or two.
 ///
 /// x = 2^e m with m in [√½, √2), log x = e log 2 + 2 artanh s with s = (m - 1) / (m + 1).
 RAMIFY_INSIDE Lanes log_of(const Lanes& x) {
@@ -27,7 +27,7 @@ RAMIFY_INSIDE Lanes log_of(const Lanes& x) {
     constexpr std::uint64_t one = 0x3ff0000000000000ULL;
     const LaneBits shifted = std::bit_cast<LaneBits>(x) + (one - root_of_half);
     const LaneBits mantissa = (shifted & 0x000fffffffffffffULL) + root_of_half;
-    // A number of 52 bits, put into the mantissa of 2^52, is a double without conversion.
+    // A 52-bit integer in the mantissa of 2^52 gives 2^52 plus the integer without a conversion.
     const LaneBits exponent = (shifted >> 52) | 0x4330000000000000ULL;
     const Lanes m = std::bit_cast<Lanes>(mantissa);
     const Lanes e = std::bit_cast<Lanes>(exponent) - (4503599627370496.0 + 1023.0);
@@ -37,10 +37,10 @@ RAMIFY_INSIDE Lanes log_of(const Lanes& x) {
 }
 
 RAMIFY_INSIDE Lanes clipped(const Lanes& p) {
-    return smaller(larger(p, all(nearest_to_certain)), all(1.0 - nearest_to_certain));
+    return smaller(larger(p, all(min_probability)), all(1.0 - min_probability));
 }
 
-/// P(child | parent) from P(child) and P(parent): 0 / 0 is 0.
+/// P(child | parent) from P(child) and P(parent), with 0 / 0 = 0.
 RAMIFY_INSIDE Lanes quotient(const Lanes& child, const Lanes& parent) {
     return clipped(child / larger(parent, all(1e-300)));
 }
@@ -49,17 +49,17 @@ RAMIFY_INSIDE void add_log(double* weights, std::size_t label, const Lanes& prod
     store(weights, label, load(weights, label) + log_of(product));
 }
 
-/// What the posterior of some rows is made from.
+/// The arrays from which the posterior of some rows is computed.
 struct PosteriorTable {
     SparseRowsView parents;
     const double* given;
     bool are_marginals;
-    const char* full;
+    const char* flush;
     double* weights;
     double* product;
 };
 
-/// Multiplies a label's odds by those of an edge, and its parent's product by 1 - p.
+/// Multiplies the odds of a label by those of an edge, and the product of its parent by 1 - p.
 RAMIFY_INSIDE void follow_edge(const PosteriorTable& table, std::size_t label, std::int32_t parent,
                                std::size_t edge, Lanes& odds) {
     const bool is_top = parent < 0;
@@ -76,8 +76,8 @@ RAMIFY_INSIDE void follow_edge(const PosteriorTable& table, std::size_t label, s
     if (is_top) return;
     const auto above = static_cast<std::size_t>(parent);
     const Lanes product = load(table.product, above) * stay;
-    if (table.full[edge]) add_log(table.weights, above, product);
-    store(table.product, above, table.full[edge] ? all(1.0) : product);
+    if (table.flush[edge]) add_log(table.weights, above, product);
+    store(table.product, above, table.flush[edge] ? all(1.0) : product);
 }
 
 RAMIFY_ANY_WIDTH
@@ -89,7 +89,7 @@ void make_posterior(const PosteriorTable& table) {
         std::size_t n_parents = 0;
         for (const std::int32_t parent : table.parents.row(label)) {
             follow_edge(table, label, parent, edge++, odds);
-            if (++n_parents % most_parents == 0) {
+            if (++n_parents % max_parents == 0) {
                 add_log(table.weights, label, odds);
                 odds = all(1.0);
             }
@@ -127,27 +127,27 @@ WeightMaker::WeightMaker(const LeafGraph& graph, Values values, std::span<const 
     for (std::size_t label = 0; label < graph.n_labels(); ++label) {
         const auto above = graph.parents().row(label);
         for (const std::int32_t parent : above) {
-            full_.push_back(++n_children[parent] % most_children == 0);
+            flush_.push_back(++n_children[parent] % max_children == 0);
         }
-        if (above.empty()) full_.push_back(0);
+        if (above.empty()) flush_.push_back(0);
     }
 }
 
 std::span<const double> WeightMaker::operator()(std::span<const double> rows) {
-    stand_abreast(rows);
+    transpose_rows(rows);
     if (values_ == Values::weights) return given_;
     if (values_ == Values::risk) {
-        weigh_by_risk();
+        compute_risk_weights();
         return weights_;
     }
     std::fill(weights_.begin(), weights_.end(), 0.0);
     std::fill(product_.begin(), product_.end(), 1.0);
-    make_posterior({graph_.parents(), given_.data(), values_ == Values::marginals, full_.data(),
+    make_posterior({graph_.parents(), given_.data(), values_ == Values::marginals, flush_.data(),
                     weights_.data(), product_.data()});
     return weights_;
 }
 
-void WeightMaker::stand_abreast(std::span<const double> rows) {
+void WeightMaker::transpose_rows(std::span<const double> rows) {
     const std::size_t n_rows = rows.size() / width_;
     const double* row[abreast];
     for (std::size_t t = 0; t < abreast; ++t) row[t] = rows.data() + (t < n_rows ? t : 0) * width_;
@@ -157,7 +157,7 @@ void WeightMaker::stand_abreast(std::span<const double> rows) {
     }
 }
 
-void WeightMaker::weigh_by_risk() {
+void WeightMaker::compute_risk_weights() {
     for (std::size_t label = 0; label < width_; ++label) {
         for (std::size_t t = 0; t < abreast; ++t) {
             const std::size_t at = label * abreast + t;

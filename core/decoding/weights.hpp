@@ -1,4 +1,4 @@
-// From probabilities to what each label adds to the value of a label set, some rows abreast.
+// Turns probabilities into the weight that each label adds to the value of a label set.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace ramify {
 
-/// What the rows of numbers are that a decoder starts from.
+/// The meaning of the numbers that a decoder is given.
 enum class Values {
-    weights,       // what each label adds, as it is
-    marginals,     // P(label); weights are those of the joint posterior
-    conditionals,  // P(label | parent) of every edge; weights are those of the joint posterior
-    risk,          // P(label); weights are slope * P + offset
+    weights,       // the weights themselves
+    marginals,     // P(label); the weights are those of the joint posterior
+    conditionals,  // P(label | parent) of every edge; the weights are those of the joint posterior
+    risk,          // P(label); the weights are slope * P + offset
 };
 
-/// How many numbers a row has: one per label, or one per edge in the order of the parents, where
+/// The number of values per row: one per label, or one per edge in the order of the parents, where
 /// a top-level label has one edge, from the root.
 std::size_t row_width(const LeafGraph& graph, Values values);
 
@@ -29,17 +29,17 @@ std::size_t row_width(const LeafGraph& graph, Values values);
 ///     w_i = Σ_parents j log(p_ij / (1 - p_ij)) + Σ_children l log(1 - p_li).
 class WeightMaker {
   public:
-    /// `slope` and `offset`: one number per label, for Values::risk. Borrowed.
+    /// `slope` and `offset` have one number per label and are used by Values::risk. Borrowed.
     WeightMaker(const LeafGraph& graph, Values values, std::span<const double> slope,
                 std::span<const double> offset);
 
-    /// Takes up to `abreast` rows, one after the other, and returns the weights of so many (of the
-    /// first row where there are fewer): label by label, the rows' numbers side by side.
+    /// Takes up to `abreast` consecutive rows and returns the weights of `abreast` rows, padded
+    /// with the first row. The weights of one label in all rows are contiguous.
     std::span<const double> operator()(std::span<const double> rows);
 
   private:
-    void stand_abreast(std::span<const double> rows);
-    void weigh_by_risk();
+    void transpose_rows(std::span<const double> rows);
+    void compute_risk_weights();
 
     const LeafGraph& graph_;
     Values values_;
@@ -48,8 +48,8 @@ class WeightMaker {
     std::size_t width_;
     std::vector<double> given_;
     std::vector<double> weights_;
-    std::vector<double> product_;  // per label: of odds and of 1 - p, not yet in its weight
-    std::vector<char> full_;       // per edge: whether the parent's product is due after it
+    std::vector<double> product_;  // per label: factors whose logarithm is not yet in its weight
+    std::vector<char> flush_;      // per edge: whether to add the parent's product to its weight
 };
 
 }  // namespace ramify

@@ -6,8 +6,8 @@ namespace ramify {
 
 namespace {
 
-/// A set of labels that hands out its members in order without sorting them. One bit per label,
-/// and one bit per word above it, so that a walk skips 4,096 absent labels at a time.
+/// A set of labels that returns its members in order without sorting. It has one bit per label
+/// and, above that, one bit per word, so that iteration skips 4,096 absent labels at a time.
 class LabelSet {
   public:
     explicit LabelSet(std::size_t n_labels)
@@ -28,7 +28,7 @@ class LabelSet {
         for (const std::int32_t label : labels) insert(label);
     }
 
-    /// Calls visit(word, bits) for every word with members, in order, and leaves the set empty.
+    /// Calls visit(word, bits) for every word with members, in order, and empties the set.
     template <typename Visit>
     void drain(Visit visit) {
         for (std::size_t block = 0; block < occupied_.size(); ++block) {
@@ -80,7 +80,7 @@ SparseRows ancestors(SparseRowsView parents) {
         for (const std::int32_t parent : parents.row(label)) {
             if (above.contains(parent)) continue;
             above.insert(parent);
-            // Topological order: the parent's own ancestors are complete already.
+            // In topological order, the ancestors of the parent are already complete.
             above.insert(SparseRowsView{result.indptr, result.indices}.row(
                 static_cast<std::size_t>(parent)));
         }
@@ -95,7 +95,7 @@ SparseRows close_upwards(SparseRowsView labels, SparseRowsView ancestors_of) {
     LabelSet closed(ancestors_of.n_rows());
     for (std::size_t r = 0; r < labels.n_rows(); ++r) {
         for (const std::int32_t label : labels.row(r)) {
-            // A label seen before, named or implied, brought its ancestors with it.
+            // If the label is already in the set, so are its ancestors.
             if (closed.contains(label)) continue;
             closed.insert(label);
             closed.insert(ancestors_of.row(static_cast<std::size_t>(label)));
@@ -111,8 +111,8 @@ SparseRows most_specific(SparseRowsView labels, SparseRowsView ancestors_of) {
     LabelSet kept(ancestors_of.n_rows());
     for (std::size_t r = 0; r < labels.n_rows(); ++r) {
         const auto row = labels.row(r);
-        // Any order is right; from the back, where the deep labels of a sorted row are, most
-        // labels are covered before their turn, and with them all their ancestors.
+        // The order does not matter for the result. Starting from the back, where the deep labels
+        // of a sorted row are, most other labels are already covered and can be skipped.
         for (auto label = row.rbegin(); label != row.rend(); ++label) {
             if (covered.contains(*label)) continue;
             covered.insert(ancestors_of.row(static_cast<std::size_t>(*label)));

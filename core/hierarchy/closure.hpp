@@ -1,4 +1,4 @@
-// Upward closure of label sets: the true path rule as sparse algebra.
+// Closure of label sets: a row that has a label also has all ancestors of the label.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,12 @@ struct SparseRowsView {
 /// `parents` lists the direct parents; labels are in topological order (parents[l] < l).
 SparseRows ancestors(SparseRowsView parents);
 
-/// The union, row by row, of the labels and their ancestors; sorted and without repeats.
-/// Costs the ancestors of the given labels; a row's term in the number of labels is 1/4096 each.
+/// The union of the labels and their ancestors for each row, sorted and without duplicates. A row
+/// costs as much as its labels have ancestors, plus n_labels / 4096.
 SparseRows close_upwards(SparseRowsView labels, SparseRowsView ancestors_of);
 
-/// The labels of a row that are no ancestor of another label of that row; sorted, no repeats.
+/// The labels of each row that are not ancestors of another label of the row, sorted and without
+/// duplicates.
 SparseRows most_specific(SparseRowsView labels, SparseRowsView ancestors_of);
 
 }  // namespace ramify

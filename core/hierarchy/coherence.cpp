@@ -35,7 +35,7 @@ bool is_forest(SparseRowsView parents) {
     return true;
 }
 
-/// What one thread needs to repair rows; the solvers own their work space.
+/// Repairs rows in one thread; the solvers own their scratch memory.
 class Repairer {
   public:
     Repairer(SparseRowsView parents, std::span<const double> weight, Repair repair)
@@ -58,7 +58,7 @@ class Repairer {
             tree_->solve(row);
         } else {
             graph_->solve(row);
-            // Means of neighbouring blocks may cross in the last digit.
+            // Rounding may leave the mean of a block above that of an adjacent block.
             lower_to_ancestors(row, parents_);
         }
     }

@@ -8,8 +8,8 @@ namespace ramify {
 
 namespace {
 
-/// Surplus below this share of all surplus and deficit is rounding, not a reason to cut.
-constexpr double rounding = 1e-13;
+/// A remaining surplus of at most this share of all surplus and deficit is attributed to rounding.
+constexpr double relative_rounding = 1e-13;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ std::int32_t IsotonicGraph::group_of(std::int32_t label) {
     return label;
 }
 
-/// Joins the groups at the ends of violated edges; tells whether there were any.
+/// Joins the groups at the ends of violated edges; returns whether there were any.
 bool IsotonicGraph::join_violated(std::span<const double> row) {
     bool joined = false;
     for (std::size_t child = 0; child < row.size(); ++child) {
@@ -85,7 +85,8 @@ void IsotonicGraph::solve_group(Labels group, std::span<double> row) {
     }
 }
 
-/// Moves the labels of the best upper set to the front and returns their number, 0 for none.
+/// Moves the labels of the best upper set to the front of the block and returns their number, or 0
+/// if the block is not cut.
 std::size_t IsotonicGraph::cut(Labels block, double mean) {
     double total = 0.0;
     surplus_.clear();
@@ -93,7 +94,7 @@ std::size_t IsotonicGraph::cut(Labels block, double mean) {
         surplus_.push_back(weight_[label] * (score_[label] - mean));
         total += std::abs(surplus_.back());
     }
-    if (flow_.carry_up(block, surplus_) <= rounding * total) return 0;
+    if (flow_.carry_up(block, surplus_) <= relative_rounding * total) return 0;
     below_.clear();
     std::size_t n_above = 0;
     for (std::size_t k = 0; k < block.size(); ++k) {

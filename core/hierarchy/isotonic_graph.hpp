@@ -1,4 +1,4 @@
-// Isotonic regression on a directed acyclic graph: blocks cut in two by minimum cuts.
+// Isotonic regression on a directed acyclic graph by recursive minimum cuts.
 #pragma once
 
 #include <span>
@@ -12,14 +12,14 @@ namespace ramify {
 /// Finds x with x[label] <= x[parent] for every parent that minimises the sum of
 /// weight * (x - score)^2.
 ///
-/// A block of labels starts with their mean m as the common value. If some upper set U of it (a
-/// set that holds the parents of its labels) has a positive sum of weight * (score - m), the
-/// block is cut into the U with the largest such sum and the rest, and both are solved on their
-/// own; if none has, m is optimal (Spouge, Wan and Wilbur, 2003). SurplusFlow finds U.
+/// All labels of a block initially have their mean m as the common value. If some upper set U of
+/// the block (a set that contains the parents of its labels) has a positive sum of weight * (score
+/// - m), the block is cut into the U with the largest such sum and the rest, which are solved
+/// separately; otherwise m is optimal (Spouge, Wan and Wilbur, 2003). SurplusFlow finds U.
 ///
-/// Only labels tied together by violations are solved together: the optimum under fewer edges is
-/// the optimum if it obeys the others too, so groups start from violated edges and are joined
-/// while an edge between two of them is violated.
+/// Only labels connected by violated edges are solved together: an optimum under fewer constraints
+/// is optimal if it also satisfies the others. Groups therefore start from violated edges and are
+/// joined as long as an edge between two of them is violated.
 class IsotonicGraph {
   public:
     /// Labels in topological order; weights are positive.
@@ -42,11 +42,11 @@ class IsotonicGraph {
     SurplusFlow flow_;
     std::vector<double> score_;
     std::vector<std::int32_t> joined_;  // union-find over labels
-    std::vector<char> changed_;         // by group: must be solved (again)
-    std::vector<std::int32_t> labels_;  // of the changed groups, group by group
-    std::vector<Labels> blocks_;        // still to be solved
-    std::vector<double> surplus_;       // by place in the block at hand
-    std::vector<std::int32_t> below_;   // labels under the cut
+    std::vector<char> changed_;         // by group: whether it must be solved (again)
+    std::vector<std::int32_t> labels_;  // labels of the changed groups, group by group
+    std::vector<Labels> blocks_;        // blocks still to be solved
+    std::vector<double> surplus_;       // by position in the current block
+    std::vector<std::int32_t> below_;   // labels below the cut
 };
 
 }  // namespace ramify

@@ -19,7 +19,7 @@ IsotonicTree::IsotonicTree(SparseRowsView parents, std::span<const double> weigh
       below_(parents.n_rows()),
       first_(parents.n_rows()),
       next_(parents.n_rows()),
-      swallowed_(parents.n_rows()) {
+      merged_(parents.n_rows()) {
     for (std::size_t label = 0; label < parent_.size(); ++label) {
         const auto above = parents.row(label);
         if (!above.empty()) parent_[label] = above.front();
@@ -32,34 +32,34 @@ void IsotonicTree::solve(std::span<double> row) {
     std::fill(below_.begin(), below_.end(), none);
     std::fill(first_.begin(), first_.end(), none);
     std::fill(next_.begin(), next_.end(), none);
-    std::fill(swallowed_.begin(), swallowed_.end(), char{0});
+    std::fill(merged_.begin(), merged_.end(), char{0});
     for (auto label = static_cast<std::int32_t>(row.size()); label-- > 0;) {
         pool(label);
         const std::int32_t parent = parent_[label];
-        if (parent != none) below_[parent] = meld(below_[parent], label);
+        if (parent != none) below_[parent] = merge_heaps(below_[parent], label);
     }
     for (std::size_t label = 0; label < row.size(); ++label) {
-        row[label] = swallowed_[label] ? row[parent_[label]] : value_[label];
+        row[label] = merged_[label] ? row[parent_[label]] : value_[label];
     }
 }
 
-/// Swallows the blocks right below the block of `label` while they have a larger value.
+/// Merges the blocks directly below the block of `label` into it while they have a larger value.
 void IsotonicTree::pool(std::int32_t label) {
     std::int32_t top = below_[label];
     while (top != none && value_[top] > value_[label]) {
         const double mass = mass_[label] + mass_[top];
         const double mean = value_[label] + (value_[top] - value_[label]) * (mass_[top] / mass);
-        // Rounding must not carry the mean out of the two values it lies between.
+        // Rounding must not move the mean outside the two values that it lies between.
         value_[label] = std::clamp(mean, value_[label], value_[top]);
         mass_[label] = mass;
-        swallowed_[top] = 1;
-        top = meld(without_top(top), below_[top]);
+        merged_[top] = 1;
+        top = merge_heaps(remove_top(top), below_[top]);
     }
     below_[label] = top;
 }
 
-/// Joins two heaps; the larger value becomes the top.
-std::int32_t IsotonicTree::meld(std::int32_t a, std::int32_t b) {
+/// Merges two heaps; the larger value becomes the top.
+std::int32_t IsotonicTree::merge_heaps(std::int32_t a, std::int32_t b) {
     if (a == none) return b;
     if (b == none) return a;
     if (value_[a] < value_[b]) std::swap(a, b);
@@ -68,15 +68,15 @@ std::int32_t IsotonicTree::meld(std::int32_t a, std::int32_t b) {
     return a;
 }
 
-/// What is left of a heap when its top is gone: its children melded in pairs, then together.
-std::int32_t IsotonicTree::without_top(std::int32_t top) {
+/// Removes the top of a heap: its children are merged in pairs, and then the pairs are merged.
+std::int32_t IsotonicTree::remove_top(std::int32_t top) {
     std::int32_t pairs = none;
     for (std::int32_t child = first_[top]; child != none;) {
         const std::int32_t second = next_[child];
         const std::int32_t rest = second == none ? none : next_[second];
         next_[child] = none;
         if (second != none) next_[second] = none;
-        const std::int32_t pair = meld(child, second);
+        const std::int32_t pair = merge_heaps(child, second);
         next_[pair] = pairs;
         pairs = pair;
         child = rest;
@@ -86,7 +86,7 @@ std::int32_t IsotonicTree::without_top(std::int32_t top) {
     while (pairs != none) {
         const std::int32_t rest = next_[pairs];
         next_[pairs] = none;
-        heap = meld(heap, pairs);
+        heap = merge_heaps(heap, pairs);
         pairs = rest;
     }
     return heap;

@@ -12,7 +12,7 @@ constexpr std::int32_t none = -1;
 }  // namespace
 
 SurplusFlow::SurplusFlow(SparseRowsView parents)
-    : parents_(parents), place_(parents.n_rows(), none) {}
+    : parents_(parents), position_(parents.n_rows(), none) {}
 
 double SurplusFlow::carry_up(std::span<const std::int32_t> block,
                              std::span<const double> surplus) {
@@ -32,24 +32,25 @@ void SurplusFlow::build_arcs(std::span<const std::int32_t> block) {
     arcs_.clear();
     first_arc_.assign(block.size(), none);
     rank_.resize(block.size());
-    for (std::size_t k = 0; k < block.size(); ++k) place_[block[k]] = static_cast<std::int32_t>(k);
+    for (std::size_t k = 0; k < block.size(); ++k)
+        position_[block[k]] = static_cast<std::int32_t>(k);
     for (const std::int32_t label : block) {
         for (const std::int32_t parent : parents_.row(label)) {
-            if (place_[parent] == none) continue;
-            add_arc(place_[label], place_[parent], std::numeric_limits<double>::infinity());
-            add_arc(place_[parent], place_[label], 0.0);
+            if (position_[parent] == none) continue;
+            add_arc(position_[label], position_[parent], std::numeric_limits<double>::infinity());
+            add_arc(position_[parent], position_[label], 0.0);
         }
     }
-    for (const std::int32_t label : block) place_[label] = none;
+    for (const std::int32_t label : block) position_[label] = none;
 }
 
-void SurplusFlow::add_arc(std::int32_t from, std::int32_t to, double room) {
-    arcs_.push_back({to, first_arc_[from], room});
+void SurplusFlow::add_arc(std::int32_t from, std::int32_t to, double capacity) {
+    arcs_.push_back({to, first_arc_[from], capacity});
     first_arc_[from] = static_cast<std::int32_t>(arcs_.size()) - 1;
 }
 
-/// Ranks labels by their distance from surplus along arcs with room; tells if a deficit is
-/// reached.
+/// Ranks labels by their distance from a surplus along arcs with free capacity; returns whether a
+/// deficit is reached.
 bool SurplusFlow::rank_labels() {
     open_arc_ = first_arc_;
     queue_.clear();
@@ -62,8 +63,8 @@ bool SurplusFlow::rank_labels() {
         const std::int32_t label = queue_[k];
         reached = reached || surplus_[label] < 0.0;
         for (std::int32_t arc = first_arc_[label]; arc != none; arc = arcs_[arc].next) {
-            const auto& [head, next, room] = arcs_[arc];
-            if (!(room > 0.0) || rank_[head] != none) continue;
+            const auto& [head, next, capacity] = arcs_[arc];
+            if (!(capacity > 0.0) || rank_[head] != none) continue;
             rank_[head] = rank_[label] + 1;
             queue_.push_back(head);
         }
@@ -71,7 +72,7 @@ bool SurplusFlow::rank_labels() {
     return reached;
 }
 
-/// Finds a path of arcs with room, each one rank up, to a label with a deficit.
+/// Finds a path to a label with a deficit along arcs with free capacity that each go up one rank.
 bool SurplusFlow::find_path(std::int32_t from) {
     path_.clear();
     std::int32_t label = from;
@@ -90,10 +91,11 @@ bool SurplusFlow::find_path(std::int32_t from) {
     return true;
 }
 
-/// Moves the label's open arc on to one with room and one rank up, if there is any.
+/// Advances the open arc of a label to the next one with free capacity that goes up one rank;
+/// returns whether there is one.
 bool SurplusFlow::advance(std::int32_t label) {
     for (std::int32_t& arc = open_arc_[label]; arc != none; arc = arcs_[arc].next) {
-        if (arcs_[arc].room > 0.0 && rank_[arcs_[arc].head] == rank_[label] + 1) return true;
+        if (arcs_[arc].capacity > 0.0 && rank_[arcs_[arc].head] == rank_[label] + 1) return true;
     }
     return false;
 }
@@ -102,12 +104,12 @@ void SurplusFlow::fill_path() {
     const std::int32_t from = arcs_[path_.front() ^ 1].head;
     const std::int32_t to = arcs_[path_.back()].head;
     double amount = std::min(surplus_[from], -surplus_[to]);
-    for (const std::int32_t arc : path_) amount = std::min(amount, arcs_[arc].room);
+    for (const std::int32_t arc : path_) amount = std::min(amount, arcs_[arc].capacity);
     surplus_[from] -= amount;
     surplus_[to] += amount;
     for (const std::int32_t arc : path_) {
-        arcs_[arc].room -= amount;
-        arcs_[arc ^ 1].room += amount;
+        arcs_[arc].capacity -= amount;
+        arcs_[arc ^ 1].capacity += amount;
     }
 }
 

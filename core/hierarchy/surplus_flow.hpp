@@ -1,4 +1,4 @@
-// A maximum flow from labels with surplus up to ancestors with a deficit.
+// Maximum flow from labels with a surplus up to ancestors with a deficit.
 #pragma once
 
 #include <span>
@@ -8,45 +8,45 @@
 
 namespace ramify {
 
-/// Carries surplus along edges child -> parent of unlimited capacity inside a block of labels, by
-/// Dinic's algorithm. Flows are doubles: a path is filled by the exact value of its narrowest
-/// place, which becomes exactly 0, so the algorithm ends as it does on integers.
+/// Moves surplus along edges child -> parent of unlimited capacity within a block of labels, by
+/// Dinic's algorithm. Flows are doubles: the flow along a path is exactly its smallest capacity,
+/// which becomes exactly 0, so the algorithm terminates as it does for integers.
 class SurplusFlow {
   public:
     explicit SurplusFlow(SparseRowsView parents);
 
-    /// Carries up as much as possible inside the block and returns the surplus that is left.
-    /// `surplus`, by place in the block: positive to carry away, negative a deficit to fill.
+    /// Moves as much surplus as possible within the block and returns the surplus that is left.
+    /// `surplus` is given by position in the block; negative values are deficits.
     double carry_up(std::span<const std::int32_t> block, std::span<const double> surplus);
 
-    /// After carry_up: whether surplus that is left could still reach the label at this place of
-    /// the block. These labels are the upper set with the largest sum of surplus.
-    bool is_above(std::size_t place) const { return rank_[place] >= 0; }
+    /// After carry_up: whether remaining surplus can reach the label at this position of the
+    /// block. These labels are the upper set with the largest sum of surplus.
+    bool is_above(std::size_t position) const { return rank_[position] >= 0; }
 
   private:
-    /// Half of an edge: up with unlimited room, or down with the room of what came up.
+    /// One direction of an edge: up with unlimited capacity, or down with the flow that went up.
     struct Arc {
         std::int32_t head;
         std::int32_t next;  // the next arc of the same label
-        double room;
+        double capacity;
     };
 
     void build_arcs(std::span<const std::int32_t> block);
-    void add_arc(std::int32_t from, std::int32_t to, double room);
+    void add_arc(std::int32_t from, std::int32_t to, double capacity);
     bool rank_labels();
     bool find_path(std::int32_t from);
     bool advance(std::int32_t label);
     void fill_path();
 
     SparseRowsView parents_;
-    std::vector<std::int32_t> place_;  // of every label in the block at hand, -1 outside
+    std::vector<std::int32_t> position_;  // of every label in the current block, -1 outside
 
-    // Everything below is by place in the block.
+    // Everything below is by position in the block.
     std::vector<double> surplus_;
-    std::vector<Arc> arcs_;  // the two arcs of an edge are neighbours: k and k ^ 1
+    std::vector<Arc> arcs_;  // the two arcs of an edge are k and k ^ 1
     std::vector<std::int32_t> first_arc_;
-    std::vector<std::int32_t> open_arc_;  // the arcs before it lead nowhere in this round
-    std::vector<std::int32_t> rank_;      // arcs from the nearest surplus, -1 out of reach
+    std::vector<std::int32_t> open_arc_;  // earlier arcs lead to no deficit in this round
+    std::vector<std::int32_t> rank_;      // distance from the nearest surplus, -1 if out of reach
     std::vector<std::int32_t> queue_;
     std::vector<std::int32_t> path_;
 };

@@ -413,9 +413,9 @@ def test_parser_stops_after_an_error():
     parser = _core.ArffParser()
     with pytest.raises(_core.ArffError):
         parser.feed(b"hello\n")
-    with pytest.raises(RuntimeError, match="an earlier line could not be read"):
+    with pytest.raises(RuntimeError, match="an earlier line could not be parsed"):
         parser.feed(b"@relation r\n")
-    with pytest.raises(RuntimeError, match="not read to its end"):
+    with pytest.raises(RuntimeError, match="not been read to its end"):
         parser.numbers()
 
 
@@ -430,7 +430,7 @@ def test_arrays_are_handed_over_once():
     assert parser.numbers().tolist() == [[1], [2]]
     assert parser.numbers().size == 0
     assert [array.size for array in parser.cells()] == [0, 0, 1]
-    with pytest.raises(RuntimeError, match="read to its end already"):
+    with pytest.raises(RuntimeError, match="already been read to its end"):
         parser.feed(b"3,a\n")
 
 
