@@ -38,7 +38,7 @@ def test_losses_against_rounds(plt):
     last = hierarchical_hamming_loss(truth, TREE.encode([[p] for p in predicted]), hierarchy=TREE)
     assert losses[-1] == pytest.approx(last)
     assert ax.get_ylabel() == "hierarchical hamming loss"
-    with pytest.raises(ValueError, match="every is 0"):
+    with pytest.raises(ValueError, match="every must be an integer >= 1, got 0"):
         plot_staged_loss({"all": model}, X, y, every=0)
 
 
@@ -52,5 +52,5 @@ def test_accuracy_by_level(plt):
 def test_a_prediction_on_the_hierarchy(plt):
     ax = plot_prediction([["a/b"]], [["a/c"]], hierarchy=TREE)
     assert {text.get_text() for text in ax.texts} >= {"a", "b", "c"}
-    with pytest.raises(ValueError, match="y_true has 2 rows"):
+    with pytest.raises(ValueError, match="y_true and y_pred must have one row each, got 2"):
         plot_prediction([["a"], ["d"]], [["a"]], hierarchy=TREE)

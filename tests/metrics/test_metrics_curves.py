@@ -132,7 +132,7 @@ def test_curves_by_level_pool_the_labels_of_the_level():
         assert curve.area == pytest.approx(area)
     named = metrics.roc_curves(truth, scores, hierarchy=hierarchy, by="label", labels="leaves")
     assert [curve.name for curve in named] == ["a/x", "a/y", "b"]
-    with pytest.raises(ValueError, match="by is 'depth'"):
+    with pytest.raises(ValueError, match="by must be 'pooled', 'label' or 'level', got 'depth'"):
         metrics.roc_curves(truth, scores, by="depth")
 
 
@@ -140,7 +140,7 @@ def test_precision_at_takes_the_best_where_the_curve_drops():
     (curve,) = metrics.precision_recall_curves([[1], [0], [1]], [[0.9], [0.5], [0.4]])
     assert curve.precision_at(0.5) == 1.0
     assert curve.precision_at(0.75) == pytest.approx((1 / 2 + 2 / 3) / 2)
-    with pytest.raises(ValueError, match=r"recall is 1\.5"):
+    with pytest.raises(ValueError, match=r"recall must be a number from 0 to 1, got 1\.5"):
         curve.precision_at(1.5)
 
 

@@ -1,4 +1,4 @@
-"""Measures along the hierarchy: twins, identities between them, cases counted by hand."""
+"""Hierarchical measures: reference implementations, identities, cases computed by hand."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def test_losses_counted_by_hand():
     y = ([["mammal/cat"]], [["bird"]])
     assert metrics.hmc_loss(*y, hierarchy=ANIMALS) == 0.5 + 0.5 + 0.25
     assert metrics.hmc_loss(*y, hierarchy=ANIMALS, alpha=1.5, beta=0.5) == 1.5 * 0.75 + 0.25
-    # Only the mistakes at the top: cat is below mammal, which is wrong already.
+    # Only errors at the top count: cat is below mammal, which is already wrong.
     assert metrics.h_loss(*y, hierarchy=ANIMALS) == 1.0
-    # bird, mammal, cat are wrong, and dog inherits mammal's mistake.
+    # bird, mammal and cat are wrong, and dog inherits the error of mammal.
     assert metrics.hierarchical_hamming_loss(*y, hierarchy=ANIMALS) == 1.0
     # alpha = 4: a missed label costs 8/5, an added one 2/5.
     loss = metrics.symmetric_loss(*y, hierarchy=ANIMALS, alpha=4)
@@ -96,7 +96,7 @@ def test_hierarchical_figures_add_the_ancestors():
         *leaves_only, hierarchy=ANIMALS, average="samples"
     )
     assert by_row == pytest.approx((1 / 4, 1 / 4, 1 / 4))
-    with pytest.raises(ValueError, match="average is 'macro'"):
+    with pytest.raises(ValueError, match="average must be 'micro' or 'samples', got 'macro'"):
         metrics.hierarchical_f1(*leaves_only, average="macro")
 
 
@@ -104,7 +104,7 @@ def test_level_accuracy_counts_rows_with_labels_on_the_level():
     true = [["mammal/cat"], ["bird"], ["mammal"], ["mammal/dog"]]
     predicted = [["mammal/cat"], ["bird"], ["mammal/dog"], ["bird"]]
     found = metrics.level_accuracy(true, predicted, hierarchy=ANIMALS)
-    # Level 2: cat is right, a dog too many is wrong, a dog too few is wrong; bird does not count.
+    # Level 2: cat is correct, an extra dog and a missed dog are wrong, bird is left out.
     assert found == pytest.approx([3 / 4, 1 / 3])
     none_below = metrics.level_accuracy([["bird"]], [["bird"]], hierarchy=ANIMALS)
     assert none_below == pytest.approx([1.0, np.nan], nan_ok=True)
@@ -122,9 +122,9 @@ def test_top_k_accuracy_equals_its_twin(problem: Problem, data: st.DataObject):
 def test_top_k_looks_at_as_many_labels_as_there_are_levels():
     truth, scores = [[0, 1, 1, 0]], [[0.3, 0.9, 0.2, 0.3]]
     assert metrics.top_k_accuracy(truth, scores, hierarchy=ANIMALS) == 0.5
-    with pytest.raises(ValueError, match="k is not given"):
+    with pytest.raises(ValueError, match="k has no default without a hierarchy"):
         metrics.top_k_accuracy(truth, scores)
-    with pytest.raises(ValueError, match="k is 5, but it must lie between 1 and 4"):
+    with pytest.raises(ValueError, match="k must be from 1 to the number of labels, 4, got 5"):
         metrics.top_k_accuracy(truth, scores, k=5)
 
 
@@ -167,7 +167,9 @@ def test_protein_measures_choose_labels_and_weigh_rows():
     repeated_bits = metrics.protein_curve(truth[[0, 0, 1]], scores[[0, 0, 1]], information=bits)
     assert doubled.precision == pytest.approx(repeated.precision, nan_ok=True)
     assert doubled.misinformation == pytest.approx(repeated_bits.misinformation)
-    with pytest.raises(ValueError, match=r"information has shape \(2,\)"):
+    with pytest.raises(
+        ValueError, match=r"information must have shape \(4,\), one value per label, got \(2,\)"
+    ):
         metrics.s_min(truth, scores, information=[1.0, 2.0])
 
 
@@ -180,14 +182,14 @@ def test_label_imbalance():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: metrics.hmc_loss([[1]], [[0]]), "costs is 'shared', which needs the hierarchy"),
-        (lambda: metrics.hmc_loss([[1]], [[0]], costs="equal"), "costs is 'equal'"),
-        (lambda: metrics.hmc_loss([[1]], [[0]], costs=[1, 2]), r"costs has shape \(2,\)"),
+        (lambda: metrics.hmc_loss([[1]], [[0]]), "costs='shared' requires a hierarchy"),
+        (lambda: metrics.hmc_loss([[1]], [[0]], costs="equal"), "costs must be .*, got 'equal'"),
+        (lambda: metrics.hmc_loss([[1]], [[0]], costs=[1, 2]), r"costs must .*, got \(2,\)"),
         (
             lambda: metrics.symmetric_loss([[1]], [[0]], alpha=-1, costs="uniform"),
-            "alpha is -1, but it must be 0 or more",
+            "alpha must be a number >= 0, got -1",
         ),
-        (lambda: metrics.information_content([[1]], smoothing=-1), "smoothing is -1"),
+        (lambda: metrics.information_content([[1]], smoothing=-1), "smoothing must be .*, got -1"),
     ],
 )
 def test_mistakes_are_explained(call, message):

@@ -1,4 +1,4 @@
-"""Our figures against those that CLUS printed, from the vectors that CLUS predicted."""
+"""Measures computed from the predictions of CLUS equal those that CLUS printed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_multilabel_list_equals_that_of_clus(run: Run):
 def test_flat_multilabel_list_equals_that_of_clus(run: Run, model: str):
     found = run.predictions(model)
     ours = metrics.clus_multilabel_measures(found.truth, found.scores)
-    # CLUS ranks a row by its sums of votes, which tie where the shares differ by rounding.
+    # CLUS ranks rows by sums of votes, which tie where the fractions differ by rounding.
     votes = metrics.clus_multilabel_measures(found.truth, found.scores.round(12))
     ours["RankingLoss"] = votes["RankingLoss"]
     expected = run.flat_multilabel(model)

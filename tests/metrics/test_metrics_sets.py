@@ -1,4 +1,4 @@
-"""Measures of label sets: twins, scikit-learn, layouts, and what 0/0 is."""
+"""Measures of label sets: reference implementations, scikit-learn, layouts, 0/0."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_chosen_labels_are_as_good_as_a_smaller_matrix(problem: Problem):
         assert chosen == pytest.approx(cut), name
 
 
-def test_what_zero_by_zero_is():
+def test_zero_division():
     # Rows: nothing at all; a label but no prediction; a prediction but no label.
     truth, predicted = [[0, 0], [1, 0], [0, 0]], [[0, 0], [0, 0], [0, 1]]
     assert metrics.example_precision(truth, predicted) == pytest.approx((1 + 0 + 0) / 3)
@@ -106,7 +106,7 @@ def test_what_zero_by_zero_is():
     assert left_out == 0.0
     assert metrics.example_precision(truth, predicted, zero_division=1.0) == pytest.approx(2 / 3)
     assert np.isnan(metrics.example_f1([[0, 0]], [[0, 0]], zero_division=np.nan))
-    with pytest.raises(ValueError, match="zero_division is 'skip', but must be 'agree'"):
+    with pytest.raises(ValueError, match="zero_division must be 'agree' or a number, got 'skip'"):
         metrics.example_f1(truth, predicted, zero_division="skip")
 
 
@@ -136,5 +136,7 @@ def test_different_shapes_are_refused():
         metrics.micro_f1([[1, 0]], [[1, 0, 0]])
     with pytest.raises(ValueError, match="y_true has 1 rows, but y_pred has 2"):
         metrics.micro_f1([[1, 0]], [[1, 0], [1, 0]])
-    with pytest.raises(ValueError, match=r"y_pred holds 0\.5 in row 0.*Threshold scores first"):
+    with pytest.raises(
+        ValueError, match=r"y_pred must .* got 0\.5 at row 0.*Threshold scores first"
+    ):
         metrics.micro_f1([[1, 0]], [[0.5, 0.2]])

@@ -1,4 +1,4 @@
-"""Measures of hierarchical and multi-label predictions, on one matrix form."""
+"""Metrics for hierarchical and multi-label predictions."""
 
 from ramify.metrics.clus import clus_multilabel_measures
 from ramify.metrics.comparisons import (

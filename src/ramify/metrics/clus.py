@@ -1,4 +1,4 @@
-"""The multi-label measures exactly as CLUS prints them, where it differs from usage."""
+"""Multi-label measures under the names and conventions of CLUS."""
 
 from __future__ import annotations
 
@@ -30,33 +30,37 @@ def clus_multilabel_measures(
     labels: LabelChoice = "all",
     threshold: float = 0.5,
 ) -> dict[str, float]:
-    """Compute the measures of CLUS's multi-label list, under its names and conventions.
+    """Compute the multi-label measures of CLUS, under its names and conventions.
 
     Parameters
     ----------
     y_true : label matrix or labels in any format
-        True labels, one row per example.
+        True labels, one label set per row.
     y_score : array-like of shape (n, n_labels)
-        Scores, as `predict_proba` gives them.
+        Scores, as returned by `predict_proba`.
     hierarchy : Hierarchy, optional
         Names the columns.
     labels : {"all", "leaves"}, int or sequence of labels
-        The labels that count (CLUS's EvalClasses); an int is a level, counted from 1.
+        The labels to evaluate (EvalClasses in CLUS); an int is a level, counted from 1.
     threshold : float
-        A label is predicted when its score is at least this.
+        A label is predicted if its score is at least `threshold`.
 
     Returns
     -------
     dict of str to float
-        CLUS's name of the measure, and its value.
+        The names of the measures in CLUS, and their values.
 
     Notes
     -----
-    What is peculiar to CLUS: labels without positives count, with AUPRC 0 and AUROC 0.5;
-    Macro and Micro figures are NaN as soon as one division is 0/0, and F1 is NaN without a hit;
-    OneError asks whether the top-ranked label is *thresholded* rightly; Coverage counts from 1
-    and skips rows without labels; in RankingLoss and AveragePrecision ties are broken by the
-    order of the labels, and AveragePrecision is NaN when a row has no labels.
+    These conventions of CLUS differ from common usage:
+
+    - Labels without positive rows are included, with AUPRC 0 and AUROC 0.5.
+    - Macro and Micro values are NaN if any division is 0/0, and F1 is NaN without a true
+      positive.
+    - OneError is the fraction of rows whose top-ranked label is *thresholded* incorrectly.
+    - Coverage counts from 1 and skips rows without labels.
+    - RankingLoss and AveragePrecision break ties by the order of the labels, and
+      AveragePrecision is NaN if a row has no labels.
 
     Examples
     --------
@@ -132,7 +136,7 @@ def _ranking_figures(
     wrong_top = truth[rows, top] != (scores[rows, top] >= threshold)
     worst = np.where(truth, scores, np.inf).min(axis=1)
     covered = (scores >= worst[:, None]).sum(axis=1)
-    # A relevant label at rank r stands below (r + 1) minus the relevant ones up to it.
+    # Number of irrelevant labels ranked above each relevant one: its rank minus its hits.
     hits = np.cumsum(ranked, axis=1)
     ranks = np.arange(1, truth.shape[1] + 1)
     misordered = (ranked * (ranks - hits)).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Plots that compare models: loss against rounds, accuracy by level, one prediction."""
+"""Plots that compare models: loss per boosting round, accuracy per level, one prediction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _RIGHT, _MISSED, _WRONG, _NEITHER = "#2a7f62", "#3b6fb6", "#c8553d", "#d9d9d9"
-_MOST_NAMES = 15  # with more labels only those that are true or predicted are named
+_MOST_NAMES = 15  # with more labels, only those that are true or predicted are named
 
 
 def plot_staged_loss(
@@ -30,27 +30,27 @@ def plot_staged_loss(
     every: int = 1,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the loss of boosted models against their number of rounds.
+    """Plot the loss of boosted models against the number of boosting rounds.
 
     Parameters
     ----------
     estimators : mapping of name to estimator
-        Fitted, with `staged_predict`.
+        Fitted estimators with `staged_predict`.
     X : array-like
-        Examples that were not learnt from.
+        Feature matrix of rows not used for training.
     y : label matrix or labels in any format
-        Their true labels.
+        True labels of the rows of X.
     loss : callable
-        A function of (truth, predicted, hierarchy=…), such as those of `ramify.metrics`.
+        A function of (truth, predicted, hierarchy=…), such as the losses of `ramify.metrics`.
     every : int
-        Measure only every so many rounds, and the first and last.
+        Compute the loss only every `every` rounds, and for the first and the last round.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on. By default, a new figure is created.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The axes drawn on, a line for each estimator.
+        The axes drawn on, with one line per estimator.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def plot_staged_loss(
     >>> ax = plot_staged_loss({"AdaBoost.MH": fitted}, X_test, y_test)  # doctest: +SKIP
     """
     if every < 1:
-        raise ValueError(f"every is {every!r}, but it must be a whole number of 1 or more.")
+        raise ValueError(f"every must be an integer >= 1, got {every!r}.")
     ax = _new_axes() if ax is None else ax
     for name, estimator in estimators.items():
         hierarchy = estimator.hierarchy_
@@ -78,23 +78,23 @@ def plot_staged_loss(
 def plot_level_accuracy(
     y_true: Any, predictions: Mapping[str, Any], *, hierarchy: Hierarchy, ax: Axes | None = None
 ) -> Axes:
-    """Draw the accuracy of predictions on each level of the hierarchy, a bar for each model.
+    """Plot the accuracy on each level of the hierarchy, with one bar per model.
 
     Parameters
     ----------
     y_true : label matrix or labels in any format
         True label sets.
     predictions : mapping of name to label matrix or labels
-        What each model predicts.
+        The predictions of each model.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on. By default, a new figure is created.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The axes drawn on; see `level_accuracy` for the heights.
+        The axes drawn on; the bar heights are those of `level_accuracy`.
 
     Examples
     --------
@@ -119,24 +119,24 @@ def plot_level_accuracy(
 def plot_prediction(
     y_true: Any, y_pred: Any, *, hierarchy: Hierarchy, ax: Axes | None = None
 ) -> Axes:
-    """Draw the true and the predicted labels of one example on the hierarchy.
+    """Plot the true and the predicted labels of one row on the hierarchy.
 
-    The labels that are true or predicted are drawn with their siblings, level by level.
+    Labels that are true or predicted are drawn together with their siblings, level by level.
 
     Parameters
     ----------
     y_true, y_pred : label matrices of one row, or lists of one label set
         The true and the predicted labels; ancestors are added.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on. By default, a new figure is created.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The axes drawn on: green for labels that are true and predicted, blue for those that were
-        missed, red for those that are wrong, gray for the others.
+        The axes drawn on. Labels that are true and predicted are green, missed labels blue,
+        wrongly predicted labels red and all others gray.
 
     Examples
     --------
@@ -149,8 +149,8 @@ def plot_prediction(
     true, predicted = (read_labels(y, hierarchy).Y for y in (y_true, y_pred))
     if true.shape[0] != 1 or predicted.shape[0] != 1:
         raise ValueError(
-            f"y_true has {true.shape[0]} rows and y_pred {predicted.shape[0]}, but one example is "
-            "drawn at a time. Give one row of each."
+            f"y_true and y_pred must have one row each, got {true.shape[0]} and "
+            f"{predicted.shape[0]}. Pass a single row."
         )
     ax = _new_axes() if ax is None else ax
     has, gets = (np.asarray(row.toarray()[0] > 0) for row in (true, predicted))
@@ -170,14 +170,14 @@ def plot_prediction(
         size = 90 if has[k] or gets[k] else 25
         ax.scatter(*place, s=size, color=colour, zorder=2)
         if has[k] or gets[k] or len(places) <= _MOST_NAMES:
-            name = str(label).rpartition("/")[2]  # the path stands above it
+            name = str(label).rpartition("/")[2]  # the rest of the path is drawn above
             ax.annotate(name, place, (3, 6), textcoords="offset points", rotation=30, size=8)
     _finish(ax)
     return ax
 
 
 def _places(marked: NDArray[np.bool_], hierarchy: Hierarchy) -> dict[Any, tuple[float, float]]:
-    """Place marked labels and their siblings: a row for each level, in the order of the labels."""
+    """Place marked labels and their siblings, one row per level, in the order of the labels."""
     shown: set[Any] = set()
     for label in np.asarray(hierarchy.labels, dtype=object)[marked]:
         parents = hierarchy.parents(label)
@@ -192,7 +192,7 @@ def _places(marked: NDArray[np.bool_], hierarchy: Hierarchy) -> dict[Any, tuple[
 
 
 def _finish(ax: Axes) -> None:
-    names = {"right": _RIGHT, "missed": _MISSED, "wrong": _WRONG}
+    names = {"correct": _RIGHT, "missed": _MISSED, "wrong": _WRONG}
     for name, colour in names.items():
         ax.scatter([], [], color=colour, label=name)
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))

@@ -1,4 +1,4 @@
-"""Precision-recall and ROC curves as data: pooled, per label, per level."""
+"""Compute precision-recall and ROC curves: pooled, per label or per level."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Vector: TypeAlias = NDArray[np.float64]
 By: TypeAlias = Literal["pooled", "label", "level"]
 Curve = TypeVar("Curve")
 
-_MOST_INSERTED = 1000  # points drawn inside one step of tied scores
+_MOST_INSERTED = 1000  # points inserted within one step of tied scores
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class PrecisionRecallCurve:
     name : str
         What the curve is of: "pooled", a label, or "level 2".
     recall, precision : ndarray
-        The points, recall increasing; straight lines between them are accurate.
+        The points, by increasing recall; linear interpolation between them is accurate.
     thresholds : ndarray
         The score at each point; NaN at interpolated points.
     area : float
         Area under the curve (Davis and Goadrich).
     prevalence : float
-        Share of positive cells: the precision of a random ranking.
+        Fraction of positive cells: the precision of a random ranking.
     """
 
     name: str
@@ -48,7 +48,7 @@ class PrecisionRecallCurve:
     prevalence: float
 
     def precision_at(self, recall: float) -> float:
-        """Return the precision at a recall, the best one where the curve drops vertically.
+        """Return the precision at a recall, the highest where the curve drops vertically.
 
         Parameters
         ----------
@@ -58,10 +58,10 @@ class PrecisionRecallCurve:
         Returns
         -------
         float
-            Linear between the points of the curve.
+            Interpolated linearly between the points of the curve.
         """
         if not 0 <= recall <= 1:
-            raise ValueError(f"recall is {recall!r}, but it must lie between 0 and 1.")
+            raise ValueError(f"recall must be a number from 0 to 1, got {recall!r}.")
         right = int(np.searchsorted(self.recall, recall, side="left"))
         if right == 0 or self.recall[right] == recall:
             return float(self.precision[right])
@@ -102,27 +102,28 @@ def precision_recall_curves(
     by: By = "pooled",
     sample_weight: ArrayLike | None = None,
 ) -> list[PrecisionRecallCurve]:
-    """Compute precision-recall curves: one of all labels, or one per label or level.
+    """Compute precision-recall curves: one for all labels, or one per label or level.
 
     Parameters
     ----------
     y_true : label matrix or labels in any format
-        True labels, one row per example.
+        True labels, one label set per row.
     y_score : array-like of shape (n, n_labels)
-        Scores, as `predict_proba` gives them.
+        Scores, as returned by `predict_proba`.
     hierarchy : Hierarchy, optional
-        Names the columns; needed for levels.
+        Names the columns; required for levels.
     labels : {"all", "leaves"}, int or sequence of labels
-        The labels that count; an int is a level, counted from 1 at the top.
+        The labels to evaluate; an int is a level, counted from 1 at the top.
     by : {"pooled", "label", "level"}
-        One curve of all chosen labels as one ranking, one per label, or one per level.
+        "pooled": one curve for all chosen labels as one ranking; "label": one curve per label;
+        "level": one curve per level.
     sample_weight : array-like of shape (n,), optional
-        A row of weight 2 counts as two rows.
+        Sample weights. A row of weight 2 counts as two rows.
 
     Returns
     -------
     list of PrecisionRecallCurve
-        In the order of the labels or levels. Labels without a positive example have no curve
+        In the order of the labels or levels. Labels without positive rows have no curve
         and are left out of pooled ones.
 
     Examples
@@ -145,7 +146,7 @@ def roc_curves(
     by: By = "pooled",
     sample_weight: ArrayLike | None = None,
 ) -> list[RocCurve]:
-    """Compute ROC curves: one of all labels, or one per label or level.
+    """Compute ROC curves: one for all labels, or one per label or level.
 
     Parameters
     ----------
@@ -155,7 +156,7 @@ def roc_curves(
     Returns
     -------
     list of RocCurve
-        In the order of the labels or levels. Labels without a positive example have no curve
+        In the order of the labels or levels. Labels without positive rows have no curve
         and are left out of pooled ones.
 
     Examples
@@ -183,14 +184,14 @@ def precision_at_recall(
     Parameters
     ----------
     y_true, y_score, hierarchy, labels, sample_weight
-        As in `precision_recall_curves`. Labels without a positive example are left out.
+        As in `precision_recall_curves`. Labels without positive rows are left out.
     recall : float
         Between 0 and 1.
 
     Returns
     -------
     float
-        NaN when no chosen label has a positive example.
+        NaN if no chosen label has a positive row.
 
     Examples
     --------
@@ -222,7 +223,7 @@ def _curves(
 def _parts(
     ranking: Ranking, hierarchy: Hierarchy | None, by: By
 ) -> Iterator[tuple[Label, Ranking]]:
-    """Yield the rankings that get a curve of their own."""
+    """Yield the name and the ranking of each curve."""
     if by == "pooled":
         if len(ranking.labels):
             yield "pooled", ranking
@@ -237,7 +238,7 @@ def _parts(
             if len(part.labels):
                 yield f"level {level}", part
     else:
-        raise ValueError(f"by is {by!r}, but it must be 'pooled', 'label' or 'level'.")
+        raise ValueError(f"by must be 'pooled', 'label' or 'level', got {by!r}.")
 
 
 def _precision_recall_curve(name: str, ranking: Ranking) -> PrecisionRecallCurve:
@@ -245,7 +246,7 @@ def _precision_recall_curve(name: str, ranking: Ranking) -> PrecisionRecallCurve
     tp_end = np.cumsum(gained)
     fp_end = np.cumsum(above + tied)
     tp_begin, fp_begin = tp_end - gained, fp_end - tied
-    # A step of g tied positives gets g - 1 points inside: one per whole true positive.
+    # A step of g tied positives gets g - 1 inserted points, one per whole true positive.
     parts = np.clip(np.ceil(gained), 1, _MOST_INSERTED).astype(np.int64)
     step = np.repeat(np.arange(len(score)), parts + 1)
     inside = np.arange(len(step)) - np.repeat(np.cumsum(parts + 1) - (parts + 1), parts + 1)
@@ -253,7 +254,7 @@ def _precision_recall_curve(name: str, ranking: Ranking) -> PrecisionRecallCurve
     tp = tp_begin[step] + share * gained[step]
     fp = fp_begin[step] + share * tied[step]
     thresholds = np.where(inside == parts[step], score[step], np.nan)
-    # The last point: everything is predicted.
+    # At the last point everything is predicted.
     tp, fp = np.append(tp, n_positive), np.append(fp, n_negative)
     thresholds = np.append(thresholds, np.nan)
     predicted = tp + fp
@@ -278,7 +279,7 @@ def _precision_recall_curve(name: str, ranking: Ranking) -> PrecisionRecallCurve
 def _roc_curve(name: str, ranking: Ranking) -> RocCurve:
     score, gained, above, tied, n_positive, n_negative = curve_steps(ranking)
     tp, fp = np.cumsum(gained), np.cumsum(above + tied)
-    # Two points per step: before it, after the negatives above; and after it.
+    # Two points per step: one before it (after the negatives above) and one after it.
     true = np.column_stack([tp - gained, tp]).ravel() / n_positive
     false = np.column_stack([fp - tied, fp]).ravel() / max(n_negative, 1.0)
     thresholds = np.column_stack([np.full(len(score), np.nan), score]).ravel()

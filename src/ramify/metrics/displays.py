@@ -1,4 +1,4 @@
-"""Plots of curves, in the manner of scikit-learn's displays."""
+"""Plots of curves, in the style of scikit-learn's displays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Display = TypeVar("_Display", bound="CurveDisplay")
 
 
 class CurveDisplay(ABC):
-    """Curves on one plot; the common part of the displays below.
+    """Base class of the displays below: curves on one plot.
 
     Parameters
     ----------
@@ -52,21 +52,21 @@ class CurveDisplay(ABC):
         Parameters
         ----------
         estimator : estimator with predict_proba
-            Fitted.
+            A fitted estimator.
         X : array-like
-            Examples.
+            Feature matrix.
         y : label matrix or labels in any format
-            Their true labels.
+            True labels of the rows of X.
         hierarchy : Hierarchy, optional
-            By default the estimator's ``hierarchy_``.
+            By default, the estimator's ``hierarchy_``.
         labels : {"all", "leaves"}, int or sequence of labels
-            The labels that count.
+            The labels to evaluate.
         by : {"pooled", "label", "level"}
-            One curve of all labels, or one per label or level.
+            Whether to draw one curve for all labels, one per label or one per level.
         sample_weight : array-like of shape (n,), optional
-            Weights of the rows.
+            Sample weights.
         ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
+            Axes to draw on. By default, a new figure is created.
         **line_kw
             Passed to ``ax.plot``.
 
@@ -102,14 +102,14 @@ class CurveDisplay(ABC):
         ax: Axes | None = None,
         **line_kw: Any,
     ) -> _Display:
-        """Draw the curves of scores.
+        """Draw the curves of the given scores.
 
         Parameters
         ----------
         y_true, y_score, hierarchy, labels, by, sample_weight
             As in `precision_recall_curves`.
         ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
+            Axes to draw on. By default, a new figure is created.
         **line_kw
             Passed to ``ax.plot``.
 
@@ -134,14 +134,14 @@ class CurveDisplay(ABC):
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
+            Axes to draw on. By default, a new figure is created.
         **line_kw
             Passed to ``ax.plot``.
 
         Returns
         -------
         display
-            Itself.
+            This object.
         """
         self.ax_ = _new_axes() if ax is None else ax
         self.figure_ = self.ax_.figure
@@ -155,22 +155,22 @@ class CurveDisplay(ABC):
     @staticmethod
     @abstractmethod
     def _compute(*arguments: Any, **options: Any) -> Sequence[Any]:
-        """Return the curves of labels and scores."""
+        """Compute the curves from labels and scores."""
 
     @staticmethod
     @abstractmethod
     def _points(curve: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what a curve has on the axes."""
+        """Return the x and y coordinates of a curve."""
 
     @abstractmethod
     def _finish(self, ax: Axes) -> None:
-        """Name the axes, and add what helps to read them."""
+        """Label the axes and add reference lines and a legend."""
 
     def _frame(
         self, ax: Axes, x: str, y: str, place: Literal["lower left", "lower right"]
     ) -> None:
         ax.set(xlabel=x, ylabel=y, xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
-        # Hundreds of labels would bury the plot under its legend.
+        # A legend of hundreds of labels would cover the plot.
         if 0 < len(self.curves) <= _MOST_IN_LEGEND:
             ax.legend(loc=place, fontsize="small")
 
@@ -178,8 +178,8 @@ class CurveDisplay(ABC):
 class PrecisionRecallDisplay(CurveDisplay):
     """Precision-recall curves on one plot, with correct interpolation.
 
-    Use `from_estimator` or `from_predictions`; `plot` draws again. A single curve comes with a
-    dotted line at the precision of a random ranking.
+    Create it with `from_estimator` or `from_predictions`; `plot` draws the curves again. For a
+    single curve, a dotted line shows the precision of a random ranking.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ class PrecisionRecallDisplay(CurveDisplay):
     figure_ : matplotlib.figure.Figure
         Their figure.
     lines_ : list of matplotlib.lines.Line2D
-        A line for each curve.
+        One line per curve.
 
     Examples
     --------
@@ -217,7 +217,7 @@ class PrecisionRecallDisplay(CurveDisplay):
 class RocDisplay(CurveDisplay):
     """ROC curves on one plot.
 
-    Use `from_estimator` or `from_predictions`; `plot` draws again.
+    Create it with `from_estimator` or `from_predictions`; `plot` draws the curves again.
 
     Parameters
     ----------
@@ -252,6 +252,6 @@ def _new_axes() -> Axes:
         import matplotlib.pyplot as plt  # noqa: PLC0415 (optional)
     except ImportError as error:
         raise ImportError(
-            "Plots need matplotlib. Install it with: pip install 'ramify[plot]'"
+            "matplotlib is required but not installed. Run: pip install 'ramify[plot]'"
         ) from error
     return plt.subplots(layout="constrained")[1]

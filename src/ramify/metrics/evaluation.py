@@ -1,4 +1,4 @@
-"""All measures at once, and one row per label."""
+"""Compute all measures at once, and a report with one row per label."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ _Figures = Iterator[tuple[str, float]]
 
 @dataclass(frozen=True)
 class Evaluation(Report):
-    """The figures of one set of predictions, as `evaluate` computes them.
+    """The result of `evaluate`: the values of all measures for one set of predictions.
 
     Attributes
     ----------
     columns : dict of str to list
-        "measure", "labels" (which labels counted) and "value", a row for each figure.
+        "measure", "labels" (the labels evaluated) and "value", one row per value.
     """
 
     def __getitem__(self, key: str | tuple[str, str]) -> float:
-        """Return a figure: ``result["pooled_auprc"]`` or ``result["pooled_auprc", "leaves"]``."""
+        """Return a value: ``result["pooled_auprc"]`` or ``result["pooled_auprc", "leaves"]``."""
         measure, labels = (key, "all") if isinstance(key, str) else key
         for row in self.rows():
             if (row["measure"], row["labels"]) == (measure, labels):
                 return float(row["value"])
-        raise KeyError(f"no figure {measure!r} for the labels {labels!r}")
+        raise KeyError(f"there is no measure {measure!r} for the labels {labels!r}")
 
     def __str__(self) -> str:
         scopes = list(dict.fromkeys(self.columns["labels"]))
@@ -72,33 +72,34 @@ def evaluate(
     y_train: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> Evaluation:
-    """Compute every measure, for all labels, the leaves, and level by level.
+    """Compute all measures for all labels, for the leaves and for each level.
 
     Parameters
     ----------
     y_true : label matrix or labels in any format
-        True labels, one row per example.
+        True labels, one label set per row.
     y_score : array-like of shape (n, n_labels)
-        Scores, as `predict_proba` gives them.
+        Scores, as returned by `predict_proba`.
     hierarchy : Hierarchy, optional
-        Without one the labels are flat, and the measures that need costs are left out.
+        If None, the labels are flat, and the measures that use costs are left out.
     y_pred : label matrix or labels in any format, optional
-        Predicted sets; by default the labels scored at least `threshold`.
+        Predicted label sets. By default, the labels with a score of at least `threshold`.
     threshold : float
-        Used when `y_pred` is not given.
+        Used if `y_pred` is not given.
     y_train : label matrix or labels in any format, optional
-        Training labels: the source of the information content of S-min and of the imbalance
-        that weighs missed labels in HMC-loss and symmetric loss. By default `y_true` gives the
-        first, and missed and added labels weigh the same.
+        Training labels. They determine the information content for S-min, and the label
+        imbalance that weights missed labels in HMC-loss and symmetric loss. By default, the
+        information content is computed from `y_true`, and missed and wrongly predicted labels
+        have the same weight.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows.
+        Sample weights.
 
     Returns
     -------
     Evaluation
-        A tidy table: measure, labels, value. ``print`` shows it as measures × labels;
-        ``to_frame`` gives a data frame; ``result["pooled_auprc", "leaves"]`` one figure.
-        Figures that are not defined are NaN.
+        A tidy table with the columns measure, labels and value. ``print`` shows a table of
+        measures × labels, ``to_frame`` returns a data frame, and
+        ``result["pooled_auprc", "leaves"]`` a single value. Undefined values are NaN.
 
     Examples
     --------
@@ -130,7 +131,7 @@ def evaluate(
 
 @dataclass
 class _Case:
-    """Everything a measure may ask for, checked once."""
+    """The validated arguments of the measures."""
 
     ranking: Ranking
     predicted: Truth
@@ -139,19 +140,19 @@ class _Case:
 
     @cached_property
     def information(self) -> Any:
-        """Information content of the labels, from the training labels if there are any."""
+        """Information content of the labels, from the training labels if given."""
         source = self.ranking.truth if self.trained is None else self.trained
         return protein.information_content(source, hierarchy=self.hierarchy)
 
     def of_scores(self, measure: Callable[..., Any], **options: Any) -> Any:
-        """Call a measure of scores."""
+        """Call a measure that takes scores."""
         r = self.ranking
         return measure(
             r.truth, r.scores, hierarchy=self.hierarchy, sample_weight=r.weight, **options
         )
 
     def of_sets(self, measure: Callable[..., Any], **options: Any) -> Any:
-        """Call a measure of label sets."""
+        """Call a measure that takes label sets."""
         r = self.ranking
         return measure(
             r.truth, self.predicted, hierarchy=self.hierarchy, sample_weight=r.weight, **options
@@ -245,31 +246,31 @@ def per_label_report(
     labels: LabelChoice = "all",
     sample_weight: ArrayLike | None = None,
 ) -> Report:
-    """Report support, precision, recall, F1 and areas of every label.
+    """Report support, precision, recall, F1, AUPRC and AUROC of every label.
 
     Parameters
     ----------
     y_true : label matrix or labels in any format
-        True labels, one row per example.
+        True labels, one label set per row.
     y_score : array-like of shape (n, n_labels), optional
-        Scores; without them the areas are left out and `y_pred` is needed.
+        Scores. If None, the areas are left out and `y_pred` is required.
     hierarchy : Hierarchy, optional
-        Names the labels; without one they are numbered.
+        Names the labels. If None, they are numbered.
     y_pred : label matrix or labels in any format, optional
-        Predicted sets; by default the labels scored at least `threshold`.
+        Predicted label sets. By default, the labels with a score of at least `threshold`.
     threshold : float
-        Used when `y_pred` is not given.
+        Used if `y_pred` is not given.
     labels : {"all", "leaves"}, int or sequence of labels
         The labels to report; an int is a level, counted from 1 at the top.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows.
+        Sample weights.
 
     Returns
     -------
     Report
-        Columns label, level, support, predicted, precision, recall, f1, auprc, auroc. NaN
-        marks what is not defined: precision of a label never predicted, recall and areas of
-        one that never occurs, F1 if both.
+        Columns label, level, support, predicted, precision, recall, f1, auprc, auroc. Undefined
+        values are NaN: the precision of a label that is never predicted, the recall and areas
+        of a label that never occurs, and the F1 of a label for which both hold.
 
     Examples
     --------
@@ -280,7 +281,7 @@ def per_label_report(
     1          1        1          2     0.5000  1.0000  0.6667  0.2500  0.5000
     """
     if y_score is None and y_pred is None:
-        raise ValueError("y_score and y_pred are both missing. Give at least one of them.")
+        raise ValueError("y_score and y_pred are both None. Pass at least one of them.")
     if y_pred is None:
         scores = read_ranking(y_true, y_score, hierarchy, "all", None).scores
         y_pred = scores >= threshold

@@ -1,4 +1,4 @@
-"""Accuracy along the hierarchy: extended sets, levels, the best k labels."""
+"""Hierarchical precision, recall and F1, accuracy per level and top-k accuracy."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ def hierarchical_precision_recall_f1(
               hR = \frac{\sum_i |T_i \cap P_i|}{\sum_i |T_i|}, \quad
               hF = \frac{2\,hP\,hR}{hP + hR}
 
-    with T the true and P the predicted labels of an example and all their ancestors, the root
-    left out.
+    where T are the true and P the predicted labels of a row, including all their ancestors
+    except the root.
 
     Parameters
     ----------
     y_true, y_pred : label matrices or labels in any format
-        True and predicted label sets, one row per example; ancestors are added.
+        True and predicted label sets, one per row; ancestors are added.
     hierarchy : Hierarchy, optional
-        Without one the labels have no ancestors.
+        If None, the labels have no ancestors.
     labels : {"all", "leaves"}, int or sequence of labels
-        The labels that count, after the ancestors were added.
+        The labels to evaluate, after the ancestors are added.
     average : {"micro", "samples"}
-        Sums over all examples, or the mean of every example's own figures.
+        "micro" sums over all rows; "samples" computes the values of each row and averages them.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows.
+        Sample weights.
     zero_division : float
-        What 0/0 is: precision without predictions, recall without labels. With
-        ``average="samples"`` NaN leaves out such rows.
+        Value of 0/0: precision without predictions, recall without labels. With
+        ``average="samples"``, NaN leaves such rows out of the mean.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def hierarchical_precision_recall_f1(
         figures = precision_recall_f1(totals[0], totals[1], totals[2], zero_division)
         return float(figures[0][0]), float(figures[1][0]), float(figures[2][0])
     if average != "samples":
-        raise ValueError(f"average is {average!r}, but it must be 'micro' or 'samples'.")
+        raise ValueError(f"average must be 'micro' or 'samples', got {average!r}.")
     means = [mean_defined(v, sets.weight) for v in precision_recall_f1(*sizes, zero_division)]
     return means[0], means[1], means[2]
 
@@ -128,22 +128,22 @@ def level_accuracy(
     sample_weight: ArrayLike | None = None,
     zero_division: float = np.nan,
 ) -> NDArray[np.float64]:
-    """Share of the examples, level by level, whose labels on that level are all right.
+    """Fraction of rows, for each level, whose labels on that level are all correct.
 
-    Of the rows with a true or a predicted label on the level, those whose predicted labels on
-    the level are exactly the true ones. Rows without either do not count: otherwise deep levels
-    that few examples reach would look easy.
+    A row is correct on a level if its predicted labels on that level are exactly the true ones.
+    Rows with neither a true nor a predicted label on the level are left out; otherwise deep
+    levels, which few rows reach, would look easy.
 
     Parameters
     ----------
     y_true, y_pred : label matrices or labels in any format
-        True and predicted label sets, one row per example.
+        True and predicted label sets, one per row.
     hierarchy : Hierarchy
-        Says which label is on which level.
+        Determines the level of each label.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows.
+        Sample weights.
     zero_division : float
-        The figure of a level where no row has or gets a label.
+        Value of a level on which no row has a true or a predicted label.
 
     Returns
     -------
@@ -185,26 +185,26 @@ def top_k_accuracy(
     k: int | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Share of true labels among the k labels with the largest scores.
+    r"""Fraction of true labels among the k labels with the highest scores.
 
     .. math:: \frac{1}{n} \sum_i \frac{|Y_i \cap top_k(s_i)|}{k}
 
-    An example with fewer than k labels cannot reach 1, one without labels gives 0.
+    A row with fewer than k labels cannot reach 1, and a row without labels gives 0.
 
     Parameters
     ----------
     y_true : label matrix or labels in any format
-        True labels, one row per example.
+        True labels, one label set per row.
     y_score : array-like of shape (n, n_labels)
-        Scores, as `predict_proba` gives them.
+        Scores, as returned by `predict_proba`.
     hierarchy : Hierarchy, optional
-        Names the columns and gives the default of `k`.
+        Names the columns and determines the default of `k`.
     labels : {"all", "leaves"}, int or sequence of labels
-        The labels that are ranked; an int is a level, counted from 1 at the top.
+        The labels to rank; an int is a level, counted from 1 at the top.
     k : int, optional
-        How many labels to look at; by default the depth of the hierarchy.
+        Number of labels to consider. By default, the depth of the hierarchy.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows.
+        Sample weights.
 
     Returns
     -------
@@ -213,8 +213,7 @@ def top_k_accuracy(
 
     Notes
     -----
-    Of equal scores the one that comes first in the order of the labels is taken first, so a
-    label goes before its descendants.
+    Ties are broken by the order of the labels, so a label comes before its descendants.
 
     Examples
     --------
@@ -226,10 +225,10 @@ def top_k_accuracy(
     n_chosen = len(ranking.labels)
     if k is None:
         if hierarchy is None:
-            raise ValueError("k is not given, and without a hierarchy it has no default. Give k=.")
+            raise ValueError("k has no default without a hierarchy. Pass k or hierarchy.")
         k = min(hierarchy.depth, n_chosen)
     if not 1 <= k <= n_chosen:
-        raise ValueError(f"k is {k!r}, but it must lie between 1 and {n_chosen}, the labels.")
+        raise ValueError(f"k must be from 1 to the number of labels, {n_chosen}, got {k!r}.")
     step = max(1, _CELLS_AT_A_TIME // n_chosen)
     hits = [
         _hits(ranking.truth[rows], ranking.scores[rows], ranking.labels, k)
@@ -241,7 +240,7 @@ def top_k_accuracy(
 def _hits(
     truth: Any, scores: NDArray[np.float64], labels: NDArray[np.int32], k: int
 ) -> NDArray[np.float64]:
-    """Count the true labels among the first k of every row, ties by the order of the labels."""
+    """Count the true labels among the top k of each row; ties by the order of the labels."""
     scores = scores[:, labels]
     kth = np.partition(scores, -k, axis=1)[:, -k, None]
     above = scores > kth

@@ -1,4 +1,4 @@
-"""The one matrix form behind every measure: checked truth, predictions, scores, chosen labels."""
+"""Validate the arguments of the measures and convert them to matrices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import read_labels
 
 LabelChoice: TypeAlias = str | int | Sequence[Label] | NDArray[Any]
-"""Which labels a measure looks at: "all", "leaves", a level counted from 1, or names."""
+"""The labels that a measure evaluates: "all", "leaves", a level counted from 1, or names."""
 
 Truth: TypeAlias = "sparse.csr_array[np.int32]"
 Weights: TypeAlias = "NDArray[np.float64] | None"
@@ -23,7 +23,7 @@ Weights: TypeAlias = "NDArray[np.float64] | None"
 
 @dataclass(frozen=True)
 class Ranking:
-    """Truth and scores over all labels, and the labels that count."""
+    """True labels and scores for all labels, and the labels to evaluate."""
 
     truth: Truth
     scores: NDArray[np.float64]
@@ -32,24 +32,24 @@ class Ranking:
 
     @property
     def truth_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The true labels as the native functions take them."""
+        """The true labels in the form that the native functions take."""
         indptr = self.truth.indptr.astype(np.int64, copy=False)
         return indptr, self.truth.indices.astype(np.int32, copy=False)
 
     def positives(self) -> NDArray[np.float64]:
-        """Weight of the rows that have each of the chosen labels."""
+        """Total weight of the positive rows of each chosen label."""
         weight = np.ones(self.truth.shape[0]) if self.weight is None else self.weight
         return np.asarray(self.truth.T @ weight, dtype=np.float64)[self.labels]
 
     def weighing_rows(self) -> Ranking:
-        """Return the same without rows of weight 0, which would leave steps without height."""
+        """Return a copy without rows of weight 0, which would add steps of height 0."""
         if self.weight is None or self.weight.all():
             return self
         keep = self.weight > 0
         return Ranking(self.truth[keep], self.scores[keep], self.labels, self.weight[keep])
 
     def only(self, keep: NDArray[np.bool_]) -> Ranking:
-        """Return the same with fewer labels; `keep` has one entry for each of the chosen ones."""
+        """Return a copy with fewer labels; `keep` has one entry per chosen label."""
         return Ranking(self.truth, self.scores, self.labels[keep], self.weight)
 
 
@@ -60,7 +60,7 @@ def read_ranking(
     labels: LabelChoice,
     sample_weight: Any,
 ) -> Ranking:
-    """Check the arguments of a measure of scores and bring them into one form."""
+    """Validate the arguments of a measure that takes scores."""
     scores = read_scores(y_score)
     truth = read_label_matrix(y_true, hierarchy, scores.shape[1], "y_true")
     check_same_rows(truth, scores, "y_score")
@@ -70,7 +70,7 @@ def read_ranking(
 
 @dataclass(frozen=True)
 class LabelSets:
-    """True and predicted label sets of every row, over the chosen labels only."""
+    """True and predicted label sets of every row, restricted to the chosen labels."""
 
     truth: Truth
     predicted: Truth
@@ -82,7 +82,7 @@ class LabelSets:
         return int(self.truth.shape[1])
 
     def row_sizes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Sizes of the true set, the predicted set and what they share, for every row."""
+        """Sizes of the true set, the predicted set and their intersection, for every row."""
         shared = sparse.csr_array(self.truth.multiply(self.predicted))
         return tuple(  # type: ignore[return-value]
             np.diff(_without_zeros(matrix).indptr).astype(np.float64)
@@ -90,7 +90,7 @@ class LabelSets:
         )
 
     def label_counts(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Weight of the rows that have, get, and rightly get every label."""
+        """Total weight of the true, the predicted and the correctly predicted rows per label."""
         shared = sparse.csr_array(self.truth.multiply(self.predicted))
         return tuple(  # type: ignore[return-value]
             np.asarray(matrix.T @ self.weight, dtype=np.float64)
@@ -116,7 +116,7 @@ def read_sets(
     *,
     closed: bool = False,
 ) -> LabelSets:
-    """Check the arguments of a measure of label sets; `closed` adds the ancestors first."""
+    """Validate the arguments of a measure that takes label sets; `closed` adds ancestors."""
     truth, predicted = read_label_matrices(y_true, y_pred, hierarchy)
     if closed and hierarchy is not None:
         truth, predicted = hierarchy.close(truth), hierarchy.close(predicted)
@@ -131,7 +131,7 @@ def read_sets(
 def read_label_matrices(
     y_true: Any, y_pred: Any, hierarchy: Hierarchy | None
 ) -> tuple[Truth, Truth]:
-    """Return true and predicted labels as matrices of one shape."""
+    """Return true and predicted labels as matrices of the same shape."""
     if hierarchy is None and not (is_matrix(y_true) and is_matrix(y_pred)):
         truth, predicted = _read_together(y_true, y_pred)
     else:
@@ -143,7 +143,7 @@ def read_label_matrices(
 
 
 def _read_together(y_true: Any, y_pred: Any) -> tuple[Truth, Truth]:
-    """Encode both over the labels that occur in either."""
+    """Encode both with the labels that occur in either."""
     rows = [*y_true, *y_pred]
     matrix = read_labels(rows).Y
     n_true = len(rows) - len(y_pred)
@@ -151,7 +151,7 @@ def _read_together(y_true: Any, y_pred: Any) -> tuple[Truth, Truth]:
 
 
 def is_matrix(y: Any) -> bool:
-    """Tell whether labels are a matrix of numbers, one column per label."""
+    """Return whether y is a matrix of numbers with one column per label."""
     if sparse.issparse(y):
         return True
     try:
@@ -162,7 +162,7 @@ def is_matrix(y: Any) -> bool:
 
 
 def width(y: Any, hierarchy: Hierarchy | None) -> int:
-    """Return how many labels there are."""
+    """Return the number of labels."""
     if hierarchy is not None:
         return hierarchy.n_labels
     shape: Any = getattr(y, "shape", None) or np.shape(y)
@@ -170,25 +170,25 @@ def width(y: Any, hierarchy: Hierarchy | None) -> int:
 
 
 def read_scores(y_score: Any) -> NDArray[np.float64]:
-    """Return scores as a dense matrix of finite numbers, without a copy where possible."""
+    """Return scores as a dense matrix of finite numbers, without a copy if possible."""
     matrix: Any = y_score
     scores = np.asarray(matrix.toarray() if sparse.issparse(y_score) else y_score)
     if scores.dtype.kind not in "biuf":
         raise TypeError(
-            f"y_score holds values of type {scores.dtype}, but scores are numbers. Give the "
-            "result of predict_proba."
+            f"y_score must be numeric, got values of type {scores.dtype}. Pass the result of "
+            "predict_proba."
         )
     if scores.ndim != 2:
         raise ValueError(
-            f"y_score has {scores.ndim} dimension(s), but scores have 2: one row per example and "
-            "one column per label. A list of arrays, one per label, must be stacked first."
+            f"y_score must be a 2-D array with one column per label, got {scores.ndim} "
+            "dimension(s). Stack a list of arrays, one per label, into one array first."
         )
     scores = scores.astype(np.float64, copy=False)
     if not np.isfinite(scores).all():
         row, column = np.argwhere(~np.isfinite(scores))[0].tolist()
         raise ValueError(
-            f"y_score holds {scores[row, column]} in row {row}, column {column}, but scores must "
-            "be finite. Replace NaN and infinity."
+            f"y_score must be finite, got {scores[row, column]} at row {row}, column {column}. "
+            "Replace NaN and infinity."
         )
     return scores
 
@@ -196,50 +196,55 @@ def read_scores(y_score: Any) -> NDArray[np.float64]:
 def read_label_matrix(
     y: Any, hierarchy: Hierarchy | None, n_labels: int, name: str
 ) -> sparse.csr_array[np.int32]:
-    """Return labels in any format as a clean csr_array with a column per label.
+    """Return labels in any format as a clean csr_array with one column per label.
 
-    A matrix is taken as it is; label sets, paths and the like are closed upwards.
+    A matrix is used as it is; the ancestors of label sets and paths are added.
     """
     if hierarchy is not None and hierarchy.n_labels != n_labels:
         raise ValueError(
             f"y_score has {n_labels} columns, but the hierarchy has {hierarchy.n_labels} labels. "
-            "Give one column per label, in the order of hierarchy.labels."
+            "Pass one column per label, in the order of hierarchy.labels."
         )
     if is_matrix(y):
         return check_label_matrix(y, n_labels if hierarchy is None else hierarchy.labels, name)
     if hierarchy is None:
         raise ValueError(
-            f"{name} is no label matrix, and without a hierarchy its labels have no columns. Give "
-            "hierarchy=."
+            f"{name} must be a label matrix if hierarchy is None, got a {type(y).__name__}. Pass "
+            "hierarchy."
         )
     return read_labels(y, hierarchy).Y
 
 
 def check_same_rows(truth: Truth, other: Any, name: str) -> None:
-    """Refuse predictions for another number of examples, and none at all."""
+    """Raise an error if there are no rows or the numbers of rows differ."""
     if truth.shape[0] == 0:
-        raise ValueError("y_true has no rows. Give at least one example.")
+        raise ValueError("y_true has no rows. Pass at least one row.")
     if other.shape[0] != truth.shape[0]:
         raise ValueError(
-            f"y_true has {truth.shape[0]} rows, but {name} has {other.shape[0]}. Give both for "
-            "the same examples."
+            f"y_true has {truth.shape[0]} rows, but {name} has {other.shape[0]}. Pass both for "
+            "the same rows."
         )
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Weights:
-    """Return row weights as a checked array, or None when every row counts once."""
+    """Return sample weights as a validated array, or None for equal weights."""
     if sample_weight is None:
         return None
     weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight has shape {weights.shape}, but one weight for each of the {n_rows} "
-            "rows is needed."
+            f"sample_weight must have shape ({n_rows},), got {weights.shape}. Pass one weight per "
+            "row."
         )
     if not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:
-        raise ValueError("sample_weight holds negative or infinite values or NaN. Remove them.")
+        raise ValueError(
+            "sample_weight must be finite and non-negative, got negative or infinite values or "
+            "NaN. Replace them."
+        )
     if not weights.any():
-        raise ValueError("sample_weight is 0 for every row. Give at least one row a weight.")
+        raise ValueError(
+            "sample_weight is zero for every row. Pass a positive weight for at least one row."
+        )
     return weights
 
 
@@ -253,9 +258,9 @@ def choose_labels(
     labels : {"all", "leaves"}, int, or sequence of labels
         An int is a level, counted from 1 at the top.
     hierarchy : Hierarchy or None
-        Without one all labels are on level 1 and are named by their column.
+        If None, all labels are on level 1 and are named by their column number.
     n_labels : int
-        The number of columns.
+        Number of columns.
 
     Returns
     -------
@@ -282,7 +287,7 @@ def choose_labels(
         columns = _column_numbers(labels, n_labels)
     unique: NDArray[np.int32] = np.unique(columns).astype(np.int32)
     if unique.size == 0:
-        raise ValueError("labels is empty. Name at least one label, or use labels='all'.")
+        raise ValueError("labels is empty. Pass at least one label, or use labels='all'.")
     return unique
 
 
@@ -292,8 +297,8 @@ def _named_choice(labels: str, hierarchy: Hierarchy | None, n_labels: int) -> ND
     if labels == "leaves" and hierarchy is not None:
         return np.sort(hierarchy.indices(hierarchy.leaves))
     raise ValueError(
-        f"labels is {labels!r}, but it must be 'all', 'leaves', a level counted from 1, or a "
-        f"list of labels. For a single label write [{labels!r}]."
+        f"labels must be 'all', 'leaves', a level counted from 1, or a list of labels, got "
+        f"{labels!r}. Pass [{labels!r}] for a single label."
     )
 
 
@@ -301,8 +306,8 @@ def _level(level: int, hierarchy: Hierarchy | None, n_labels: int) -> NDArray[np
     depth = 1 if hierarchy is None else hierarchy.depth
     if not 1 <= level <= depth:
         raise ValueError(
-            f"labels is level {level}, but the hierarchy has the levels 1 to {depth}. For a "
-            f"single label write [{level}]."
+            f"labels must be a level from 1 to {depth}, got {level}. Pass [{level}] for a single "
+            "label."
         )
     if hierarchy is None:
         return np.arange(n_labels, dtype=np.int32)
@@ -313,12 +318,12 @@ def _column_numbers(labels: Sequence[Label] | NDArray[Any], n_labels: int) -> ND
     columns = np.asarray(labels)
     if columns.size and columns.dtype.kind not in "iu":
         raise ValueError(
-            f"labels names {shorten(columns.ravel().tolist())}, but names need a hierarchy. Give "
-            "hierarchy=, or column numbers."
+            "labels must be column numbers if hierarchy is None, got "
+            f"{shorten(columns.ravel().tolist())}. Pass hierarchy to select labels by name."
         )
     if columns.ndim != 1 or (columns.size and not 0 <= columns.min() <= columns.max() < n_labels):
         raise ValueError(
-            f"labels holds {shorten(columns.ravel().tolist())}, but columns are numbered from 0 "
-            f"to {n_labels - 1}."
+            f"labels must be column numbers from 0 to {n_labels - 1}, got "
+            f"{shorten(columns.ravel().tolist())}."
         )
     return columns

@@ -1,4 +1,4 @@
-"""Measures of label sets, label by label: micro and macro averages."""
+"""Label-based measures of label sets: micro and macro averages."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def micro_precision_recall_f1(
     sample_weight: ArrayLike | None = None,
     zero_division: float = 0.0,
 ) -> tuple[float, float, float]:
-    r"""Precision, recall and F1 of all cells (example, label) together.
+    r"""Precision, recall and F1 of all (row, label) cells together.
 
     .. math:: P = \frac{\sum_c TP_c}{\sum_c TP_c + FP_c}, \quad
               R = \frac{\sum_c TP_c}{\sum_c TP_c + FN_c}, \quad F_1 = \frac{2PR}{P+R}
 
-    Labels without positives and rows without labels add their false positives.
+    False positives of labels without positive rows and of rows without labels are counted.
 
     Parameters
     ----------
     y_true, y_pred, hierarchy, labels, sample_weight
         As in `hamming_loss`.
     zero_division : float
-        What 0/0 is: precision without any prediction, recall without any label.
+        Value of 0/0: precision without any prediction, recall without any label.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def micro_f1(
     sample_weight: ArrayLike | None = None,
     zero_division: float = 0.0,
 ) -> float:
-    """F1 of all cells (example, label) together; see `micro_precision_recall_f1`.
+    """F1 of all (row, label) cells together; see `micro_precision_recall_f1`.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def macro_precision_recall_f1(
     y_true, y_pred, hierarchy, labels, sample_weight
         As in `hamming_loss`.
     zero_division : float
-        What 0/0 is for a label: precision if it is never predicted, recall if it never occurs,
-        F1 if neither. NaN leaves such labels out of the mean, as in scikit-learn.
+        Value of 0/0 for a label: precision if it is never predicted, recall if it never occurs,
+        F1 if both. NaN leaves such labels out of the mean, as in scikit-learn.
 
     Returns
     -------

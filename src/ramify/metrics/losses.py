@@ -1,4 +1,4 @@
-"""Losses that know the hierarchy: costs by place, first and inherited mistakes."""
+"""Hierarchical losses: HMC-loss, symmetric loss, H-loss, hierarchical Hamming loss."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ def hmc_loss(
     costs: Costs = "shared",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""HMC-loss: every wrong label costs, and more the higher it stands.
+    r"""HMC-loss: every wrong label has a cost, which is higher near the top of the hierarchy.
 
     .. math:: \frac{1}{n} \sum_i \Big( \alpha \sum_{c \in Y_i \setminus \hat Y_i} c_c +
               \beta \sum_{c \in \hat Y_i \setminus Y_i} c_c \Big)
 
-    Labels without positives and rows without labels cost what is predicted for them.
+    Labels without positive rows and rows without labels add the cost of what is predicted.
 
     Parameters
     ----------
     y_true, y_pred : label matrices or labels in any format
-        True and predicted label sets, one row per example.
+        True and predicted label sets, one per row.
     hierarchy : Hierarchy, optional
-        Needed for the costs "shared".
+        Required if `costs` is "shared".
     labels : {"all", "leaves"}, int or sequence of labels
-        The labels that count; an int is a level, counted from 1 at the top.
+        The labels to evaluate; an int is a level, counted from 1 at the top.
     alpha, beta : float
-        What a missed and what a wrongly predicted label weigh. The usual choice is alpha +
-        beta = 2 and alpha = lambda beta with lambda = `label_imbalance` of the training labels.
+        Weights of a missed and of a wrongly predicted label. The usual choice is alpha + beta =
+        2 and alpha = lambda beta, where lambda is the `label_imbalance` of the training labels.
     costs : {"shared", "uniform"} or array-like of shape (n_labels,)
-        "shared": the cost of a parent is shared among its children, the root has 1
-        (`Hierarchy.costs`); "uniform": 1 for every label.
+        "shared": the cost of a parent is divided among its children, starting with 1 at the
+        root (see `Hierarchy.costs`); "uniform": 1 for every label.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows.
+        Sample weights.
 
     Returns
     -------
@@ -102,8 +102,8 @@ def symmetric_loss(
     y_true, y_pred, hierarchy, labels, costs, sample_weight
         As in `hmc_loss`.
     alpha : float
-        How much more a missed label weighs than a wrongly predicted one; `label_imbalance` of
-        the training labels is the usual choice.
+        Weight of a missed label relative to a wrongly predicted one. The usual choice is the
+        `label_imbalance` of the training labels.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def symmetric_loss(
     0.375
     """
     if not alpha >= 0:
-        raise ValueError(f"alpha is {alpha!r}, but it must be 0 or more.")
+        raise ValueError(f"alpha must be a number >= 0, got {alpha!r}.")
     return hmc_loss(
         y_true,
         y_pred,
@@ -133,19 +133,19 @@ def symmetric_loss(
 
 
 def label_imbalance(y: Any, *, hierarchy: Hierarchy | None = None) -> float:
-    """Count the negative cells (example, label) for every positive one.
+    """Return the number of negative (row, label) cells per positive cell.
 
     Parameters
     ----------
     y : label matrix or labels in any format
         Training labels.
     hierarchy : Hierarchy, optional
-        Needed when `y` is not a matrix.
+        Required if `y` is not a matrix.
 
     Returns
     -------
     float
-        Infinity without any positive.
+        Infinity if there is no positive cell.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def h_loss(
     costs: Costs = "shared",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""H-loss: on every path only the first mistake, seen from the top, costs.
+    r"""H-loss: only the first error on each path from the top has a cost.
 
     .. math:: \frac{1}{n} \sum_i \sum_c c_c \,
               [\hat y_{ic} \ne y_{ic} \wedge \hat y_{ia} = y_{ia} \;\forall a \in anc(c)]
@@ -175,7 +175,7 @@ def h_loss(
     Parameters
     ----------
     y_true, y_pred, hierarchy, labels, costs, sample_weight
-        As in `hmc_loss`; mistakes of labels that are not chosen still count as ancestors'.
+        As in `hmc_loss`. Errors of labels that are not chosen still count as errors of ancestors.
 
     Returns
     -------
@@ -215,7 +215,7 @@ def hierarchical_hamming_loss(
     Parameters
     ----------
     y_true, y_pred, hierarchy, labels, sample_weight
-        As in `hmc_loss`; mistakes of labels that are not chosen are inherited all the same.
+        As in `hmc_loss`. Errors of labels that are not chosen are inherited as well.
 
     Returns
     -------
@@ -247,10 +247,10 @@ _CELLS_AT_A_TIME = 4_000_000
 def _mistakes(
     truth: Truth, predicted: Truth, hierarchy: Hierarchy | None
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield, some rows at a time, 0/1 matrices: the cell is wrong; an ancestor of it is wrong.
+    """Yield 0/1 matrices, in blocks of rows: the label is wrong; an ancestor of it is wrong.
 
-    A mistake near the top is inherited by all below, so the second matrix can be nearly dense:
-    taking few rows at a time bounds its size.
+    All descendants inherit an error near the top, so the second matrix can be nearly dense.
+    Blocks of rows bound its size.
     """
     n_rows, n_labels = truth.shape
     if hierarchy is None:
@@ -270,11 +270,11 @@ def _mistakes(
 def _costs_of(
     costs: Costs, hierarchy: Hierarchy | None, labels: LabelChoice, n_labels: int
 ) -> NDArray[np.float64]:
-    """Return one cost per column, 0 for labels that do not count."""
+    """Return one cost per column, 0 for labels that are not chosen."""
     if isinstance(costs, str) and costs == "shared":
         if hierarchy is None:
             raise ValueError(
-                "costs is 'shared', which needs the hierarchy. Give hierarchy=, or use "
+                "costs='shared' requires a hierarchy, got hierarchy=None. Pass hierarchy, or use "
                 "costs='uniform'."
             )
         values = hierarchy.costs()
@@ -290,12 +290,11 @@ def _costs_of(
 
 def _cost_array(costs: ArrayLike, n_labels: int) -> NDArray[np.float64]:
     if isinstance(costs, str):
-        raise ValueError(f"costs is {costs!r}, but must be 'shared', 'uniform' or an array.")
+        raise ValueError(f"costs must be 'shared', 'uniform' or an array, got {costs!r}.")
     values = np.asarray(costs, dtype=np.float64)
     if values.shape != (n_labels,):
         raise ValueError(
-            f"costs has shape {values.shape}, but one cost for each of the {n_labels} labels is "
-            "needed."
+            f"costs must have shape ({n_labels},), got {values.shape}. Pass one cost per label."
         )
     return values
 

@@ -1,4 +1,4 @@
-"""Measures of protein-function prediction: F-max and S-min with information content."""
+"""Measures of protein function prediction: F-max, S-min and information content."""
 
 from __future__ import annotations
 
@@ -26,27 +26,28 @@ Vector: TypeAlias = NDArray[np.float64]
 def information_content(
     y: Any, *, hierarchy: Hierarchy | None = None, smoothing: float = 0.0
 ) -> NDArray[np.float64]:
-    r"""Information that every label adds to its parents, in bits.
+    r"""Information content of every label given its parents, in bits.
 
     .. math:: ic(c) = -\log_2 P(c \mid \text{all parents of } c)
             = -\log_2 \frac{n_c + s}{n_{pa(c)} + 2s}
 
-    with n the number of rows that have the label, or all its parents (all rows for a label at
-    the top), and s the smoothing.
+    where n is the number of rows that have the label or all its parents (all rows for a label at
+    the top), and s is the smoothing.
 
     Parameters
     ----------
     y : label matrix or labels in any format
-        Annotations to count, usually those of the training set; closed upwards.
+        Labels to count, usually those of the training set. A label matrix must include the
+        ancestors of every label.
     hierarchy : Hierarchy, optional
-        Without one the labels have no parents.
+        If None, the labels have no parents.
     smoothing : float
-        Added to the rows with and without the label.
+        Added to the number of rows with and without the label.
 
     Returns
     -------
     ndarray of shape (n_labels,)
-        0 for labels that never occur (unless smoothed): nothing is known about them.
+        0 for labels that never occur, unless `smoothing` is positive.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def information_content(
     array([2.   , 0.415, 1.585, 0.585])
     """
     if not 0 <= smoothing < np.inf:
-        raise ValueError(f"smoothing is {smoothing!r}, but it must be 0 or more.")
+        raise ValueError(f"smoothing must be a number >= 0, got {smoothing!r}.")
     truth = read_label_matrix(y, hierarchy, width(y, hierarchy), "y")
     counts = np.bincount(truth.indices, minlength=truth.shape[1]).astype(np.float64)
     above = _rows_with_all_parents(truth, hierarchy)
@@ -84,16 +85,16 @@ def _rows_with_all_parents(truth: Truth, hierarchy: Hierarchy | None) -> Vector:
 
 @dataclass(frozen=True)
 class ProteinCurve:
-    """Averages over the examples at every threshold, as the CAFA challenges define them.
+    """Averages over rows at every threshold, as defined by the CAFA challenges.
 
     Attributes
     ----------
     thresholds : ndarray
-        Increasing; a label is predicted when its score is at least the threshold.
+        Increasing thresholds. A label is predicted if its score is at least the threshold.
     precision : ndarray
-        Mean over the examples with a prediction; NaN where there is none.
+        Mean over the rows with a prediction; NaN if there is none.
     recall : ndarray
-        Mean over all examples that have labels.
+        Mean over all rows that have labels.
     remaining_uncertainty, misinformation : ndarray
         Mean information content of the missed and of the wrongly predicted labels.
     """
@@ -106,7 +107,7 @@ class ProteinCurve:
 
     @property
     def f1(self) -> Vector:
-        """Harmonic mean of precision and recall; 0 where nothing is predicted."""
+        """Harmonic mean of precision and recall; 0 if nothing is predicted."""
         precision = np.nan_to_num(self.precision)
         total = precision + self.recall
         f1 = np.where(np.isnan(total), np.nan, 0.0)
@@ -134,25 +135,25 @@ def protein_curve(
     Parameters
     ----------
     y_true : label matrix or labels in any format
-        True labels, closed upwards. Rows without labels are left out.
+        True labels including ancestors. Rows without labels are left out.
     y_score : array-like of shape (n, n_labels)
-        Scores, no label above its parents.
+        Scores; no label should have a higher score than its parents.
     hierarchy : Hierarchy, optional
         Names the columns.
     labels : {"all", "leaves"}, int or sequence of labels
-        The labels that count; an int is a level, counted from 1 at the top.
+        The labels to evaluate; an int is a level, counted from 1 at the top.
     thresholds : array-like, optional
-        By default 0.01, 0.02, …, 1.
+        By default, 0.01, 0.02, …, 1.
     information : array-like of shape (n_labels,), optional
-        Information content of the labels; by default that of `y_true`.
+        Information content of the labels. By default, it is computed from `y_true`.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows.
+        Sample weights.
 
     Returns
     -------
     ProteinCurve
-        The averages, one entry per threshold; NaN (with an UndefinedMetricWarning) when no row
-        has a chosen label.
+        The averages, one entry per threshold; NaN (with an UndefinedMetricWarning) if no row has
+        a chosen label.
 
     Examples
     --------
@@ -200,9 +201,9 @@ def f_max(
 
     .. math:: F_{max} = \max_t \frac{2\,pr(t)\,rc(t)}{pr(t) + rc(t)}
 
-    with pr the mean precision of the examples for which something is predicted at t, and rc
-    the mean recall of all examples. Rows without labels are left out; labels without positives
-    count as false positives.
+    where pr is the mean precision of the rows with a prediction at threshold t, and rc is the
+    mean recall of all rows. Rows without labels are left out; predictions of labels without
+    positive rows count as false positives.
 
     Parameters
     ----------
@@ -245,18 +246,19 @@ def s_min(
 
     .. math:: S_{min} = \min_t \sqrt{ru(t)^2 + mi(t)^2}
 
-    with ru the mean information content of the labels missed at t, and mi that of the labels
-    predicted wrongly. Rows without labels are left out.
+    where ru is the mean information content of the labels missed at threshold t, and mi that of
+    the labels predicted wrongly. Rows without labels are left out.
 
     Parameters
     ----------
     y_true, y_score, hierarchy, labels, thresholds, information, sample_weight
-        As in `protein_curve`; give `information_content` of the training labels.
+        As in `protein_curve`. Pass the `information_content` of the training labels as
+        `information`.
 
     Returns
     -------
     float
-        0 is best; in bits.
+        The distance in bits; 0 is best.
 
     Examples
     --------
@@ -284,8 +286,8 @@ def _information_of(
     bits = np.asarray(information, dtype=np.float64)
     if bits.shape != (ranking.truth.shape[1],):
         raise ValueError(
-            f"information has shape {bits.shape}, but one value for each of the "
-            f"{ranking.truth.shape[1]} labels is needed. See information_content."
+            f"information must have shape ({ranking.truth.shape[1]},), one value per label, got "
+            f"{bits.shape}. Compute it with information_content."
         )
     return bits
 
@@ -295,7 +297,7 @@ _CELLS_AT_A_TIME = 1_000_000
 
 @dataclass(frozen=True)
 class _Sums:
-    """Number and bits of the predicted and of the rightly predicted labels: rows × thresholds."""
+    """Number and bits of predicted and of correctly predicted labels: rows × thresholds."""
 
     predicted: Vector
     shared: Vector
@@ -304,7 +306,7 @@ class _Sums:
 
 
 def _sums(true: Truth, ranking: Ranking, grid: Vector, bits: Vector) -> _Sums:
-    """Sum over the chosen labels, some rows at a time to bound the memory."""
+    """Sum over the chosen labels, in blocks of rows to bound the memory."""
     n_rows, n_chosen = true.shape
     sums = _Sums(*(np.zeros((n_rows, len(grid))) for _ in range(4)))
     step = max(1, _CELLS_AT_A_TIME // n_chosen)
@@ -326,7 +328,7 @@ def _sums(true: Truth, ranking: Ranking, grid: Vector, bits: Vector) -> _Sums:
 def _sums_from_right(
     weights: Vector | None, rows: NDArray[Any], last: NDArray[Any], shape: tuple[int, int]
 ) -> Vector:
-    """Count every cell at the last threshold it reaches; sums from the right give the rest."""
+    """Count each cell at the last threshold it reaches, then sum from the right."""
     n_rows, n_columns = shape[0], shape[1] + 1
     cells = rows * n_columns + last
     flat = np.bincount(cells, weights=weights, minlength=n_rows * n_columns).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Measures of scores: areas under precision-recall and ROC curves."""
+"""Ranking measures: areas under precision-recall and ROC curves."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def pooled_auprc(
 ) -> float:
     r"""Area under the pooled (micro-averaged) precision-recall curve, AU(PRC).
 
-    All cells (example, label) form one ranking. At every distinct score s, with the cells
-    scored at least s predicted positive,
+    All (row, label) cells form one ranking. At every distinct score s, the cells with a score of
+    at least s are predicted positive, and
 
     .. math:: P(s) = \frac{\sum_c TP_c}{\sum_c TP_c + \sum_c FP_c}, \quad
               R(s) = \frac{\sum_c TP_c}{\sum_c TP_c + \sum_c FN_c}.
@@ -40,23 +40,23 @@ def pooled_auprc(
     Parameters
     ----------
     y_true : label matrix or labels in any format
-        True labels, one row per example.
+        True labels, one label set per row.
     y_score : array-like of shape (n, n_labels)
-        Scores, as `predict_proba` gives them.
+        Scores, as returned by `predict_proba`.
     hierarchy : Hierarchy, optional
-        Names the columns; needed to choose labels by name, level or "leaves".
+        Names the columns; required to select labels by name, level or "leaves".
     labels : {"all", "leaves"}, int or sequence of labels
-        The labels that count; an int is a level, counted from 1 at the top.
+        The labels to evaluate; an int is a level, counted from 1 at the top.
     interpolation : {"davis-goadrich", "continuous", "linear", "step"}
-        How precision runs between two points of the curve, see Notes.
+        How to interpolate precision between two points of the curve; see Notes.
     thresholds : array-like, optional
         Use only these thresholds instead of every distinct score.
         ``np.arange(51) / 50`` is the grid 0, 0.02, …, 1.
     absent_labels : {"drop", "keep"}
-        Labels without a positive example: "drop" leaves out all their cells, as CLUS does;
-        "keep" lets their false positives count.
+        How to treat labels without positive rows: "drop" leaves out all their cells, as CLUS
+        does; "keep" counts their false positives.
     sample_weight : array-like of shape (n,), optional
-        A row of weight 2 counts as two rows.
+        Sample weights. A row of weight 2 counts as two rows.
 
     Returns
     -------
@@ -65,19 +65,19 @@ def pooled_auprc(
 
     See Also
     --------
-    mean_auprc : The mean of the labels' own areas.
-    weighted_auprc : The same, weighted by frequency.
+    mean_auprc : The mean of the areas of the labels.
+    weighted_auprc : The mean weighted by label frequency.
 
     Notes
     -----
-    The default reproduces CLUS to rounding. Equal scores form one step; the first point is
+    The default reproduces CLUS up to rounding. Equal scores form one step; the first point is
     extended horizontally to recall 0; between two points, false positives grow linearly with
-    true positives, one point per whole true positive, joined by straight lines (Davis and
-    Goadrich, 2006). "continuous" integrates that line exactly. "linear" joins the points
-    themselves, which overestimates. "step" is average precision: scikit-learn's
-    ``average_precision_score(average="micro")``.
+    true positives, with one point per whole true positive, joined by straight lines (Davis and
+    Goadrich, 2006). "continuous" integrates that interpolation exactly. "linear" joins the
+    points themselves, which overestimates the area. "step" is average precision, as in
+    scikit-learn's ``average_precision_score(average="micro")``.
 
-    Rows without labels count: their cells are negatives.
+    Rows without labels are included: all their cells are negative.
 
     Examples
     --------
@@ -103,9 +103,9 @@ def pooled_auroc(
     absent_labels: AbsentLabels = "drop",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Area under the ROC curve over all cells (example, label) as one ranking.
+    """Area under the ROC curve of all (row, label) cells as one ranking.
 
-    The probability that a positive cell outranks a negative one, ties counted half.
+    This is the probability that a positive cell is ranked above a negative one; ties count half.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def pooled_auroc(
     Returns
     -------
     float
-        0.5 without negatives; NaN (with an UndefinedMetricWarning) without any positive.
+        0.5 without negative cells; NaN (with an UndefinedMetricWarning) without positive cells.
 
     Examples
     --------
@@ -147,13 +147,14 @@ def mean_auprc(
     y_true, y_score, hierarchy, labels, interpolation, thresholds, sample_weight
         As in `pooled_auprc`.
     absent_labels : {"drop", "keep"}
-        Labels without a positive example: "drop" leaves them out of the mean, as CLUS's
-        hierarchical measures do; "keep" counts them as 0, as CLUS's multi-label list does.
+        How to treat labels without positive rows: "drop" leaves them out of the mean, as the
+        hierarchical measures of CLUS do; "keep" counts them as 0, as the multi-label measures of
+        CLUS do.
 
     Returns
     -------
     float
-        Between 0 and 1; NaN (with an UndefinedMetricWarning) when no label counts.
+        Between 0 and 1; NaN (with an UndefinedMetricWarning) if no label is left.
 
     Examples
     --------
@@ -180,12 +181,12 @@ def weighted_auprc(
     thresholds: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Mean of the labels' areas under the precision-recall curve, weighted by frequency.
+    r"""Mean over the labels of the area under their precision-recall curves, by frequency.
 
     .. math:: \sum_c f_c \, AUPRC_c \big/ \sum_c f_c
 
-    with f the share of the evaluated examples that have the label. A label without a positive
-    example has weight 0.
+    where f is the fraction of the evaluated rows that have the label. A label without positive
+    rows has weight 0.
 
     Parameters
     ----------
@@ -227,13 +228,13 @@ def mean_auroc(
     y_true, y_score, hierarchy, labels, sample_weight
         As in `pooled_auprc`.
     absent_labels : {"drop", "keep"}
-        Labels without a positive example: "drop" leaves them out of the mean, "keep" counts
-        them as 0.5. A label that all examples have counts as 0.5 either way.
+        How to treat labels without positive rows: "drop" leaves them out of the mean, "keep"
+        counts them as 0.5. A label that all rows have counts as 0.5 in both cases.
 
     Returns
     -------
     float
-        Between 0 and 1; NaN (with an UndefinedMetricWarning) when no label counts.
+        Between 0 and 1; NaN (with an UndefinedMetricWarning) if no label is left.
 
     Examples
     --------
@@ -250,17 +251,17 @@ def mean_auroc(
 def on_grid(ranking: Ranking, thresholds: ArrayLike | None) -> Ranking:
     """Lower every score to the largest threshold it reaches.
 
-    A cell is predicted at threshold t exactly when its lowered score is at least t, so the
-    curve over distinct lowered scores is the curve over the grid. Scores below the grid all
-    become the same: the point where everything is predicted is always on the curve.
+    A cell is predicted at threshold t if and only if its lowered score is at least t, so the
+    curve of the lowered scores is the curve on the grid. All scores below the grid become
+    equal, so the point where everything is predicted is always on the curve.
     """
     if thresholds is None:
         return ranking
     grid = np.unique(np.asarray(thresholds, dtype=np.float64))
     if grid.size == 0 or not np.isfinite(grid).all():
         raise ValueError(
-            "thresholds is empty or holds NaN or infinity. Give finite numbers, e.g. "
-            "np.arange(51) / 50."
+            "thresholds must be a non-empty list of finite numbers, got an empty list, NaN or "
+            "infinity. Pass, for example, np.arange(51) / 50."
         )
     below = np.append(grid[0] - 1.0, grid)
     lowered = below[np.searchsorted(grid, ranking.scores, side="right")]
@@ -275,7 +276,7 @@ def _present(ranking: Ranking, absent_labels: AbsentLabels) -> Ranking:
 def curve_steps(
     ranking: Ranking,
 ) -> tuple[Vector, Vector, Vector, Vector, float, float]:
-    """Return (score, positives, negatives above, tied negatives) of every step, and totals."""
+    """Return (score, positives, negatives above, tied negatives) of each step, and the totals."""
     ranking = ranking.weighing_rows()
     indptr, indices = ranking.truth_rows
     return _core.curve_steps(ranking.scores, indptr, indices, ranking.labels, ranking.weight)
@@ -284,7 +285,7 @@ def curve_steps(
 def areas_of_labels(
     ranking: Ranking, interpolation: Interpolation = "davis-goadrich"
 ) -> tuple[Vector, Vector, Vector]:
-    """Return the areas under every label's curves, precision-recall and ROC, and its positives."""
+    """Return the AUPRC, the AUROC and the weight of the positive rows of every label."""
     ranking = ranking.weighing_rows()
     indptr, indices = ranking.truth_rows
     return _core.label_areas(
@@ -316,7 +317,7 @@ def _absent(
     absent_labels: AbsentLabels,
     value: float,
 ) -> tuple[Vector, Vector]:
-    """Leave out labels without positives, or give them a value."""
+    """Drop labels without positive rows, or set their area to a value."""
     _check_absent(absent_labels)
     present = counts > 0
     if absent_labels == "keep":
@@ -332,9 +333,9 @@ def _mean(areas: Vector, weights: Vector, name: str) -> float:
 
 
 def warn_undefined(what: str, stacklevel: int = 4) -> None:
-    """Say that NaN is returned because no chosen label has a positive example."""
+    """Warn that NaN is returned because no chosen label has a positive row."""
     warnings.warn(
-        f"{what} is not defined without a positive example of any chosen label; NaN is returned.",
+        f"{what} is undefined because no chosen label has a positive row; returning NaN.",
         UndefinedMetricWarning,
         stacklevel=stacklevel,
     )
@@ -343,9 +344,9 @@ def warn_undefined(what: str, stacklevel: int = 4) -> None:
 def _check_interpolation(interpolation: str) -> None:
     known = ("davis-goadrich", "continuous", "linear", "step")
     if interpolation not in known:
-        raise ValueError(f"interpolation is {interpolation!r}, but it must be one of {known}.")
+        raise ValueError(f"interpolation must be one of {known}, got {interpolation!r}.")
 
 
 def _check_absent(absent_labels: str) -> None:
     if absent_labels not in ("drop", "keep"):
-        raise ValueError(f"absent_labels is {absent_labels!r}, but it must be 'drop' or 'keep'.")
+        raise ValueError(f"absent_labels must be 'drop' or 'keep', got {absent_labels!r}.")

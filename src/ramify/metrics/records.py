@@ -1,4 +1,4 @@
-"""What a study records beside accuracy: overfitting, size of the model, time to learn."""
+"""Overfitting, model size and training time, recorded by studies alongside accuracy."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 
 
 def overfit_score(train_score: float, test_score: float) -> float:
-    r"""Relative loss of a score from the training data to unseen data.
+    r"""Relative decrease of a score from the training data to unseen data.
 
     .. math:: OS = \frac{s_{train} - s_{test}}{s_{train}}
 
     Parameters
     ----------
     train_score, test_score : float
-        The same measure, higher is better, on the training data and on unseen data.
+        The same measure on the training data and on unseen data; higher is better.
 
     Returns
     -------
     float
-        0 means no overfitting, 1 that nothing is left; NaN if the score on training data is 0.
+        0 means no overfitting, 1 a test score of 0. NaN if the training score is 0.
 
     Examples
     --------
@@ -42,14 +42,14 @@ def model_complexity(model: Any) -> int:
     Parameters
     ----------
     model : estimator
-        A tree, an ensemble, a local architecture or a pipeline of them, of ramify or of
-        scikit-learn: what holds trees in ``tree_``, ``estimators_``, ``estimator_``,
+        A tree, an ensemble, a local architecture or a pipeline of these, from ramify or
+        scikit-learn: any estimator with trees in ``tree_``, ``estimators_``, ``estimator_``,
         ``best_estimator_`` or ``steps``.
 
     Returns
     -------
     int
-        Inner nodes and leaves together.
+        Number of inner nodes and leaves.
 
     Examples
     --------
@@ -61,8 +61,8 @@ def model_complexity(model: Any) -> int:
     sizes = list(_tree_sizes(model))
     if not sizes:
         raise ValueError(
-            f"model is {type(model).__name__}, in which no fitted tree was found. Fit it first; "
-            "the complexity of other models is not a number of nodes."
+            f"model must contain fitted trees, got {type(model).__name__} without any. Fit the "
+            "model first; the complexity of models without trees is not defined."
         )
     return sum(sizes)
 
@@ -72,7 +72,7 @@ def _tree_sizes(model: Any) -> Iterator[int]:
     if hasattr(tree, "feature") and hasattr(tree, "threshold"):
         yield len(tree.feature)
         return
-    # Bare trees, where a model keeps them: making an estimator of each takes longer than to count.
+    # Use the bare trees if the model has them: creating an estimator for each is slower.
     for name in ("local_models_", "trees_"):
         if getattr(model, name, None):
             for part in _parts(getattr(model, name)):
@@ -100,16 +100,16 @@ def _parts(held: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class FitRecord:
-    """A fitted model, and what fitting it cost.
+    """A fitted model, its training time and its size.
 
     Attributes
     ----------
     model : estimator
         The fitted model.
     learning_time : float
-        Seconds of wall-clock time.
+        Wall-clock time in seconds.
     complexity : int or None
-        Number of nodes of all trees; None if there are none.
+        Number of nodes of all trees; None if the model has no trees.
     """
 
     model: Any
@@ -122,7 +122,7 @@ class FitRecord:
 
 
 def record_fit(model: Any, X: Any, y: Any, **fit_params: Any) -> FitRecord:
-    """Fit a model and record how long it took and how large it is.
+    """Fit a model and record the training time and the number of nodes.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def record_fit(model: Any, X: Any, y: Any, **fit_params: Any) -> FitRecord:
     Returns
     -------
     FitRecord
-        The model, seconds and nodes.
+        The fitted model, its training time and its number of nodes.
 
     Examples
     --------

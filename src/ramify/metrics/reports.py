@@ -1,4 +1,4 @@
-"""Reports of figures: tidy columns, aligned text, and data frames on demand."""
+"""Reports: tables of values that print as aligned text and convert to data frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHOWN_ROWS = 60
 
 @dataclass(frozen=True)
 class Report:
-    """Rows of figures under named columns.
+    """A table of values with named columns.
 
     Attributes
     ----------
@@ -33,17 +33,17 @@ class Report:
             yield dict(zip(self.columns, values, strict=True))
 
     def to_frame(self) -> Any:
-        """Return the report as a pandas data frame, one row per figure or label."""
+        """Return the report as a pandas data frame, one row per value or label."""
         try:
             import pandas as pd  # noqa: PLC0415 (optional)
         except ImportError as error:
             raise ImportError(
-                "to_frame needs pandas. Install it with: pip install 'ramify[tables]'"
+                "pandas is required but not installed. Run: pip install 'ramify[tables]'"
             ) from error
         return pd.DataFrame(self.columns)
 
     def _cells(self) -> tuple[list[str], list[list[Any]]]:
-        """Header and rows as they are shown."""
+        """Return the header and the rows as displayed."""
         return list(self.columns), [list(row.values()) for row in self.rows()]
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ class Report:
 
 
 def shown(cell: Any) -> str:
-    """Write a cell: four decimals for figures, a dash for what is not defined."""
+    """Format a cell: four decimals for numbers, a dash for undefined values."""
     if isinstance(cell, float | np.floating):
         if np.isnan(cell):
             return "-"
@@ -72,7 +72,7 @@ def shown(cell: Any) -> str:
 
 
 def aligned(rows: Sequence[Sequence[Any]]) -> list[str]:
-    """Write rows under each other: text to the left, numbers to the right."""
+    """Format rows as aligned columns: text to the left, numbers to the right."""
     texts = [[shown(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     left = [all(isinstance(row[j], str) for row in rows) for j in range(len(widths))]

@@ -1,4 +1,4 @@
-"""scikit-learn scorers of the measures, for cross_validate, GridSearchCV and the like."""
+"""Measures as scikit-learn scorers, for cross_validate, GridSearchCV and similar tools."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ _LOSSES_OF_SETS: tuple[Callable[..., float], ...] = (
 
 
 class HierarchicalScorer:
-    """A measure that scores a fitted estimator: ``scorer(estimator, X, y)``.
+    """A scorer that applies a measure to a fitted estimator: ``scorer(estimator, X, y)``.
 
-    Larger is better: losses are negated. The hierarchy is the estimator's own (``hierarchy_``,
-    also inside a pipeline or a search) unless one is given.
+    Higher is better; losses are negated. By default, the hierarchy is the ``hierarchy_`` of the
+    estimator, which may be inside a pipeline or a search.
 
     Parameters
     ----------
     measure : callable
-        Takes (y_true, y_score or y_pred, hierarchy=…, sample_weight=…).
+        A function of (y_true, y_score or y_pred, hierarchy=…, sample_weight=…).
     sign : {1, -1}
-        −1 for losses.
+        -1 for losses.
     of_scores : bool
         Whether the measure takes the result of predict_proba rather than that of predict.
     options : dict
-        Passed to the measure, such as ``labels="leaves"``.
+        Keyword arguments of the measure, such as ``labels="leaves"``.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class HierarchicalScorer:
         self._routed: bool | str | None = None
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Score an estimator on examples X with labels y."""
+        """Score an estimator on X with true labels y."""
         options = dict(self.options)
         if self.of_scores:
             predicted: Any = scores_of(estimator, X)
@@ -89,7 +89,7 @@ class HierarchicalScorer:
         return f"HierarchicalScorer({sign}{self.measure.__name__}{options})"
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> HierarchicalScorer:
-        """Ask for sample weights where scikit-learn routes metadata.
+        """Request sample weights through scikit-learn's metadata routing.
 
         Parameters
         ----------
@@ -99,13 +99,13 @@ class HierarchicalScorer:
         Returns
         -------
         HierarchicalScorer
-            Itself.
+            This object.
         """
         self._routed = sample_weight
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Return what this scorer asks for; see scikit-learn's metadata routing.
+        """Return the metadata request of this scorer; see scikit-learn's metadata routing.
 
         Returns
         -------
@@ -118,24 +118,24 @@ class HierarchicalScorer:
 
 
 def get_scorer(name: str, **options: Any) -> HierarchicalScorer:
-    """Return a measure as a scorer that scikit-learn can use.
+    """Return a measure as a scorer for scikit-learn.
 
     Parameters
     ----------
     name : str
-        A measure; see `get_scorer_names`. Losses are named "neg_hmc_loss" and so on, and
-        negated.
+        Name of a measure; see `get_scorer_names`. Losses are negated and have the prefix
+        "neg_", as in "neg_hmc_loss".
     **options
-        Passed to the measure, such as ``labels="leaves"`` or ``hierarchy=…``.
+        Keyword arguments of the measure, such as ``labels="leaves"`` or ``hierarchy=…``.
 
     Returns
     -------
     HierarchicalScorer
-        To be given as ``scoring=``.
+        A scorer to pass as ``scoring``.
 
     Notes
     -----
-    scikit-learn's ``cross_validate`` refuses a sparse ``y``: give it label sets, paths or a
+    scikit-learn's ``cross_validate`` does not accept a sparse ``y``. Pass label sets, paths or a
     dense matrix.
 
     Examples
@@ -152,25 +152,25 @@ def get_scorer(name: str, **options: Any) -> HierarchicalScorer:
     """
     known = _registry()
     if name not in known:
-        raise ValueError(f"name is {name!r}, but it must be one of {', '.join(known)}.")
+        raise ValueError(f"name must be one of {', '.join(known)}, got {name!r}.")
     measure, sign, of_scores = known[name]
     return HierarchicalScorer(measure, sign, of_scores, options)
 
 
 def get_scorers(names: Iterable[str], **options: Any) -> dict[str, HierarchicalScorer]:
-    """Return several measures as scorers, under their names.
+    """Return several measures as scorers, keyed by name.
 
     Parameters
     ----------
     names : iterable of str
-        Measures; see `get_scorer_names`.
+        Names of measures; see `get_scorer_names`.
     **options
-        Passed to all of them.
+        Keyword arguments of all measures.
 
     Returns
     -------
     dict of str to HierarchicalScorer
-        To be given as ``scoring=``.
+        Scorers to pass as ``scoring``.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def get_scorer_names() -> list[str]:
     Returns
     -------
     list of str
-        Sorted.
+        Sorted names.
 
     Examples
     --------
@@ -208,11 +208,11 @@ def _registry() -> dict[str, tuple[Callable[..., float], int, bool]]:
 
 
 def scores_of(estimator: Any, X: Any) -> NDArray[np.float64]:
-    """Return predict_proba as one matrix, also from estimators that give an array per label."""
+    """Return predict_proba as one matrix, even if the estimator returns one array per label."""
     found = estimator.predict_proba(X)
     if not isinstance(found, list):
         return np.asarray(found, dtype=np.float64)
-    # scikit-learn: for every label a column per class; the last is that of 1.
+    # scikit-learn returns one array per label with one column per class; the last is class 1.
     columns = [
         proba[:, 1] if proba.shape[1] > 1 else np.full(len(proba), float(classes[0]))
         for proba, classes in zip(found, estimator.classes_, strict=True)
@@ -221,7 +221,7 @@ def scores_of(estimator: Any, X: Any) -> NDArray[np.float64]:
 
 
 def hierarchy_of(estimator: Any, y: Any, n_labels: int | None) -> Hierarchy | None:
-    """Find the hierarchy of a fitted estimator, or a flat one of its classes."""
+    """Return the hierarchy of a fitted estimator, or a flat one of its classes."""
     inner = estimator
     while inner is not None:
         found = getattr(inner, "hierarchy_", None)

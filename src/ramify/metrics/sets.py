@@ -1,4 +1,4 @@
-"""Measures of label sets, example by example."""
+"""Example-based measures of label sets."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ def hamming_loss(
     labels: LabelChoice = "all",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Share of the cells (example, label) that are predicted wrongly.
+    r"""Fraction of (row, label) cells that are predicted wrongly.
 
     .. math:: \frac{1}{n C} \sum_i |Y_i \,\triangle\, \hat Y_i|
 
-    Labels without positives and rows without labels count like all others.
+    Labels without positive rows and rows without labels are included.
 
     Parameters
     ----------
     y_true, y_pred : label matrices or labels in any format
-        True and predicted label sets, one row per example.
+        True and predicted label sets, one per row.
     hierarchy : Hierarchy, optional
-        Names the columns; needed to choose labels by name, level or "leaves".
+        Names the columns; required to select labels by name, level or "leaves".
     labels : {"all", "leaves"}, int or sequence of labels
-        The labels that count; an int is a level, counted from 1 at the top.
+        The labels to evaluate; an int is a level, counted from 1 at the top.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows.
+        Sample weights.
 
     Returns
     -------
@@ -61,9 +61,9 @@ def subset_accuracy(
     labels: LabelChoice = "all",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Share of the examples whose predicted set is exactly the true one.
+    """Fraction of rows whose predicted label set is exactly the true one.
 
-    A row without labels is right when nothing is predicted for it.
+    A row without labels is correct if nothing is predicted for it.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def jaccard_accuracy(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "agree",
 ) -> float:
-    r"""Mean over the examples of the Jaccard similarity of true and predicted set.
+    r"""Mean over the rows of the Jaccard similarity of the true and the predicted label set.
 
     .. math:: \frac{1}{n} \sum_i \frac{|Y_i \cap \hat Y_i|}{|Y_i \cup \hat Y_i|}
 
@@ -106,7 +106,7 @@ def jaccard_accuracy(
     y_true, y_pred, hierarchy, labels, sample_weight
         As in `hamming_loss`.
     zero_division : "agree" or float
-        What 0/0 is, for a row without labels and without predictions: 1 by default.
+        Value of 0/0, for a row without labels and without predictions: 1 by default.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def example_precision(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "agree",
 ) -> float:
-    r"""Mean over the examples of the share of the predicted labels that are true.
+    r"""Mean over the rows of the fraction of predicted labels that are true.
 
     .. math:: \frac{1}{n} \sum_i \frac{|Y_i \cap \hat Y_i|}{|\hat Y_i|}
 
@@ -144,8 +144,8 @@ def example_precision(
     y_true, y_pred, hierarchy, labels, sample_weight
         As in `hamming_loss`.
     zero_division : "agree" or float
-        What 0/0 is, for a row without predictions: "agree" gives 1 if the row has no labels
-        either and 0 otherwise; a number is used for all such rows, as scikit-learn does; NaN
+        Value of 0/0, for a row without predictions. "agree" gives 1 if the row has no labels
+        either and 0 otherwise; a number is used for all such rows, as in scikit-learn; NaN
         leaves them out.
 
     Returns
@@ -173,7 +173,7 @@ def example_recall(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "agree",
 ) -> float:
-    r"""Mean over the examples of the share of the true labels that are predicted.
+    r"""Mean over the rows of the fraction of true labels that are predicted.
 
     .. math:: \frac{1}{n} \sum_i \frac{|Y_i \cap \hat Y_i|}{|Y_i|}
 
@@ -182,8 +182,8 @@ def example_recall(
     y_true, y_pred, hierarchy, labels, sample_weight
         As in `hamming_loss`.
     zero_division : "agree" or float
-        What 0/0 is, for a row without labels: "agree" gives 1 if nothing is predicted either
-        and 0 otherwise; a number is used for all such rows, as scikit-learn does; NaN leaves
+        Value of 0/0, for a row without labels. "agree" gives 1 if nothing is predicted either
+        and 0 otherwise; a number is used for all such rows, as in scikit-learn; NaN leaves
         them out.
 
     Returns
@@ -211,7 +211,7 @@ def example_f1(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "agree",
 ) -> float:
-    r"""Mean over the examples of F1, the harmonic mean of precision and recall.
+    r"""Mean over the rows of the F1 score, the harmonic mean of precision and recall.
 
     .. math:: \frac{1}{n} \sum_i \frac{2\,|Y_i \cap \hat Y_i|}{|Y_i| + |\hat Y_i|}
 
@@ -220,7 +220,7 @@ def example_f1(
     y_true, y_pred, hierarchy, labels, sample_weight
         As in `hamming_loss`.
     zero_division : "agree" or float
-        What 0/0 is, for a row without labels and without predictions: 1 by default.
+        Value of 0/0, for a row without labels and without predictions: 1 by default.
 
     Returns
     -------
