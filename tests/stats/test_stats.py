@@ -1,4 +1,4 @@
-"""Tests of hypotheses: worked examples from the literature, scipy, scikit-posthocs, edge cases."""
+"""Significance tests: examples from the literature, scipy, scikit-posthocs, edge cases."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_benjamini_hochberg_equals_its_definition(p_values: np.ndarray):
     assert (ours.rejected == (p_values <= limit))[clear].all()
 
 
-def test_benjamini_hochberg_leaves_out_what_was_not_tested():
+def test_benjamini_hochberg_ignores_untested_hypotheses():
     ours = stats.benjamini_hochberg([0.01, np.nan, 0.04, 0.03])
     assert ours.adjusted == pytest.approx([0.03, np.nan, 0.04, 0.04], nan_ok=True)
     assert ours.rejected.tolist() == [True, False, True, True]
@@ -178,13 +178,13 @@ def test_two_methods_only():
     assert stats.friedman(scores).p_value == scipy_stats.binomtest(6, 6).pvalue == 2**-5
 
 
-def test_full_agreement_is_as_likely_as_its_orders_are_few():
+def test_p_value_of_full_agreement_counts_orders():
     # The second row has the order of the first in 1 of 3! cases; with two methods tied, 1 of 3.
     assert stats.friedman([[1, 2, 3], [4, 5, 6]]).p_value == pytest.approx(1 / 6)
     assert stats.friedman([[1, 1, 3], [4, 4, 6]]).p_value == pytest.approx(1 / 3)
 
 
-def test_equal_results_differ_nowhere():
+def test_equal_scores_do_not_differ():
     scores = np.ones((5, 3))
     assert stats.friedman(scores).p_value == 1.0
     assert stats.nemenyi(scores).groups == (("method 1", "method 2", "method 3"),)
@@ -226,15 +226,18 @@ def test_data_frames_bring_their_names():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: stats.friedman([1.0, 2.0]), r"scores has shape \(2,\).*at least two methods"),
+        (
+            lambda: stats.friedman([1.0, 2.0]),
+            r"scores must have .*at least two columns.*got shape \(2,\)",
+        ),
         (lambda: stats.friedman([[1, 2]], ["a"]), "names has 1 entries, but scores has 2 columns"),
-        (lambda: stats.friedman([[1, np.nan]]), "no row without a missing cell"),
-        (lambda: stats.friedman([[1, 2]], missing="skip"), "missing is 'skip'"),
-        (lambda: stats.nemenyi(DEMSAR, alpha=5), "alpha is 5, but it must lie between 0 and 1"),
+        (lambda: stats.friedman([[1, np.nan]]), "no row without missing cells"),
+        (lambda: stats.friedman([[1, 2]], missing="skip"), "missing must be .*, got 'skip'"),
+        (lambda: stats.nemenyi(DEMSAR, alpha=5), "alpha must be strictly between 0 and 1, got 5"),
         (lambda: stats.wilcoxon([1, 2], [1]), r"shapes \(2,\) and \(1,\)"),
-        (lambda: stats.wilcoxon([np.nan], [1]), "no data set on which both"),
-        (lambda: stats.pairwise(DEMSAR, test="t"), "test is 't'"),
-        (lambda: stats.benjamini_hochberg([1.2]), "between 0 and 1"),
+        (lambda: stats.wilcoxon([np.nan], [1]), "no data set for which both"),
+        (lambda: stats.pairwise(DEMSAR, test="t"), "test must be 'ranks' or 'wilcoxon', got 't'"),
+        (lambda: stats.benjamini_hochberg([1.2]), r"numbers from 0 to 1, got \[1.2\]"),
     ],
 )
 def test_mistakes_are_explained(call, message):
@@ -254,7 +257,7 @@ def test_diagram_shows_every_method_and_group(tmp_path: Path):
     bars = [line for line in ax.lines if line.get_linewidth() > 3]
     assert len(bars) == len(stats.nemenyi(DEMSAR, alpha=0.10).groups) == 2
     left, right = ax.get_xlim()
-    assert left > right, "the best method stands on the right"
+    assert left > right, "the best method is on the right"
     ax.figure.savefig(tmp_path / "ranks.pdf")
     plt.close(ax.figure)
 

@@ -26,32 +26,32 @@ def rank_diagram(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the average ranks of methods and connect those that do not differ.
+    """Plot the average ranks of methods and connect those that do not differ significantly.
 
-    The best method stands on the right. A bar connects methods whose average ranks differ by
-    less than the critical difference of Nemenyi's test, which is drawn above the axis.
+    The best method is on the right. A bar connects methods whose average ranks differ by less
+    than the critical difference of Nemenyi's test, which is drawn above the axis.
 
     Parameters
     ----------
     scores : array-like, data frame, mapping of method to column, or NemenyiResult
-        Results: a row for each data set (or fold), a column for each method.
+        Scores, with one row per data set (or fold) and one column per method.
     names : sequence of str, optional
-        The methods; by default the column names, or "method 1", "method 2", ….
+        Names of the methods. By default, the column names, or "method 1", "method 2", ….
     alpha : float
         Significance level.
     higher_is_better : bool
-        Whether the largest score is the best.
+        Whether higher scores are better.
     missing : {"drop", "worst", "raise"}
-        What to do with NaN: leave out the row, rank the method last there, or raise.
+        How to handle NaN: drop the row, rank the method last in that row, or raise an error.
     title : str, optional
-        Written above the diagram.
+        Title of the diagram.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure of fitting size.
+        Axes to draw on. By default, a new figure of suitable size is created.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The axes drawn on; ``ax.figure.savefig("ranks.pdf")`` writes the figure.
+        The axes drawn on; ``ax.figure.savefig("ranks.pdf")`` saves the figure.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class _Name:
 
 @dataclass(frozen=True)
 class _Plan:
-    """Where everything goes: ranks across, inches below the axis downwards (negative)."""
+    """Layout of the diagram: x in ranks, y in inches (negative below the axis)."""
 
     n_methods: int
     critical_difference: float
@@ -99,7 +99,7 @@ class _Plan:
 
 
 def plan_diagram(result: NemenyiResult) -> _Plan:
-    """Return where names, ranks and bars of the diagram go."""
+    """Return the positions of the names, ranks and bars of the diagram."""
     ordered = list(result.ranks.ordered())
     bars = _bars(result, dict(ordered))
     lowest_bar = min((bar[2] for bar in bars), default=0.0)
@@ -107,7 +107,7 @@ def plan_diagram(result: NemenyiResult) -> _Plan:
     names = []
     for i, (text, rank) in enumerate(ordered):
         on_right = i < n_right
-        # The best is the outermost line on its side, and so is the worst: no two lines cross.
+        # The best and the worst method have the outermost lines, so that no two lines cross.
         row = i if on_right else len(ordered) - 1 - i
         names.append(_Name(text, rank, lowest_bar - _ROW * (row + 1), on_right))
     bottom = min(name.height for name in names)
@@ -115,7 +115,7 @@ def plan_diagram(result: NemenyiResult) -> _Plan:
 
 
 def _bars(result: NemenyiResult, ranks: dict[str, float]) -> list[tuple[float, float, float]]:
-    """Give every group the highest level on which it overlaps no other."""
+    """Place the bar of each group on the highest level where it overlaps no other bar."""
     overhang = 0.015 * (len(ranks) - 1)
     levels: list[float] = []
     bars = []
@@ -133,9 +133,9 @@ def _new_axes(plan: _Plan) -> Axes:
         import matplotlib.pyplot as plt  # noqa: PLC0415 (optional)
     except ImportError as error:
         raise ImportError(
-            "rank_diagram needs matplotlib. Install it with: pip install 'ramify[plot]'"
+            "matplotlib is required but not installed. Run: pip install 'ramify[plot]'"
         ) from error
-    # Names stand outside the axis: long ones must not squeeze it.
+    # Names are drawn outside the axis; make room so that long names do not shrink it.
     sides = [[n.text for n in plan.names if n.on_right == right] for right in (True, False)]
     names_width = sum(0.085 * (max(map(len, side)) + 8) for side in sides)
     size = (3.8 + names_width, 0.85 - plan.bottom)

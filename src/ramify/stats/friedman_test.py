@@ -1,4 +1,4 @@
-"""All methods at once: Friedman's test, and Nemenyi's after it."""
+"""Compare all methods at once: Friedman's test and Nemenyi's post-hoc test."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ramify.stats.scores import AverageRanks, Matrix, Missing, rank_rows, read_t
 
 @dataclass(frozen=True)
 class FriedmanResult:
-    """Whether methods differ at all: Friedman's test, and Iman and Davenport's sharper one.
+    """Result of Friedman's test and of Iman and Davenport's less conservative version.
 
     Attributes
     ----------
     chi2, p_chi2 : float
         Friedman's statistic, with `n_methods` − 1 degrees of freedom, and its p-value.
     f, p_value : float
-        Iman and Davenport's statistic and p-value: the ones to report.
+        Iman and Davenport's statistic and its p-value, which should be reported.
     df : tuple of int
         Degrees of freedom of `f`.
     ranks : AverageRanks
@@ -52,7 +52,7 @@ def friedman(
     missing: Missing = "drop",
     tie_correction: bool = True,
 ) -> FriedmanResult:
-    r"""Test whether methods differ, by their ranks on several data sets.
+    r"""Test whether methods differ, based on their ranks on several data sets.
 
     .. math:: \chi_F^2 = \frac{12 N}{k (k+1)} \Big( \sum_j R_j^2 - \frac{k (k+1)^2}{4} \Big),
         \quad F_F = \frac{(N-1)\,\chi_F^2}{N (k-1) - \chi_F^2}
@@ -62,16 +62,16 @@ def friedman(
     Parameters
     ----------
     scores : array-like, data frame or mapping of method to column
-        Results: a row for each data set (or fold), a column for each method.
+        Scores, with one row per data set (or fold) and one column per method.
     names : sequence of str, optional
-        The methods; by default the column names, or "method 1", "method 2", ….
+        Names of the methods. By default, the column names, or "method 1", "method 2", ….
     higher_is_better : bool
-        Whether the largest score is the best.
+        Whether higher scores are better.
     missing : {"drop", "worst", "raise"}
-        What to do with NaN: leave out the row, rank the method last there, or raise.
+        How to handle NaN: drop the row, rank the method last in that row, or raise an error.
     tie_correction : bool
-        Divide by the share of variance that ties leave, as scipy does. Demšar (2006) does not;
-        without ties there is no difference.
+        Whether to correct for ties, as scipy does. Demšar (2006) does not. Without ties it makes
+        no difference.
 
     Returns
     -------
@@ -80,9 +80,9 @@ def friedman(
 
     Notes
     -----
-    With two methods the test is a sign test in other words; `wilcoxon` sees more. Where all rows
-    rank the methods alike, F is infinite, and the p-value is the chance that all rows have the
-    order of the first.
+    With two methods the test is equivalent to a sign test; `wilcoxon` is more powerful. If all
+    rows rank the methods in the same order, F is infinite, and the p-value is the probability
+    that all rows have the order of the first row by chance.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def friedman(
         left = _variance_left(ranks)
         chi2 = chi2 / left if left > 0 else 0.0
     spread = n * (k - 1) - chi2
-    # All data sets rank the methods alike: F grows beyond bounds.
+    # F is infinite if all data sets rank the methods in the same order.
     f = (n - 1) * chi2 / spread if spread > 1e-12 * n * k else np.inf
     df = (k - 1, (k - 1) * (n - 1))
     return FriedmanResult(
@@ -114,7 +114,7 @@ def friedman(
 
 
 def _p_value(f: float, df: tuple[int, int], ranks: Matrix) -> float:
-    """Return the p-value of F; that of full agreement, where F has none, by counting orders."""
+    """Return the p-value of F; if F is infinite, compute it by counting orders."""
     if np.isfinite(f):
         return float(scipy_stats.f.sf(f, *df))
     ties = np.unique(ranks[0], return_counts=True)[1].tolist()
@@ -132,20 +132,23 @@ def _variance_left(ranks: Matrix) -> float:
 
 @dataclass(frozen=True)
 class NemenyiResult:
-    """Which methods differ: those whose average ranks are a critical difference apart.
+    """Result of Nemenyi's test.
+
+    Two methods differ significantly if their average ranks differ by at least the critical
+    difference.
 
     Attributes
     ----------
     ranks : AverageRanks
         The average ranks compared.
     critical_difference : float
-        Smallest difference of average ranks that is significant.
+        The smallest significant difference between average ranks.
     alpha : float
         Significance level.
     p_values : ndarray of shape (n_methods, n_methods)
-        One per pair; 1 on the diagonal.
+        One p-value per pair; 1 on the diagonal.
     groups : tuple of tuples of str
-        Largest sets of methods of which no two differ significantly, the best first.
+        Maximal sets of methods without significant differences, best first.
     """
 
     ranks: AverageRanks
@@ -158,7 +161,7 @@ class NemenyiResult:
         groups = "; ".join(", ".join(group) for group in self.groups) or "none"
         return (
             f"{self.ranks}\nCritical difference at {self.alpha:g}: "
-            f"{self.critical_difference:.3f}\nNot different: {groups}"
+            f"{self.critical_difference:.3f}\nNot significantly different: {groups}"
         )
 
 
@@ -174,13 +177,13 @@ def nemenyi(
 
     .. math:: CD = q_\alpha \sqrt{\frac{k (k+1)}{6 N}}
 
-    with q the quantile of the studentised range for k methods, divided by √2.
+    where q is the quantile of the studentized range for k methods, divided by √2.
 
     Parameters
     ----------
     scores, names, higher_is_better, missing
-        As in `friedman`, which comes first: without a significant difference there, none
-        here means much.
+        As in `friedman`. Run `friedman` first: if it finds no significant difference, those found
+        here are not meaningful.
     alpha : float
         Significance level.
 
@@ -205,9 +208,11 @@ def nemenyi(
 
 
 def nemenyi_of_ranks(ranks: AverageRanks, alpha: float) -> NemenyiResult:
-    """Compare methods of which only the average ranks are known."""
+    """Compare methods given only their average ranks."""
     if not 0 < alpha < 1:
-        raise ValueError(f"alpha is {alpha!r}, but it must lie between 0 and 1, e.g. 0.05.")
+        raise ValueError(
+            f"alpha must be strictly between 0 and 1, got {alpha!r}. Pass, for example, 0.05."
+        )
     k = len(ranks.names)
     error = np.sqrt(k * (k + 1) / (6 * ranks.n_blocks))
     quantile = scipy_stats.studentized_range.ppf(1 - alpha, k, np.inf) / np.sqrt(2)
@@ -220,7 +225,7 @@ def nemenyi_of_ranks(ranks: AverageRanks, alpha: float) -> NemenyiResult:
 
 
 def _groups(ranks: AverageRanks, critical_difference: float) -> tuple[tuple[str, ...], ...]:
-    """Find the longest runs in rank order that are no critical difference wide."""
+    """Find the longest runs in rank order that are narrower than the critical difference."""
     ordered = list(ranks.ordered())
     found: list[tuple[int, int]] = []
     for start, (_, best) in enumerate(ordered):

@@ -1,4 +1,4 @@
-"""Two methods at a time: Wilcoxon's test, and the correction for testing many pairs."""
+"""Compare pairs of methods: Wilcoxon's test and the correction for multiple tests."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ramify.stats.scores import Matrix, Missing, rank_rows, read_table
 
 @dataclass(frozen=True)
 class WilcoxonResult:
-    """Whether two methods differ: Wilcoxon's signed-rank test over data sets.
+    """Result of Wilcoxon's signed-rank test of two methods over data sets.
 
     Attributes
     ----------
     statistic : float
         The smaller of the two sums of signed ranks.
     p_value : float
-        Two-sided.
+        The two-sided p-value.
     wins, ties, losses : int
-        Data sets on which the first method is better, equal, worse.
+        Number of data sets on which the first method is better, equal or worse.
     """
 
     statistic: float
@@ -46,20 +46,20 @@ def wilcoxon(
 ) -> WilcoxonResult:
     """Compare two methods over several data sets by Wilcoxon's signed-rank test.
 
-    Ranks of equal results are split evenly between the two sums, as Demšar (2006) does. Pairs
-    with a missing result are left out.
+    The ranks of equal scores are split evenly between the two sums, as in Demšar (2006). Pairs
+    with a missing score are dropped.
 
     Parameters
     ----------
     first, second : array-like of shape (n,)
-        Results of the two methods on the same data sets.
+        Scores of the two methods on the same data sets.
     higher_is_better : bool
-        Whether the larger score wins; the p-value does not depend on it.
+        Whether higher scores are better. The p-value does not depend on it.
 
     Returns
     -------
     WilcoxonResult
-        p = 1 if all results are equal.
+        The p-value is 1 if all scores are equal.
 
     Examples
     --------
@@ -70,33 +70,36 @@ def wilcoxon(
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.ndim != 1 or a.shape != b.shape:
         raise ValueError(
-            f"first and second have the shapes {a.shape} and {b.shape}, but one result of each "
-            "method for every data set is needed."
+            "first and second must be 1-D and have the same length, got the shapes "
+            f"{a.shape} and {b.shape}. Pass one score of each method per data set."
         )
     known = ~(np.isnan(a) | np.isnan(b))
     a, b = a[known], b[known]
-    # Two infinite results (a method ranked last) are equal, which subtraction would not say.
+    # Two infinite scores (methods ranked last) are equal, but their difference would be NaN.
     difference = np.subtract(a, b, out=np.zeros(len(a)), where=a != b)
     difference *= 1 if higher_is_better else -1
     if difference.size == 0:
-        raise ValueError("first and second have no data set on which both have a result.")
+        raise ValueError(
+            "first and second have no data set for which both have a score. Pass at least one "
+            "pair without NaN."
+        )
     counts = [int((difference > 0).sum()), int((difference == 0).sum())]
     counts.append(difference.size - sum(counts))
     if not difference.any():
         return WilcoxonResult(difference.size * (difference.size + 1) / 4, 1.0, *counts)
-    # Differences that are equal on paper must tie although subtraction rounds.
+    # Round so that differences that are equal up to rounding errors tie.
     result = scipy_stats.wilcoxon(difference.round(12), zero_method="zsplit")
     return WilcoxonResult(float(result.statistic), float(result.pvalue), *counts)
 
 
 @dataclass(frozen=True)
 class AdjustedPValues:
-    """p-values corrected for testing many hypotheses.
+    """P-values corrected for multiple testing.
 
     Attributes
     ----------
     p_values, adjusted : ndarray
-        As given, and corrected: reject where `adjusted` is at most alpha.
+        The given and the corrected p-values. A hypothesis is rejected if `adjusted` <= alpha.
     rejected : ndarray of bool
         Whether the hypothesis is rejected.
     alpha : float
@@ -117,19 +120,19 @@ class AdjustedPValues:
 
 
 def benjamini_hochberg(p_values: ArrayLike, *, alpha: float = 0.05) -> AdjustedPValues:
-    """Correct p-values so that of the rejections a share of at most alpha is expected wrong.
+    """Correct p-values by controlling the false discovery rate at alpha.
 
     Parameters
     ----------
     p_values : array-like of shape (n,)
-        NaN marks hypotheses that were not tested; they do not count.
+        The p-values. NaN marks hypotheses that were not tested, which are ignored.
     alpha : float
         The false discovery rate.
 
     Returns
     -------
     AdjustedPValues
-        In the order given.
+        The corrected p-values, in the given order.
 
     Examples
     --------
@@ -140,7 +143,10 @@ def benjamini_hochberg(p_values: ArrayLike, *, alpha: float = 0.05) -> AdjustedP
     given = np.asarray(p_values, dtype=np.float64)
     tested = ~np.isnan(given)
     if given.ndim != 1 or ((given[tested] < 0) | (given[tested] > 1)).any():
-        raise ValueError("p_values must be a list of numbers between 0 and 1 (NaN: not tested).")
+        raise ValueError(
+            "p_values must be a list of numbers from 0 to 1, got "
+            f"{np.array2string(given, threshold=10)}. Use NaN for hypotheses that were not tested."
+        )
     adjusted = np.full(given.shape, np.nan)
     if tested.any():
         adjusted[tested] = scipy_stats.false_discovery_control(given[tested], method="bh")
@@ -149,7 +155,7 @@ def benjamini_hochberg(p_values: ArrayLike, *, alpha: float = 0.05) -> AdjustedP
 
 @dataclass(frozen=True)
 class PairwiseResult:
-    """Every pair of methods compared, with p-values corrected for the number of pairs.
+    """Comparison of all pairs of methods, with corrected p-values.
 
     Attributes
     ----------
@@ -179,7 +185,7 @@ def pairwise(
     higher_is_better: bool = True,
     missing: Missing = "drop",
 ) -> PairwiseResult:
-    r"""Compare all pairs of methods, corrected by Benjamini and Hochberg's procedure.
+    r"""Compare all pairs of methods, with Benjamini and Hochberg's correction.
 
     Parameters
     ----------
@@ -187,7 +193,7 @@ def pairwise(
         As in `friedman`.
     test : {"ranks", "wilcoxon"}
         "ranks" compares average ranks by :math:`z = (R_i - R_j) / \sqrt{k(k+1)/(6N)}`, the
-        post-hoc test of Friedman's; "wilcoxon" looks at the two methods alone.
+        post-hoc test of Friedman's test; "wilcoxon" uses only the scores of the two methods.
     alpha : float
         The false discovery rate.
 
@@ -207,7 +213,7 @@ def pairwise(
     """
     table = read_table(scores, names, higher_is_better, missing)
     if test not in ("ranks", "wilcoxon"):
-        raise ValueError(f"test is {test!r}, but it must be 'ranks' or 'wilcoxon'.")
+        raise ValueError(f"test must be 'ranks' or 'wilcoxon', got {test!r}.")
     pairs = list(combinations(range(table.n_methods), 2))
     if test == "wilcoxon":
         values = table.values

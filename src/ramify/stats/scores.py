@@ -1,4 +1,4 @@
-"""Tables of results in: methods as columns, data sets (or folds) as rows; ranks out."""
+"""Validate tables of scores (rows: data sets or folds, columns: methods) and rank methods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Matrix: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Complete results, larger is better, and how many rows were left out."""
+    """Complete scores, higher is better, and the number of rows dropped."""
 
     names: tuple[str, ...]
     values: Matrix
@@ -39,22 +39,26 @@ def read_table(
     higher_is_better: bool,
     missing: Missing,
 ) -> ScoreTable:
-    """Check a table of results and settle its missing cells."""
+    """Validate a table of scores and handle its missing cells."""
     values, found = _values_and_names(scores)
     if values.ndim != 2 or values.shape[1] < 2:
         raise ValueError(
-            f"scores has shape {values.shape}, but a row for each data set and a column for each "
-            "of at least two methods is needed."
+            f"scores must have one row per data set and at least two columns, one per method, "
+            f"got shape {values.shape}."
         )
     columns = tuple(str(name) for name in (names if names is not None else found))
     if len(columns) != values.shape[1]:
         raise ValueError(
-            f"names has {len(columns)} entries, but scores has {values.shape[1]} columns."
+            f"names has {len(columns)} entries, but scores has {values.shape[1]} columns. Pass "
+            "one name per column."
         )
     oriented = values if higher_is_better else -values
     settled = _settle_missing(oriented, missing)
     if len(settled) == 0:
-        raise ValueError("scores has no row without a missing cell. Fill them, or drop a method.")
+        raise ValueError(
+            "scores has no row without missing cells. Fill them, drop a method, or use "
+            "missing='worst'."
+        )
     return ScoreTable(columns, settled, len(values) - len(settled))
 
 
@@ -74,18 +78,18 @@ def _settle_missing(values: Matrix, missing: Missing) -> Matrix:
     if missing == "worst":
         return np.where(gaps, -np.inf, values)
     if missing != "raise":
-        raise ValueError(f"missing is {missing!r}, but it must be 'drop', 'worst' or 'raise'.")
+        raise ValueError(f"missing must be 'drop', 'worst' or 'raise', got {missing!r}.")
     if gaps.any():
         row, column = np.argwhere(gaps)[0].tolist()
         raise ValueError(
-            f"scores has a missing cell in row {row}, column {column}. Use missing='drop' to "
-            "leave out such rows, or missing='worst' to rank the method last there."
+            f"scores has a missing cell in row {row}, column {column}. Use missing='drop' to drop "
+            "such rows, or missing='worst' to rank the method last in them."
         )
     return values
 
 
 def rank_rows(values: Matrix) -> Matrix:
-    """Rank every row, 1 for the largest value; ties share the mean of their ranks."""
+    """Rank every row, 1 for the largest value; ties get the mean of their ranks."""
     return np.asarray(scipy_stats.rankdata(-values, axis=1), dtype=np.float64)
 
 
@@ -100,9 +104,9 @@ class AverageRanks:
     ranks : ndarray of shape (n_methods,)
         Their average ranks.
     n_blocks : int
-        The number of data sets (or folds) ranked.
+        Number of data sets (or folds) ranked.
     n_dropped : int
-        Rows left out because of missing cells.
+        Number of rows dropped because of missing cells.
     """
 
     names: tuple[str, ...]
@@ -111,7 +115,7 @@ class AverageRanks:
     n_dropped: int = 0
 
     def ordered(self) -> Iterator[tuple[str, float]]:
-        """Yield methods and ranks, the best first."""
+        """Yield methods and ranks, best first."""
         for j in np.argsort(self.ranks, kind="stable"):
             yield self.names[j], float(self.ranks[j])
 
@@ -133,18 +137,18 @@ def average_ranks(
     Parameters
     ----------
     scores : array-like, data frame or mapping of method to column
-        Results: a row for each data set (or fold), a column for each method.
+        Scores, with one row per data set (or fold) and one column per method.
     names : sequence of str, optional
-        The methods; by default the column names, or "method 1", "method 2", ….
+        Names of the methods. By default, the column names, or "method 1", "method 2", ….
     higher_is_better : bool
-        Whether the largest score is the best.
+        Whether higher scores are better.
     missing : {"drop", "worst", "raise"}
-        What to do with NaN: leave out the row, rank the method last there, or raise.
+        How to handle NaN: drop the row, rank the method last in that row, or raise an error.
 
     Returns
     -------
     AverageRanks
-        1 is the best possible rank; equal scores share the mean of their ranks.
+        The average ranks; 1 is best. Equal scores get the mean of their ranks.
 
     Examples
     --------
@@ -162,14 +166,14 @@ def average_ranks(
 
 @dataclass(frozen=True)
 class WinsTiesLosses:
-    """How often each method (row) beats, equals or loses to each other one (column).
+    """Number of wins, ties and losses of each method (row) against each other (column).
 
     Attributes
     ----------
     names : tuple of str
         The methods.
     wins, ties, losses : ndarray of shape (n_methods, n_methods)
-        Counts over the data sets on which both have a result; the diagonal is 0.
+        Counts over the data sets for which both methods have a score; the diagonal is 0.
     """
 
     names: tuple[str, ...]
@@ -202,19 +206,19 @@ def wins_ties_losses(
     higher_is_better: bool = True,
     tolerance: float = 0.0,
 ) -> WinsTiesLosses:
-    """Count for every pair of methods on how many data sets which one is better.
+    """Count the wins, ties and losses of every pair of methods over the data sets.
 
     Parameters
     ----------
     scores, names, higher_is_better
-        As in `average_ranks`. A data set counts for a pair when both have a result.
+        As in `average_ranks`. A data set counts for a pair if both methods have a score.
     tolerance : float
-        Differences up to this are ties.
+        Differences of at most `tolerance` are ties.
 
     Returns
     -------
     WinsTiesLosses
-        One count per pair.
+        The counts of every pair.
 
     Examples
     --------
