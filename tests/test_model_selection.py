@@ -1,4 +1,4 @@
-"""Stratified splits: even shares, every format, the same folds as the package."""
+"""Stratified splits: label proportions, label formats, agreement with the package."""
 
 import sys
 from types import SimpleNamespace
@@ -58,7 +58,7 @@ def test_rare_flat_labels_are_in_as_many_folds_as_they_can():
 
 
 def test_ancestors_stand_in_for_rare_labels():
-    # One row for every leaf: dealt out by leaves, the share of the inner labels is left to chance.
+    # One row per leaf: stratifying by leaves would leave the inner labels to chance.
     y = [f"{inner}/{leaf}" for leaf in range(10) for inner in "abc"]
     for seed in range(10):
         folds = folds_of(HierarchicalStratifiedKFold(5, random_state=seed), y)
@@ -67,7 +67,7 @@ def test_ancestors_stand_in_for_rare_labels():
             assert np.bincount(mine).tolist() == [2] * 5
 
 
-def test_rows_without_labels_are_dealt_out_evenly():
+def test_rows_without_labels_are_distributed_evenly():
     y = sparse.csr_array((23, 3), dtype=int)
     assert sorted(np.bincount(folds_of(HierarchicalStratifiedKFold(5), y))) == [4, 4, 5, 5, 5]
 
@@ -86,7 +86,7 @@ def test_every_format_gives_the_same_folds():
 def test_hierarchy_is_inferred_from_paths():
     y = ["a/b", "a/c", "a/d", "a/e", "f", "f", "f", "f"]
     folds = folds_of(HierarchicalStratifiedKFold(4, random_state=0), y)
-    # Every label below "a" occurs once, so only their parent can be dealt out evenly.
+    # Every label below "a" occurs once, so only their parent can be stratified.
     assert sorted(folds[:4]) == [0, 1, 2, 3]
 
 
@@ -182,29 +182,41 @@ def test_predefined_split():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: predefined_split(SPLITS, test="tset"), "test='tset' is no split.*'test'\\?"),
-        (lambda: predefined_split(SPLITS, train="test"), "train and test both name 'test'"),
+        (
+            lambda: predefined_split(SPLITS, test="tset"),
+            "test must name splits of the data set, .*, got 'tset'. Did you mean 'test'\\?",
+        ),
+        (
+            lambda: predefined_split(SPLITS, train="test"),
+            "train and test must not share a split, got 'test' in both",
+        ),
         (
             lambda: predefined_split(SimpleNamespace(splits={"all": [0]}), test="all"),
-            "no split is left for train.*HierarchicalStratifiedKFold",
+            "train must name at least one split.*Use HierarchicalStratifiedKFold",
         ),
         (
             lambda: next(HierarchicalStratifiedKFold(1).split(None, DATA.y)),
-            "n_splits=1 must be a whole number between 2 and the number of rows, which is 300",
+            "n_splits must be an integer from 2 to the number of rows, which is 300, got 1",
         ),
-        (lambda: next(HierarchicalStratifiedKFold(301).split(None, DATA.y)), "n_splits=301"),
-        (lambda: next(HierarchicalStratifiedKFold(2.0).split(None, DATA.y)), "n_splits=2.0"),
+        (
+            lambda: next(HierarchicalStratifiedKFold(301).split(None, DATA.y)),
+            "n_splits must be .*, got 301",
+        ),
+        (
+            lambda: next(HierarchicalStratifiedKFold(2.0).split(None, DATA.y)),
+            "n_splits must be an integer .*, got 2.0",
+        ),
         (
             lambda: next(HierarchicalStratifiedKFold().split(np.zeros((3, 1)), DATA.y)),
-            "X has 3 rows and y has 300",
+            "X has 3 rows, but y has 300",
         ),
         (
             lambda: next(HierarchicalStratifiedShuffleSplit(test_size=1.0).split(None, DATA.y)),
-            "test_size=1.0 must be a share between 0 and 1",
+            "test_size must be a fraction strictly between 0 and 1, .*, got 1.0",
         ),
         (
             lambda: next(HierarchicalStratifiedShuffleSplit(test_size=300).split(None, DATA.y)),
-            "test_size=300 must be .* between 1 and 299",
+            "test_size must be .* a number of rows from 1 to 299, got 300",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""The front door: every kind of bad input meets an error that names it and says what to do."""
+"""Input validation: error messages name the argument, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ TREE = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
         ([], {}, "the hierarchy is empty"),
         (["ab"], {}, r"edge 0 is 'ab', but an edge is a pair .*from_paths"),
         ([("a", "b", "c")], {}, "an edge is a pair"),
-        ([("a", None)], {}, "a label of edge 0 is None, which is a missing value"),
-        ([("a", float("nan"))], {}, "a label of edge 0 is nan, which is a missing value"),
-        ([("a", "")], {}, "a label of edge 0 is an empty string"),
+        ([("a", None)], {}, "a label of edge 0 must not be missing, got None. Drop it"),
+        ([("a", float("nan"))], {}, "a label of edge 0 must not be missing, got nan"),
+        ([("a", "")], {}, "a label of edge 0 must not be an empty string"),
     ],
 )
 def test_bad_edges(edges, options, message):
@@ -44,7 +44,9 @@ def test_bad_edges(edges, options, message):
 
 
 def test_edges_of_wrong_type():
-    with pytest.raises(TypeError, match=r"edge 0 is 1.5 of type float, but .* str or int"):
+    with pytest.raises(
+        TypeError, match=r"edge 0 must be of type str or int, got 1.5 of type float"
+    ):
         Hierarchy.from_edges([("a", 1.5)])
 
 
@@ -79,9 +81,9 @@ def test_paths_of_wrong_type():
     [
         (["a", "b", "a"], "labels lists 'a' more than once"),
         ([], "labels is empty"),
-        (["a", None], r"labels\[1\] is None, which is a missing value"),
-        ([1.0, np.nan], r"labels\[1\] is nan"),
-        (["a", ""], r"labels\[1\] is an empty string"),
+        (["a", None], r"labels\[1\] must not be missing, got None"),
+        ([1.0, np.nan], r"labels\[1\] must not be missing, got nan"),
+        (["a", ""], r"labels\[1\] must not be an empty string"),
     ],
 )
 def test_bad_flat_labels(labels, message):
@@ -92,7 +94,7 @@ def test_bad_flat_labels(labels, message):
 def test_flat_labels_of_wrong_type():
     with pytest.raises(TypeError, match="labels is the single string 'abc'"):
         Hierarchy.from_labels("abc")
-    with pytest.raises(TypeError, match=r"labels\[0\] is \('a',\) of type tuple"):
+    with pytest.raises(TypeError, match=r"labels\[0\] must be .*, got \('a',\) of type tuple"):
         Hierarchy.from_labels([("a",)])
 
 
@@ -119,11 +121,13 @@ def test_unknown_labels_are_named_with_a_suggestion():
 
 
 def test_bad_label_sets():
-    with pytest.raises(ValueError, match="a label of row 1 is nan, which is a missing value"):
+    with pytest.raises(ValueError, match="a label of row 1 must not be missing, got nan"):
         TREE.encode([["bird"], ["bird", np.nan]])
-    with pytest.raises(ValueError, match="a label of row 0 is None"):
+    with pytest.raises(ValueError, match="a label of row 0 must not be missing, got None"):
         TREE.encode([None])
-    with pytest.raises(TypeError, match=r"a label of row 0 is \['bird'\] of type list"):
+    with pytest.raises(
+        TypeError, match=r"a label of row 0 must be .*, got \['bird'\] of type list"
+    ):
         TREE.encode([[["bird"]]])
     with pytest.raises(TypeError, match="label_sets is the single string 'bird'"):
         TREE.encode("bird")
@@ -134,12 +138,15 @@ def test_bad_label_sets():
     [
         (np.zeros((2, 3)), "Y has 3 columns, but the hierarchy has 4 labels"),
         (sparse.csr_array((2, 5)), "Y has 5 columns, but the hierarchy has 4 labels"),
-        ([[0, 0, 1, 0], [0, 0, 0, 0.5]], r"Y holds 0.5 in row 1, column 3 \(label 'mammal/dog'\)"),
-        (np.full((1, 4), np.nan), "Y holds nan in row 0, column 0"),
-        (sparse.coo_array([[0, 0, -1, 0]]), "Y holds -1 in row 0, column 2"),
-        ([[1, 0], [1]], "Y has rows of different length"),
-        ([0, 1, 0, 0], r"Y has 1 dimension\(s\), but a label matrix has 2"),
-        ([["bird", "", "", ""]], "Y has values of type .*use hierarchy.encode"),
+        (
+            [[0, 0, 1, 0], [0, 0, 0, 0.5]],
+            r"Y must contain only 0 and 1, got 0.5 at row 1, column 3 \(label 'mammal/dog'\)",
+        ),
+        (np.full((1, 4), np.nan), "Y must contain only 0 and 1, got nan at row 0, column 0"),
+        (sparse.coo_array([[0, 0, -1, 0]]), "got -1 at row 0, column 2"),
+        ([[1, 0], [1]], "Y must have one column per label, got rows of different lengths"),
+        ([0, 1, 0, 0], r"Y must be a 2-D label matrix .*, got 1 dimension\(s\)"),
+        ([["bird", "", "", ""]], "Y must .*, got values of type .*Use hierarchy.encode"),
     ],
 )
 def test_bad_label_matrices(Y, message):
@@ -149,7 +156,7 @@ def test_bad_label_matrices(Y, message):
 
 def test_entry_stored_twice():
     twice = sparse.csr_array((np.ones(2), [0, 0], [0, 2]), shape=(1, 4))
-    with pytest.raises(ValueError, match="Y stores an entry twice"):
+    with pytest.raises(ValueError, match="Y must not contain duplicate entries"):
         TREE.close(twice)
     assert twice.nnz == 2
 
@@ -179,7 +186,7 @@ def test_bad_weights_options(options, message):
 
 
 def test_missing_extra_names_the_command():
-    with pytest.raises(ImportError, match=r"needs no_such_module.*pip install 'ramify\[obo\]'"):
+    with pytest.raises(ImportError, match=r"no_such_module is required.*install 'ramify\[obo\]'"):
         import_extra("no_such_module", "obo")
 
 
@@ -192,13 +199,13 @@ def test_sample_weight():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1, 2, 3], r"sample_weight has shape \(3,\), but X has 2 rows"),
-        ([[1], [2]], r"sample_weight has shape \(2, 1\)"),
-        ([1, np.nan], r"sample_weight\[1\] is nan"),
-        ([np.inf, 1], r"sample_weight\[0\] is inf"),
-        ([1, -0.5], r"sample_weight\[1\] is -0.5, but a weight must be a number of 0 or more"),
+        ([1, 2, 3], r"sample_weight must have shape \(2,\), got \(3,\). Pass one weight per row"),
+        ([[1], [2]], r"sample_weight must have shape \(2,\), got \(2, 1\)"),
+        ([1, np.nan], r"sample_weight\[1\] must be finite .*, got nan"),
+        ([np.inf, 1], r"sample_weight\[0\] must be finite .*, got inf"),
+        ([1, -0.5], r"sample_weight\[1\] must be finite and non-negative, got -0.5"),
         ([0, 0], "sample_weight is zero for every row"),
-        (["a", "b"], "sample_weight of type list does not convert to numbers"),
+        (["a", "b"], "sample_weight must be numeric, got a list"),
     ],
 )
 def test_bad_sample_weight(weights, message):
@@ -208,7 +215,7 @@ def test_bad_sample_weight(weights, message):
 
 def test_rows_of_x_and_y():
     check_same_length(2, 2)
-    with pytest.raises(ValueError, match=r"X has 3 rows, but y has 2. Give one label set per row"):
+    with pytest.raises(ValueError, match=r"X has 3 rows, but y has 2. Pass one label set per row"):
         check_same_length(3, 2)
 
 

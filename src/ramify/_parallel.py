@@ -1,4 +1,4 @@
-"""Work on more than one machine: joblib's cluster backends are the door, this keeps it open."""
+"""Run joblib tasks locally, or on a cluster backend if one is active."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _LOCAL = ("loky", "multiprocessing", "sequential", "threading")
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Return how many threads of this process `n_jobs` stands for.
+    """Return the number of threads of this process that `n_jobs` stands for.
 
-    joblib answers for the backend that is active, and a cluster's backend counts the cores of the
-    cluster; threads have only those of this machine.
+    joblib resolves `n_jobs` for the active backend, and a cluster backend counts the cores of the
+    whole cluster. Threads can only use the cores of this machine.
 
     Parameters
     ----------
     n_jobs : int or None
-        The parameter of an estimator: -1 for all cores, None for what
-        ``joblib.parallel_config`` says, or 1.
+        The parameter of an estimator. -1 means all cores; None means the setting of
+        ``joblib.parallel_config``, or 1 without one.
 
     Returns
     -------
@@ -53,27 +53,28 @@ def count_threads(n_jobs: int | None) -> int:
 def in_parallel(
     tasks: Iterable[Any], *, n_jobs: int | None, prefer: str | None, shared: Sequence[Any] = ()
 ) -> Iterator[Any]:
-    """Run tasks with the backend of ``joblib.parallel_config``, or locally.
+    """Run tasks on the backend set by ``joblib.parallel_config``, or locally.
 
     Parameters
     ----------
     tasks : iterable
-        Made with `joblib.delayed`.
+        Tasks created with `joblib.delayed`.
     n_jobs : int or None
-        How many at a time; a cluster's backend uses all it has.
+        Number of tasks to run at a time. A cluster backend uses all of its workers.
     prefer : {"threads", "processes"} or None
         The local backend.
     shared : sequence of object
-        Arguments of all tasks. A dask cluster gets them once, not with every task; its workers
-        pass them on to each other, and get them again if the worker that had them dies.
+        Arguments shared by all tasks. They are sent to a dask cluster once, not with every task.
+        Its workers copy them from each other, and they are computed again if the worker that
+        holds them dies.
 
     Yields
     ------
     object
-        The results in the order of the tasks, as soon as they are there.
+        The results in the order of the tasks, as soon as they are available.
     """
     backend, _ = get_active_backend(prefer=prefer)
-    # Ray's has no generators.
+    # Ray's backend does not support generators.
     streams = getattr(backend, "supports_return_generator", False)
     parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator" if streams else "list")
     with _kept_by_cluster(backend, shared):
@@ -82,14 +83,14 @@ def in_parallel(
 
 @contextmanager
 def _kept_by_cluster(backend: Any, objects: Sequence[Any]) -> Iterator[None]:
-    known = getattr(backend, "data_futures", None)  # only dask's backend has them
+    known = getattr(backend, "data_futures", None)  # only dask's backend has this attribute
     if known is None or not objects:
         yield
         return
-    # Not with scatter: dask cannot make scattered data again if the last worker that has them
-    # dies, and soon drops the copies of a broadcast. The result of a task it can. As bytes,
-    # because the scheduler need not know our classes.
-    cloudpickle = import_extra("cloudpickle", "dask")  # takes classes of __main__ along
+    # Do not use scatter: dask cannot recompute scattered data if the last worker holding them
+    # dies, and it soon drops the copies of a broadcast. It can recompute the result of a task.
+    # The objects are sent as bytes so that the scheduler does not have to import their classes.
+    cloudpickle = import_extra("cloudpickle", "dask")  # also pickles classes of __main__
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
         futures = [

@@ -1,4 +1,4 @@
-"""A progress bar for long work, by rich."""
+"""Progress bar for long-running tasks, based on rich."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ T = TypeVar("T")
 
 
 def track(items: Iterable[T], total: int, description: str, *, shown: bool) -> Iterator[T]:
-    """Yield the items, with a progress bar on standard error if it is wanted.
+    """Yield the items, optionally showing a progress bar on standard error.
 
     Parameters
     ----------
     items : iterable
-        What is being worked through.
+        The items to iterate over.
     total : int
-        How many there will be.
+        Number of items.
     description : str
-        What the bar says.
+        Text shown next to the bar.
     shown : bool
-        Whether there is a bar.
+        Whether to show the bar.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def track(items: Iterable[T], total: int, description: str, *, shown: bool) -> I
         from rich.progress import track as rich_track  # noqa: PLC0415 (optional)
     except ImportError:
         raise ImportError(
-            "verbose shows a progress bar, which needs the package rich. Install it with "
-            "pip install 'ramify[cli]', or set verbose=False."
+            "verbose=True shows a progress bar, which requires rich. Run: pip install "
+            "'ramify[cli]', or set verbose=False."
         ) from None
     return iter(rich_track(items, description, total=total, console=Console(stderr=True)))

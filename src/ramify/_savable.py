@@ -1,7 +1,7 @@
-"""Which classes `ramify.save` may write and `ramify.load` may build, and what their state is.
+"""Registry of the classes that `ramify.save` writes and `ramify.load` creates.
 
-A file names a class; only classes registered here are ever built from a file, so that nothing in
-it can choose what code runs.
+A model file names classes. Only classes registered here are created from a file, so a file cannot
+choose which code runs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ AnyClass = TypeVar("AnyClass", bound=type)
 
 
 def savable(cls: AnyClass) -> AnyClass:
-    """Let models that hold instances of a class be saved; a decorator.
+    """Class decorator that lets models containing instances of the class be saved.
 
     Estimators are saved as their parameters and fitted attributes, dataclasses as their fields.
     Subclasses of `HierarchicalClassifier` need no decorator.
@@ -48,23 +48,26 @@ def savable(cls: AnyClass) -> AnyClass:
 
 
 def saved_name(cls: type) -> str:
-    """Return the name of a class in files: without the module for ours, which may move."""
+    """Return the name of a class in files, without the module for ramify's own classes.
+
+    Files stay loadable when a class of ramify moves to another module.
+    """
     is_ours = cls.__module__.partition(".")[0] == "ramify"
     return cls.__qualname__ if is_ours else f"{cls.__module__}.{cls.__qualname__}"
 
 
 def find_savable(name: str) -> type | None:
-    """Return the registered class of a name, if there is one."""
+    """Return the class registered under a name, or None."""
     return _CLASSES.get(name)
 
 
 def get_fitted(estimator: Any) -> dict[str, Any]:
-    """Return what `fit` set: by scikit-learn's rule, the attributes that end in "_"."""
+    """Return the fitted attributes: by scikit-learn's convention, those that end in "_"."""
     return {name: value for name, value in vars(estimator).items() if _FITTED.fullmatch(name)}
 
 
 def set_fitted(estimator: Any, state: Mapping[str, Any]) -> None:
-    """Set fitted attributes, refusing names that `fit` cannot have set."""
+    """Set fitted attributes; raise an error for names that `fit` cannot have set."""
     for name, value in state.items():
         on_class = getattr(type(estimator), name, None)
         is_taken = isinstance(on_class, property) or callable(on_class)

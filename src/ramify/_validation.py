@@ -1,4 +1,4 @@
-"""Checks of the front door: arguments in, canonical arrays or a readable error out."""
+"""Input validation: check arguments, convert them to canonical arrays, raise clear errors."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 Label: TypeAlias = str | int | float
-"""What names a class: a string, or a number in flat hierarchies."""
+"""Name of a label: a string, or a number in flat hierarchies."""
 
 _SHOWN = 5
 
 
 def import_extra(module: str, extra: str) -> Any:
-    """Import an optional dependency, or say how to get it."""
+    """Import an optional dependency, or raise an error that names the extra to install."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"this needs {module}, which is not installed. Run: pip install 'ramify[{extra}]'"
+            f"{module} is required but not installed. Run: pip install 'ramify[{extra}]'"
         ) from error
 
 
 def shorten(values: Iterable[object], shown: int = _SHOWN) -> str:
-    """Write the first few values of a list, and say how many were left out."""
+    """Format the first few values of a list and the number of values left out."""
     listed = list(values)
     text = ", ".join(repr(value) for value in listed[:shown])
     hidden = len(listed) - shown
@@ -37,7 +37,7 @@ def shorten(values: Iterable[object], shown: int = _SHOWN) -> str:
 
 
 def did_you_mean(label: object, labels: Iterable[object]) -> str:
-    """Suggest the known label nearest to a misspelt one; empty when none is near.
+    """Suggest the known label closest to a misspelled one; empty if none is close.
 
     Examples
     --------
@@ -50,40 +50,39 @@ def did_you_mean(label: object, labels: Iterable[object]) -> str:
 
 
 def unknown_labels_error(unknown: Iterable[Label], labels: Collection[Label]) -> ValueError:
-    """Build the error for labels that the hierarchy does not have."""
+    """Build the error for labels that are not in the hierarchy."""
     missing = list(dict.fromkeys(unknown))
     noun = "label" if len(missing) == 1 else "labels"
     return ValueError(
-        f"unknown {noun} {shorten(missing)}: the hierarchy has {len(labels)} labels and not "
-        f"{'this one' if len(missing) == 1 else 'these'}."
+        f"unknown {noun} {shorten(missing)}: not among the {len(labels)} labels of the hierarchy."
         f"{did_you_mean(missing[0], labels)} Correct the spelling, or build the hierarchy from "
-        "all labels that may occur."
+        "all labels that can occur."
     )
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a value stands for "not known": None, NaN, NaT or pandas.NA."""
+    """Return whether a value is missing: None, NaN, NaT or pandas.NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
 def check_label_name(label: object, where: str, kinds: tuple[type, ...] = (str, int)) -> Label:
-    """Return a label as a plain Python value, or say why it cannot name a class."""
+    """Return a label as a plain Python value, or raise an error if it is not a valid name."""
     if isinstance(label, np.generic):
         label = label.item()
     if is_missing(label):
         raise ValueError(
-            f"{where} is {label!r}, which is a missing value and no label. Drop it, or give the "
-            "class a name."
+            f"{where} must not be missing, got {label!r}. Drop it, or replace it with a label."
         )
     if not isinstance(label, kinds):
         names = " or ".join(kind.__name__ for kind in kinds)
         raise TypeError(
-            f"{where} is {label!r} of type {type(label).__name__}, but a label must be {names}."
+            f"{where} must be of type {names}, got {label!r} of type {type(label).__name__}. "
+            "Convert labels to strings."
         )
     if label == "":
-        raise ValueError(f"{where} is an empty string, but a label must have a name.")
+        raise ValueError(f"{where} must not be an empty string. Name the label or drop it.")
     assert isinstance(label, str | int | float)  # noqa: S101 (the kinds above, for the checker)
     return label
 
@@ -96,16 +95,16 @@ def check_label_matrix(
     Parameters
     ----------
     Y : array-like or sparse matrix of shape (n, n_labels)
-        Only 0 and 1 (or False and True) may occur.
+        Contains only 0 and 1 (or False and True).
     labels : sequence of labels, or int
-        The labels of the columns, or how many there are.
+        The labels of the columns, or their number.
     name : str
-        What the error messages call the matrix.
+        Name of the argument in error messages.
 
     Returns
     -------
     csr_array of shape (n, n_labels)
-        Sorted indices, no stored zeros, no repeats.
+        With sorted indices, no stored zeros and no duplicates.
 
     Examples
     --------
@@ -114,19 +113,19 @@ def check_label_matrix(
     >>> check_label_matrix([[1, 0, 1]], 2)
     Traceback (most recent call last):
         ...
-    ValueError: Y has 3 columns, but the hierarchy has 2 labels. Give one column per label, ...
+    ValueError: Y has 3 columns, but the hierarchy has 2 labels. Pass one column per label, ...
     """
     n_labels = labels if isinstance(labels, int) else len(labels)
     matrix: Any = Y if sparse.issparse(Y) else _dense_matrix(Y, name)
     if matrix.ndim != 2:
         raise ValueError(
-            f"{name} has {matrix.ndim} dimension(s), but a label matrix has 2: one row per "
-            "example and one column per label."
+            f"{name} must be a 2-D label matrix with one column per label, got {matrix.ndim} "
+            "dimension(s). Use hierarchy.encode for label sets."
         )
     if matrix.shape[1] != n_labels:
         raise ValueError(
             f"{name} has {matrix.shape[1]} columns, but the hierarchy has {n_labels} labels. "
-            "Give one column per label, in the order of hierarchy.labels."
+            "Pass one column per label, in the order of hierarchy.labels."
         )
     rows = sparse.csr_array(matrix)
     bad = np.flatnonzero((rows.data != 0) & (rows.data != 1))
@@ -135,21 +134,21 @@ def check_label_matrix(
         column = int(rows.indices[bad[0]])
         label = "" if isinstance(labels, int) else f" (label {labels[column]!r})"
         raise ValueError(
-            f"{name} holds {rows.data[bad[0]]} in row {row}, column {column}{label}, but a label "
-            "matrix holds only 0 and 1. Threshold scores first; fill missing values with 0."
+            f"{name} must contain only 0 and 1, got {rows.data[bad[0]]} at row {row}, column "
+            f"{column}{label}. Threshold scores first; set missing values to 0."
         )
     return _canonical(rows, name)
 
 
 def _canonical(rows: Any, name: str) -> sparse.csr_array[np.int32]:
-    """Sort indices and drop stored zeros, on a copy where something has to change."""
+    """Sort indices and drop stored zeros, on a copy if anything has to change."""
     clean = rows.astype(np.int32, copy=False)
     if not (clean.has_canonical_format and clean.data.all()):
         clean = clean.copy()
         clean.eliminate_zeros()
         clean.sum_duplicates()
     if clean.data.size and clean.data.max() > 1:
-        raise ValueError(f"{name} stores an entry twice. Store every entry once.")
+        raise ValueError(f"{name} must not contain duplicate entries. Store each entry once.")
     return cast("sparse.csr_array[np.int32]", clean)
 
 
@@ -158,50 +157,50 @@ def _dense_matrix(Y: Any, name: str) -> NDArray[Any]:
         matrix = np.asarray(Y)
     except ValueError:
         raise ValueError(
-            f"{name} has rows of different length, but a label matrix has one column per label. "
-            "For label sets use hierarchy.encode."
+            f"{name} must have one column per label, got rows of different lengths. Use "
+            "hierarchy.encode for label sets."
         ) from None
     if matrix.dtype.kind not in "biuf":
         raise ValueError(
-            f"{name} has values of type {matrix.dtype}, but a label matrix holds only 0 and 1. "
-            "For label names use hierarchy.encode."
+            f"{name} must contain only 0 and 1, got values of type {matrix.dtype}. Use "
+            "hierarchy.encode for label names."
         )
     return matrix
 
 
 def missing_label_error(row: int, value: object) -> ValueError:
-    """Build the error for a row of y whose label is not known."""
+    """Build the error for a row of y whose label is missing."""
     return ValueError(
-        f"Input y contains NaN: y[{row}] is {value!r}. Drop rows without a label, or give label "
+        f"Input y contains NaN: y[{row}] is {value!r}. Drop rows without a label, or pass label "
         "sets, which may be empty."
     )
 
 
 def check_same_length(n_rows: int, n_label_rows: int) -> None:
-    """Refuse X and y that do not have the same number of rows.
+    """Raise an error if X and y have different numbers of rows.
 
     Examples
     --------
     >>> check_same_length(3, 2)
     Traceback (most recent call last):
         ...
-    ValueError: X has 3 rows, but y has 2. Give one label set per row of X.
+    ValueError: X has 3 rows, but y has 2. Pass one label set per row of X.
     """
     if n_rows != n_label_rows:
         raise ValueError(
-            f"X has {n_rows} rows, but y has {n_label_rows}. Give one label set per row of X."
+            f"X has {n_rows} rows, but y has {n_label_rows}. Pass one label set per row of X."
         )
 
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
-    """Return one finite, non-negative weight per row, not all zero.
+    """Return one finite, non-negative weight per row, not all of them zero.
 
     Parameters
     ----------
     sample_weight : array-like, number or None
-        None and a number give every row the same weight, None 1.
+        A number is used as the weight of every row; None stands for 1.
     n_rows : int
-        How many rows X has.
+        Number of rows of X.
 
     Returns
     -------
@@ -215,63 +214,65 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     >>> check_sample_weight([1, -2], 2)
     Traceback (most recent call last):
         ...
-    ValueError: sample_weight[1] is -2.0, but a weight must be a number of 0 or more.
+    ValueError: sample_weight[1] must be finite and non-negative, got -2.0. ...
     """
     given = 1.0 if sample_weight is None else sample_weight
     try:
         weights = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"sample_weight of type {type(given).__name__} does not convert to numbers. Give one "
-            "number per row of X."
+            f"sample_weight must be numeric, got a {type(given).__name__} that cannot be "
+            "converted to numbers. Pass one number per row of X."
         ) from None
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.ndim != 1 or len(weights) != n_rows:
         raise ValueError(
-            f"sample_weight has shape {weights.shape}, but X has {n_rows} rows. Give one weight "
-            f"per row: shape ({n_rows},)."
+            f"sample_weight must have shape ({n_rows},), got {weights.shape}. Pass one weight per "
+            "row of X."
         )
     bad = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
     if bad.size:
         raise ValueError(
-            f"sample_weight[{bad[0]}] is {weights[bad[0]]}, but a weight must be a number of 0 or "
-            "more."
+            f"sample_weight[{bad[0]}] must be finite and non-negative, got {weights[bad[0]]}. Use "
+            "0 for rows to leave out."
         )
     if n_rows and not weights.any():
-        raise ValueError("sample_weight is zero for every row. Give some row a weight above 0.")
+        raise ValueError(
+            "sample_weight is zero for every row. Pass a positive weight for at least one row."
+        )
     return weights
 
 
 def check_choice(name: str, value: Any, choices: tuple[str | None, ...]) -> None:
-    """Refuse a value that is not among the choices of a parameter."""
+    """Raise an error if a value is not among the choices of a parameter."""
     if value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} is {value!r}, but it must be one of {listed}.")
+        raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
 
 
 def check_number(
     name: str, value: Any, low: float, high: float = math.inf, *, whole: bool = False
 ) -> None:
-    """Refuse a value that is no number of [low, high]."""
+    """Raise an error if a value is not a number in [low, high]."""
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
     is_number = isinstance(value, kinds) and not isinstance(value, bool)
     if not is_number or not low <= value <= high:
-        kind = "a whole number" if whole else "a number"
-        bounds = f"of {low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"
-        raise ValueError(f"{name} is {value!r}, but it must be {kind} {bounds}.")
+        kind = "an integer" if whole else "a number"
+        bounds = f">= {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
+        raise ValueError(f"{name} must be {kind} {bounds}, got {value!r}.")
 
 
 def check_classifier(estimator: Any) -> None:
-    """Refuse what is no classifier of scikit-learn's kind.
+    """Raise an error if `estimator` does not follow scikit-learn's classifier API.
 
     Parameters
     ----------
     estimator : object
-        The parameter of this name.
+        The parameter `estimator` of a meta-estimator.
     """
     if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
         raise TypeError(
-            f"estimator is {estimator!r}, but it must be a classifier with fit and predict_proba, "
-            "of ramify or of scikit-learn's kind."
+            f"estimator must be a classifier with fit and predict_proba, got {estimator!r}. Pass "
+            "a classifier of ramify or one that follows scikit-learn's API."
         )

@@ -1,4 +1,4 @@
-"""Splits that keep the share of every label: cross-validation for labels in a hierarchy."""
+"""Stratified splits for hierarchical labels, which preserve the proportion of every label."""
 
 from __future__ import annotations
 
@@ -23,40 +23,42 @@ __all__ = [
 
 Rows = NDArray[np.intp]
 
-# The package counts all labels of all rows left once per label: 0.7 s for 3,757 rows and 499
-# labels, 19 s for 4,125 labels. Beyond this many cells our sparse twin takes over.
+# For every label the package recounts all labels of all remaining rows: 0.7 s for 3,757 rows and
+# 499 labels, 19 s for 4,125 labels. Above this number of cells the sparse implementation is used.
 _CELLS_FOR_PACKAGE = 2_000_000
 
 
 class HierarchicalStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # untyped
-    """Cross-validation whose folds have every label, inner ones too, in the same share.
+    """Stratified k-fold cross-validator that preserves the proportion of every label.
 
-    The folds are made by iterative stratification (Sechidis et al., 2011) on the labels closed
-    upwards: the rarest label left is dealt out first, each of its rows to the fold that lacks
-    the label most. Rows without a label are dealt out evenly. A label with fewer rows than
-    folds cannot be in all of them, and the labels above it stand in for it.
+    The folds are built by iterative stratification (Sechidis et al., 2011) on the labels
+    including their ancestors: the rarest remaining label is distributed first, and each of its
+    rows goes to the fold that lacks this label most. Rows without a label are distributed
+    evenly. A label with fewer rows than folds cannot occur in every fold; its ancestors are
+    stratified instead.
 
     Parameters
     ----------
     n_splits : int
-        The number of folds, 2 or more.
+        Number of folds. Must be at least 2.
     hierarchy : Hierarchy or None
-        The labels' hierarchy, as an estimator takes it. None: infer it from path labels; the
-        columns of a label matrix are then flat labels.
+        The label hierarchy, as in the estimators. If None, it is inferred from path labels, and
+        the columns of a label matrix are flat labels.
     shuffle : bool
-        Whether to shuffle the rows first. Without it the folds are the same at every call.
+        Whether to shuffle the rows first. Without shuffling, every call gives the same folds.
     random_state : int, RandomState or None
-        Seed of the shuffling and of ties. Without shuffling it is not used.
+        Seed for shuffling and for breaking ties. Not used without shuffling.
 
     Notes
     -----
-    Needs the package iterative-stratification: ``pip install 'ramify[split]'``. That package
-    works on a dense matrix, at a cost of rows × labels²; for large data an implementation on
-    sparse labels takes its place, which gives the same folds.
+    Requires the package iterative-stratification: ``pip install 'ramify[split]'``. That package
+    works on a dense matrix, in time proportional to rows × labels². For large data a sparse
+    implementation is used instead, which gives the same folds.
 
-    Labels with fewer rows than folds are left to the labels above them because they come
-    first, and would decide where most rows go: with them, 3 % of the pairs of a fold and a
-    label with enough rows are empty on the 4,125 labels of cellcycle_GO; without, 0.3 %.
+    Labels with fewer rows than folds are dropped in favor of their ancestors because the rarest
+    labels are distributed first and would determine the fold of most rows. On the 4,125 labels
+    of cellcycle_GO, 3 % of the pairs of a fold and a sufficiently frequent label are empty with
+    them, and 0.3 % without.
 
     Examples
     --------
@@ -87,14 +89,14 @@ class HierarchicalStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # 
         return self.n_splits
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
-        """Yield the row numbers of training and test part, once per fold.
+        """Yield the row numbers of the training and the test set of every fold.
 
         Parameters
         ----------
-        X : array-like with one row per example, or None
-            Only its length is used.
-        y : labels in any format that an estimator takes
-            What to stratify by.
+        X : array-like or None
+            Only its number of rows is used.
+        y : labels in any format accepted by the estimators
+            The labels to stratify by.
         groups : object
             Ignored.
 
@@ -107,8 +109,8 @@ class HierarchicalStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # 
         n = _count_rows(X, labels.Y)
         if not isinstance(self.n_splits, int | np.integer) or not 2 <= self.n_splits <= n:
             raise ValueError(
-                f"n_splits={self.n_splits!r} must be a whole number between 2 and the number of "
-                f"rows, which is {n}."
+                f"n_splits must be an integer from 2 to the number of rows, which is {n}, got "
+                f"{self.n_splits!r}."
             )
         rng = check_random_state(self.random_state if self.shuffle else 0)
         order = rng.permutation(n) if self.shuffle else np.arange(n)
@@ -120,23 +122,23 @@ class HierarchicalStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # 
 
 
 class HierarchicalStratifiedShuffleSplit(BaseCrossValidator):  # type: ignore[misc]  # untyped
-    """Random splits into two parts that have every label in the same share.
+    """Random train/test splits that preserve the proportion of every label.
 
     Parameters
     ----------
     n_splits : int
-        How many splits to make.
+        Number of splits.
     test_size : float or int
-        The share of the rows for the test part, or their number. The part may be a few rows
-        larger or smaller: the shares of labels come first.
+        If float, the fraction of the rows in the test set; if int, their number. The test set
+        can be a few rows larger or smaller, because label proportions take precedence.
     hierarchy : Hierarchy or None
-        As for `HierarchicalStratifiedKFold`.
+        As in `HierarchicalStratifiedKFold`.
     random_state : int, RandomState or None
-        Seed of the shuffling and of ties.
+        Seed for shuffling and for breaking ties.
 
     Examples
     --------
-    One split for training and test:
+    A single train/test split:
 
     >>> from ramify.datasets import load_animals
     >>> from ramify.model_selection import HierarchicalStratifiedShuffleSplit
@@ -168,14 +170,14 @@ class HierarchicalStratifiedShuffleSplit(BaseCrossValidator):  # type: ignore[mi
         return self.n_splits
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
-        """Yield the row numbers of training and test part, once per split.
+        """Yield the row numbers of the training and the test set of every split.
 
         Parameters
         ----------
-        X : array-like with one row per example, or None
-            Only its length is used.
-        y : labels in any format that an estimator takes
-            What to stratify by.
+        X : array-like or None
+            Only its number of rows is used.
+        y : labels in any format accepted by the estimators
+            The labels to stratify by.
         groups : object
             Ignored.
 
@@ -199,8 +201,8 @@ class HierarchicalStratifiedShuffleSplit(BaseCrossValidator):  # type: ignore[mi
         share = size / n if isinstance(size, int | np.integer) and n else size
         if not 0 < share < 1:
             raise ValueError(
-                f"test_size={size!r} must be a share between 0 and 1, or a number of rows "
-                f"between 1 and {n - 1}."
+                "test_size must be a fraction strictly between 0 and 1, or a number of rows from "
+                f"1 to {n - 1}, got {size!r}."
             )
         return float(share)
 
@@ -208,24 +210,24 @@ class HierarchicalStratifiedShuffleSplit(BaseCrossValidator):  # type: ignore[mi
 def predefined_split(
     data: Any, train: str | Sequence[str] | None = None, test: str | Sequence[str] = "test"
 ) -> list[tuple[Rows, Rows]]:
-    """Return the published split of a data set as cross-validation with one fold.
+    """Return the published split of a data set as a cross-validation with one fold.
 
-    What it returns may be given as ``cv`` to scikit-learn's searches and ``cross_validate``,
-    together with all rows, ``data.X`` and ``data.y``.
+    The result can be passed as ``cv`` to ``cross_validate`` and to scikit-learn's search
+    estimators, together with all rows, ``data.X`` and ``data.y``.
 
     Parameters
     ----------
     data : DataSet
-        With `splits`, a dict of names to row numbers.
+        A data set with `splits`, a dict that maps names to row numbers.
     train : str, sequence of str or None
-        The splits to train on; None: all but those to test on.
+        The splits to train on. If None, all splits except those in `test`.
     test : str or sequence of str
         The splits to test on.
 
     Returns
     -------
-    list of one (train, test)
-        Row numbers.
+    list of one tuple (train, test)
+        Row numbers of the training and the test rows.
 
     Examples
     --------
@@ -235,7 +237,7 @@ def predefined_split(
     >>> predefined_split(data)
     [(array([0, 1, 2]), array([3, 4]))]
 
-    To choose parameters on the validation rows, and leave the test rows alone:
+    To tune parameters on the validation rows without using the test rows:
 
     >>> predefined_split(data, train="train", test="valid")
     [(array([0, 1]), array([2]))]
@@ -247,7 +249,10 @@ def predefined_split(
         trained = [train] if isinstance(train, str) else list(train)
     twice = [name for name in trained if name in tested]
     if twice:
-        raise ValueError(f"train and test both name {shorten(twice)}: test on other rows.")
+        raise ValueError(
+            f"train and test must not share a split, got {shorten(twice)} in both. Pass different "
+            "splits."
+        )
     return [(_rows(data.splits, trained, "train"), _rows(data.splits, tested, "test"))]
 
 
@@ -255,35 +260,35 @@ def _rows(splits: Mapping[str, Any], names: Sequence[str], argument: str) -> Row
     for name in names:
         if name not in splits:
             raise ValueError(
-                f"{argument}={name!r} is no split: the data set has {shorten(splits)}."
-                f"{did_you_mean(name, splits)}"
+                f"{argument} must name splits of the data set, which are {shorten(splits)}, got "
+                f"{name!r}.{did_you_mean(name, splits)}"
             )
     if not names:
         raise ValueError(
-            f"no split is left for {argument}: the data set has {shorten(splits)}. For data "
-            "with one split use HierarchicalStratifiedKFold."
+            f"{argument} must name at least one split, but none is left: the data set has only "
+            f"{shorten(splits)}. Use HierarchicalStratifiedKFold for data with one split."
         )
     return np.concatenate([np.asarray(splits[name], dtype=np.intp) for name in names])
 
 
 def _count_rows(X: Any, Y: sparse.csr_array[np.int32]) -> int:
-    """Return the number of rows, which X and the labels must agree on."""
+    """Return the number of rows, which must be the same in X and Y."""
     n = int(Y.shape[0])
     n_rows = n if X is None else X.shape[0] if hasattr(X, "shape") else len(X)
     if n_rows != n:
-        raise ValueError(f"X has {n_rows} rows and y has {n}. Give one label set per row.")
+        raise ValueError(f"X has {n_rows} rows, but y has {n}. Pass one label set per row of X.")
     return n
 
 
 def _without_rare(
     Y: sparse.csr_array[np.int32], hierarchy: Hierarchy, enough: float
 ) -> sparse.csr_array[np.int32]:
-    """Drop the labels with fewer than `enough` rows that have an ancestor with enough."""
+    """Drop labels with fewer than `enough` rows if an ancestor has at least `enough`."""
     counts = np.bincount(Y.indices, minlength=hierarchy.n_labels)
     indptr, indices = hierarchy.ancestor_rows
     common = counts >= enough
     n_common = np.add.reduceat(np.append(common[indices], 0), indptr[:-1])
-    n_common[indptr[:-1] == indptr[1:]] = 0  # reduceat gives a neighbour's value for no rows
+    n_common[indptr[:-1] == indptr[1:]] = 0  # reduceat returns the next value for empty ranges
     return sparse.csr_array(Y[:, np.flatnonzero(common | (n_common == 0))])
 
 
@@ -293,23 +298,24 @@ def stratify(
     rng: np.random.RandomState,
     cells_for_package: int = _CELLS_FOR_PACKAGE,
 ) -> Rows:
-    """Deal out rows to parts of the given shares by iterative stratification.
+    """Assign rows to parts of the given sizes by iterative stratification.
 
     Parameters
     ----------
     labels : csr_array of shape (n, n_labels)
         Zeros and ones.
     shares : ndarray of shape (n_parts,)
-        The share of the rows for each part; they add up to 1.
+        Fraction of the rows in each part; the fractions sum to 1.
     rng : RandomState
-        What breaks ties.
+        Used to break ties.
     cells_for_package : int
-        Up to this size of the matrix the package iterative-stratification does it.
+        The package iterative-stratification is used for matrices of up to this many cells. The
+        result does not depend on it.
 
     Returns
     -------
     ndarray of shape (n,)
-        The part of every row. Both ways give the same.
+        The part of every row.
     """
     if labels.shape[0] * labels.shape[1] > cells_for_package:
         return _stratify_sparse(labels, shares, rng)
@@ -317,8 +323,8 @@ def stratify(
         from iterstrat.ml_stratifiers import IterativeStratification  # noqa: PLC0415 (optional)
     except ImportError:
         raise ImportError(
-            "stratified splits need the package iterative-stratification: "
-            "pip install 'ramify[split]'."
+            "stratified splits require iterative-stratification, which is not installed. Run: "
+            "pip install 'ramify[split]'"
         ) from None
     parts = IterativeStratification(labels.toarray().astype(bool), shares, rng)
     return np.asarray(parts, dtype=np.intp)
@@ -327,10 +333,10 @@ def stratify(
 def _stratify_sparse(
     labels: sparse.csr_array[np.int32], shares: NDArray[np.float64], rng: np.random.RandomState
 ) -> Rows:
-    """Deal out rows as the package does, tie by tie, touching only the labels that rows have."""
+    """Assign rows as the package does, including ties, but visit only the labels of each row."""
     n, n_labels = labels.shape
     columns = labels.tocsc()
-    left = np.bincount(labels.indices, minlength=n_labels)  # rows of every label not dealt out
+    left = np.bincount(labels.indices, minlength=n_labels)  # unassigned rows of every label
     wanted = np.outer(shares, left)
     wanted_rows = shares * n
     parts = np.full(n, -1, dtype=np.intp)
@@ -353,12 +359,12 @@ def _stratify_sparse(
 def _neediest(
     wanted: NDArray[np.float64], wanted_rows: NDArray[np.float64], rng: np.random.RandomState
 ) -> int:
-    """Choose the part that lacks the label most, among those the one that lacks most rows."""
+    """Choose the part that lacks the label most; break ties by the number of rows it lacks."""
     parts = np.flatnonzero(wanted == wanted.max())
     lacks = wanted_rows[parts]
     return _draw(parts[lacks == lacks.max()], rng)
 
 
 def _draw(choices: NDArray[Any], rng: np.random.RandomState) -> int:
-    """Draw one; a single choice costs no random number, as in the package."""
+    """Draw one choice; a single choice uses no random number, as in the package."""
     return int(choices[rng.choice(choices.size)] if choices.size > 1 else choices[0])

@@ -267,13 +267,13 @@ def test_rows_without_weight_do_not_count(problem):
 @pytest.mark.parametrize(
     ("parameter", "value", "message"),
     [
-        ("n_estimators", 0, "n_estimators is 0, but it must be a whole number of 1 or more"),
-        ("max_depth", 9, "max_depth is 9, but it must be a whole number from 1 to 8"),
-        ("n_steps", 0, "n_steps is 0"),
-        ("costs", "equal", "costs is 'equal', but it must be one of 'shared', 'uniform'"),
+        ("n_estimators", 0, "n_estimators must be an integer >= 1, got 0"),
+        ("max_depth", 9, "max_depth must be an integer from 1 to 8, got 9"),
+        ("n_steps", 0, "n_steps must be .*, got 0"),
+        ("costs", "equal", "costs must be one of 'shared', 'uniform'.*got 'equal'"),
         ("costs", [1.0, 2.0], r"costs has shape \(2,\).*each of the 8 labels"),
         ("costs", [0.0] * 8, "one finite number above 0"),
-        ("at_chance", "flip", "at_chance is 'flip'"),
+        ("at_chance", "flip", "at_chance must be .*, got 'flip'"),
     ],
 )
 def test_parameters_that_make_no_sense(problem, parameter, value, message):

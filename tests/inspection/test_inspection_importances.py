@@ -81,7 +81,7 @@ def test_shuffling_a_feature_that_matters_costs():
     assert found.unit == "drop of pooled_auprc"
     again = permutation_importances(tree, data.X, data.y, n_repeats=3, random_state=0)
     np.testing.assert_array_equal(found.overall, again.overall)
-    with pytest.raises(ValueError, match="n_repeats is 0"):
+    with pytest.raises(ValueError, match=r"n_repeats must be .*, got 0"):
         permutation_importances(tree, data.X, data.y, n_repeats=0)
 
 

@@ -121,7 +121,7 @@ def test_matplotlib_draws_boxes_bars_and_texts():
 
 
 def test_arguments_are_checked():
-    with pytest.raises(ValueError, match="max_depth is -1"):
+    with pytest.raises(ValueError, match=r"max_depth must be .*, got -1"):
         plot_tree(animal_tree(), max_depth=-1)
-    with pytest.raises(ValueError, match="max_trees is 0"):
+    with pytest.raises(ValueError, match=r"max_trees must be .*, got 0"):
         plot_tree(animal_forest(), max_trees=0)

@@ -121,9 +121,9 @@ def test_other_models_are_refused_with_a_remedy():
         export_text(animal_tree(), feature_names=["x"])
     with pytest.raises(ValueError, match="categories names the feature 'size', but"):
         export_text(animal_tree(), categories={"size": ["s", "m"]})
-    with pytest.raises(ValueError, match="threshold is 2, but it must be a number from 0 to 1"):
+    with pytest.raises(ValueError, match="threshold must be a number from 0 to 1, got 2"):
         export_text(animal_tree(), threshold=2)
-    with pytest.raises(ValueError, match="max_depth is -1"):
+    with pytest.raises(ValueError, match=r"max_depth must be .*, got -1"):
         export_text(animal_tree(), max_depth=-1)
 
 

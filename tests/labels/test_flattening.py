@@ -38,7 +38,7 @@ def test_classifiers_take_it_as_it_is():
 
 def test_levels_that_are_not_there():
     hierarchy = Hierarchy.from_paths(["a/b"])
-    with pytest.raises(ValueError, match="level is 3, but it must be a whole number from 1 to 2"):
+    with pytest.raises(ValueError, match="level must be an integer from 1 to 2, got 3"):
         flatten_level(["a"], hierarchy, 3)
     with pytest.raises(ValueError, match="level is 2, but no row has a label there"):
         flatten_level(["a"], hierarchy, 2)

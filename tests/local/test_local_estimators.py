@@ -167,7 +167,7 @@ def test_pipelines_get_weights_by_metadata_routing() -> None:
 
 
 ERRORS = [
-    (PerEdgeClassifier(estimator="tree"), TypeError, "estimator is 'tree', but it must be a cl"),
+    (PerEdgeClassifier(estimator="tree"), TypeError, "estimator must be a cl.*got 'tree'"),
     (
         PerEdgeClassifier(estimator=PCTClassifier(Hierarchy.from_labels(["a"]))),
         ValueError,
@@ -188,8 +188,8 @@ ERRORS = [
         ValueError,
         "multilabel is False, but row 0 has 2 of the labels 'a', 'b'.* Set multilabel=True",
     ),
-    (PerNodeClassifier(policy="some"), ValueError, "policy is 'some', but it must be one of"),
-    (FlatClassifier(labels="inner"), ValueError, "labels is 'inner', but it must be one of"),
+    (PerNodeClassifier(policy="some"), ValueError, "policy must be one of.*got 'some'"),
+    (FlatClassifier(labels="inner"), ValueError, "labels must be one of.*got 'inner'"),
 ]
 
 

@@ -303,7 +303,7 @@ def test_a_matrix_of_distances_is_saved(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"criterion": "cosine"}, "criterion is 'cosine', but it must be one of .*'jaccard'"),
+        ({"criterion": "cosine"}, "criterion must be one of .*'jaccard'.*got 'cosine'"),
         ({"criterion": np.ones((2, 3))}, r"array of shape \(2, 3\)"),
         ({"criterion": -np.eye(2)}, "negative or not finite"),
         ({"criterion": np.eye(2)}, "not zero on its diagonal"),
@@ -311,7 +311,7 @@ def test_a_matrix_of_distances_is_saved(tmp_path):
         ({"criterion": np.zeros((2, 2))}, "a matrix of 2 rows, but y has .* distinct label sets"),
         ({"criterion": lambda a, b: -1.0}, "criterion returned -1.0 as the distance of"),
         ({"criterion": "hamming", "clus_compat": True}, "CLUS has no such trees"),
-        ({"prototype": "mode"}, "prototype is 'mode', but it must be one of 'mean', 'medoid'"),
+        ({"prototype": "mode"}, "prototype must be one of 'mean', 'medoid'.*got 'mode'"),
         ({"prototype": "medoid", "clus_compat": True}, "CLUS's trees predict means"),
     ],
 )
