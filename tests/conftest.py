@@ -1,4 +1,4 @@
-"""Settings of the whole test suite: one state of the code, one verdict."""
+"""Configuration of the test suite: results must be reproducible."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-# How long an example takes says more about what else the machine does than about the code.
-# The suite that gates a change tries the same examples on every run; to look for new ones:
+# No deadline: the time that an example takes depends on the load of the machine.
+# By default, hypothesis tries the same examples in every run. To search for new ones:
 # pytest --hypothesis-profile=search
 settings.register_profile("ramify", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=300, print_blob=True)
@@ -18,6 +18,6 @@ settings.load_profile("ramify")
 
 @pytest.fixture(autouse=True)
 def _seeds() -> None:
-    """Estimators without a random_state draw from the global generators; start those anew."""
+    """Seed the global generators, which estimators without a random_state use."""
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002

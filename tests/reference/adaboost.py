@@ -1,6 +1,6 @@
-"""AdaBoost.MH and H-Ada.MH in plain numpy: the executable specification of the kernel.
+"""AdaBoost.MH and H-Ada.MH in plain numpy: an executable specification of the C++ kernel.
 
-Every rule is stated once and without regard to speed; tests compare the two round by round.
+The code is written for clarity, not speed. Tests compare it with the kernel round by round.
 
 >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
 >>> Y = np.array([[-1], [-1], [1], [1]])
@@ -22,13 +22,13 @@ from tests.reference.trees import Column
 
 __all__ = ["Round", "Settings", "Test", "Tree", "boost", "margins"]
 
-TOLERANCE = 1e-9  # scores that differ by less than this share of the weight are equal
-ROUNDING = 1e-10  # as near to 0 or 1 an edge is 0 or 1
+TOLERANCE = 1e-9  # scores that differ by less than this share of the weight are ties
+ROUNDING = 1e-10  # edges this close to 0 or 1 are 0 or 1
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The parameters of both methods; by default those of AdaBoost.MH."""
+    """The parameters of both methods; the defaults are those of AdaBoost.MH."""
 
     n_rounds: int = 10
     depth: int = 1
@@ -43,9 +43,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Test:
-    """Right: x > threshold, or a category in `right`. Column -1 sends all left."""
+    """A test: x > threshold, or a category in `right`, goes right; column -1 sends all left."""
 
-    __test__ = False  # not a test case, whatever pytest makes of the name
+    __test__ = False  # prevents pytest from collecting the class
 
     column: int = -1
     threshold: float = math.nan
@@ -63,7 +63,7 @@ class Test:
 
 @dataclass
 class Tree:
-    """Tests level by level, and the votes of the leaves for the labels it is for."""
+    """The tests, level by level, and the votes of the leaves for the labels of the tree."""
 
     tests: list[Test] = field(default_factory=list)
     signs: np.ndarray | None = None
@@ -80,7 +80,7 @@ class Tree:
 
 @dataclass
 class Round:
-    """A weak hypothesis: its trees, its edge r, its weight and the weights it was learnt with."""
+    """A weak hypothesis: its trees, its edge r, its weight, and the weights it was trained on."""
 
     trees: list[Tree]
     edge: float
@@ -93,12 +93,12 @@ class Round:
 
 
 def edge(right: np.ndarray, cells: np.ndarray) -> float:
-    """Return |R| + |L|, summed over labels: each side votes for each label by its sign."""
+    """Return |R| + |L|, summed over labels; each side votes for a label by the sign of its sum."""
     return float(np.abs(cells[right].sum(axis=0)).sum() + np.abs(cells[~right].sum(axis=0)).sum())
 
 
 def thresholds_of(values: np.ndarray, n_steps: int | None) -> list[float]:
-    """Return the thresholds to try, the largest first, one for each way to divide the values."""
+    """Return the candidate thresholds, largest first, one for each split of the values."""
     distinct = np.unique(values[~np.isnan(values)])[::-1]
     if distinct.size < 2:
         return []
@@ -119,12 +119,12 @@ def thresholds_of(values: np.ndarray, n_steps: int | None) -> list[float]:
     return found
 
 
-def candidates(column: Column, position: int, cells: np.ndarray, wanted: Settings) -> list[Test]:
-    """Return the tests of a column but for where unknown values go."""
+def candidates(column: Column, position: int, cells: np.ndarray, settings: Settings) -> list[Test]:
+    """Return the tests of a column, without the side of missing values."""
     values = column.values
     if not column.is_nominal:
-        return [Test(position, t) for t in thresholds_of(values, wanted.n_steps)]
-    if wanted.shared:
+        return [Test(position, t) for t in thresholds_of(values, settings.n_steps)]
+    if settings.shared:
         return [Test(position, right=(c,)) for c in range(column.n_values)]
     tolerance = TOLERANCE * np.abs(cells).sum()
     sums = [cells[values == c].sum() for c in range(column.n_values)]
@@ -132,10 +132,10 @@ def candidates(column: Column, position: int, cells: np.ndarray, wanted: Setting
 
 
 def with_default(test: Test, columns: Sequence[Column], cells: np.ndarray) -> tuple[float, Test]:
-    """Return the edge of a test and the test with a side for unknown values.
+    """Return the edge of a test, and the test with a side for missing values.
 
-    They go where they add more; where none is known to be unknown, to the heavier side. A
-    category without rows is as good as an unknown value.
+    Missing values go to the side where they add more to the edge, or, if there are none, to the
+    heavier side. A category without rows is treated as a missing value.
     """
     column = columns[test.column]
     sides = [Test(test.column, test.threshold, test.right, side) for side in (False, True)]
@@ -159,13 +159,13 @@ def with_default(test: Test, columns: Sequence[Column], cells: np.ndarray) -> tu
     return max(left, right), chosen
 
 
-def best_test(columns: Sequence[Column], cells: np.ndarray, wanted: Settings) -> Test:
-    """Return the test with the largest edge; of equal ones the first, and none if none helps."""
+def best_test(columns: Sequence[Column], cells: np.ndarray, settings: Settings) -> Test:
+    """Return the test with the largest edge, the first of ties, or no test if none helps."""
     tolerance = TOLERANCE * np.abs(cells).sum()
     best, limit = Test(), np.abs(cells.sum(axis=0)).sum() + tolerance
     for position, column in enumerate(columns):
         own, own_limit, own_edge = None, -1.0, -1.0
-        for test in candidates(column, position, cells, wanted):
+        for test in candidates(column, position, cells, settings):
             found, complete = with_default(test, columns, cells)
             if found > own_limit:
                 own, own_edge, own_limit = complete, found, found + tolerance
@@ -177,30 +177,30 @@ def best_test(columns: Sequence[Column], cells: np.ndarray, wanted: Settings) ->
 # ---- a round -------------------------------------------------------------------------------
 
 
-def learn_tree(columns: Sequence[Column], cells: np.ndarray, wanted: Settings) -> Tree:
-    """Divide node after node; rows of other nodes count as if they had no weight."""
+def learn_tree(columns: Sequence[Column], cells: np.ndarray, settings: Settings) -> Tree:
+    """Split one node after the other; rows of other nodes have weight 0."""
     tree = Tree()
     node = np.zeros(len(cells), dtype=int)
-    for level in range(wanted.depth):
+    for level in range(settings.depth):
         following = node.copy()
         for k in range(2**level):
             inside = node == k
-            test = best_test(columns, np.where(inside[:, None], cells, 0.0), wanted)
+            test = best_test(columns, np.where(inside[:, None], cells, 0.0), settings)
             tree.tests.append(test)
             following[inside] = 2 * k + test.goes_right(columns)[inside]
         node = following
-    sums = np.array([cells[node == leaf].sum(axis=0) for leaf in range(2**wanted.depth)])
+    sums = np.array([cells[node == leaf].sum(axis=0) for leaf in range(2**settings.depth)])
     tree.signs = np.where(sums > TOLERANCE * np.abs(cells).sum(axis=0), 1, -1)
     return tree
 
 
-def votes_of(trees: list[Tree], columns: Sequence[Column], wanted: Settings) -> np.ndarray:
-    """Return the votes of a round for every row and label."""
-    return np.hstack([tree.signs[tree.leaf(columns, wanted.depth)] for tree in trees])
+def votes_of(trees: list[Tree], columns: Sequence[Column], settings: Settings) -> np.ndarray:
+    """Return the votes of a round for all rows and labels."""
+    return np.hstack([tree.signs[tree.leaf(columns, settings.depth)] for tree in trees])
 
 
 def below(marks: np.ndarray, parents: Sequence[Sequence[int]]) -> np.ndarray:
-    """Return marks of +1 and -1 with -1 wherever a parent has -1; parents come first."""
+    """Set marks (+1 or -1) to -1 wherever a parent has -1; parents come first."""
     marks = marks.copy()
     for label, above in enumerate(parents):
         for parent in above:
@@ -208,62 +208,62 @@ def below(marks: np.ndarray, parents: Sequence[Sequence[int]]) -> np.ndarray:
     return marks
 
 
-def learn_trees(columns: Sequence[Column], cells: np.ndarray, wanted: Settings) -> list[Tree]:
-    """Return a tree for each label, or one for all."""
-    if wanted.shared:
-        return [learn_tree(columns, cells, wanted)]
-    return [learn_tree(columns, column[:, None], wanted) for column in cells.T]
+def learn_trees(columns: Sequence[Column], cells: np.ndarray, settings: Settings) -> list[Tree]:
+    """Return one tree per label, or one tree for all labels."""
+    if settings.shared:
+        return [learn_tree(columns, cells, settings)]
+    return [learn_tree(columns, column[:, None], settings) for column in cells.T]
 
 
-def judge(
-    votes: np.ndarray, Y: np.ndarray, weights: np.ndarray, wanted: Settings, *, corrected: bool
+def mark_correct(
+    votes: np.ndarray, Y: np.ndarray, weights: np.ndarray, settings: Settings, *, corrected: bool
 ) -> tuple[np.ndarray, float]:
-    """Return where votes are right (+1) or wrong (-1), and the edge r."""
-    if corrected and wanted.top_down:
-        votes = below(votes, wanted.parents)
-    right = np.where(votes == Y, 1, -1)
-    if corrected and wanted.inherit_mistakes:
-        right = below(right, wanted.parents)
-    return right, float((weights * right).sum() / weights.sum())
+    """Return whether votes are correct (+1) or wrong (-1), and the edge r."""
+    if corrected and settings.top_down:
+        votes = below(votes, settings.parents)
+    correct = np.where(votes == Y, 1, -1)
+    if corrected and settings.inherit_mistakes:
+        correct = below(correct, settings.parents)
+    return correct, float((weights * correct).sum() / weights.sum())
 
 
 def boost(
     columns: Sequence[Column],
     Y: np.ndarray,
-    wanted: Settings,
+    settings: Settings,
     sample_weight: np.ndarray | None = None,
 ) -> list[Round]:
-    """Return the rounds of AdaBoost.MH with the changes that are wanted; Y holds +1 and -1."""
+    """Return the rounds of AdaBoost.MH with the given settings; Y contains +1 and -1."""
     n, n_labels = Y.shape
     rows = np.ones(n) if sample_weight is None else sample_weight
-    costs = np.ones(n_labels) if wanted.costs is None else np.asarray(wanted.costs)
+    costs = np.ones(n_labels) if settings.costs is None else np.asarray(settings.costs)
     weights = np.outer(rows / rows.sum(), costs / costs.sum())
     rounds: list[Round] = []
-    while len(rounds) < wanted.n_rounds:
-        trees = learn_trees(columns, weights * Y, wanted)
-        votes = votes_of(trees, columns, wanted)
+    while len(rounds) < settings.n_rounds:
+        trees = learn_trees(columns, weights * Y, settings)
+        votes = votes_of(trees, columns, settings)
         corrected = True
-        right, r = judge(votes, Y, weights, wanted, corrected=True)
-        if r <= ROUNDING and wanted.relax:
+        correct, r = mark_correct(votes, Y, weights, settings, corrected=True)
+        if r <= ROUNDING and settings.relax:
             corrected = False
-            right, r = judge(votes, Y, weights, wanted, corrected=False)
+            correct, r = mark_correct(votes, Y, weights, settings, corrected=False)
         if r <= ROUNDING:
             break
         capped = min(r, 1 - ROUNDING)
         alpha = 0.5 * math.log((1 + capped) / (1 - capped))
-        rounds.append(Round(trees, r, alpha, weights, corrected and wanted.top_down))
+        rounds.append(Round(trees, r, alpha, weights, corrected and settings.top_down))
         if r >= 1 - ROUNDING:
             break
-        weights = weights * np.exp(-alpha * right)
+        weights = weights * np.exp(-alpha * correct)
         weights = weights / weights.sum()
     return rounds
 
 
-def margins(rounds: list[Round], columns: Sequence[Column], wanted: Settings) -> np.ndarray:
-    """Return the sum of the weighted votes, after each round."""
+def margins(rounds: list[Round], columns: Sequence[Column], settings: Settings) -> np.ndarray:
+    """Return the sum of the weighted votes after each round."""
     total, stages = 0.0, []
     for one in rounds:
-        votes = votes_of(one.trees, columns, wanted)
-        total = total + one.alpha * (below(votes, wanted.parents) if one.top_down else votes)
+        votes = votes_of(one.trees, columns, settings)
+        total = total + one.alpha * (below(votes, settings.parents) if one.top_down else votes)
         stages.append(total)
     return np.array(stages)

@@ -1,4 +1,4 @@
-"""A slow, readable twin of BR-DT's extension of leaves, by loops over rows and rules."""
+"""A slow, readable version of the leaf extension of BR-DT, with loops over rows and rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ramify import PCTClassifier
 
 
 def read_rules(tree: PCTClassifier) -> list[tuple[dict[int, int], int]]:
-    """Return premise and conclusion of every leaf of a tree over labels."""
+    """Return the premise and the conclusion of every leaf of a tree over labels."""
     arrays, found = tree.tree_, []
 
     def walk(node: int, premise: dict[int, int]) -> None:
@@ -28,16 +28,16 @@ def read_rules(tree: PCTClassifier) -> list[tuple[dict[int, int], int]]:
 
 
 def holds(row: Any, literals: dict[int, int]) -> bool:
-    """Tell whether a row has these values of labels."""
+    """Return whether a row has the given values of labels."""
     return all(row[label] == value for label, value in literals.items())
 
 
 def accuracy(rules: Any, Y: np.ndarray, label: int, weights: Any = None) -> float:
-    """Return the share of rows for which a tree over labels is right."""
-    right = [
+    """Return the share of rows for which a tree over labels is correct."""
+    correct = [
         row[label] == next(value for premise, value in rules if holds(row, premise)) for row in Y
     ]
-    return float(np.average(right, weights=weights))
+    return float(np.average(correct, weights=weights))
 
 
 def extend(
@@ -50,7 +50,7 @@ def extend(
     group: Any,
     weights: Any = None,
 ) -> dict[int, int]:
-    """Return the labels of a leaf whose tree predicts one of a group."""
+    """Return the values of all labels of a group in a leaf of the tree of `label`."""
     weights = np.ones(len(Y)) if weights is None else weights
     given, used, source = {label: value}, set(), label
     accuracies = {c: accuracy(rules[c], Y, c, weights) for c in group if c in rules}

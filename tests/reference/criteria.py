@@ -1,8 +1,8 @@
 """What the slow reference tree minimises: impurities, split scores and the F-test.
 
-One number describes a set of entries: its *mass*, weight times impurity. The score of a test is
-the mass it removes. Written for reading, not for speed; `tests/reference/trees.py` grows trees
-with it.
+A set of entries is described by one number, its *mass*: weight times impurity. The score of a test
+is the mass that it removes. The code is written for clarity, not speed; `tests/reference/trees.py`
+grows trees with it.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ import scipy.stats
 
 REJECTED = -math.inf
 
-# Default mode compares with relative tolerances, so that an engine that adds in another order
-# takes the same decision; CLUS compares with absolute ones.
+# Scores are compared with a relative tolerance, so that the engine, which sums in a different
+# order, makes the same decisions. CLUS uses absolute tolerances.
 TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to grow; the names are those of the estimator."""
+    """Parameters of the tree; the names are those of the estimator."""
 
     criterion: str = "variance"  # "gini", "entropy", "gain_ratio"
     thresholds: str = "midpoint"  # "observed"
-    nary: bool = False  # nominal tests with a branch per value
-    subsets: bool = True  # False: nominal tests of one value against the rest
+    nary: bool = False  # nominal tests with a branch per category
+    subsets: bool = True  # False: nominal tests of one category against the rest
     max_depth: int | None = None
     min_samples_split: int = 2
     min_samples_leaf: int = 1
     min_weight: float = 0.0
     min_impurity_decrease: float = 0.0
     f_test: float | None = None
-    clus: str | None = None  # CLUS's conventions: "hierarchical" or "nominal" targets
+    clus: str | None = None  # follow CLUS, for "hierarchical" or "nominal" targets
 
 
 @dataclass(frozen=True)
 class Part:
-    """Entries added up: weight of each label, weight of all, rows by the parts that are here."""
+    """Sums over entries: the weight of each label, the total weight, the fractional row count."""
 
     sums: np.ndarray
     weight: float
@@ -55,21 +55,21 @@ class Part:
 
 @dataclass(frozen=True)
 class Criterion:
-    """Scores tests by the mass they remove.
+    """Scores tests by the mass that they remove.
 
-    `targets` groups the label columns: a column alone is a yes/no label, several together are
-    the values of one nominal target (exactly one of them holds for each row).
+    `targets` groups the label columns: a single column is a binary label, several columns are the
+    values of one nominal target (each row has exactly one of them).
     """
 
     settings: Settings
     label_weights: np.ndarray
     targets: tuple[tuple[int, ...], ...]
     divisor: float = 1.0  # CLUS divides by the number of labels
-    squared: np.ndarray | None = None  # between values of the one target; then pairs count
+    squared: np.ndarray | None = None  # squared distances between the values of the only target
     factors: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
-        # The Gini index counts both values of a yes/no label: 1 - p² - (1-p)² = 2 p (1-p).
+        # The Gini index counts both values of a binary label: 1 - p² - (1-p)² = 2 p (1-p).
         factors = np.ones(len(self.label_weights))
         if self.settings.criterion == "gini":
             factors[[group[0] for group in self.targets if len(group) == 1]] = 2.0
@@ -84,17 +84,17 @@ class Criterion:
         return self.settings.criterion == "gain_ratio" and not self.settings.clus
 
     def mass(self, part: Part) -> float:
-        """Weight times impurity of `part`."""
-        if self.squared is not None:  # half the mean squared distance of two entries
+        """Return weight times impurity."""
+        if self.squared is not None:  # half the mean squared distance between two entries
             return float(part.sums @ self.squared @ part.sums) / (2 * part.weight)
         if self.is_information:
             return part.weight * self._entropy(part)
-        # Added up in label order, one after another: CLUS's last bits depend on it.
+        # Summed in label order, one after another, to reproduce CLUS to the last bit.
         terms = self.label_weights * (part.sums - part.sums * part.sums / part.weight)
         return float(np.cumsum(self.factors * terms)[-1]) / self.divisor
 
     def _entropy(self, part: Part) -> float:
-        """Add up the entropies in bits: weighted for yes/no labels, as it is for the others."""
+        """Return the sum of the entropies in bits, weighted for binary labels only."""
         total = 0.0
         for group in self.targets:
             shares = np.clip(part.sums[list(group)] / part.weight, 0.0, 1.0)
@@ -106,20 +106,20 @@ class Criterion:
         return total
 
     def scale(self, node: Part) -> float:
-        """The size against which default mode judges whether two scores differ."""
-        # What is left of a pure node is rounding: nothing there may count as an improvement.
+        """Return the scale of the tolerance within which two scores are ties."""
+        # The mass of a pure node is rounding error; nothing may count as an improvement there.
         mass = self.mass(node)
         return mass if mass > 1e-12 * node.weight else math.inf
 
     def score(self, known: Part, branches: list[Part], scale: float) -> float:
-        """Score a test, or reject it.
+        """Return the score of a test, or REJECTED.
 
-        `known` holds the entries of the node whose value of the tested column is known, split
-        by the test into `branches`; `scale` belongs to the whole node.
+        `known` sums the entries of the node whose value in the tested column is not missing;
+        the test splits them into `branches`. `scale` is that of the whole node.
         """
         settings = self.settings
         n_large = sum(map(self.is_large_enough, branches))
-        # C4.5 asks it of two branches, the others may be as small as they like.
+        # C4.5 requires this of two branches only.
         if n_large < (2 if self.is_c45 else len(branches)):
             return REJECTED
         if self.is_information:
@@ -139,8 +139,11 @@ class Criterion:
         enough_weight = branch.weight >= settings.min_weight * (1 - TOLERANCE)
         return enough_weight and branch.n >= settings.min_samples_leaf * (1 - TOLERANCE)
 
-    def least_numeric_rows(self, known: Part, n_values: int) -> float:
-        """C4.5: a tenth of the mean class on either side, at most 25; two values are nominal."""
+    def min_numeric_rows(self, known: Part, n_values: int) -> float:
+        """Return C4.5's minimum for either side: a tenth of the mean class, at most 25.
+
+        There is none for columns with two values, which count as nominal.
+        """
         if not self.is_c45 or n_values <= 2:
             return 0.0
         n_classes = max(2, len(self.targets[0])) if len(self.targets) == 1 else 2
@@ -149,7 +152,7 @@ class Criterion:
     def _information_score(self, known: Part, branches: list[Part], scale: float) -> float:
         settings = self.settings
         removed = self.mass(known) - sum(map(self.mass, branches))
-        if not settings.clus:  # ratios are for the choice among columns
+        if not settings.clus:  # ratios are used only to choose among columns
             return REJECTED if removed <= max(0.0, TOLERANCE * scale) else removed
         score = removed / known.weight
         if settings.criterion == "gain_ratio":
@@ -161,7 +164,7 @@ class Criterion:
         return REJECTED if score < 1e-6 else score
 
     def ratio(self, node: Part, branches: list[Part], score: float) -> float:
-        """C4.5's gain ratio: the entries with an unknown value are a part of the split."""
+        """Return C4.5's gain ratio, where the entries with a missing value are one branch."""
         parts = [part.weight / node.weight for part in branches]
         split_information = float(information(np.array([*parts, 1 - sum(parts)])).sum())
         if split_information < 1e-6:
@@ -175,20 +178,20 @@ class Criterion:
         df = math.floor(weight - 1.5 + (0.0 if settings.clus else TOLERANCE))
         if df <= 0 or before <= 0:
             return False
-        # Rounding may leave a pure partition slightly below zero; CLUS tests for zero exactly.
+        # Rounding may leave a pure partition slightly below zero; CLUS compares with zero exactly.
         if after == 0 or (after < 0 and not settings.clus):
             return True
         return df * (before - after) / after > critical_value(settings.f_test, df, settings.clus)
 
 
 def information(shares: np.ndarray) -> np.ndarray:
-    """-p log2 p, elementwise, with 0 log 0 = 0."""
+    """Return -p log2 p elementwise, with 0 log 0 = 0."""
     positive = shares > 0
     return np.where(positive, -shares * np.log2(np.where(positive, shares, 1.0)), 0.0)
 
 
 def critical_value(level: float, df: int, clus: str | None = None) -> float:
-    """Quantile of the F distribution with 1 and `df` degrees of freedom."""
+    """Return a quantile of the F distribution with 1 and `df` degrees of freedom."""
     if clus is None:
         return float(scipy.stats.f.isf(level, 1, df))
     for tabulated, (values, steps) in CLUS_TABLE.items():
@@ -200,7 +203,10 @@ def critical_value(level: float, df: int, clus: str | None = None) -> float:
 
 
 def _clus_quantile(level: float, df: int) -> float:
-    """CLUS outside its table: exact from df = 3 until within 5 % of the limit, then the limit."""
+    """Return what CLUS uses outside its table.
+
+    The exact quantile from df = 3 until it is within 5 % of the limit, then the limit.
+    """
     if df < 3:
         return 0.0
     last, limit = _clus_limit(level)
@@ -220,7 +226,7 @@ def _numbers(text: str) -> tuple[float, ...]:
     return tuple(float(word) for word in text.split())
 
 
-# Level -> (critical values for df = 1, 2, ..., then steps: up to this df, this value).
+# Level -> (critical values for df = 1, 2, ..., then pairs of a largest df and its value).
 CLUS_TABLE: dict[float, tuple[tuple[float, ...], tuple[tuple[float, float], ...]]] = {
     0.1: (
         _numbers(

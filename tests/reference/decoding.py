@@ -1,4 +1,4 @@
-"""Slow, readable twins of the mandatory-leaf decoders: every set is tried, every sum made anew."""
+"""Slow, readable versions of the mandatory-leaf decoders, which try every set."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def closed(leaves, hierarchy):
-    """Return the positions of leaves and of all their ancestors."""
+    """Return the positions of the leaves and of all their ancestors."""
     chosen = set(leaves)
     for leaf in leaves:
         chosen |= set(hierarchy.indices(hierarchy.ancestors(hierarchy.labels[leaf])).tolist())
@@ -20,7 +20,7 @@ def value(labels, weights):
 
 
 def all_sets(hierarchy, k=None):
-    """Yield every label set that is closed upwards and whose paths all end in leaves."""
+    """Yield every closed label set whose paths all end in leaves."""
     leaves = hierarchy.indices(hierarchy.leaves).tolist()
     for size in range(1, len(leaves) + 1) if k is None else [k]:
         for chosen in combinations(leaves, size):
@@ -28,12 +28,12 @@ def all_sets(hierarchy, k=None):
 
 
 def brute_force(weights, hierarchy, k=None):
-    """Return the largest value of such a set."""
+    """Return the largest value of such a label set."""
     return max(value(labels, weights) for labels in all_sets(hierarchy, k))
 
 
 def greedy_sets(weights, hierarchy):
-    """Return what Algorithm 1 of Bi and Kwok (2012) has chosen after each step."""
+    """Return the label set of Algorithm 1 of Bi and Kwok (2012) after each step."""
     left = hierarchy.indices(hierarchy.leaves).tolist()
     chosen: set[int] = set()
     found = []
@@ -46,7 +46,7 @@ def greedy_sets(weights, hierarchy):
 
 
 def greedy(weights, hierarchy, k=None):
-    """Return the greedy set of k leaves, or the best of those of all sizes."""
+    """Return the greedy set of k leaves, or the best greedy set of any size."""
     sets = greedy_sets(weights, hierarchy)
     if k is not None:
         return sets[k - 1]
@@ -54,7 +54,7 @@ def greedy(weights, hierarchy, k=None):
 
 
 def edges(hierarchy):
-    """Return (child, parent) of all edges, parent None for the root, labels in order."""
+    """Return all edges as (child, parent) in label order; the parent is None for the root."""
     listed = []
     for child, label in enumerate(hierarchy.labels):
         parents = hierarchy.indices(hierarchy.parents(label)).tolist()
@@ -63,7 +63,7 @@ def edges(hierarchy):
 
 
 def conditionals(row, hierarchy):
-    """Return P(child | parent) of all edges from the probabilities of the labels."""
+    """Return P(child | parent) of all edges, given the probabilities of the labels."""
     above = [1.0 if parent is None else row[parent] for _, parent in edges(hierarchy)]
     below = [row[child] for child, _ in edges(hierarchy)]
     pairs = zip(below, above, strict=True)
@@ -71,7 +71,7 @@ def conditionals(row, hierarchy):
 
 
 def log_posterior(labels, conditional, hierarchy):
-    """Return the logarithm of the (composite) probability that just these labels are true."""
+    """Return the logarithm of the (composite) probability that exactly these labels are true."""
     total = 0.0
     for p, (child, parent) in zip(
         np.clip(conditional, 1e-9, 1 - 1e-9), edges(hierarchy), strict=True

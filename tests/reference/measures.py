@@ -1,4 +1,4 @@
-"""Readable twins of the measures: plain loops over rows and labels, straight from the formulas."""
+"""Readable versions of the measures: plain loops over rows and labels that follow the formulas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Matrix = Sequence[Sequence[float]]
 
 
 def precision_recall_area(pairs: Iterable[tuple[bool, float]]) -> float:
-    """Area under the curve of (is positive, score) pairs, as CLUS draws it."""
+    """Return the area under the curve of (is positive, score) pairs, as CLUS computes it."""
     points = _curve_points(list(pairs))
     n_positive = points[-1][0]
     if n_positive == 0:
@@ -33,7 +33,7 @@ def precision_recall_area(pairs: Iterable[tuple[bool, float]]) -> float:
 
 
 def _curve_points(pairs: list[tuple[bool, float]]) -> list[tuple[int, int]]:
-    """(true positives, false positives) after every distinct score, from the top."""
+    """Return (true positives, false positives) for every distinct score, from the largest down."""
     points = []
     for score in sorted({score for _, score in pairs}, reverse=True):
         tp = sum(positive and s >= score for positive, s in pairs)
@@ -72,7 +72,7 @@ def mean(values: Iterable[float]) -> float:
 
 
 def agree(a: set[int], b: set[int], ratio: Callable[[], float], empty: bool) -> float:
-    """A ratio whose 0/0 is 1 if both sets are empty and 0 otherwise."""
+    """Return a ratio, where 0/0 is 1 if both sets are empty and 0 otherwise."""
     return float(not a and not b) if empty else ratio()
 
 
@@ -141,7 +141,7 @@ def information_content(truth: Matrix, hierarchy: Hierarchy) -> list[float]:
 def protein_figures(
     truth: Matrix, scores: Matrix, thresholds: Sequence[float], bits: Sequence[float]
 ) -> tuple[float, float]:
-    """F-max and S-min."""
+    """Return F-max and S-min."""
     labels = range(len(truth[0]))
     f_values, s_values = [], []
     for threshold in thresholds:

@@ -1,4 +1,4 @@
-"""Pessimistic pruning of the reference's trees, recursively and in plain Python."""
+"""Pessimistic pruning of the reference trees, recursive and in plain Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SLACK = 0.1
 
 
 def upper_errors(n: float, errors: float, confidence: float) -> float:
-    """Errors at the upper limit of a one-sided interval around the rate seen."""
+    """Return the errors at the upper limit of a one-sided interval around the observed rate."""
     none = n * (1 - confidence ** (1 / n))
     if errors < 1e-6:
         return none
@@ -47,7 +47,7 @@ class Pruning:
     def forks(
         self, node: Node, rows: np.ndarray, weights: np.ndarray
     ) -> tuple[list[tuple[np.ndarray, np.ndarray]], tuple[float, ...]]:
-        """Return the rows of each branch, and the branches' shares of the known weight."""
+        """Return the rows of each branch, and the share of the known weight of each branch."""
         answers = [node.test.branch(x) for x in self.columns[node.test.column].values[rows]]
         known = [
             sum(w for w, a in zip(weights, answers, strict=True) if a == b)

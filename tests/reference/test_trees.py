@@ -1,4 +1,4 @@
-"""The slow reference tree is judged by CLUS, by scikit-learn and by hand."""
+"""The slow reference tree is compared with CLUS, with scikit-learn and with results by hand."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def columns_of(X: np.ndarray) -> list[Column]:
 
 
 def assert_as_good(peer: Any, X: np.ndarray, grow_on: Callable[[np.ndarray], Node]) -> None:
-    """Compare root tests by what they remove: of tests that tie scikit-learn takes any."""
+    """Compare root tests by the impurity they remove; scikit-learn breaks ties at random."""
     mass = peer.impurity * peer.weighted_n_node_samples * peer.n_outputs
     removed = mass[0] - mass[1:].sum()
     assert grow_on(X).score == pytest.approx(removed)
@@ -178,10 +178,10 @@ def test_a_missing_value_goes_both_ways() -> None:
     tree = grow([Column(x)], Y)
     assert (tree.test.threshold, tree.shares) == (1.5, (0.75, 0.25))
     assert [child.weight for child in tree.children] == [3.75, 1.25]
-    # The entry of weight 0.75 has no known value and cannot be split off.
+    # The entry of weight 0.75 has a missing value and cannot be split off.
     assert tree.children[0].value == pytest.approx([0.75 / 3.75])
-    unknown = predict(tree, [Column(np.array([np.nan]))])
-    assert unknown == pytest.approx(0.75 * tree.children[0].value[0] + 0.25 * 1.0)
+    missing = predict(tree, [Column(np.array([np.nan]))])
+    assert missing == pytest.approx(0.75 * tree.children[0].value[0] + 0.25 * 1.0)
 
 
 def test_nominal_tests() -> None:

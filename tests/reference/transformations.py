@@ -1,4 +1,4 @@
-"""Slow, readable twins of the multi-label transformations, by loops over rows and labels."""
+"""Slow, readable versions of the multi-label transformations, with loops over rows and labels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def binary_relevance(estimator: Any, X: np.ndarray, Y: np.ndarray, rows: np.ndar
 def binary_relevance_plus(
     estimator: Any, X: np.ndarray, Y: np.ndarray, rows: np.ndarray
 ) -> np.ndarray:
-    """Return the probabilities of BR+: the second stage sees what the first predicts."""
+    """Return the probabilities of BR+, whose second stage uses the predictions of the first."""
     first = (binary_relevance(estimator, X, Y, rows) >= 0.5).astype(float)
     columns = []
     for label in range(Y.shape[1]):
@@ -44,7 +44,7 @@ def binary_relevance_plus(
 def label_powerset(
     estimator: Any, X: np.ndarray, Y: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probabilities of labels, and the most probable set of every row."""
+    """Return the probabilities of the labels, and the most probable label set of every row."""
     sets = sorted({tuple(row) for row in Y.tolist()}, key=lambda s: s[::-1])
     classes = np.array([sets.index(tuple(row)) for row in Y.tolist()])
     if len(sets) == 1:
@@ -61,7 +61,7 @@ def label_powerset(
 def rakel(
     estimator: Any, X: np.ndarray, Y: np.ndarray, rows: np.ndarray, *, groups: Any, voting: str
 ) -> np.ndarray:
-    """Return the mean votes of powersets of groups of labels."""
+    """Return the mean votes of label powersets over groups of labels."""
     votes, n_voters = np.zeros((len(rows), Y.shape[1])), np.zeros(Y.shape[1])
     for group in groups:
         columns = list(group)
@@ -72,7 +72,7 @@ def rakel(
 
 
 def distance(one: np.ndarray, other: np.ndarray, nominal: Collection[int]) -> float:
-    """Return the square of the distance by what both rows know, scaled up to all features."""
+    """Return the squared distance over features known in both rows, scaled to all features."""
     squares = []
     for j, (a, b) in enumerate(zip(one.tolist(), other.tolist(), strict=True)):
         if not np.isnan(a) and not np.isnan(b):
@@ -83,7 +83,7 @@ def distance(one: np.ndarray, other: np.ndarray, nominal: Collection[int]) -> fl
 def nearest(
     X: np.ndarray, row: np.ndarray, k: int, but: int | None, nominal: Collection[int]
 ) -> list[int]:
-    """Return the k rows nearest to a row, without one of them."""
+    """Return the k rows nearest to a row, excluding row `but`."""
     order = np.argsort([distance(x, row, nominal) for x in X], kind="stable").tolist()
     return [i for i in order if i != but][:k]
 
@@ -97,7 +97,7 @@ def ml_knn(
     s: float,
     nominal: Collection[int] = (),
 ) -> np.ndarray:
-    """Return the probabilities of ML-kNN as Zhang and Zhou write them."""
+    """Return the probabilities of ML-kNN as defined by Zhang and Zhou."""
     scores = np.zeros((len(rows), Y.shape[1]))
     for label in range(Y.shape[1]):
         y = Y[:, label]

@@ -1,8 +1,7 @@
-"""A predictive clustering tree in plain numpy: the executable specification of the engine.
+"""A predictive clustering tree in plain numpy: an executable specification of the engine.
 
-Every rule of the engine is stated here once, in the order of the definitions and without regard
-to speed; tests compare the two. With ``Settings(clus=...)`` it follows CLUS's conventions to the
-last bit instead.
+The code follows the definitions and is written for clarity, not speed; tests compare it with the
+engine. With ``Settings(clus=...)`` it reproduces CLUS to the last bit instead.
 
 >>> columns = [Column(np.array([1.0, 2.0, 3.0, 4.0]))]
 >>> root = grow(columns, np.array([[1, 0], [1, 0], [0, 1], [0, 1]]))
@@ -25,7 +24,7 @@ __all__ = ["Column", "Criterion", "Node", "Settings", "Test", "grow", "predict",
 
 @dataclass(frozen=True)
 class Column:
-    """One feature: numbers, or codes 0 ... n_values-1 of a nominal feature; NaN is missing."""
+    """One feature: numbers, or codes 0, ..., n_values - 1 if it is nominal; NaN is missing."""
 
     values: np.ndarray
     n_values: int = 0  # 0: numeric
@@ -37,12 +36,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Test:
-    """What an inner node asks; `branch` answers with the number of a child, or None.
+    """The test of an inner node; `branch` returns the number of a child, or None.
 
     Numeric: x > threshold. Subset: x in values. N-ary: child i has values[i].
     """
 
-    __test__ = False  # not a test case, whatever pytest makes of the name
+    __test__ = False  # prevents pytest from collecting the class
 
     column: int
     kind: str  # "numeric", "subset", "nary"
@@ -56,13 +55,13 @@ class Test:
             return 0 if x > self.threshold else 1
         if self.kind == "subset":
             return 0 if int(x) in self.values else 1
-        # A value that did not occur while growing says as little as a missing one.
+        # A category that did not occur in training is treated as a missing value.
         return self.values.index(int(x)) if int(x) in self.values else None
 
 
 @dataclass
 class Node:
-    """A leaf, or a test with its children and the share of known weight each of them got."""
+    """A leaf, or a test with its children and the share of the known weight of each child."""
 
     sums: np.ndarray
     weight: float
@@ -91,12 +90,12 @@ class Split:
 
 @dataclass(frozen=True)
 class Training:
-    """Everything that stays the same while a tree grows."""
+    """The training data and settings, which do not change while a tree grows."""
 
     columns: Sequence[Column]
     Y: np.ndarray
     sample_weight: np.ndarray
-    counts: np.ndarray  # False: the row is invisible to statistics (CLUS: no labels)
+    counts: np.ndarray  # False: the row is left out of statistics (CLUS: rows without labels)
     criterion: Criterion
     weight: float
 
@@ -105,12 +104,12 @@ class Training:
         return self.criterion.settings
 
     def part(self, rows: np.ndarray, weights: np.ndarray) -> Part:
-        """Add up entries, one after another in the given order."""
+        """Return the sums over entries, added in the given order."""
         seen = np.where(self.counts[rows], weights, 0.0)
         if not len(rows):
             return Part(np.zeros(self.Y.shape[1]), 0.0, 0.0)
         sums = np.cumsum(seen[:, None] * self.Y[rows], axis=0)[-1]
-        # A row counts here as much as of its weight is here.
+        # A row counts as the fraction of its weight that is present.
         n = float(np.sum(weights / self.sample_weight[rows]))
         return Part(sums, float(np.cumsum(seen)[-1]), n)
 
@@ -125,11 +124,11 @@ def grow(
     targets: Sequence[Sequence[int]] | None = None,
     squared: np.ndarray | None = None,
 ) -> Node:
-    """Grow a tree on rows `Y` (n × n_labels, 0/1) described by `columns`.
+    """Grow a tree on `columns` and labels `Y` (n × n_labels, 0/1).
 
-    `targets` names the columns of `Y` that are values of one nominal target (see `Criterion`);
-    the default is a yes/no label a column. With `squared` the columns stand for distinct label
-    sets, one of which each row has, and their squared distances are what the tree reduces.
+    `targets` lists the columns of `Y` that are values of one nominal target (see `Criterion`); by
+    default, every column is a binary label. With `squared`, the columns of `Y` are distinct label
+    sets, one per row, and the tree reduces the squared distances between them.
     """
     settings = settings or Settings()
     Y = np.asarray(Y, dtype=float)
@@ -157,7 +156,7 @@ def weighted_criterion(
     root: Part,
     label_weights: np.ndarray | None,
 ) -> Criterion:
-    """Give the labels their weights; CLUS normalises nominal targets by their Gini index."""
+    """Set the weights of the labels; CLUS normalises nominal targets by their Gini index."""
     weights = (
         np.ones(len(root.sums)) if label_weights is None else np.asarray(label_weights, float)
     )
@@ -203,7 +202,7 @@ def is_too_small(settings: Settings, node: Part, depth: int) -> bool:
 
 
 def removes_too_little(training: Training, split: Split) -> bool:
-    """Whether the impurity removed, per unit of training weight, is below the limit."""
+    """Return whether the removed impurity per unit of training weight is below the limit."""
     criterion = training.criterion
     removed = criterion.mass(split.known) - sum(map(criterion.mass, split.branches))
     limit = training.settings.min_impurity_decrease * training.weight
@@ -211,7 +210,7 @@ def removes_too_little(training: Training, split: Split) -> bool:
 
 
 def branch_shares(split: Split) -> tuple[float, ...]:
-    """Return where entries with a missing value go: in proportion to the known weight."""
+    """Return the fractions in which missing values are distributed: those of the known weight."""
     if len(split.branches) == 2:
         p = split.branches[0].weight / split.known.weight
         return (p, 1.0 - p)
@@ -221,7 +220,7 @@ def branch_shares(split: Split) -> tuple[float, ...]:
 def distribute(
     training: Training, node: Node, rows: np.ndarray, weights: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the entries of each child in row order; a missing value goes, divided, to all."""
+    """Yield the entries of each child in row order; missing values are divided among all."""
     answers = [node.test.branch(x) for x in training.columns[node.test.column].values[rows]]
     for child, share in enumerate(node.shares):
         fraction = np.array(
@@ -233,7 +232,7 @@ def distribute(
 
 @dataclass(frozen=True)
 class Search:
-    """The entries of a node whose value of column `j` is known: where a test is sought."""
+    """The entries of a node whose value in column `j` is not missing, to search for a test."""
 
     training: Training
     j: int
@@ -248,7 +247,7 @@ class Search:
 
     @property
     def margin(self) -> float:
-        """By how much a test must beat the best so far."""
+        """The amount by which a test must beat the best so far."""
         return 1e-6 if self.training.settings.clus else TOLERANCE * self.scale
 
     def part(self, chosen: np.ndarray | slice) -> Part:
@@ -268,7 +267,7 @@ def better(split: Split | None, best: Split | None, margin: float) -> bool:
 def best_split(
     training: Training, rows: np.ndarray, weights: np.ndarray, total: Part
 ) -> Split | None:
-    """Take the best test of each column, then the best column; on a tie the earlier one."""
+    """Return the best test: the best of each column, then the best column, the first of ties."""
     best, found = None, []
     for j, column in enumerate(training.columns):
         missing = np.isnan(column.values[rows])
@@ -277,7 +276,7 @@ def best_split(
             known = total - training.part(rows[missing], weights[missing])
         scale = training.criterion.scale(total)
         search = Search(training, j, rows[~missing], weights[~missing], known, scale)
-        # CLUS compares each numeric test with the best of earlier columns, not of its own.
+        # CLUS compares each numeric test with the best of earlier columns, not of its own column.
         rival = best if training.settings.clus else None
         split = best_of_column(search, rival)
         found.append(split)
@@ -289,7 +288,7 @@ def best_split(
 
 
 def best_ratio(criterion: Criterion, node: Part, found: list[Split]) -> Split | None:
-    """C4.5: the best gain ratio among the columns whose gain is not below the mean."""
+    """Return C4.5's choice: the best gain ratio among columns with at least the mean gain."""
     mean = sum(split.score for split in found) / max(1, len(found))
     best, best_score = None, REJECTED
     for split in found:
@@ -308,28 +307,28 @@ def best_of_column(search: Search, rival: Split | None) -> Split | None:
 
 
 def best_numeric(search: Search, best: Split | None) -> Split | None:
-    """Try `x > t` between all pairs of neighbouring values, from the largest down."""
+    """Try `x > t` between all pairs of consecutive values, from the largest down."""
     x = search.column.values[search.rows]
     order = np.argsort(-x, kind="stable")
     criterion, n_tried = search.training.criterion, 0
     values = search.column.values
-    least = criterion.least_numeric_rows(search.known, len(set(values[~np.isnan(values)])))
+    min_rows = criterion.min_numeric_rows(search.known, len(set(values[~np.isnan(values)])))
     yes = search.part(slice(0, 0))
-    for place, i in enumerate(order):
-        upper = x[order[place - 1]]
+    for position, i in enumerate(order):
+        upper = x[order[position - 1]]
         sides = [yes, search.known - yes]
-        if place and x[i] < upper and min(side.n for side in sides) >= least:
+        if position and x[i] < upper and min(side.n for side in sides) >= min_rows:
             n_tried += all(map(criterion.is_large_enough, sides))
             t = threshold_between(x[i], upper, search.training.settings)
             split = search.split(sides, kind="numeric", threshold=t)
             if better(split, best, search.margin):
                 best = split
         yes = yes + search.part([i])
-    return pay_threshold(search, best, n_tried) if criterion.is_c45 else best
+    return penalise_threshold(search, best, n_tried) if criterion.is_c45 else best
 
 
-def pay_threshold(search: Search, best: Split | None, n_tried: int) -> Split | None:
-    """C4.5, release 8: the gain pays the bits that name one threshold of those tried."""
+def penalise_threshold(search: Search, best: Split | None, n_tried: int) -> Split | None:
+    """Apply C4.5 release 8's penalty: log2 of the number of candidate thresholds."""
     if best is None:
         return None
     score = best.score - math.log2(n_tried)
@@ -338,7 +337,7 @@ def pay_threshold(search: Search, best: Split | None, n_tried: int) -> Split | N
 
 
 def threshold_between(lower: float, upper: float, settings: Settings) -> float:
-    """Return t with lower <= t < upper: an observed value, or the middle unless it rounds up."""
+    """Return t with lower <= t < upper: an observed value, or the midpoint if it is lower."""
     if settings.thresholds == "observed":
         return float(lower)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -349,11 +348,11 @@ def threshold_between(lower: float, upper: float, settings: Settings) -> float:
 
 
 def best_subset(search: Search) -> Split | None:
-    """Add values to the yes side while that improves the test; the best of each round stays."""
+    """Greedily add categories to the yes side while that improves the test."""
     settings = search.training.settings
     parts = value_parts(search)
     margin = 0.0 if settings.clus else search.margin
-    # With two values {first} and {second} are the same test.
+    # With two categories, {first} and {second} are the same test.
     candidates = list(range(len(parts))) if len(parts) > 2 else [0]
     rounds = len(parts) - 1 if settings.subsets else 1
     best, inside, chosen = None, search.part(slice(0, 0)), []
@@ -374,7 +373,7 @@ def best_subset(search: Search) -> Split | None:
 
 
 def nary_split(search: Search) -> Split | None:
-    """Try the one test with a branch for each value; values that do not occur get none."""
+    """Try the test with a branch for each category that occurs."""
     parts = value_parts(search)
     values = tuple(v for v, part in enumerate(parts) if part.n or search.training.settings.clus)
     if len(values) < 2:
@@ -388,7 +387,7 @@ def value_parts(search: Search) -> list[Part]:
 
 
 def merge_equal_leaves(node: Node, training: Training) -> None:
-    """CLUS: an inner node whose children are leaves that predict the same becomes a leaf."""
+    """Turn nodes whose children are leaves with the same prediction into leaves, as CLUS does."""
     for child in node.children:
         merge_equal_leaves(child, training)
     if node.is_leaf or not all(child.is_leaf for child in node.children):
@@ -399,7 +398,7 @@ def merge_equal_leaves(node: Node, training: Training) -> None:
 
 
 def discrete_prediction(leaf: Node, training: Training) -> np.ndarray:
-    """Return what CLUS compares: the mean vector, or the value predicted for each target."""
+    """Return what CLUS compares: the mean vector, or the predicted value of each target."""
     if training.settings.clus == "hierarchical":
         return leaf.value
     answers = []
@@ -413,7 +412,7 @@ def discrete_prediction(leaf: Node, training: Training) -> np.ndarray:
 
 def predict(tree: Node, columns: Sequence[Column], settings: Settings | None = None) -> np.ndarray:
     """Predict a vector of label proportions for each row."""
-    # For nominal targets CLUS mixes class counts, otherwise proportions are mixed.
+    # CLUS mixes class counts for nominal targets; otherwise proportions are mixed.
     mixes_counts = settings is not None and settings.clus == "nominal"
 
     def mixed(node: Node, row: int) -> np.ndarray:
