@@ -1,4 +1,4 @@
-# Two commands for a fresh machine: `make demo` and `make test`. Both may be run again at any time.
+# On a new machine, start with `make demo` or `make test`. Both can be run repeatedly.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +16,7 @@ test: $(VENV)/.dev
 lint: $(VENV)/.dev
 	@PATH="$(abspath $(BIN)):$$PATH" tools/lint
 
-# The engine's tests against a build with AddressSanitizer and UndefinedBehaviorSanitizer.
+# The tests of native code with AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: $(VENV)/.dev
 	@tools/sanitize $(abspath $(BIN))/python
 
@@ -38,7 +38,7 @@ $(VENV)/.venv:
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# Editable: Python changes need no new install; a change of the native code rebuilds it.
+# An editable install: only changes to the native code trigger a rebuild.
 $(VENV)/.base: $(VENV)/.venv $(NATIVE)
 	@echo "ramify: building the native core and installing into $(VENV) (a minute or two)"
 	@$(PIP) install --editable '.[cli]'

@@ -1,9 +1,9 @@
-"""Make src/ramify/datasets/registry.json from the manifest of a folder of data sets.
+"""Generate src/ramify/datasets/registry.json from the manifest of a folder of data sets.
 
 Usage: python tools/make_registry.py FOLDER/MANIFEST.json [registry.json]
 
-The registry says what `ramify.fetch` may read or download and what it must find there. It holds
-names, sizes, checksums and public sources, never data.
+The registry lists the files that `ramify.fetch` may read or download, with their names, sizes,
+checksums and public sources. It contains no data.
 """
 
 import json
@@ -30,10 +30,10 @@ DOMAINS = {
     "water_quality": "ecology",
 }
 
-# The header of slovenian_rivers has an empty item, which the manifest counts as a label.
+# The header of slovenian_rivers has an empty entry, which the manifest counts as a label.
 EMPTY_LABEL = {"slovenian_rivers"}
 
-# The one published name that differs from the usual ones, and the suffix of files made anew.
+# Split names that differ from the usual ones.
 SPLITS = {"trainvalid": "train"}
 
 PROTOCOL = "Published protocol: tune on valid, train on train and valid, test on test."
@@ -44,17 +44,17 @@ NOTES = {
     "delicious": "The hierarchy that one paper uses was never published; the labels are flat.",
     "enron_hmc": "The split train is the published trainvalid: training and validation rows "
     "together.",
-    "enron_mulan": "The labels are flat; their names (B.B2) hint at a hierarchy of two levels.",
+    "enron_mulan": "The labels are flat; their names (B.B2) suggest a hierarchy of two levels.",
     "expr_GO": "The split train was rebuilt from expr_FUN and the other GO sets; one row of the "
     "published file is missing.",
     "hom_FUN": "Only the split valid was found.",
     "medical": "Train is the smaller part, as published; the paper on distances for PCTs swaps "
     "the two.",
-    "rcv1v2": "The label columns of the public files are shifted between halves; they were put "
-    "right, and halves that could not be were left out. M143 has no example, nor has C11 in "
-    "part2.",
+    "rcv1v2": "The label columns of the public files are shifted between halves. They were "
+    "corrected where possible; the other halves were left out. No row has M143, and no row of "
+    "part2 has C11.",
     "reuters": "The same rows as rcv1v2_subset1, in CLUS's format.",
-    "slovenian_rivers": "The parts are those of a semi-supervised study; cross-validate on all "
+    "slovenian_rivers": "The splits are those of a semi-supervised study; cross-validate on all "
     "rows.",
     "water_quality": "A label is present where the abundance of the species is above 0.",
     "soil_quality_mtr": "Numeric targets only, no labels.",
@@ -62,19 +62,19 @@ NOTES = {
 
 
 def matching(name, table):
-    """Return the entries of a table whose key begins or ends a name, or is it."""
+    """Return the values of a table whose key is a prefix or a suffix of the name."""
     return [value for key, value in table.items() if name.startswith(key) or name.endswith(key)]
 
 
 def source_format(name, files):
-    """Tell how the labels are written: in CLUS's ARFF, beside it in XML, or as numbers."""
+    """Return how the labels are stored: in CLUS's ARFF, in a separate XML file, or as numbers."""
     if name in {"water_quality", "soil_quality_mtr"}:
         return "targets"
     return "mulan" if any(file["path"].endswith(".xml") for file in files) else "arff"
 
 
 def describe_file(file):
-    """Keep what a reader needs: where the file lies, what it must contain, where it is from."""
+    """Return the entry of a file: its path, its expected contents and its source."""
     split = file["split"] and file["split"].removesuffix("_rebuilt")
     return {
         "path": file["path"],
@@ -90,7 +90,7 @@ def describe_file(file):
 
 
 def describe_labels(name, labels):
-    """Return the figures of the labels, without an empty name among them."""
+    """Return the label statistics, without the empty label."""
     if name not in EMPTY_LABEL:
         return labels
     top, *below = labels["nodes_per_level"]
@@ -99,7 +99,7 @@ def describe_labels(name, labels):
 
 
 def describe_dataset(name, statistics, files):
-    """Put together the figures of one data set, its notes and its files in published order."""
+    """Return the entry of a data set: statistics, notes, and files in published order."""
     order = {split: place for place, split in enumerate(statistics["splits"])}
     files = sorted(files, key=lambda file: order.get(file["split"], len(order)))
     described = [describe_file(file) for file in files]
@@ -119,7 +119,7 @@ def describe_dataset(name, statistics, files):
 
 
 def main(manifest_path, registry_path=REGISTRY):
-    """Read the manifest, write the registry."""
+    """Read the manifest and write the registry."""
     manifest = json.loads(Path(manifest_path).read_text(encoding="utf-8"))
     datasets = {
         name: describe_dataset(

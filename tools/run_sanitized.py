@@ -1,13 +1,13 @@
-"""Run pytest on a copy of the package, whatever is installed.
+"""Run pytest on a copy of the package instead of the installed one.
 
-Usage: python tools/run_sanitized.py FOLDER [pytest arguments]; FOLDER holds the package to test.
+Usage: python tools/run_sanitized.py FOLDER [pytest arguments]; FOLDER contains the package.
 """
 
 import sys
 
 import pytest
 
-# Files whose tests reach native code without minutes of pure Python around it.
+# Test files that cover native code without long-running pure Python.
 NATIVE = [
     "tests/adaboost/test_adaboost.py",
     "tests/adaboost/test_adaboost_reference.py",
@@ -30,8 +30,8 @@ NATIVE = [
 
 
 def main(folder: str, arguments: list[str]) -> int:
-    """Put the folder before everything else, and run."""
-    # An editable install answers before sys.path does.
+    """Import the package from the folder, and run pytest."""
+    # The import hook of an editable install takes precedence over sys.path.
     sys.meta_path[:] = [f for f in sys.meta_path if "Redirecting" not in type(f).__name__]
     sys.path.insert(0, folder)
     import ramify._core  # noqa: PLC0415
