@@ -23,8 +23,8 @@ from ramify import (
     make_hierarchical_classification,
 )
 from ramify._parallel import _kept_by_cluster, count_threads
-from ramify.forest.members import TrainingSet
 from ramify.studies import run_study
+from ramify.tree.training_data import TrainingData
 from tests.support.estimators import make, public_classifiers
 from tests.support.studies_cases import MODELS, small, without_times
 
@@ -94,13 +94,13 @@ def test_cross_validation_gives_the_same_scores(estimator, client, data):
 
 def test_the_data_travel_once_and_not_with_every_tree(client, data, monkeypatch):
     written = []
-    original = TrainingSet.__getstate__
+    original = TrainingData.__getstate__
 
     def counting(self):
         written.append(self)
         return original(self)
 
-    monkeypatch.setattr(TrainingSet, "__getstate__", counting)
+    monkeypatch.setattr(TrainingData, "__getstate__", counting)
     with joblib.parallel_config("dask"):
         PCTForestClassifier(n_estimators=40, random_state=0).fit(data.X, data.y)
     assert 1 <= len(written) <= N_WORKERS

@@ -16,6 +16,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 from ramify import (
     HierarchicalBaggingClassifier,
+    MetaLabeler,
+    MLkNN,
     PCTBaggingClassifier,
     PCTClassifier,
     PerEdgeClassifier,
@@ -61,7 +63,9 @@ def test_max_samples_is_a_number_or_a_share() -> None:
         PerEdgeClassifier(),
         PerEdgeClassifier(estimator=KNeighborsClassifier(3)),  # takes no weights
         PerParentClassifier(estimator=LogisticRegression()),
+        PerEdgeClassifier(estimator=PerEdgeClassifier(estimator=KNeighborsClassifier(3))),
         PCTClassifier(max_depth=3),
+        MLkNN(n_neighbors=3),
     ],
     ids=str,
 )
@@ -82,6 +86,35 @@ def test_rows_are_repeated_where_weights_are_not_taken() -> None:
     learnt = model.estimators_[0].estimators_[None, "a"]
     assert learnt.n_samples_fit_ == 40
     assert len(np.unique(learnt._fit_X, axis=0)) < 40
+
+
+def test_members_that_take_no_weights_learn_from_the_drawn_rows() -> None:
+    data = make_data()
+    model = HierarchicalBaggingClassifier(
+        data.hierarchy, estimator=MLkNN(n_neighbors=3), n_estimators=3, random_state=0
+    ).fit(data.X, data.y)
+    for member in model.estimators_:
+        assert member.X_.shape == data.X.shape
+        assert len(np.unique(member.X_, axis=0)) < len(data.X)
+    parts = [member.predict_proba(data.X) for member in model.estimators_]
+    found = model.predict_proba(data.X)
+    np.testing.assert_allclose(found, np.mean(parts, axis=0), rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        (MLkNN(), "MLkNN"),
+        (PerEdgeClassifier(estimator=KNeighborsClassifier()), "KNeighborsClassifier"),
+        (PerEdgeClassifier(estimator=PerEdgeClassifier(estimator=MLkNN())), "MLkNN"),
+        (MetaLabeler(PCTClassifier(), counter=KNeighborsClassifier()), "KNeighborsClassifier"),
+    ],
+)
+def test_weights_are_refused_if_a_member_takes_none(estimator: Any, name: str) -> None:
+    data = make_data()
+    model = HierarchicalBaggingClassifier(data.hierarchy, estimator=estimator, n_estimators=2)
+    with pytest.raises(TypeError, match=rf"sample_weight is given, but {name}\.fit takes none"):
+        model.fit(data.X, data.y, sample_weight=np.ones(80))
 
 
 def test_frames_reach_the_members_as_they_came() -> None:

@@ -215,7 +215,9 @@ def test_weights_through_a_pipeline_need_routing(problem):
     asking = tree()
     pipeline = make_pipeline(FunctionTransformer(), asking)
     tuned = TunedThresholdClassifier(pipeline, random_state=0)
-    with pytest.raises(ValueError, match="the fit of Pipeline takes none"):
+    with pytest.raises(
+        TypeError, match=r"Pipeline\.fit takes none.* enable scikit-learn's metadata r"
+    ):
         tuned.fit(X, Y, sample_weight=weights)
     with sklearn.config_context(enable_metadata_routing=True):
         asking.set_fit_request(sample_weight=True)
@@ -275,7 +277,7 @@ def test_mistakes_are_named(problem):
         )
     with pytest.raises(ValueError, match="Give the hierarchy in one place only"):
         TunedThresholdClassifier(tree(), hierarchy=Hierarchy.from_labels(["z"])).fit(X, Y)
-    with pytest.raises(ValueError, match="the fit of KNeighborsClassifier takes none"):
+    with pytest.raises(TypeError, match=r"KNeighborsClassifier\.fit takes none"):
         TunedThresholdClassifier(KNeighborsClassifier(), hierarchy=TREE).fit(
             X, Y, sample_weight=np.ones(150)
         )

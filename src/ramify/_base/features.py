@@ -15,7 +15,14 @@ from ramify import _core
 from ramify._savable import savable
 from ramify._validation import shorten
 
-__all__ = ["FeatureSchema", "make_dataset", "read_features", "read_training_features"]
+__all__ = [
+    "FeatureSchema",
+    "csr_parts",
+    "given_features",
+    "make_dataset",
+    "read_features",
+    "read_training_features",
+]
 
 # Codes are written in a float matrix and counted in int32; more values than this are no nominal
 # feature but an identifier.
@@ -40,10 +47,20 @@ class FeatureSchema:
     n_categories: NDArray[np.int32]
     categories: dict[int, tuple[Any, ...]]
 
+    @classmethod
+    def numeric(cls, n_features: int) -> FeatureSchema:
+        """Return the schema of columns that are all numeric."""
+        return cls(np.zeros(n_features, dtype=np.int32), {})
+
     @property
     def has_nominal(self) -> bool:
         """Whether any column is nominal."""
         return bool(self.n_categories.any())
+
+    def with_numeric(self, n_features: int) -> FeatureSchema:
+        """Return the schema with numeric columns added at the end."""
+        added = np.zeros(n_features, dtype=np.int32)
+        return FeatureSchema(np.append(self.n_categories, added), self.categories)
 
 
 def read_training_features(
@@ -118,6 +135,26 @@ def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
             f"{shorten(schema.categories)}. Give a data frame with the same columns."
         )
     return _read_array(estimator, X, reset=False)
+
+
+def given_features(given: Any, X: Any) -> Any:
+    """Return what classifiers of other libraries get: a data frame as it came, or numbers.
+
+    Parameters
+    ----------
+    given : array-like, sparse matrix or data frame
+        X as the user passed it.
+    X : ndarray or sparse matrix
+        The same rows as `read_training_features` or `read_features` returned them.
+
+    Returns
+    -------
+    ndarray, csr_array or data frame
+        Rows can be picked from it.
+    """
+    if hasattr(given, "columns") and not sparse.issparse(given):
+        return given
+    return cast("Any", X).tocsr() if sparse.issparse(X) else X
 
 
 def make_dataset(X: Any, schema: FeatureSchema, *, clus: bool = False) -> _core.Dataset:

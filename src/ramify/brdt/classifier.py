@@ -12,16 +12,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
+from ramify._base.features import FeatureSchema
 from ramify._validation import check_choice, check_number, import_extra
 from ramify.brdt.learning import LearningPlan, Learnt, learn_trees
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.base import LocalClassifier
-from ramify.local.features import SharedFeatures, given_features
 from ramify.local.models import LocalModel
-from ramify.local.problems import LabelRows, LocalProblem
+from ramify.local.problems import LabelRows
 from ramify.local.trees import name_tree
 from ramify.tree.classifier import PCTClassifier
+from ramify.tree.training_data import TrainingData
 
 __all__ = ["BRDTClassifier"]
 
@@ -123,7 +124,6 @@ class BRDTClassifier(LocalClassifier):
     losses_: NDArray[np.float64]
     shares_: NDArray[np.float64]
     relation_models_: dict[Any, LocalModel]
-    estimator: None = None  # the base class asks; trees are C4.5-like
 
     def __init__(
         self,
@@ -161,20 +161,10 @@ class BRDTClassifier(LocalClassifier):
         if self.held_out is not None:
             check_number("held_out", self.held_out, 0.01, 0.9)
 
-    def _learn_local(
-        self,
-        given: Any,
-        X: Any,
-        Y: sparse.csr_array[np.int32],
-        weights: NDArray[np.float64],
-        *,
-        weighted: bool,
-    ) -> None:
+    def _learn_local(self, data: TrainingData) -> None:
         random = check_random_state(self.random_state)
-        features = SharedFeatures(X, given_features(given, X), self.schema_)
-        learnt = learn_trees(self._learning_plan(random), features, Y, weights, self.hierarchy_)
-        self.shares_ = LabelRows(Y, self.hierarchy_, weights).shares()
-        self._keep(learnt)
+        self._keep(learn_trees(self._learning_plan(random), data, self.hierarchy_))
+        self.shares_ = LabelRows(data.Y, self.hierarchy_, data.weights).shares()
 
     def _learning_plan(self, random: np.random.RandomState) -> LearningPlan:
         balanced = self.variant == "balanced"
@@ -219,9 +209,6 @@ class BRDTClassifier(LocalClassifier):
     def _local_estimator(self) -> PCTClassifier:
         return self._tree(self.prune_trees)
 
-    def _problems(self, rows: LabelRows) -> list[LocalProblem]:
-        raise NotImplementedError("_learn_local knows them")  # pragma: no cover
-
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         scores = np.zeros((self.hierarchy_.n_labels, answers[0].shape[1]))
         for model, answer in zip(self.local_models_.values(), answers, strict=True):
@@ -252,7 +239,7 @@ class BRDTClassifier(LocalClassifier):
         n_labels = self.hierarchy_.n_labels
         fitted.n_features_in_ = n_labels
         fitted.feature_names_in_ = np.array(list(map(str, self.hierarchy_.labels)), dtype=object)
-        fitted.schema_ = type(self.schema_)(np.zeros(n_labels, dtype=np.int32), {})
+        fitted.schema_ = FeatureSchema.numeric(n_labels)
         return fitted
 
     def to_networkx(self) -> Any:

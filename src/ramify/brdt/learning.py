@@ -17,12 +17,13 @@ from ramify._progress import track
 from ramify.brdt.extension import Extender, LabelTree, leaf_values
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.balancing import draw_counts
-from ramify.local.features import SharedFeatures
 from ramify.local.label_features import LabelledLearner
-from ramify.local.learners import learn_all, make_learner
-from ramify.local.models import LEARNT, ConstantClassifier, Learner, LocalModel
+from ramify.local.learners import make_learner
+from ramify.local.learning import Learner, learn_all
+from ramify.local.models import ConstantClassifier, LocalModel
 from ramify.local.problems import LabelRows, LocalProblem, label_problems
 from ramify.tree.classifier import PCTClassifier
+from ramify.tree.training_data import TrainingData
 
 __all__ = ["LearningPlan", "Learnt", "learn_trees"]
 
@@ -81,25 +82,15 @@ class Learnt:
     models: dict[int, LocalModel]
 
 
-def learn_trees(
-    plan: LearningPlan,
-    features: SharedFeatures,
-    Y: sparse.csr_array[np.int32],
-    weights: NDArray[np.float64],
-    hierarchy: Hierarchy,
-) -> Learnt:
+def learn_trees(plan: LearningPlan, data: TrainingData, hierarchy: Hierarchy) -> Learnt:
     """Learn relations, extend trees, choose.
 
     Parameters
     ----------
     plan : LearningPlan
         How.
-    features : SharedFeatures
-        X.
-    Y : csr_array of shape (n, n_labels)
-        The labels, closed upwards.
-    weights : ndarray of shape (n,)
-        What the rows count.
+    data : TrainingData
+        The features, labels and sample weights.
     hierarchy : Hierarchy
         The labels.
 
@@ -109,26 +100,20 @@ def learn_trees(
         Everything that the fitted model keeps.
     """
     random = check_random_state(plan.seed)
+    Y, weights = data.Y, data.weights
     choosing = _hold_out(weights, plan.held_out, random)
     growing = np.where(choosing, 0.0, weights) if plan.held_out is not None else weights
     problems = _label_problems(Y, hierarchy, growing, random if plan.balancing else None)
-    no_features = SharedFeatures(
-        sparse.csr_array((Y.shape[0], 0)),
-        None,
-        FeatureSchema(np.zeros(0, dtype=np.int32), {}),
-        stop=features.stop,
-    )
-    over_labels = LabelledLearner(
-        plan.relations, no_features, growing, hierarchy, Y, weighted=True
-    )
+    data = data.with_weights(growing)
+    no_features = data.with_features(sparse.csr_array((Y.shape[0], 0)), FeatureSchema.numeric(0))
+    over_labels = LabelledLearner(plan.relations, no_features, hierarchy)
     relations = _learn(over_labels, problems, plan)
-    over_features = make_learner(plan.tree, features, growing, hierarchy, weighted=True)
-    trees = _learn(over_features, problems, plan)
+    trees = _learn(make_learner(plan.tree, data, hierarchy), problems, plan)
     label_trees = [
         LabelTree(_tree_of(model), Y, label, growing) for label, model in enumerate(relations)
     ]
     graph, components = find_components(label_trees)
-    extension = _Extension(features, Y, growing, weights * choosing, label_trees)
+    extension = _Extension(data, weights * choosing, label_trees)
     return extension.choose(trees, graph, components, relations, verbose=plan.verbose)
 
 
@@ -201,18 +186,13 @@ class _Extension:
     """Extends the trees of all labels, and chooses one for each component."""
 
     def __init__(
-        self,
-        features: SharedFeatures,
-        Y: sparse.csr_array[np.int32],
-        growing: NDArray[np.float64],
-        choosing: NDArray[np.float64],
-        label_trees: list[LabelTree],
+        self, data: TrainingData, choosing: NDArray[np.float64], label_trees: list[LabelTree]
     ) -> None:
-        self.X = features.by_rows
-        self.Y = Y.toarray().astype(np.int8)
-        self.growing = growing
+        self.X = data.by_rows
+        self.Y = data.Y.toarray().astype(np.int8)
+        self.growing = data.weights
         self.choosing = choosing
-        self.extender = Extender(self.Y, label_trees, growing)
+        self.extender = Extender(self.Y, label_trees, self.growing)
 
     def choose(
         self,
@@ -241,7 +221,7 @@ class _Extension:
         """Return a label's model with a value for every label of its group, and each row's."""
         tree = _tree_of(model)
         if tree is None:
-            shares = tuple(float(share) for share in model.shares)
+            shares = tuple(share for share in model.shares if share is not None)
             return LocalModel(ConstantClassifier(shares), part, shares), np.array(shares)
         if sparse.issparse(self.X):
             leaf_of_row = tree.apply_csr(*csr_parts(self.X))
@@ -254,8 +234,8 @@ class _Extension:
         bounds = np.searchsorted(number[grown], np.arange(len(leaves) + 1))
         own = leaf_values(tree)[leaves] >= 0.5
         values = self.extender.extend_all(grown, bounds, label, own, part)
-        shares = (LEARNT,) * len(part)
-        return LocalModel(_with_values(tree, leaves, values), part, shares), values[number]
+        learnt = (None,) * len(part)
+        return LocalModel(_with_values(tree, leaves, values), part, learnt), values[number]
 
     def _loss(self, truth: NDArray[np.int8], predicted: NDArray[Any]) -> float:
         """Return the Hamming loss on the labels of a group."""

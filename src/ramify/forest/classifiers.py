@@ -6,7 +6,6 @@ from typing import Any
 
 from ramify.forest.ensemble import PCTEnsemble
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.tree.classifier import PCTClassifier
 
 __all__ = ["PCTBaggingClassifier", "PCTExtraTreesClassifier", "PCTForestClassifier"]
 
@@ -175,9 +174,6 @@ class PCTForestClassifier(PCTEnsemble):
         self.verbose = verbose
         self.clus_compat = clus_compat
 
-    def _make_tree(self) -> PCTClassifier:
-        return self._tree_with()
-
 
 class PCTBaggingClassifier(PCTEnsemble):
     """Bagged predictive clustering trees for labels that form a hierarchy.
@@ -269,9 +265,6 @@ class PCTBaggingClassifier(PCTEnsemble):
         self.verbose = verbose
         self.clus_compat = clus_compat
 
-    def _make_tree(self) -> PCTClassifier:
-        return self._tree_with()
-
 
 class PCTExtraTreesClassifier(PCTEnsemble):
     """Extremely randomised predictive clustering trees for labels that form a hierarchy.
@@ -310,6 +303,8 @@ class PCTExtraTreesClassifier(PCTEnsemble):
     >>> trees.predict([[1.0], [4.0]])
     array(['animal/cat', 'plant'], dtype='<U10')
     """
+
+    _splitter = "random"
 
     def __init__(
         self,
@@ -361,6 +356,3 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _make_tree(self) -> PCTClassifier:
-        return self._tree_with(splitter="random")

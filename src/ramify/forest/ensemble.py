@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -18,19 +17,35 @@ from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.features import csr_parts, read_features
 from ramify._base.measuring import measure_scores, read_measure
 from ramify._parallel import count_threads
+from ramify._validation import check_number
 from ramify.forest.clus_voting import multilabel_votes
-from ramify.forest.members import ClusSampling, Sampling, TrainingSet, grow_members
+from ramify.forest.members import ClusSampling, Sampling, grow_member, grow_members
 from ramify.labels.encoding import EncodedLabels
+from ramify.tree.checks import check_tree
 from ramify.tree.classifier import PCTClassifier
-from ramify.tree.plan import check_number, check_tree_fits
+from ramify.tree.parameters import plan_growth, weigh_labels
+from ramify.tree.plan import GrowthPlan, check_tree_fits
+from ramify.tree.training_data import TrainingData
 
-__all__ = ["PCTEnsemble"]
+__all__ = ["PCTEnsemble", "check_ensemble", "grow_in_turn", "make_member"]
+
+_SHARED_PARAMETERS = tuple(
+    name
+    for name in PCTClassifier().get_params(deep=False)
+    if name not in ("splitter", "n_jobs", "random_state")
+)
+"""Parameters of trees that an ensemble sets for all of its trees, if it has them."""
+
+_SHARED_ATTRIBUTES = (
+    *("hierarchy_", "schema_", "format_", "classes_", "n_features_in_"),
+    "feature_names_in_",
+)
 
 
 class PCTEnsemble(HierarchicalClassifier):
     """Base of the ensembles of predictive clustering trees.
 
-    A subclass declares the parameters that its trees share with PCTClassifier in `_tree_params`.
+    Its trees have the parameters that a subclass shares with `PCTClassifier`.
     """
 
     n_estimators: int
@@ -46,33 +61,8 @@ class PCTEnsemble(HierarchicalClassifier):
     oob_score_: float
     oob_decision_function_: NDArray[np.float64]
 
-    _tree_params: ClassVar[tuple[str, ...]] = (
-        "hierarchy",
-        "criterion",
-        "w0",
-        "weighting",
-        "max_depth",
-        "min_samples_split",
-        "min_samples_leaf",
-        "min_weight",
-        "min_impurity_decrease",
-        "max_features",
-        "redraw",
-        "f_test",
-        "threshold_at",
-        "nominal_tests",
-        "categorical_features",
-        "label_weight",
-        "clus_compat",
-    )
-
-    @abstractmethod
-    def _make_tree(self) -> PCTClassifier:
-        """Return an unfitted member."""
-
-    def _tree_with(self, **settings: Any) -> PCTClassifier:
-        shared = {name: getattr(self, name) for name in self._tree_params if hasattr(self, name)}
-        return PCTClassifier(**{**shared, **settings})
+    _splitter: ClassVar[str] = "best"
+    """The `splitter` of the trees."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PCTEnsemble:
         """Grow the trees.
@@ -119,21 +109,7 @@ class PCTEnsemble(HierarchicalClassifier):
         return self.trees_
 
     def _check_parameters(self) -> None:
-        check_number("n_estimators", self.n_estimators, 1, whole=True)
-        if self.f_test is not None:
-            check_number("f_test", self.f_test, 1e-12, 1)
-        if self.max_samples is not None:
-            is_count = isinstance(self.max_samples, int | np.integer)
-            check_number("max_samples", self.max_samples, 1 if is_count else 0)
-            if not is_count:
-                check_number("max_samples", self.max_samples, 0, 1)
-        if self.oob_score and not self.bootstrap:
-            raise ValueError(
-                "oob_score needs rows that a tree has not seen, but bootstrap is False. Set "
-                "bootstrap=True, or oob_score=False."
-            )
-        read_measure(self.oob_score)
-        self._make_tree()._check_parameters()
+        check_ensemble(self)
 
     def _grow(
         self,
@@ -142,21 +118,20 @@ class PCTEnsemble(HierarchicalClassifier):
         weights: NDArray[np.float64],
         kept: list[_core.Tree],
     ) -> None:
-        member = self._with_attributes(self._make_tree())
-        plan = member._plan(X.shape[1], 0)
-        label_weights = member._label_weights(encoded.Y, weights, plan)
-        plan = plan.with_sets(encoded.Y, label_weights)
+        member, single_label = make_member(self), self.format_.single_label
+        plan = plan_growth(member, self.hierarchy_, X.shape[1], single_label=single_label)
+        label_weights = weigh_labels(member, self.hierarchy_, encoded.Y, weights)
+        data = TrainingData(
+            X, self.schema_, encoded.Y, weights, label_weights, many=True, clus=self._clus
+        )
         sampling = self._sampling(np.diff(encoded.Y.indptr) > 0)
         if not kept:
             self._seed = self._read_seed()
         seeds = sampling.seeds(self._seed, self.n_estimators)
         if len(kept) < self.n_estimators:
-            training = TrainingSet(
-                X, self.schema_, encoded.Y, label_weights, weights, clus=self._clus
-            )
             grown = grow_members(
-                training,
-                plan,
+                data,
+                data.find_sets(plan),
                 sampling,
                 seeds[len(kept) :],
                 n_jobs=self.n_jobs,
@@ -275,17 +250,13 @@ class PCTEnsemble(HierarchicalClassifier):
         check_is_fitted(self)
         members = []
         for tree in self.trees_:
-            member = self._with_attributes(self._make_tree())
+            member = make_member(self)
+            for name in _SHARED_ATTRIBUTES:
+                if hasattr(self, name):
+                    setattr(member, name, getattr(self, name))
             member.tree_, member.f_test_ = tree, member.f_test
             members.append(member)
         return members
-
-    def _with_attributes(self, member: PCTClassifier) -> PCTClassifier:
-        names = ("hierarchy_", "schema_", "format_", "classes_", "n_features_in_")
-        for name in (*names, "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(member, name, getattr(self, name))
-        return member
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -308,3 +279,56 @@ class PCTEnsemble(HierarchicalClassifier):
             for tree in self.trees_:
                 check_tree_fits(tree, self.n_features_in_, self.hierarchy_.n_labels)
             self._seed = int(seed)  # with which warm_start goes on
+
+
+def check_ensemble(ensemble: PCTEnsemble) -> None:
+    """Raise ValueError or TypeError for parameters that make no ensemble."""
+    check_number("n_estimators", ensemble.n_estimators, 1, whole=True)
+    if ensemble.f_test is not None:
+        check_number("f_test", ensemble.f_test, 1e-12, 1)
+    if ensemble.max_samples is not None:
+        is_count = isinstance(ensemble.max_samples, int | np.integer)
+        check_number("max_samples", ensemble.max_samples, 1 if is_count else 0)
+        if not is_count:
+            check_number("max_samples", ensemble.max_samples, 0, 1)
+    if ensemble.oob_score and not ensemble.bootstrap:
+        raise ValueError(
+            "oob_score needs rows that a tree has not seen, but bootstrap is False. Set "
+            "bootstrap=True, or oob_score=False."
+        )
+    read_measure(ensemble.oob_score)
+    check_tree(make_member(ensemble))
+
+
+def make_member(ensemble: PCTEnsemble) -> PCTClassifier:
+    """Return an unfitted tree with the parameters of an ensemble.
+
+    Examples
+    --------
+    >>> from ramify import PCTExtraTreesClassifier
+    >>> make_member(PCTExtraTreesClassifier(n_estimators=10, max_depth=3)).splitter
+    'random'
+    """
+    names = [name for name in _SHARED_PARAMETERS if hasattr(ensemble, name)]
+    shared = {name: getattr(ensemble, name) for name in names}
+    return PCTClassifier(splitter=ensemble._splitter, **shared)
+
+
+def grow_in_turn(ensemble: PCTEnsemble, data: TrainingData, plan: GrowthPlan) -> None:
+    """Grow an ensemble's trees one after another on prepared data, instead of calling `fit`.
+
+    Parameters
+    ----------
+    ensemble : PCTEnsemble
+        Receives the trees; the caller sets what `fit` reads from X and y.
+    data : TrainingData
+        What all trees learn from.
+    plan : GrowthPlan
+        How a tree grows, but for its seed.
+    """
+    n_rows = data.n_rows if data.rows is None else len(data.rows)
+    sampling = ensemble._sampling(np.ones(n_rows, dtype=bool))
+    ensemble._seed = ensemble._read_seed()
+    seeds = sampling.seeds(ensemble._seed, ensemble.n_estimators)
+    plan = data.find_sets(plan)
+    ensemble.trees_ = [grow_member(data, plan, sampling, seed) for seed in seeds]

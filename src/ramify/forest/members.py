@@ -2,73 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ramify import _core
-from ramify._base.features import FeatureSchema, make_dataset
 from ramify._parallel import in_parallel
 from ramify._progress import track
 from ramify.tree.java_random import JavaRandom
-from ramify.tree.plan import GrowthPlan, prepare_labels
+from ramify.tree.plan import GrowthPlan
+from ramify.tree.training_data import TrainingData
 
-__all__ = ["ClusSampling", "Sampling", "TrainingSet", "grow_members"]
-
-
-@dataclass
-class TrainingSet:
-    """Checked training data; what all trees can share is computed once.
-
-    A copy that travels to another process computes its own there.
-
-    Attributes
-    ----------
-    X : ndarray or sparse matrix
-        What `read_training_features` returned, with its `schema`.
-    schema : FeatureSchema
-        Which columns are nominal.
-    Y : csr_array of shape (n, n_labels)
-        Labels, closed upwards.
-    label_weights : ndarray of shape (n_labels,)
-        What each label's impurity counts.
-    weights : ndarray of shape (n,)
-        What each row counts.
-    clus : bool
-        Whether trees obey CLUS's conventions.
-    stop : StopFlag
-        Ends all trees that grow on this data.
-    """
-
-    X: Any
-    schema: FeatureSchema
-    Y: sparse.csr_array[np.int32]
-    label_weights: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    clus: bool = False
-    stop: _core.StopFlag = field(default_factory=_core.StopFlag)
-
-    @cached_property
-    def dataset(self) -> _core.Dataset:
-        """The columns of X as the core takes them."""
-        return make_dataset(self.X, self.schema, clus=self.clus)
-
-    @cached_property
-    def labels(self) -> _core.Labels:
-        """The labels as the core takes them."""
-        return prepare_labels(self.Y, self.label_weights, many=True)
-
-    def __getstate__(self) -> dict[str, Any]:
-        left_here = ("dataset", "labels", "stop")
-        return {k: v for k, v in self.__dict__.items() if k not in left_here}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, stop=_core.StopFlag())
+__all__ = ["ClusSampling", "Sampling", "grow_member", "grow_members"]
 
 
 @dataclass(frozen=True)
@@ -172,7 +119,7 @@ class ClusSampling(Sampling):
 
 
 def grow_members(
-    training: TrainingSet,
+    data: TrainingData,
     plan: GrowthPlan,
     sampling: Sampling,
     seeds: list[int],
@@ -184,7 +131,7 @@ def grow_members(
 
     Parameters
     ----------
-    training : TrainingSet
+    data : TrainingData
         What all trees learn from.
     plan : GrowthPlan
         How a tree grows, but for its seed.
@@ -202,32 +149,35 @@ def grow_members(
     list of Tree
         In the order of the seeds.
     """
-    _ = training.dataset, training.labels  # here, once, rather than in every thread
-    tasks = (delayed(_grow_member)(training, plan, sampling, seed) for seed in seeds)
-    grown = in_parallel(tasks, n_jobs=n_jobs, prefer="threads", shared=[training])
+    _ = data.dataset, data.labels  # here, once, rather than in every thread
+    tasks = (delayed(grow_member)(data, plan, sampling, seed) for seed in seeds)
+    grown = in_parallel(tasks, n_jobs=n_jobs, prefer="threads", shared=[data])
     try:
         return list(track(grown, len(seeds), "Growing trees", shown=verbose))
     except BaseException:
         # Ctrl-C reaches the main thread only.
-        training.stop.set()
+        data.stop.set()
         raise
 
 
-def _grow_member(
-    training: TrainingSet, plan: GrowthPlan, sampling: Sampling, seed: int
-) -> _core.Tree:
+def grow_member(data: TrainingData, plan: GrowthPlan, sampling: Sampling, seed: int) -> _core.Tree:
+    """Grow one tree of an ensemble.
+
+    Parameters
+    ----------
+    data : TrainingData
+        What all trees learn from.
+    plan : GrowthPlan
+        How a tree grows, but for its seed.
+    sampling : Sampling
+        Draws the tree's rows.
+    seed : int
+        One of ``sampling.seeds``.
+
+    Returns
+    -------
+    Tree
+        The grown tree.
+    """
     counts, seed = sampling.draw(seed)
-    plan = plan.for_member(seed)
-    rows, weights = None, training.weights
-    if counts is not None:
-        rows = np.flatnonzero(counts)
-        weights = weights * counts
-    return plan.grow(
-        training.dataset,
-        training.Y,
-        training.label_weights,
-        weights,
-        rows,
-        labels=training.labels,
-        stop=training.stop,
-    )
+    return data.grow(plan.for_member(seed), counts=counts)

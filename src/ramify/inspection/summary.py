@@ -17,7 +17,6 @@ from ramify.forest.ensemble import PCTEnsemble
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.inspection.node_tests import FeatureNames, NodeTest, read_feature_names, read_tests
 from ramify.local.base import LocalClassifier
-from ramify.local.models import LEARNT
 from ramify.tree.classifier import PCTClassifier
 
 __all__ = ["ModelSummary", "NodeSummary", "TreeSummary", "summarise"]
@@ -248,8 +247,7 @@ def _named_trees(model: Any) -> Iterator[tuple[str, Sequence[int], _core.Tree]]:
 def _local_trees(model: LocalClassifier) -> Iterator[tuple[str, Sequence[int], _core.Tree]]:
     found = False
     for key, local in model.local_models_.items():
-        pairs = zip(local.labels, local.shares, strict=True)
-        labels = [c for c, share in pairs if share == LEARNT]
+        labels = local.learnt
         parts = key if isinstance(key, tuple) else (key,)
         name = " → ".join(str(part) for part in parts if part is not None) or "root"
         if isinstance(local.estimator, _core.Tree):

@@ -9,48 +9,37 @@ from typing import Any, ClassVar
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier
+from ramify._base.features import given_features
+from ramify._base.foreign import takes_labels
 from ramify._parallel import count_threads
 from ramify._validation import shorten
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.features import SharedFeatures, given_features
-from ramify.local.learners import learn_all, make_learner, takes_labels
-from ramify.local.models import LEARNT, Learner, LocalModel, Queries
+from ramify.local.learners import make_learner
+from ramify.local.learning import Learner, learn_all
+from ramify.local.models import LocalModel, Queries
 from ramify.local.problems import LabelRows, LocalProblem
 from ramify.local.trees import name_tree
 from ramify.tree.classifier import PCTClassifier
+from ramify.tree.training_data import TrainingData
 
-__all__ = ["LocalClassifier"]
+__all__ = ["LocalArchitecture", "LocalClassifier"]
 
 
 class LocalClassifier(HierarchicalClassifier):
-    """Base of the local architectures.
+    """Base of the classifiers that are made of local models.
 
-    A subclass says which problems its models learn, and how their answers make probabilities.
+    A subclass learns the models, and says how their answers make probabilities.
     """
 
-    estimator: Any
     n_jobs: int | None
     random_state: Any
     verbose: bool
     local_models_: dict[Any, LocalModel]
-
-    _joint: ClassVar[bool] = False
-    """Whether one local model may have to predict several labels at once."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            inner = get_tags(self.estimator)
-            tags.input_tags.sparse = inner.input_tags.sparse
-            tags.input_tags.allow_nan = inner.input_tags.allow_nan
-            tags.classifier_tags.multi_label = not self._joint or takes_labels(self.estimator)
-        return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LocalClassifier:
         """Fit the local models.
@@ -72,49 +61,26 @@ class LocalClassifier(HierarchicalClassifier):
         """
         given = X
         X, encoded, weights = self._read_training(X, y, sample_weight)
-        self._learn_local(given, X, encoded.Y, weights, weighted=sample_weight is not None)
+        data = TrainingData(
+            X,
+            self.schema_,
+            encoded.Y,
+            weights,
+            weighted=sample_weight is not None,
+            given=given_features(given, X),
+            feature_names=getattr(self, "feature_names_in_", None),
+            unlabelled_count=True,
+        )
+        self._learn_local(data)
         return self
 
-    def _learn_local(
-        self,
-        given: Any,
-        X: Any,
-        Y: sparse.csr_array[np.int32],
-        weights: NDArray[np.float64],
-        *,
-        weighted: bool,
-    ) -> None:
-        names = getattr(self, "feature_names_in_", None)
-        features = SharedFeatures(X, given_features(given, X), self.schema_, names)
-        problems = self._problems(LabelRows(Y, self.hierarchy_, weights))
-        learner = self._make_learner(features, Y, weights, weighted=weighted)
-        models = learn_all(
-            learner,
-            problems,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            verbose=bool(self.verbose),
-        )
-        self.local_models_ = {
-            problem.key: model for problem, model in zip(problems, models, strict=True)
-        }
-
-    def _make_learner(
-        self,
-        features: SharedFeatures,
-        Y: sparse.csr_array[np.int32],
-        weights: NDArray[np.float64],
-        *,
-        weighted: bool,
-    ) -> Learner:
-        """Return what learns the problems."""
-        return make_learner(
-            self._local_estimator(), features, weights, self._targets(), weighted=weighted
-        )
+    @abstractmethod
+    def _learn_local(self, data: TrainingData) -> None:
+        """Learn the models, and set `local_models_`."""
 
     @abstractmethod
-    def _problems(self, rows: LabelRows) -> list[LocalProblem]:
-        """Return what the local models learn."""
+    def _local_estimator(self) -> Any:
+        """Return the estimator that local models are fitted clones of."""
 
     @abstractmethod
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -130,8 +96,7 @@ class LocalClassifier(HierarchicalClassifier):
         if not isinstance(model.estimator, _core.Tree):
             return model.estimator
         labels = self._targets().labels
-        pairs = zip(model.labels, model.shares, strict=True)
-        learnt = [labels[c] for c, share in pairs if share == LEARNT]
+        learnt = [labels[c] for c in model.learnt]
         fitted = name_tree(self._local_estimator(), model.estimator, learnt)
         fitted.schema_, fitted.n_features_in_ = self.schema_, self.n_features_in_
         if hasattr(self, "feature_names_in_"):
@@ -146,9 +111,6 @@ class LocalClassifier(HierarchicalClassifier):
         """Return the same under names for people."""
         return self._targets()
 
-    def _local_estimator(self) -> Any:
-        return PCTClassifier() if self.estimator is None else self.estimator
-
     def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
         return self._score(X, given_features(given, X))
 
@@ -160,7 +122,7 @@ class LocalClassifier(HierarchicalClassifier):
 
     def _ask(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
         """Return each model's answers, (its labels, n)."""
-        clus = bool(getattr(self.estimator, "clus_compat", False))
+        clus = bool(getattr(self._local_estimator(), "clus_compat", False))
         queries = Queries(X, given, self._targets(), clus=clus)
         models = list(self.local_models_.values())
         n_bundles = min(len(models), count_threads(self.n_jobs))
@@ -179,6 +141,51 @@ class LocalClassifier(HierarchicalClassifier):
             if not isinstance(model, LocalModel):
                 raise ValueError(f"{type(model).__name__} is no local model")
             model.check(self._targets().n_labels)
+
+
+class LocalArchitecture(LocalClassifier):
+    """Base of the classifiers whose local models are clones of `estimator`.
+
+    A subclass says which problems the models learn.
+    """
+
+    estimator: Any
+
+    _joint: ClassVar[bool] = False
+    """Whether one local model may have to predict several labels at once."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            inner = get_tags(self.estimator)
+            tags.input_tags.sparse = inner.input_tags.sparse
+            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+            tags.classifier_tags.multi_label = not self._joint or takes_labels(self.estimator)
+        return tags
+
+    @abstractmethod
+    def _problems(self, rows: LabelRows) -> list[LocalProblem]:
+        """Return what the local models learn."""
+
+    def _make_learner(self, data: TrainingData) -> Learner:
+        """Return what learns the problems."""
+        return make_learner(self._local_estimator(), data, self._targets())
+
+    def _learn_local(self, data: TrainingData) -> None:
+        problems = self._problems(LabelRows(data.Y, self.hierarchy_, data.weights))
+        models = learn_all(
+            self._make_learner(data),
+            problems,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=bool(self.verbose),
+        )
+        self.local_models_ = {
+            problem.key: model for problem, model in zip(problems, models, strict=True)
+        }
+
+    def _local_estimator(self) -> Any:
+        return PCTClassifier() if self.estimator is None else self.estimator
 
 
 class LocalEstimators(Mapping[Any, Any]):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ramify._validation import check_choice
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.base import LocalClassifier
+from ramify.local.base import LocalArchitecture, LocalClassifier
 from ramify.local.combining import multiply_down
 from ramify.local.models import ConstantClassifier
 from ramify.local.problems import (
@@ -30,6 +30,7 @@ from ramify.local.problems import (
 __all__ = [
     "ConstantClassifier",
     "FlatClassifier",
+    "LocalArchitecture",
     "LocalClassifier",
     "PerEdgeClassifier",
     "PerLevelClassifier",
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 
-class PerEdgeClassifier(LocalClassifier):
+class PerEdgeClassifier(LocalArchitecture):
     """One classifier for every edge from a parent to a child (HSC).
 
     The model of an edge learns from the rows that have the parent whether they have the child: it
@@ -131,7 +132,7 @@ class PerEdgeClassifier(LocalClassifier):
         return multiply_down(np.concatenate(answers), edges, self.hierarchy_)
 
 
-class PerNodeClassifier(LocalClassifier):
+class PerNodeClassifier(LocalArchitecture):
     """One binary classifier for every label, with a policy for its negative rows.
 
     Parameters
@@ -241,7 +242,7 @@ class PerNodeClassifier(LocalClassifier):
         return make_coherent(scores.T, self.hierarchy_, "min")
 
 
-class PerParentClassifier(LocalClassifier):
+class PerParentClassifier(LocalArchitecture):
     """One classifier for every parent, which tells its children apart.
 
     The model of a parent learns from the rows that have it which children they have; the root
@@ -329,7 +330,7 @@ class PerParentClassifier(LocalClassifier):
         return multiply_down(np.concatenate(answers), edges, self.hierarchy_)
 
 
-class PerLevelClassifier(LocalClassifier):
+class PerLevelClassifier(LocalArchitecture):
     """One classifier for every level of the hierarchy.
 
     The model of a level learns from all rows which of the level's labels they have. A label's
@@ -413,7 +414,7 @@ class PerLevelClassifier(LocalClassifier):
         return make_coherent(scores.T, self.hierarchy_, "min")
 
 
-class FlatClassifier(LocalClassifier):
+class FlatClassifier(LocalArchitecture):
     """One binary classifier per label, on all rows, without regard to the hierarchy.
 
     With models for the leaves only (SLC), an inner label is as probable as the most probable leaf

@@ -6,17 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._base.classifier import HierarchicalClassifier
-from ramify._base.features import FeatureSchema
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.features import SharedFeatures, given_features
 from ramify.local.learners import make_learner
-from ramify.local.models import Learner, LocalModel
+from ramify.local.learning import Learner
+from ramify.local.models import LocalModel
 from ramify.local.problems import LocalProblem
 from ramify.local.trees import TreeLearner
+from ramify.tree.training_data import TrainingData
 
 __all__ = ["LabelledLearner", "join_labels", "without_column"]
 
@@ -52,27 +51,12 @@ class LabelledLearner(Learner):
 
     Parameters
     ----------
-    estimator, features, weights, hierarchy
-        As for `Learner`.
-    Y : csr_array of shape (n, n_labels)
-        The labels of the rows.
-    weighted : bool
-        Whether the weights were given.
+    estimator, data, hierarchy
+        As for `Learner`; the labels of `data` are those of the hierarchy.
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        features: SharedFeatures,
-        weights: NDArray[np.float64],
-        hierarchy: Hierarchy,
-        Y: sparse.csr_array[np.int32],
-        *,
-        weighted: bool,
-    ) -> None:
-        super().__init__(estimator, features, weights, hierarchy)
-        self.Y = Y
-        self.weighted = weighted
+    def __init__(self, estimator: Any, data: TrainingData, hierarchy: Hierarchy) -> None:
+        super().__init__(estimator, data, hierarchy)
         self.prefer = "threads" if isinstance(estimator, HierarchicalClassifier) else None
         inner = self._make_inner(None)  # refuses what cannot learn, before any work
         # Trees of ours share it for all labels; other classifiers each need columns of their own.
@@ -87,25 +71,15 @@ class LabelledLearner(Learner):
         """Learn one label; see `Learner`."""
         (label,) = problem.labels
         if self._shared is not None:
-            hidden = self.features.X.shape[1] + label
+            hidden = self.data.n_features + label
             return self._shared.learn(replace(problem, hidden=hidden), seed)
         inner = self._make_inner(label)
         inner.prepare()
         return inner.learn(problem, seed)
 
     def _make_inner(self, hidden: int | None) -> Learner:
-        X = join_labels(self.features.X, self.Y, hidden)
-        schema = self.features.schema
-        n_categories = np.append(schema.n_categories, np.zeros(self.Y.shape[1], dtype=np.int32))
-        joined = SharedFeatures(
-            X,
-            given_features(X, X),
-            FeatureSchema(n_categories, schema.categories),
-            stop=self.features.stop,
+        data = self.data
+        joined = data.with_features(
+            join_labels(data.X, data.Y, hidden), data.schema.with_numeric(data.Y.shape[1])
         )
-        return make_learner(
-            self.estimator, joined, self.weights, self.hierarchy, weighted=self.weighted
-        )
-
-    def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
-        raise NotImplementedError("learn does it all")  # pragma: no cover
+        return make_learner(self.estimator, joined, self.hierarchy)

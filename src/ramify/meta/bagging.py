@@ -12,14 +12,13 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 
 from ramify._base.classifier import HierarchicalClassifier
+from ramify._base.features import given_features
+from ramify._base.foreign import check_takes_weights, clone_seeded, takes_weights
 from ramify._parallel import count_threads, in_parallel
 from ramify._progress import track
 from ramify._validation import check_number
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.classifiers import LocalClassifier, PerEdgeClassifier
-from ramify.local.features import given_features
-from ramify.local.learners import takes_weights
-from ramify.local.models import set_random_state
+from ramify.local.classifiers import PerEdgeClassifier
 
 __all__ = ["HierarchicalBaggingClassifier"]
 
@@ -155,6 +154,8 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
         if self.categorical_features is not None:
             settings["categorical_features"] = self.categorical_features
         template = clone(self._member()).set_params(**settings)
+        if sample_weight is not None:
+            check_takes_weights(template)
         random = check_random_state(self.random_state)
         seeds = [int(seed) for seed in random.randint(_MAX_SEED, size=self.n_estimators)]
         n_draws = self._count_draws(X.shape[0])
@@ -195,24 +196,14 @@ class _Data:
 def _fit_member(template: Any, data: _Data, n_draws: int, seed: int) -> Any:
     """Fit a clone to rows drawn with replacement."""
     random = check_random_state(seed)
-    member = clone(template)
-    set_random_state(member, int(random.randint(_MAX_SEED)))
+    member = clone_seeded(template, int(random.randint(_MAX_SEED)))
     n_rows = data.X.shape[0]
     drawn = random.randint(n_rows, size=n_draws)
-    if _heeds_weights(template):
-        counts = np.bincount(drawn, minlength=n_rows).astype(np.float64)
-        weights = counts if data.weights is None else counts * data.weights
-        return member.fit(data.X, data.y, sample_weight=weights)
-    return member.fit(
-        _safe_indexing(data.X, drawn),
-        _safe_indexing(data.y, drawn),
-        sample_weight=None if data.weights is None else data.weights[drawn],
-    )
-
-
-def _heeds_weights(estimator: Any) -> bool:
-    inner = estimator.estimator if isinstance(estimator, LocalClassifier) else None
-    return inner is None or isinstance(inner, HierarchicalClassifier) or takes_weights(inner)
+    if not takes_weights(template):
+        return member.fit(_safe_indexing(data.X, drawn), _safe_indexing(data.y, drawn))
+    counts = np.bincount(drawn, minlength=n_rows).astype(np.float64)
+    weights = counts if data.weights is None else counts * data.weights
+    return member.fit(data.X, data.y, sample_weight=weights)
 
 
 def _ask_member(member: Any, X: Any) -> NDArray[np.float64]:

@@ -11,12 +11,13 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import KFold, check_cv
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from ramify._validation import check_number, check_same_length
 from ramify.labels.encoding import EncodedLabels, read_labels
 from ramify.meta.base import WrappingClassifier
-from ramify.meta.wrapping import fit_wrapped, label_scores, rows_of
+from ramify.meta.wrapping import fit_wrapped, label_scores
 
 __all__ = ["HeldOut", "HeldOutClassifier"]
 
@@ -120,4 +121,4 @@ def _fit_and_score(
 ) -> NDArray[np.float64]:
     train, test = split
     model = fit_wrapped(estimator, X, encoded, weights, train)
-    return label_scores(model, rows_of(X, test), encoded.format)
+    return label_scores(model, _safe_indexing(X, test), encoded.format)

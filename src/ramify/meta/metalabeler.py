@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from ramify._base.foreign import check_takes_weights
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels, read_labels
 from ramify.meta.base import WrappingClassifier
-from ramify.meta.wrapping import label_scores, rows_of
+from ramify.meta.wrapping import label_scores
 from ramify.sibling_lasso.classifier import SiblingLassoClassifier
 
 __all__ = ["MetaLabeler"]
@@ -106,6 +108,8 @@ class MetaLabeler(WrappingClassifier):
         """
         X, encoded, weights = self._read_wrapped(X, y, sample_weight)
         given = None if sample_weight is None else weights
+        if given is not None and self.counter is not None:
+            check_takes_weights(self.counter)
         self._fit_estimator(X, self._taught(encoded), given)
         self.counter_, self.n_leaves_ = None, 1
         if not self.format_.single_label:
@@ -116,7 +120,7 @@ class MetaLabeler(WrappingClassifier):
             if (counts < self.n_leaves_).any():
                 counter = SiblingLassoClassifier() if self.counter is None else clone(self.counter)
                 options = {} if given is None else {"sample_weight": given[kept]}
-                self.counter_ = counter.fit(rows_of(X, kept), counts, **options)
+                self.counter_ = counter.fit(_safe_indexing(X, kept), counts, **options)
         return self
 
     @property

@@ -1,4 +1,4 @@
-"""Any classifier as a model of n × n_labels probabilities: what it is taught, what it answers."""
+"""Fitting the classifier inside another one, and its scores: one column per label."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing
-from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.validation import has_fit_parameter
 
+from ramify._base.foreign import Question, check_takes_weights
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels, LabelFormat
 
-__all__ = ["check_rows", "fit_wrapped", "known_hierarchy", "label_scores", "rows_of"]
+__all__ = ["check_rows", "fit_wrapped", "known_hierarchy", "label_scores"]
 
 
 def known_hierarchy(estimator: Any, hierarchy: Hierarchy | None) -> Hierarchy | None:
@@ -79,11 +77,6 @@ def check_rows(X: Any) -> Any:
     return rows
 
 
-def rows_of(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Return some rows of X as `check_rows` gives it: an array, a csr matrix or a data frame."""
-    return _safe_indexing(X, rows)
-
-
 def fit_wrapped(
     estimator: Any,
     X: Any,
@@ -121,12 +114,12 @@ def fit_wrapped(
     if unset:
         model.set_params(**unset)
     Y = encoded.Y if rows is None else encoded.Y[rows]
-    y = encoded.format.write(Y) if names else _plain_labels(Y, encoded)
+    y = encoded.format.write(Y) if names else _write_plain(Y, encoded.format)
     options = {}
     if weights is not None:
-        _check_takes_weights(model)
+        check_takes_weights(model)
         options["sample_weight"] = weights if rows is None else weights[rows]
-    model.fit(X if rows is None else rows_of(X, rows), y, **options)
+    model.fit(X if rows is None else _safe_indexing(X, rows), y, **options)
     if not hasattr(model, "predict_proba"):
         raise TypeError(
             f"estimator is {type(estimator).__name__}, which has no predict_proba. Give a "
@@ -135,26 +128,17 @@ def fit_wrapped(
     return model
 
 
-def _check_takes_weights(model: Any) -> None:
-    if has_fit_parameter(model, "sample_weight") or isinstance(model, FrozenEstimator):
-        return
-    if sklearn.get_config()["enable_metadata_routing"]:
-        routing = get_routing_for_object(model)
-        if routing.consumes("fit", ["sample_weight"]):
-            return
-    raise ValueError(
-        f"sample_weight is given, but the fit of {type(model).__name__} takes none. Leave it out, "
-        "or choose another estimator; inside a pipeline, enable scikit-learn's metadata routing."
-    )
+def _question(format: LabelFormat) -> Question:
+    """Return how labels in a format are put to classifiers that know of no hierarchy."""
+    return Question.about(range(format.hierarchy.n_labels), exclusive=format.single_label)
 
 
-def _plain_labels(Y: sparse.csr_array[np.int32], encoded: EncodedLabels) -> NDArray[Any]:
-    """Return labels as scikit-learn's own classifiers take them."""
-    if encoded.format.single_label:
-        names = encoded.hierarchy.decode(Y)
-        return encoded.hierarchy.indices([row[0] for row in names])
-    dense = Y.toarray()
-    return dense[:, 0] if dense.shape[1] == 1 else dense
+def _write_plain(Y: sparse.csr_array[np.int32], format: LabelFormat) -> NDArray[Any]:
+    """Return labels as scikit-learn's own classifiers take them; classes are label positions."""
+    question = _question(format)
+    if question.answer != "classes":
+        return question.write(Y)
+    return format.hierarchy.indices([row[0] for row in format.hierarchy.decode(Y)])
 
 
 def label_scores(model: Any, X: Any, format: LabelFormat) -> NDArray[np.float64]:
@@ -174,17 +158,14 @@ def label_scores(model: Any, X: Any, format: LabelFormat) -> NDArray[np.float64]
     ndarray of shape (n, n_labels)
         Not coherent, unless the classifier's answer is.
     """
-    answer = model.predict_proba(X)
     n_labels = format.hierarchy.n_labels
-    if not _hierarchies(model) and format.single_label:
-        return _summed_upwards(np.asarray(answer), model.classes_, format.hierarchy)
-    if isinstance(answer, list):  # one array per label, as scikit-learn's forests answer
-        columns = [_column_of_one(*part) for part in zip(answer, model.classes_, strict=True)]
-        scores = np.stack(columns, axis=1)
-    elif not _hierarchies(model) and n_labels == 1:
-        scores = _column_of_one(np.asarray(answer), model.classes_)[:, None]
+    if _hierarchies(model):
+        scores = np.asarray(model.predict_proba(X), dtype=np.float64)
     else:
-        scores = np.asarray(answer, dtype=np.float64)
+        question = _question(format)
+        scores = question.read(model, X)
+        if question.answer == "classes":
+            scores = _summed_upwards(scores, format.hierarchy)
     if scores.ndim != 2 or scores.shape[1] != n_labels:
         raise ValueError(
             f"estimator {type(model).__name__} predicts probabilities of shape {scores.shape}, "
@@ -193,24 +174,13 @@ def label_scores(model: Any, X: Any, format: LabelFormat) -> NDArray[np.float64]
     return scores
 
 
-def _column_of_one(answer: NDArray[np.float64], classes: Any) -> NDArray[np.float64]:
-    """Return the probability of class 1, which a label without training rows does not have."""
-    column = np.flatnonzero(np.asarray(classes) == 1)
-    return answer[:, column[0]] if column.size else np.zeros(len(answer))
-
-
-def _summed_upwards(
-    answer: NDArray[np.float64], classes: NDArray[Any], hierarchy: Hierarchy
-) -> NDArray[np.float64]:
-    """Return what labels have with all below them, from the probabilities of exclusive classes.
-
-    `classes` are positions of labels, as `_plain_labels` gave them.
-    """
+def _summed_upwards(answer: NDArray[np.float64], hierarchy: Hierarchy) -> NDArray[np.float64]:
+    """Return what labels have with all below them, from the probabilities of exclusive classes."""
     indptr, indices = hierarchy.ancestor_rows
     n_labels = hierarchy.n_labels
     ones = np.ones(len(indices))
     above = sparse.csr_array((ones, indices, indptr), shape=(n_labels, n_labels))
-    counts: Any = (above + sparse.eye_array(n_labels, format="csr"))[classes]
+    counts: Any = above + sparse.eye_array(n_labels, format="csr")
     # Not a dense product: that of BLAS would let a row depend on the others in its last digits.
     sums = sparse.csr_array(counts.T) @ answer.T
     return np.minimum(np.ascontiguousarray(sums.T, dtype=np.float64), 1.0)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ramify import _core
-from ramify._base.features import FeatureSchema
+from ramify._base.features import given_features
 from ramify.decision import apply_threshold, make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.base import LocalClassifier
-from ramify.local.features import SharedFeatures, given_features
+from ramify.local.base import LocalArchitecture
 from ramify.local.label_features import LabelledLearner, join_labels
-from ramify.local.models import Learner, LocalModel, Queries
+from ramify.local.learning import Learner
+from ramify.local.models import LocalModel, Queries
 from ramify.local.problems import LabelRows, LocalProblem, label_problems
+from ramify.tree.training_data import TrainingData
 
 __all__ = ["BinaryRelevance", "BinaryRelevancePlus"]
 
 
-class BinaryRelevance(LocalClassifier):
+class BinaryRelevance(LocalArchitecture):
     """One binary classifier for every label, each on all rows (BR).
 
     Parameters
@@ -97,7 +98,7 @@ class BinaryRelevance(LocalClassifier):
         return make_coherent(np.concatenate(answers).T, self.hierarchy_, "min")
 
 
-class BinaryRelevancePlus(LocalClassifier):
+class BinaryRelevancePlus(LocalArchitecture):
     """One binary classifier for every label, told which other labels a row has (BR+).
 
     In training the models see the true labels. To predict, a `BinaryRelevance` comes first, and
@@ -173,18 +174,11 @@ class BinaryRelevancePlus(LocalClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn_local(
-        self,
-        given: Any,
-        X: Any,
-        Y: sparse.csr_array[np.int32],
-        weights: NDArray[np.float64],
-        *,
-        weighted: bool,
-    ) -> None:
+    def _learn_local(self, data: TrainingData) -> None:
+        data = replace(data, given=given_features(data.X, data.X))  # arrays, also for data frames
         self.first_ = self._make_first()
-        self.first_._learn_local(X, X, Y, weights, weighted=weighted)
-        super()._learn_local(X, X, Y, weights, weighted=weighted)
+        self.first_._learn_local(data)
+        super()._learn_local(data)
 
     def _make_first(self) -> BinaryRelevance:
         """Return the first stage, which knows of X and y what this classifier has read."""
@@ -195,17 +189,8 @@ class BinaryRelevancePlus(LocalClassifier):
             first.feature_names_in_ = self.feature_names_in_
         return first
 
-    def _make_learner(
-        self,
-        features: SharedFeatures,
-        Y: sparse.csr_array[np.int32],
-        weights: NDArray[np.float64],
-        *,
-        weighted: bool,
-    ) -> Learner:
-        return LabelledLearner(
-            self._local_estimator(), features, weights, self.hierarchy_, Y, weighted=weighted
-        )
+    def _make_learner(self, data: TrainingData) -> Learner:
+        return LabelledLearner(self._local_estimator(), data, self.hierarchy_)
 
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         return label_problems(rows, range(rows.hierarchy.n_labels))
@@ -213,7 +198,7 @@ class BinaryRelevancePlus(LocalClassifier):
     def _ask(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
         scores = self.first_._score(X, given_features(X, X))
         Y = apply_threshold(scores, 0.5, self.hierarchy_)
-        clus = bool(getattr(self.estimator, "clus_compat", False))
+        clus = bool(getattr(self._local_estimator(), "clus_compat", False))
 
         def ask(model: LocalModel, hidden: int | None) -> NDArray[np.float64]:
             joined = join_labels(X, Y, hidden)
@@ -237,8 +222,7 @@ class BinaryRelevancePlus(LocalClassifier):
             n_labels = self.hierarchy_.n_labels
             own = getattr(self, "feature_names_in_", None)
             names = [f"x{j}" for j in range(self.n_features_in_)] if own is None else list(own)
-            n_categories = np.append(self.schema_.n_categories, np.zeros(n_labels, np.int32))
-            fitted.schema_ = FeatureSchema(n_categories, self.schema_.categories)
+            fitted.schema_ = self.schema_.with_numeric(n_labels)
             fitted.n_features_in_ = self.n_features_in_ + n_labels
             fitted.feature_names_in_ = np.array(
                 [*names, *map(str, self.hierarchy_.labels)], dtype=object

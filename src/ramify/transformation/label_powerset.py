@@ -11,11 +11,10 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ramify._base.features import read_features
+from ramify._base.features import given_features, read_features
 from ramify._validation import check_choice, check_number
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.features import given_features
 from ramify.local.problems import LabelRows, LocalProblem
 from ramify.transformation.label_sets import LabelSetClassifier
 
@@ -98,8 +97,7 @@ class LabelPowerset(LabelSetClassifier):
         self.verbose = verbose
 
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
-        problems: list[LocalProblem] = self._learn_sets(rows, [np.arange(rows.hierarchy.n_labels)])
-        return problems
+        return self._learn_sets(rows, [np.arange(rows.hierarchy.n_labels)])
 
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         # Sparse, so that no row's sum depends on the others; a label's terms are among its
@@ -238,8 +236,7 @@ class RAkEL(LabelSetClassifier):
         names = rows.hierarchy.labels
         self.groups_ = [tuple(names[c] for c in group.tolist()) for group in groups]
         self.shares_ = rows.shares()
-        problems: list[LocalProblem] = self._learn_sets(rows, groups)
-        return problems
+        return self._learn_sets(rows, groups)
 
     def _score(self, X: Any, given: Any) -> NDArray[np.float64]:
         n_rows = X.shape[0]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.base import LocalClassifier
+from ramify.local.base import LocalArchitecture
 from ramify.local.problems import LabelRows, LocalProblem
 
 __all__ = ["LabelSetClassifier"]
@@ -21,7 +21,7 @@ _BITS = 62  # labels whose sets are numbered by the bits of one integer
 Rows = NDArray[np.int64]
 
 
-class LabelSetClassifier(LocalClassifier):
+class LabelSetClassifier(LocalArchitecture):
     """Base of the classifiers whose models choose one of the label sets seen in training.
 
     Each model speaks of some labels; its classes are the distinct sets of these labels. Classes
@@ -30,7 +30,9 @@ class LabelSetClassifier(LocalClassifier):
 
     label_sets_: sparse.csr_array[np.int32]
 
-    def _learn_sets(self, rows: LabelRows, groups: Sequence[NDArray[np.int64]]) -> Any:
+    def _learn_sets(
+        self, rows: LabelRows, groups: Sequence[NDArray[np.int64]]
+    ) -> list[LocalProblem]:
         """Return a problem for each group of labels; set `label_sets_`, what its classes are."""
         problems: list[LocalProblem] = []
         sets: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []

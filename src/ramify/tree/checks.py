@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from ramify._validation import check_choice, check_number
 from ramify.tree.criteria import check_criterion
+from ramify.tree.parameters import TreeParameters, is_list
 from ramify.tree.pruning import check_measure
 
-if TYPE_CHECKING:
-    from ramify.tree.classifier import PCTClassifier
-
-__all__ = ["check_tree", "is_list"]
+__all__ = ["check_tree"]
 
 # What CLUS has no like of: the parameter, its value in CLUS, and what CLUS does.
 _NOT_IN_CLUS = (
@@ -23,7 +19,7 @@ _NOT_IN_CLUS = (
 )
 
 
-def check_tree(tree: PCTClassifier) -> None:
+def check_tree(tree: TreeParameters) -> None:
     """Raise ValueError or TypeError for parameters that make no tree."""
     check_criterion(tree.criterion, tree.f_test, clus=tree.clus_compat)
     check_choice("prototype", tree.prototype, ("mean", "medoid"))
@@ -54,15 +50,10 @@ def _check_levels(f_test: Any) -> None:
             check_number("f_test", level, 1e-12, 1)
 
 
-def _check_clus(tree: PCTClassifier) -> None:
+def _check_clus(tree: TreeParameters) -> None:
     for name, value, why in _NOT_IN_CLUS:
         found = getattr(tree, name)
         if found != value:
             raise ValueError(
                 f"{name} is {found!r}, but {why}. Use {name}={value!r}, or clus_compat=False."
             )
-
-
-def is_list(value: Any) -> bool:
-    """Say whether a parameter holds several values to choose from."""
-    return isinstance(value, list | tuple | np.ndarray)

@@ -13,26 +13,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify._base.classifier import ArrayClassifier
-from ramify._base.features import csr_parts, make_dataset, read_features
+from ramify._base.classifier import HierarchicalClassifier
+from ramify._base.features import csr_parts, read_features
 from ramify._validation import check_same_length
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import read_labels
-from ramify.tree.checks import check_tree, is_list
-from ramify.tree.criteria import (
-    clus_multilabel_weights,
-    find_label_weights,
-    name_criterion,
-    read_distance,
-)
+from ramify.tree.checks import check_tree
 from ramify.tree.f_test_choice import FTestChoice, choose_f_test
-from ramify.tree.plan import GrowthPlan, check_tree_fits, count_features, predict_tree
+from ramify.tree.parameters import is_list, plan_growth, weigh_labels
+from ramify.tree.plan import check_tree_fits, predict_tree
 from ramify.tree.pruning import make_loss, prune_by_error
+from ramify.tree.training_data import TrainingData
 
 __all__ = ["PCTClassifier"]
 
 
-class PCTClassifier(ArrayClassifier):
+class PCTClassifier(HierarchicalClassifier):
     """A predictive clustering tree for labels that form a hierarchy.
 
     One tree predicts all labels. Every test is chosen so that the label sets on its two sides
@@ -253,9 +249,6 @@ class PCTClassifier(ArrayClassifier):
         self._grow(X, encoded.Y, weights, self._read_validation(validation))
         return self
 
-    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
-        self._grow(X, Y, weights, self._read_validation(None))
-
     def _grow(
         self,
         X: Any,
@@ -264,36 +257,33 @@ class PCTClassifier(ArrayClassifier):
         validation: tuple[Any, sparse.csr_array[np.int32]] | None,
     ) -> None:
         random = check_random_state(self.random_state)
-        plan = self._plan(X.shape[1], int(random.randint(np.iinfo(np.int32).max)))
-        label_weights = self._label_weights(Y, weights, plan)
+        plan = plan_growth(
+            self,
+            self.hierarchy_,
+            X.shape[1],
+            single_label=self.format_.single_label,
+            seed=int(random.randint(np.iinfo(np.int32).max)),
+        )
+        label_weights = weigh_labels(self, self.hierarchy_, Y, weights)
+        data = TrainingData(X, self.schema_, Y, weights, label_weights, clus=self.clus_compat)
         by_error = self.pruning == "reduced_error"
         if is_list(self.f_test):
             levels = tuple(map(float, self.f_test))
             choice = FTestChoice(levels, self.f_test_folds, None if by_error else validation)
-            found = choose_f_test(
-                plan,
-                choice,
-                random,
-                X=X,
-                schema=self.schema_,
-                Y=Y,
-                label_weights=label_weights,
-                weights=weights,
-            )
+            found = choose_f_test(plan, choice, random, data)
             self.f_test_, self.f_test_scores_ = found.level, found.scores
             self.tree_ = found.data.grow(found.plan)
         else:
             self.f_test_ = plan.f_test
-            dataset = make_dataset(X, self.schema_, clus=self.clus_compat)
-            self.tree_ = plan.grow(dataset, Y, label_weights, weights)
+            self.tree_ = data.grow(plan)
         if by_error and validation is not None:
-            loss = make_loss(
-                self.pruning_measure,
-                validation[1],
-                self.hierarchy_,
-                partial(self._decide, threshold=None),
-            )
-            self.tree_ = prune_by_error(self.tree_, validation[0], Y.shape[1], loss)
+            self._prune(*validation)
+
+    def _prune(self, X: Any, Y: sparse.csr_array[np.int32]) -> None:
+        """Turn nodes into leaves where this does not increase the loss on validation rows."""
+        decide = partial(self._decide, threshold=None)
+        loss = make_loss(self.pruning_measure, Y, self.hierarchy_, decide)
+        self.tree_ = prune_by_error(self.tree_, X, Y.shape[1], loss)
 
     def _read_validation(self, validation: Any) -> tuple[Any, sparse.csr_array[np.int32]] | None:
         """Return the validation rows as the training rows are kept, or None if there are none."""
@@ -317,49 +307,6 @@ class PCTClassifier(ArrayClassifier):
 
     def _check_parameters(self) -> None:
         check_tree(self)
-
-    def _plan(self, n_features: int, seed: int) -> GrowthPlan:
-        flat = self.hierarchy_.depth <= 1
-        clus = None
-        if self.clus_compat:
-            clus = "hierarchical" if self.criterion == "variance" else "multilabel"
-        wanted = count_features(self.max_features, n_features, clus=self.clus_compat)
-        return GrowthPlan(
-            criterion=name_criterion(self.criterion),
-            exclusive=flat and self.format_.single_label,
-            max_depth=self.max_depth,
-            min_samples_split=self.min_samples_split,
-            min_samples_leaf=self.min_samples_leaf,
-            min_weight=self.min_weight,
-            min_impurity_decrease=self.min_impurity_decrease,
-            max_features=0 if wanted == n_features else wanted,
-            redraw=bool(self.redraw),
-            random_thresholds=self.splitter == "random",
-            midpoint=self._midpoint(),
-            nominal_tests=self.nominal_tests,
-            f_test=self.f_test if isinstance(self.f_test, float | int) else None,
-            seed=seed,
-            n_jobs=self.n_jobs,
-            clus=clus,
-            distance=read_distance(self.criterion, self.hierarchy_),
-            prototype=self.prototype,
-            inner_values=self.pruning == "reduced_error",
-            confidence=self.pruning_confidence if self.pruning == "pessimistic" else None,
-        )
-
-    def _midpoint(self) -> bool:
-        if self.threshold_at is None:
-            return not self.clus_compat
-        return self.threshold_at == "midpoint"
-
-    def _label_weights(
-        self, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64], plan: GrowthPlan
-    ) -> NDArray[np.float64]:
-        """Return what each label's impurity counts."""
-        if plan.clus == "multilabel":
-            by_gini = self.criterion == "gini"
-            return clus_multilabel_weights(Y, weights) if by_gini else np.ones(Y.shape[1])
-        return find_label_weights(self.hierarchy_, self.w0, self.weighting, self.label_weight)
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         scores = np.zeros((X.shape[0], self.hierarchy_.n_labels))

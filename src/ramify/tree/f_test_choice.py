@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import KFold
 
-from ramify import _core
-from ramify._base.features import FeatureSchema, make_dataset
 from ramify.metrics import pooled_auprc
 from ramify.tree.java_random import clus_folds
 from ramify.tree.plan import GrowthPlan, predict_tree
+from ramify.tree.training_data import TrainingData
 
 __all__ = [
     "FTestChoice",
     "FTestFound",
-    "TreeRows",
     "choose_f_test",
     "choose_level",
     "draw_folds",
@@ -47,63 +45,20 @@ class FTestChoice:
 
 
 @dataclass(frozen=True)
-class TreeRows:
-    """The rows that a tree may learn from, as `GrowthPlan.grow` takes them.
-
-    Attributes
-    ----------
-    dataset : Dataset
-        The prepared features.
-    by_rows : ndarray or csr_array
-        The same features in a layout whose rows can be picked.
-    Y : csr_array of shape (n, n_labels)
-        The labels of all rows.
-    label_weights : ndarray of shape (n_labels,)
-        What each label's impurity counts.
-    weights : ndarray of shape (n,)
-        What each row counts.
-    rows : ndarray of int
-        Those to learn from, increasing.
-    stop : StopFlag, optional
-        Ends the growing in any thread.
-    """
-
-    dataset: _core.Dataset
-    by_rows: Any
-    Y: sparse.csr_array[np.int32]
-    label_weights: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    rows: NDArray[np.int64]
-    stop: _core.StopFlag | None = None
-
-    def grow(self, plan: GrowthPlan, rows: NDArray[np.int64] | None = None) -> _core.Tree:
-        """Grow a tree on all of the rows, or on some."""
-        rows = self.rows if rows is None else rows
-        return plan.grow(
-            self.dataset, self.Y, self.label_weights, self.weights, rows, stop=self.stop
-        )
-
-
-@dataclass(frozen=True)
 class FTestFound:
     """The chosen level, every level's score, and the plan and the rows for the final tree."""
 
     plan: GrowthPlan
     level: float
     scores: dict[float, float]
-    data: TreeRows
+    data: TrainingData
 
 
 def choose_f_test(
     plan: GrowthPlan,
     choice: FTestChoice,
     random: RandomState,
-    *,
-    X: Any,
-    schema: FeatureSchema,
-    Y: sparse.csr_array[np.int32],
-    label_weights: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    data: TrainingData,
 ) -> FTestFound:
     """Score every level by pooled AU(PRC) on rows that its trees have not seen.
 
@@ -115,25 +70,20 @@ def choose_f_test(
         The levels, and on which rows to choose.
     random : RandomState
         Draws the folds.
-    X, schema, Y, label_weights, weights
-        The training data as `GrowthPlan.grow` takes it.
+    data : TrainingData
+        What to learn from.
 
     Returns
     -------
     FTestFound
         The best level; with validation rows, the data of the final tree includes them.
     """
+    n_rows = data.n_rows
     if choice.validation is not None:
-        X_valid, Y_valid = choice.validation
-        held_out = [np.arange(X.shape[0], X.shape[0] + Y_valid.shape[0])]
-        X = _stacked(X, X_valid)
-        Y = _stacked(Y, Y_valid)
-        weights = np.concatenate([weights, np.ones(Y_valid.shape[0])])
+        data = data.with_rows(*choice.validation)
+        held_out = [np.arange(n_rows, data.n_rows)]
     else:
-        held_out = draw_folds(X.shape[0], choice.n_folds, plan, random)
-    dataset = make_dataset(X, schema, clus=plan.clus is not None)
-    rows = np.arange(X.shape[0], dtype=np.int64)
-    data = TreeRows(dataset, _by_rows(X), Y, label_weights, weights, rows)
+        held_out = draw_folds(n_rows, choice.n_folds, plan, random)
     return choose_level(plan, choice.levels, held_out, data)
 
 
@@ -141,7 +91,7 @@ def choose_level(
     plan: GrowthPlan,
     levels: tuple[float, ...],
     held_out: list[NDArray[np.int64]],
-    data: TreeRows,
+    data: TrainingData,
 ) -> FTestFound:
     """Score every level on held-out rows, by trees that grow on the others.
 
@@ -153,7 +103,7 @@ def choose_level(
         In the order in which they are tried; a later one wins only if it is better.
     held_out : list of ndarray of int
         Row numbers, for each tree those that it does not see.
-    data : TreeRows
+    data : TrainingData
         What to learn from.
 
     Returns
@@ -161,8 +111,9 @@ def choose_level(
     FTestFound
         The best level.
     """
-    plan = plan.with_sets(data.Y, data.label_weights)
-    seen = [np.setdiff1d(data.rows, test, assume_unique=True) for test in held_out]
+    plan = data.find_sets(plan)
+    known = np.arange(data.n_rows) if data.rows is None else data.rows
+    seen = [np.setdiff1d(known, test, assume_unique=True) for test in held_out]
     unseen = [data.by_rows[test] for test in held_out]
     truth = data.Y[np.concatenate(held_out)]
     scores: dict[float, float] = {}
@@ -211,13 +162,3 @@ def draw_folds(
         return clus_folds(n_rows, n_folds)
     folds = KFold(n_folds, shuffle=True, random_state=random)
     return [test for _, test in folds.split(np.empty((n_rows, 1)))]
-
-
-def _by_rows(X: Any) -> Any:
-    """Return X in a layout whose rows can be picked."""
-    return cast("Any", X).tocsr() if sparse.issparse(X) else X
-
-
-def _stacked(first: Any, second: Any) -> Any:
-    stack: Any = sparse.vstack if sparse.issparse(first) else np.vstack
-    return stack([first, second])

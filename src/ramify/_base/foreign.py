@@ -1,0 +1,220 @@
+"""Classifiers of other libraries inside ours: labels put to them as y, their answers as scores.
+
+The local architectures and the classifiers around another classifier both fit such estimators. The
+adapter lies in `_base`, below them, so that both can import it: `ramify.local` may not import from
+`ramify.meta`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import has_fit_parameter
+
+from ramify._base.classifier import HierarchicalClassifier
+from ramify.labels.formats import label_array
+
+__all__ = [
+    "ANSWERS",
+    "Question",
+    "check_takes_weights",
+    "clone_seeded",
+    "set_random_state",
+    "takes_labels",
+    "takes_weights",
+]
+
+ANSWERS = ("positive", "indicator", "classes")
+"""How a classifier of another library can answer; see `Question`."""
+
+NO_CLASS = ""
+"""The class of rows that have none of the labels; no label has an empty name."""
+
+
+def takes_weights(estimator: Any) -> bool:
+    """Tell whether an estimator can be fitted with sample weights.
+
+    That is so if its `fit` has a parameter `sample_weight`, or passes one on by scikit-learn's
+    metadata routing. One of our own must besides find the same in every estimator inside it.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from ramify import PerEdgeClassifier
+    >>> takes_weights(PerEdgeClassifier())
+    True
+    >>> takes_weights(PerEdgeClassifier(estimator=KNeighborsClassifier()))
+    False
+    """
+    return _find_without_weights(estimator) is None
+
+
+def check_takes_weights(estimator: Any) -> None:
+    """Refuse an estimator, or one inside it, that cannot be fitted with sample weights."""
+    found = _find_without_weights(estimator)
+    if found is not None:
+        raise TypeError(
+            f"sample_weight is given, but {type(found).__name__}.fit takes none. Leave it out, or "
+            "use an estimator that takes sample weights. In a pipeline, enable scikit-learn's "
+            "metadata routing."
+        )
+
+
+def _find_without_weights(estimator: Any) -> Any:
+    """Return the first estimator that takes no weights, the given one or one inside ours."""
+    if isinstance(estimator, FrozenEstimator):  # is not fitted
+        return None
+    if not has_fit_parameter(estimator, "sample_weight") and not _routes_weights(estimator):
+        return estimator
+    if isinstance(estimator, HierarchicalClassifier):
+        for inner in estimator.get_params(deep=False).values():
+            if hasattr(inner, "fit") and not isinstance(inner, type):
+                found = _find_without_weights(inner)
+                if found is not None:
+                    return found
+    return None
+
+
+def _routes_weights(estimator: Any) -> bool:
+    if not sklearn.get_config()["enable_metadata_routing"]:
+        return False
+    return bool(get_routing_for_object(estimator).consumes("fit", ["sample_weight"]))
+
+
+def takes_labels(estimator: Any) -> bool:
+    """Tell whether an estimator may predict several labels per row."""
+    tags = get_tags(estimator)
+    return bool(tags.classifier_tags.multi_label or tags.target_tags.multi_output)
+
+
+def set_random_state(estimator: Any, seed: int) -> None:
+    """Seed an estimator and the estimators within it, each with its own number."""
+    random = check_random_state(seed)
+    seeds = {
+        name: int(random.randint(np.iinfo(np.int32).max))
+        for name in sorted(estimator.get_params(deep=True))
+        if name == "random_state" or name.endswith("__random_state")
+    }
+    if seeds:
+        estimator.set_params(**seeds)
+
+
+def clone_seeded(estimator: Any, seed: int | None) -> Any:
+    """Return an unfitted copy of an estimator, seeded unless `seed` is None."""
+    copy = clone(estimator)
+    if seed is not None:
+        set_random_state(copy, seed)
+    return copy
+
+
+@dataclass(frozen=True)
+class Question:
+    """How labels are put to a classifier of another library, and how its answers are read.
+
+    Attributes
+    ----------
+    answer : {"positive", "indicator", "classes"}
+        "positive": there is one label; y has 1 for rows that have it, and the answer is the
+        probability of class 1. "indicator": y is a matrix of 0 and 1, a column per label.
+        "classes": no row has two of the labels; the class of a row is the name of its label, or
+        "" if it has none.
+    names : sequence
+        The labels, in the order of the columns; the names of the classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> Y = sparse.csr_array([[1, 0], [0, 1], [0, 0]])
+    >>> Question("classes", ["cat", "dog"]).write(Y)
+    array(['cat', 'dog', ''], dtype='<U3')
+    """
+
+    answer: str
+    names: Sequence[Any]
+
+    @classmethod
+    def about(cls, names: Sequence[Any], *, exclusive: bool) -> Question:
+        """Return the question about some labels, of which a row has at most one if `exclusive`."""
+        if exclusive:
+            return cls("classes", names)
+        return cls("positive" if len(names) == 1 else "indicator", names)
+
+    def write(self, Y: sparse.csr_array[np.int32]) -> NDArray[Any]:
+        """Return y for a label matrix.
+
+        Parameters
+        ----------
+        Y : csr_array of shape (n, n_labels)
+            A column per name.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_labels)
+            What the classifier is fitted on.
+        """
+        if self.answer != "classes":
+            columns = Y.toarray()
+            return columns[:, 0] if self.answer == "positive" else columns
+        number = np.full(Y.shape[0], len(self.names), dtype=np.int64)
+        has_label = np.diff(Y.indptr) > 0
+        number[has_label] = Y.indices[Y.indptr[:-1][has_label]]
+        names = tuple(self.names) if has_label.all() else (*self.names, NO_CLASS)
+        y: NDArray[Any] = label_array(names)[number]
+        return y
+
+    def read(self, model: Any, X: Any) -> NDArray[np.float64]:
+        """Return the answers of a fitted classifier, 0 or 1 if it predicts no probabilities.
+
+        Parameters
+        ----------
+        model : classifier
+            Fitted on what `write` returned.
+        X : array-like, sparse matrix or data frame
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, n_labels)
+            Probabilities; 0 for a class that did not occur in training.
+        """
+        if not hasattr(model, "predict_proba"):
+            return self._read_predictions(np.asarray(model.predict(X)))
+        answer = model.predict_proba(X)
+        if self.answer == "classes":
+            return _columns_of(np.asarray(answer), model.classes_, self.names)
+        if self.answer == "positive":
+            return _columns_of(np.asarray(answer), model.classes_, [1])
+        if isinstance(answer, list):  # one array per label, as scikit-learn's forests answer
+            parts = zip(answer, model.classes_, strict=True)
+            return np.hstack([_columns_of(np.asarray(part), own, [1]) for part, own in parts])
+        return np.asarray(answer, dtype=np.float64)
+
+    def _read_predictions(self, predicted: NDArray[Any]) -> NDArray[np.float64]:
+        if self.answer == "classes":
+            return np.stack([predicted == name for name in self.names], axis=1).astype(np.float64)
+        return predicted.reshape(len(predicted), len(self.names)).astype(np.float64)
+
+
+def _columns_of(
+    answer: NDArray[Any], classes: Sequence[Any], wanted: Sequence[Any]
+) -> NDArray[np.float64]:
+    """Return the columns of some classes; zeros for one that did not occur in training."""
+    place = {value: k for k, value in enumerate(np.asarray(classes).tolist())}
+    if all(name in place for name in wanted):
+        return np.asarray(answer, dtype=np.float64)[:, [place[name] for name in wanted]]
+    found = np.zeros((len(answer), len(wanted)))
+    for k, name in enumerate(wanted):
+        if name in place:
+            found[:, k] = answer[:, place[name]]
+    return found

@@ -1,0 +1,143 @@
+"""From a tree's parameters to a plan of growth and the weights of labels."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.tree.criteria import (
+    clus_multilabel_weights,
+    find_label_weights,
+    name_criterion,
+    read_distance,
+)
+from ramify.tree.plan import GrowthPlan, count_features
+
+__all__ = ["TreeParameters", "is_list", "plan_growth", "weigh_labels"]
+
+
+class TreeParameters(Protocol):
+    """The parameters of `PCTClassifier` that decide how it grows."""
+
+    criterion: Any
+    w0: float
+    weighting: str
+    prototype: str
+    splitter: str
+    max_depth: int | None
+    min_samples_split: float
+    min_samples_leaf: float
+    min_weight: float
+    min_impurity_decrease: float
+    max_features: Any
+    redraw: bool
+    f_test: Any
+    f_test_folds: int
+    pruning: str | None
+    pruning_confidence: float
+    pruning_measure: Any
+    threshold_at: str | None
+    nominal_tests: str
+    label_weight: Any
+    n_jobs: int | None
+    clus_compat: bool
+
+
+def is_list(value: Any) -> bool:
+    """Tell whether a parameter holds several values to choose from."""
+    return isinstance(value, list | tuple | np.ndarray)
+
+
+def plan_growth(
+    tree: TreeParameters,
+    hierarchy: Hierarchy,
+    n_features: int,
+    *,
+    single_label: bool,
+    seed: int = 0,
+) -> GrowthPlan:
+    """Return how a tree with these parameters grows.
+
+    Parameters
+    ----------
+    tree : TreeParameters
+        Checked by `ramify.tree.checks.check_tree`.
+    hierarchy : Hierarchy
+        The labels.
+    n_features : int
+        The number of features.
+    single_label : bool
+        Whether every row has one label; without a hierarchy this is a class variable.
+    seed : int
+        Draws features and thresholds.
+
+    Returns
+    -------
+    GrowthPlan
+        With the level of the F-test, unless there are several to choose from.
+    """
+    clus = None
+    if tree.clus_compat:
+        clus = "hierarchical" if _is_variance(tree) else "multilabel"
+    wanted = count_features(tree.max_features, n_features, clus=tree.clus_compat)
+    observed = "observed" if tree.clus_compat else "midpoint"
+    return GrowthPlan(
+        criterion=name_criterion(tree.criterion),
+        exclusive=hierarchy.depth <= 1 and single_label,
+        max_depth=tree.max_depth,
+        min_samples_split=tree.min_samples_split,
+        min_samples_leaf=tree.min_samples_leaf,
+        min_weight=tree.min_weight,
+        min_impurity_decrease=tree.min_impurity_decrease,
+        max_features=0 if wanted == n_features else wanted,
+        redraw=bool(tree.redraw),
+        random_thresholds=tree.splitter == "random",
+        midpoint=(tree.threshold_at or observed) == "midpoint",
+        nominal_tests=tree.nominal_tests,
+        f_test=tree.f_test if isinstance(tree.f_test, float | int) else None,
+        seed=seed,
+        n_jobs=tree.n_jobs,
+        clus=clus,
+        distance=read_distance(tree.criterion, hierarchy),
+        prototype=tree.prototype,
+        inner_values=tree.pruning == "reduced_error",
+        confidence=tree.pruning_confidence if tree.pruning == "pessimistic" else None,
+    )
+
+
+def weigh_labels(
+    tree: TreeParameters,
+    hierarchy: Hierarchy,
+    Y: sparse.csr_array[np.int32],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the weight of each label's impurity.
+
+    Parameters
+    ----------
+    tree : TreeParameters
+        Checked by `ramify.tree.checks.check_tree`.
+    hierarchy : Hierarchy
+        The labels.
+    Y : csr_array of shape (n, n_labels)
+        Labels of the training rows.
+    weights : ndarray of shape (n,)
+        Sample weights.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        The weights.
+    """
+    if tree.clus_compat and not _is_variance(tree):  # CLUS's multi-label mode
+        by_gini = tree.criterion == "gini"
+        return clus_multilabel_weights(Y, weights) if by_gini else np.ones(Y.shape[1])
+    return find_label_weights(hierarchy, tree.w0, tree.weighting, tree.label_weight)
+
+
+def _is_variance(tree: TreeParameters) -> bool:
+    return isinstance(tree.criterion, str) and tree.criterion == "variance"

@@ -1,0 +1,220 @@
+"""The data that classifiers learn from: X, prepared once for the core, labels and weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+from ramify._base.features import FeatureSchema, given_features, make_dataset
+from ramify.tree.plan import GrowthPlan, prepare_labels
+
+__all__ = ["TrainingData"]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Checked training data of trees, forests and local architectures.
+
+    What the core computes from X is computed once, on first use, and shared with all copies that
+    `with_labels` returns. A copy sent to another process computes it again there.
+
+    Attributes
+    ----------
+    X : ndarray or sparse matrix
+        What `read_training_features` returned.
+    schema : FeatureSchema
+        Which columns of X are nominal.
+    Y : csr_array of shape (n, n_labels)
+        Labels of all rows, closed upwards.
+    weights : ndarray of shape (n,)
+        Sample weights.
+    label_weights : ndarray of shape (n_labels,), optional
+        The weight of each label's impurity, 1 by default.
+    rows : ndarray of int64, optional
+        The rows to learn from, increasing; all by default.
+    weighted : bool
+        Whether the sample weights were given, so that an estimator has to use them.
+    given : ndarray, csr_array or data frame, optional
+        X for classifiers of other libraries; see `ramify._base.features.given_features`.
+    feature_names : ndarray of str, optional
+        The names of the columns, if X was a data frame.
+    many : bool
+        Whether many trees learn from these labels; some of the work is then done once for all.
+    clus : bool
+        Whether trees follow CLUS's conventions.
+    unlabelled_count : bool
+        Whether rows without labels count under CLUS's conventions too: the negatives of local
+        problems are such rows.
+    stop : StopFlag
+        Stops all trees that grow on this data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
+    >>> Y = sparse.csr_array([[1], [1], [0], [0]], dtype=np.int32)
+    >>> data = TrainingData(X, FeatureSchema.numeric(1), Y, np.ones(4))
+    >>> data.grow(GrowthPlan()).threshold[0]
+    np.float64(2.5)
+    """
+
+    X: Any
+    schema: FeatureSchema
+    Y: sparse.csr_array[np.int32]
+    weights: NDArray[np.float64]
+    label_weights: NDArray[np.float64] | None = None
+    rows: NDArray[np.int64] | None = None
+    weighted: bool = True
+    given: Any = None
+    feature_names: NDArray[Any] | None = None
+    many: bool = False
+    clus: bool = False
+    unlabelled_count: bool = False
+    stop: _core.StopFlag = field(default_factory=_core.StopFlag)
+    _prepared: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of X."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of X."""
+        return int(self.X.shape[1])
+
+    @property
+    def dataset(self) -> _core.Dataset:
+        """X as the core grows trees on it."""
+        if "dataset" not in self._prepared:
+            self._prepared["dataset"] = make_dataset(self.X, self.schema, clus=self.clus)
+        return cast("_core.Dataset", self._prepared["dataset"])
+
+    @property
+    def by_rows(self) -> Any:
+        """X in a layout whose rows can be picked."""
+        if not sparse.issparse(self.X):
+            return self.X
+        if "by_rows" not in self._prepared:
+            self._prepared["by_rows"] = cast("Any", self.X).tocsr()
+        return self._prepared["by_rows"]
+
+    @cached_property
+    def labels(self) -> _core.Labels:
+        """The labels as the core grows trees on them."""
+        return prepare_labels(self.Y, self._weights_of_labels(), many=self.many)
+
+    def _weights_of_labels(self) -> NDArray[np.float64]:
+        return np.ones(self.Y.shape[1]) if self.label_weights is None else self.label_weights
+
+    def with_labels(
+        self,
+        Y: sparse.csr_array[np.int32],
+        label_weights: NDArray[np.float64],
+        rows: NDArray[np.int64] | None = None,
+    ) -> TrainingData:
+        """Return the same features with other labels, which may be known for some rows only.
+
+        Parameters
+        ----------
+        Y : csr_array of shape (n, n_labels)
+            Labels of all rows of X.
+        label_weights : ndarray of shape (n_labels,)
+            The weight of each label's impurity.
+        rows : ndarray of int64, optional
+            The rows to learn from, increasing; all by default.
+
+        Returns
+        -------
+        TrainingData
+            Shares everything that was prepared from X.
+        """
+        return replace(self, Y=Y, label_weights=label_weights, rows=rows)
+
+    def with_features(self, X: Any, schema: FeatureSchema) -> TrainingData:
+        """Return the same labels with other features, which have no names."""
+        given = given_features(X, X)
+        return replace(self, X=X, schema=schema, given=given, feature_names=None, _prepared={})
+
+    def with_weights(self, weights: NDArray[np.float64]) -> TrainingData:
+        """Return the same data with other sample weights, which every estimator has to use."""
+        return replace(self, weights=weights, weighted=True)
+
+    def with_rows(self, X: Any, Y: sparse.csr_array[np.int32]) -> TrainingData:
+        """Return the data with more rows, each of weight 1, at the end."""
+        return replace(
+            self,
+            X=_stacked(self.X, X),
+            Y=_stacked(self.Y, Y),
+            weights=np.concatenate([self.weights, np.ones(Y.shape[0])]),
+            _prepared={},
+        )
+
+    def grow(
+        self,
+        plan: GrowthPlan,
+        rows: NDArray[np.int64] | None = None,
+        counts: NDArray[np.int32] | None = None,
+    ) -> _core.Tree:
+        """Grow a tree.
+
+        Parameters
+        ----------
+        plan : GrowthPlan
+            How.
+        rows : ndarray of int64, optional
+            Learn from these rows, increasing, in place of `self.rows`.
+        counts : ndarray of int32, optional
+            How often each of the rows counts; once by default.
+
+        Returns
+        -------
+        Tree
+            The grown tree.
+        """
+        rows, weights = self.rows if rows is None else rows, self.weights
+        if counts is not None:
+            rows = np.arange(self.n_rows, dtype=np.int64) if rows is None else rows
+            weights = np.zeros_like(self.weights)
+            weights[rows] = self.weights[rows] * counts
+            rows = rows[counts > 0]
+        return plan.grow(
+            self.dataset,
+            self.Y,
+            self._weights_of_labels(),
+            weights,
+            rows,
+            labels=self.labels,
+            stop=self.stop,
+            unlabelled_count=self.unlabelled_count,
+        )
+
+    def find_sets(self, plan: GrowthPlan) -> GrowthPlan:
+        """Return the plan with the distinct label sets, if its trees compare these."""
+        return plan.with_sets(self.Y, self._weights_of_labels())
+
+    def describe(self, estimator: Any) -> None:
+        """Set what a fitted estimator of ours knows about its features."""
+        estimator.schema_ = self.schema
+        estimator.n_features_in_ = self.n_features
+        if self.feature_names is not None:
+            estimator.feature_names_in_ = np.array(self.feature_names, dtype=object)
+
+    def __getstate__(self) -> dict[str, Any]:
+        left_here = ("_prepared", "labels", "stop")
+        return {k: v for k, v in self.__dict__.items() if k not in left_here}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, stop=_core.StopFlag(), _prepared={})
+
+
+def _stacked(first: Any, second: Any) -> Any:
+    stack: Any = sparse.vstack if sparse.issparse(first) else np.vstack
+    return stack([first, second])
