@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,20 +13,9 @@ from scipy import sparse
 from ramify import _core
 from ramify._base.features import csr_parts
 
-__all__ = ["Extender", "LabelTree", "laplace", "leaf_values"]
+__all__ = ["Extender", "LabelTree", "leaf_values"]
 
 Given = dict[int, int]
-
-
-def laplace(n_right: float, n_covered: float) -> float:
-    """Return the Laplace precision of a rule: (n(B ∧ E) + 1) / (n(B) + 2).
-
-    Examples
-    --------
-    >>> laplace(8, 10)
-    0.75
-    """
-    return (n_right + 1) / (n_covered + 2)
 
 
 @dataclass(frozen=True)
@@ -101,31 +90,6 @@ class Extender:
         self._extension = _core.LeafExtension(_rule_arrays(Y, trees, weights))
 
     def extend(
-        self, rows: NDArray[np.int64], label: int, value: int, component: Collection[int]
-    ) -> Given:
-        """Return a value for every label of a component, for a leaf that predicts one of them.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            The training rows of the leaf.
-        label : int
-            The label that the leaf predicts.
-        value : int
-            What it predicts, 0 or 1.
-        component : collection of int
-            The labels to give values.
-
-        Returns
-        -------
-        dict of int to int
-            0 or 1 for each of them.
-        """
-        bounds = np.array([0, len(rows)])
-        (found,) = self.extend_all(rows, bounds, label, np.array([value]), list(component))
-        return dict(zip(component, found.tolist(), strict=True))
-
-    def extend_all(
         self,
         rows: NDArray[np.int64],
         bounds: NDArray[np.int64],
@@ -133,7 +97,7 @@ class Extender:
         values: NDArray[Any],
         component: Sequence[int],
     ) -> NDArray[np.uint8]:
-        """Do the same for all leaves of a tree.
+        """Return a value for every label of a component, in each leaf of a tree.
 
         Parameters
         ----------

@@ -233,7 +233,7 @@ class _Extension:
         grown = grown[np.argsort(number[grown], kind="stable")]
         bounds = np.searchsorted(number[grown], np.arange(len(leaves) + 1))
         own = leaf_values(tree)[leaves] >= 0.5
-        values = self.extender.extend_all(grown, bounds, label, own, part)
+        values = self.extender.extend(grown, bounds, label, own, part)
         learnt = (None,) * len(part)
         return LocalModel(_with_values(tree, leaves, values), part, learnt), values[number]
 
