@@ -14,7 +14,6 @@ from tests.support.inspection_cases import (
     animal_forest,
     animal_tree,
     animals,
-    label_trees,
     problems,
     rows,
 )
@@ -44,13 +43,6 @@ def test_contributions_sum_to_the_prediction_for_the_animals(grow):
         found = explain(model, X.iloc[[i]])
         total = found.baseline + found.contributions.sum(axis=0)
         np.testing.assert_allclose(total, expected[i], atol=1e-9)
-
-
-def test_contributions_of_a_set_of_small_trees():
-    model, X = label_trees()
-    found = explain(model, X[0])
-    total = found.baseline + found.contributions.sum(axis=0)
-    np.testing.assert_allclose(total, model._predict_scores(X[:1])[0], atol=1e-9)
 
 
 def test_an_unknown_value_moves_nothing_and_splits_the_row():

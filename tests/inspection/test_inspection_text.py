@@ -20,7 +20,7 @@ from ramify import (
 from ramify.inspection import export_text, rules, summarise
 from ramify.inspection.node_tests import threshold_texts
 from ramify.inspection.outline import LabelChoice, make_outline
-from tests.support.inspection_cases import DAG, animal_forest, animal_tree, label_trees, problems
+from tests.support.inspection_cases import DAG, animal_forest, animal_tree, problems
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -100,14 +100,6 @@ def test_forest_shows_ten_trees():
     text = export_text(animal_forest(), max_depth=1, max_trees=2)
     assert "# tree 1\n" in text
     assert text.endswith("… 8 more trees\n")
-
-
-def test_any_set_of_trees_with_labels_joins():
-    model, X = label_trees()
-    text = export_text(model)
-    assert "# p, r\n" in text
-    assert "# q\n" in text
-    np.testing.assert_allclose(rules(model).predict_proba(X), model._predict_scores(X), atol=1e-12)
 
 
 def test_other_models_are_refused_with_a_remedy():

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator
 
 from ramify import Hierarchy, PCTClassifier, PCTForestClassifier, load_animals
 
@@ -59,33 +58,3 @@ def problems(draw: st.DrawFn) -> tuple[Any, np.ndarray, Any, float]:
         "random_state": 0,
     }
     return params, X, Y, unknown
-
-
-class LabelTrees(BaseEstimator):
-    """What BR-DT and its like offer: small trees, each with labels of its own."""
-
-    def __init__(self, parts):
-        whole = parts[0][1]
-        self.schema_, self.n_features_in_ = whole.schema_, whole.n_features_in_
-        self.hierarchy_ = Hierarchy.from_labels(["p", "q", "r"])
-        self.label_trees_ = [(name, labels, model.tree_) for name, model, labels in parts]
-
-    def fit(self, X, y):
-        return self
-
-    def _predict_scores(self, X):
-        scores = np.zeros((len(X), 3))
-        for _, labels, tree in self.label_trees_:
-            part = np.zeros((len(X), len(labels)))
-            tree.predict(X, part, 1.0, False)
-            scores[:, labels] = part
-        return scores
-
-
-def label_trees() -> tuple[LabelTrees, np.ndarray]:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 2))
-    Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0, X.sum(axis=1) > 0]).astype(int)
-    first = PCTClassifier(Hierarchy.from_labels(["p", "r"])).fit(X, Y[:, [0, 2]])
-    second = PCTClassifier(Hierarchy.from_labels(["q"])).fit(X, Y[:, [1]])
-    return LabelTrees([("p, r", first, [0, 2]), ("q", second, [1])]), X

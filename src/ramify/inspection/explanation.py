@@ -180,7 +180,7 @@ def explain(
         )
     X = read_row(model, x)
     row = _dense_row(X)
-    n_trees = len(summary.trees) if summary.combination == "mean" else 1
+    n_trees = len(summary.trees)
     baseline = np.zeros(summary.hierarchy.n_labels)
     contributions = np.zeros((len(row), summary.hierarchy.n_labels))
     paths = []

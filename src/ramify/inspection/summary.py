@@ -155,9 +155,9 @@ class ModelSummary:
         Its labels.
     features : FeatureNames
         Names of features and categories.
-    combination : {"mean", "union", None}
-        How the trees make the model's prediction: their mean; each for labels of its own; or in
-        another way, which only the model knows.
+    combination : {"mean", None}
+        How the trees make the model's prediction: by their mean, or in another way, which only
+        the model knows.
     """
 
     kind: str
@@ -177,10 +177,8 @@ def summarise(
 
     Parameters
     ----------
-    model : PCTClassifier, ensemble, local architecture, or other set of trees
-        Fitted. Any estimator joins that has `hierarchy_`, `schema_`, `n_features_in_`, and a list
-        `label_trees_` of (name, positions of labels, ramify._core.Tree) in which each label
-        belongs to one tree.
+    model : PCTClassifier, ensemble of PCTs, or local architecture
+        Fitted.
     feature_names : sequence of str, optional
         One per feature. None: the columns of `fit`'s data frame, or x0, x1, ….
     categories : mapping of feature name to sequence, optional
@@ -221,7 +219,7 @@ def _combination(model: Any) -> str | None:
     clus_votes = getattr(model, "clus_compat", False) and hasattr(model, "trees_")
     if clus_votes and model.criterion != "variance":
         return None  # CLUS's multi-label forests count votes
-    return "union" if hasattr(model, "label_trees_") else "mean"
+    return "mean"
 
 
 def _named_trees(model: Any) -> Iterator[tuple[str, Sequence[int], _core.Tree]]:
@@ -233,8 +231,6 @@ def _named_trees(model: Any) -> Iterator[tuple[str, Sequence[int], _core.Tree]]:
             yield f"tree {k}", range(model.hierarchy_.n_labels), tree
     elif isinstance(model, LocalClassifier):
         yield from _local_trees(model)
-    elif hasattr(model, "label_trees_"):
-        yield from model.label_trees_
     else:
         inside = next((n for n in ("estimator_", "estimators_") if hasattr(model, n)), None)
         remedy = f" Give its {inside}, if that is one." if inside else ""

@@ -126,8 +126,7 @@ class RuleSet(Sequence[Rule]):
                 "rules alone do not predict. Use the model's predict_proba."
             )
         X = read_features(self._model, X, self._model.schema_)
-        by_mean = self._summary.combination == "mean"
-        n_trees = len(self._summary.trees) if by_mean else 1
+        n_trees = len(self._summary.trees)
         scores = np.zeros((X.shape[0], self.hierarchy.n_labels))
         columns = Columns(X)
         for rule in self._rules:
