@@ -1,9 +1,9 @@
 """Local architectures: many small classifiers along a hierarchy."""
 
+from ramify.local.base import LocalClassifier
 from ramify.local.classifiers import (
     ConstantClassifier,
     FlatClassifier,
-    LocalClassifier,
     PerEdgeClassifier,
     PerLevelClassifier,
     PerNodeClassifier,

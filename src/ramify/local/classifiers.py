@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ramify._validation import check_choice
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.base import LocalArchitecture, LocalClassifier
+from ramify.local.base import LocalArchitecture
 from ramify.local.combining import multiply_down
 from ramify.local.models import ConstantClassifier
 from ramify.local.problems import (
@@ -30,8 +30,6 @@ from ramify.local.problems import (
 __all__ = [
     "ConstantClassifier",
     "FlatClassifier",
-    "LocalArchitecture",
-    "LocalClassifier",
     "PerEdgeClassifier",
     "PerLevelClassifier",
     "PerNodeClassifier",

@@ -17,7 +17,7 @@ from ramify.local.problems import LocalProblem
 from ramify.local.trees import TreeLearner
 from ramify.tree.training_data import TrainingData
 
-__all__ = ["LabelledLearner", "join_labels", "without_column"]
+__all__ = ["LabelledLearner", "join_labels"]
 
 
 def without_column(Y: sparse.csr_array[np.int32], column: int | None) -> Any:

@@ -19,8 +19,6 @@ from ramify.tree.f_test import clus_critical_values, critical_values
 
 __all__ = [
     "GrowthPlan",
-    "check_choice",
-    "check_number",
     "check_tree_fits",
     "count_features",
     "predict_tree",
