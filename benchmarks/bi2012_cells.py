@@ -108,7 +108,7 @@ class Fold:
         each = FlatClassifier(estimator=SiblingLassoClassifier(random_state=0))
         tree = PCTClassifier(self.hierarchy, min_samples_leaf=5, random_state=0)
         # Cross-validation for each of hundreds of sets would take most of the time.
-        chooser = SiblingLassoClassifier(penalty=0.3)
+        chooser = SiblingLassoClassifier(alpha=0.3)
         return {
             "MAS": lambda: MandatoryLeafClassifier(self.lasso),
             "MASR": lambda: MandatoryLeafClassifier(self.lasso, objective="risk"),

@@ -177,7 +177,7 @@ def predict_merged(task: Task, n_rounds: int, n_trees: int) -> dict[str, Any]:
     """Return one class of each level by all methods; H-Ada.MH has only its costs left."""
     rounds = {"n_estimators": n_rounds, "n_jobs": 2}
     boosted = HierarchicalAdaBoostMHClassifier(task.hierarchy, costs=task.costs, **rounds)
-    as_published = AdaBoostMHClassifier(task.hierarchy, n_steps=10, **rounds)
+    as_published = AdaBoostMHClassifier(task.hierarchy, max_bins=10, **rounds)
     bayes = GlobalNaiveBayes(task.hierarchy).fit(task.X, task.Y)
     found = {}
     for name, model in (("H-Ada.MH", boosted), ("published", as_published)):

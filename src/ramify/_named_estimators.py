@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
+from ramify._savable import new_name
 from ramify._validation import did_you_mean
 from ramify.adaboost.classifiers import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
 from ramify.brdt.classifier import BRDTClassifier
@@ -31,20 +32,20 @@ from ramify.transformation.label_powerset import LabelPowerset, RAkEL
 from ramify.transformation.ml_knn import MLkNN
 from ramify.tree.classifier import PCTClassifier
 
-__all__ = ["MODELS", "make_inner", "make_model", "parse_settings"]
+__all__ = ["MODELS", "check_parameter_names", "make_inner", "make_model", "parse_settings"]
 
 
 def _make_leaf_model(
-    hierarchy: Hierarchy | None,
     *,
+    hierarchy: Hierarchy | None,
     method: str = "mas",
-    penalty: Any = "cv",
+    alpha: Any = "cv",
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> Any:
-    """Return a method of mandatory leaf prediction; the hierarchy first, as all models take it."""
+    """Return a method of mandatory leaf prediction; every parameter by name, as for all models."""
     return make_leaf_classifier(
-        method, hierarchy, penalty=penalty, n_jobs=n_jobs, random_state=random_state
+        method, hierarchy, alpha=alpha, n_jobs=n_jobs, random_state=random_state
     )
 
 
@@ -70,6 +71,8 @@ MODELS: dict[str, Callable[..., Any]] = {
     "mandatory-leaf": _make_leaf_model,
 }
 """Estimators by the name that ``ramify train --model`` takes; the first is the default."""
+
+_RENAMED_IN_FUNCTIONS = {_make_leaf_model: {"penalty": "alpha"}}
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
@@ -139,17 +142,40 @@ def make_model(
     make = MODELS[name]
     known = inspect.signature(make).parameters
     parameters = parse_settings(settings)
-    for parameter in parameters:
-        if parameter not in known or parameter == "hierarchy":
-            raise ValueError(
-                f"{name} has no parameter {parameter!r}.{did_you_mean(parameter, known)} It has "
-                f"{', '.join(other for other in known if other != 'hierarchy')}."
-            )
+    check_parameter_names(name, parameters)
     if isinstance(parameters.get("estimator"), str):
         parameters["estimator"] = make_inner(parameters["estimator"], seed=seed)
     defaults = {"random_state": seed, "n_jobs": n_jobs}
     shared = {key: value for key, value in defaults.items() if key in known}
-    return make(hierarchy, **{**shared, **parameters})
+    return make(hierarchy=hierarchy, **{**shared, **parameters})
+
+
+def check_parameter_names(name: str, parameters: Iterable[str]) -> None:
+    """Refuse parameters that a model does not have, and tell the new name of renamed ones.
+
+    Parameters
+    ----------
+    name : str
+        A key of `MODELS`.
+    parameters : iterable of str
+        Names of parameters.
+
+    Examples
+    --------
+    >>> check_parameter_names("br-dt", ["held_out"])
+    Traceback (most recent call last):
+        ...
+    ValueError: br-dt has no parameter 'held_out'. It was renamed to 'validation_fraction'. ...
+    """
+    make = MODELS[name]
+    known = [other for other in inspect.signature(make).parameters if other != "hierarchy"]
+    for parameter in parameters:
+        if parameter not in known:
+            new = new_name(make, parameter) or _RENAMED_IN_FUNCTIONS.get(make, {}).get(parameter)
+            hint = f" It was renamed to {new!r}." if new else did_you_mean(parameter, known)
+            raise ValueError(
+                f"{name} has no parameter {parameter!r}.{hint} It has {', '.join(known)}."
+            )
 
 
 def make_inner(name: str, settings: Sequence[str] = (), *, seed: int = 0) -> Any:

@@ -269,7 +269,7 @@ def test_rows_without_weight_do_not_count(problem):
     [
         ("n_estimators", 0, "n_estimators must be an integer >= 1, got 0"),
         ("max_depth", 9, "max_depth must be an integer from 1 to 8, got 9"),
-        ("n_steps", 0, "n_steps must be .*, got 0"),
+        ("max_bins", 0, "max_bins must be .*, got 0"),
         ("costs", "equal", "costs must be one of 'shared', 'uniform'.*got 'equal'"),
         ("costs", [1.0, 2.0], r"costs has shape \(2,\).*each of the 8 labels"),
         ("costs", [0.0] * 8, "one finite number above 0"),

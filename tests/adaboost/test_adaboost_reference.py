@@ -106,7 +106,7 @@ def make(problem: Problem, wanted: Settings, **changes) -> HierarchicalAdaBoostM
         n_estimators=wanted.n_rounds,
         max_depth=wanted.depth,
         shared_test=wanted.shared,
-        n_steps=wanted.n_steps,
+        max_bins=wanted.n_steps,
         categorical_features=problem.nominal,
     )
     return model.set_params(**changes)

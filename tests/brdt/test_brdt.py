@@ -242,7 +242,7 @@ def test_losses_of_held_out_rows_are_those_of_the_twin(seed):
     rows, Y = (part[:40] for part in make_related(seed))
     # Row k counts 1 + 2^-(k + 1): the binary fraction of a root's weight tells which rows grew.
     bits = 0.5 ** np.arange(1, 41)
-    model = BRDTClassifier(held_out=0.3, random_state=seed)
+    model = BRDTClassifier(validation_fraction=0.3, random_state=seed)
     model.fit(rows, Y, sample_weight=1 + bits)
     tree = next(iter(model.estimators_.values()))
     grew = tree.tree_.weight[0] // bits % 2 == 1
@@ -327,13 +327,17 @@ def test_rows_without_a_predicted_label_get_the_commonest_if_y_had_one_each():
 
 
 def test_a_single_row_cannot_be_held_out():
-    with pytest.raises(ValueError, match=r"held_out is 0.3, but 1 row has a weight above 0"):
-        BRDTClassifier(held_out=0.3).fit([[1.0], [2.0]], [["a"], ["b"]], sample_weight=[1, 0])
+    with pytest.raises(
+        ValueError, match=r"validation_fraction is 0.3, but 1 row has a weight above 0"
+    ):
+        BRDTClassifier(validation_fraction=0.3).fit(
+            [[1.0], [2.0]], [["a"], ["b"]], sample_weight=[1, 0]
+        )
 
 
 def test_held_out_rows_choose():
     rows, Y = make_related(2)
-    model = BRDTClassifier(held_out=0.3, random_state=0).fit(rows, Y)
+    model = BRDTClassifier(validation_fraction=0.3, random_state=0).fit(rows, Y)
     assert all(tree.tree_.weight[0] == 42 for tree in model.estimators_.values())
     assert ((model.losses_ >= 0) & (model.losses_ <= 1)).all()
 
@@ -384,7 +388,10 @@ def test_saved_relations_are_kept(tmp_path):
     ("settings", "message"),
     [
         ({"variant": "best"}, "variant must be one of 'pruned', 'balanced'.*got 'best'"),
-        ({"held_out": 1.5}, "held_out must be a number from 0.01 to 0.9, got 1.5"),
+        (
+            {"validation_fraction": 1.5},
+            "validation_fraction must be a number from 0.01 to 0.9, got 1.5",
+        ),
         ({"min_samples_leaf": 0}, "min_samples_leaf must be .*, got 0"),
         ({"pruning_confidence": 0.9}, "pruning_confidence must be .*, got 0.9"),
     ],

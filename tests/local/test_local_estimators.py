@@ -133,7 +133,7 @@ def test_with_fewer_rows_than_folds_the_strictest_level_is_taken() -> None:
     assert model.estimators_["a", "a/x"].f_test_ == 0.001
     assert model.estimators_["a", "a/x"].f_test_scores_ == {}
     assert model.estimators_["b", "b/x"].f_test_scores_.keys() == {0.1, 0.001, 0.01}
-    with pytest.raises(ValueError, match="f_test_folds is 3, but there are 2 rows"):
+    with pytest.raises(ValueError, match="cv is 3, but there are 2 rows"):
         clone(tree).fit(X[:2], y[:2])
 
 

@@ -51,6 +51,25 @@ def test_parameters_that_an_older_file_lacks_have_their_defaults(sound):
     assert ramify.load(sound).min_weight == 0.0
 
 
+def test_old_names_of_parameters_and_attributes_are_read(tmp_path):
+    path = tmp_path / "model.ramify"
+    X, y = [[0.0], [1.0], [2.0], [3.0]], ["a/x", "a/x", "a/y", "b"]
+    model = ramify.SiblingLassoClassifier(alpha=0.2, cv=4).fit(X, y)
+    ramify.save(model, path)
+    document = document_of(path)
+    entry = document["objects"][-1]
+    for part, old, new in (
+        ("given", "penalty", "alpha"),
+        ("given", "n_folds", "cv"),
+        ("fitted", "penalties_", "alphas_"),
+    ):
+        entry[part][old] = entry[part].pop(new)
+    rewrite(path, document)
+    loaded = ramify.load(path)
+    assert (loaded.alpha, loaded.cv, loaded.alphas_) == (0.2, 4, model.alphas_)
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
 def test_files_of_a_later_version_ask_for_an_update(sound):
     data = sound.read_bytes()
     members = unpack(data)

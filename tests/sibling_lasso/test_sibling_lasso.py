@@ -141,12 +141,12 @@ def test_gaps_bound_the_distance_from_the_optimum():
 def test_too_few_steps_are_told():
     hierarchy = DATA.hierarchy
     with pytest.warns(ConvergenceWarning, match=r"groups of siblings did not converge.*max_iter"):
-        SiblingLassoClassifier(hierarchy, penalty=0.01, max_iter=1, tol=1e-6).fit(X, Y)
-    assert SiblingLassoClassifier(hierarchy, penalty=0.01).fit(X, Y).n_iter_ > 1
+        SiblingLassoClassifier(hierarchy, alpha=0.01, max_iter=1, tol=1e-6).fit(X, Y)
+    assert SiblingLassoClassifier(hierarchy, alpha=0.01).fit(X, Y).n_iter_ > 1
 
 
 def test_probabilities_multiply_down_and_groups_share_features():
-    model = SiblingLassoClassifier(DATA.hierarchy, penalty=0.2).fit(X, Y)
+    model = SiblingLassoClassifier(DATA.hierarchy, alpha=0.2).fit(X, Y)
     conditional = model.predict_conditional_proba(X[:5])
     scores = model.predict_proba(X[:5])
     for column, (parent, child) in enumerate(model.edges_):
@@ -166,7 +166,7 @@ def test_a_dag_has_a_probability_per_edge():
     hierarchy = Hierarchy.from_edges([("a", "c"), ("b", "c"), ("a", "d")])
     y = [["c"], ["a", "d"], ["b"], ["c"], ["d"], ["a"], ["b"], ["c", "d"]]
     features = np.arange(16.0).reshape(8, 2) % 5
-    model = SiblingLassoClassifier(hierarchy, penalty=0.5).fit(features, y)
+    model = SiblingLassoClassifier(hierarchy, alpha=0.5).fit(features, y)
     assert model.predict_conditional_proba(features).shape == (8, 5)
     mas = MandatoryLeafClassifier(model).fit(features, y)
     assert all(set(row) <= {"c", "d"} for row in mas.predict(features))
@@ -174,7 +174,7 @@ def test_a_dag_has_a_probability_per_edge():
 
 def test_sparse_and_dense_rows_agree_on_what_is_constant():
     wide = sparse.csr_array(np.where(X > 0.5, X, 0.0))
-    model = SiblingLassoClassifier(DATA.hierarchy, penalty=0.1).fit(wide, Y)
+    model = SiblingLassoClassifier(DATA.hierarchy, alpha=0.1).fit(wide, Y)
     np.testing.assert_allclose(
         model.predict_proba(wide[:7]), model.predict_proba(wide[:7].toarray()), atol=1e-12
     )
@@ -184,8 +184,10 @@ def test_cross_validation_chooses_a_penalty_that_threads_do_not_change():
     one, two = (
         SiblingLassoClassifier(DATA.hierarchy, random_state=0, n_jobs=n).fit(X, Y) for n in (1, 2)
     )
-    assert one.penalties_ == two.penalties_
-    assert one.penalties_[None] < 1
+    assert one.alphas_ == two.alphas_
+    assert one.alphas_[None] < 1
+    with pytest.warns(FutureWarning, match="penalties_ was renamed to alphas_"):
+        assert one.penalties_ == one.alphas_
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
@@ -193,7 +195,7 @@ def test_cross_validation_chooses_a_penalty_that_threads_do_not_change():
 def test_ready_methods_end_in_leaves(method):
     kept = [k for k, row in enumerate(DATA.hierarchy.decode(Y)) if
             set(row) <= set(DATA.hierarchy.leaves) and row]  # fmt: skip
-    model = make_leaf_classifier(method, DATA.hierarchy, penalty=0.2, random_state=0)
+    model = make_leaf_classifier(method, DATA.hierarchy, alpha=0.2, random_state=0)
     predicted = model.fit(X[kept], Y[kept]).predict(X[:20])
     assert all(set(row) <= set(DATA.hierarchy.leaves) and row
                for row in DATA.hierarchy.decode(predicted))  # fmt: skip
@@ -261,11 +263,11 @@ def test_what_is_no_classifier_is_refused(model):
 
 def test_mistakes_are_named():
     for settings, message in (
-        ({"penalty": "best"}, "penalty must be one of 'cv'.*got 'best'"),
-        ({"penalty": 2}, "penalty must be a number from 1e-06 to 1, got 2"),
-        ({"n_penalties": 1}, "n_penalties must be .*, got 1"),
-        ({"min_penalty": 0}, "min_penalty must be .*, got 0"),
-        ({"n_folds": 1}, "n_folds must be an integer >= 2, got 1"),
+        ({"alpha": "best"}, "alpha must be one of 'cv'.*got 'best'"),
+        ({"alpha": 2}, "alpha must be a number from 1e-06 to 1, got 2"),
+        ({"n_alphas": 1}, "n_alphas must be .*, got 1"),
+        ({"alpha_min": 0}, "alpha_min must be .*, got 0"),
+        ({"cv": 1}, "cv must be an integer >= 2, got 1"),
         ({"tol": -1}, "tol must be .*, got -1"),
         ({"max_iter": 0}, "max_iter must be .*, got 0"),
     ):

@@ -225,8 +225,8 @@ def test_published_figures_are_compared_within_families(results: StudyResults) -
         ({"model": "label-powerset"}, "tree"),
         ({"model": "rakel", "parameters": {"n_groups": 3}}, "tree"),
         ({"model": "ml-knn", "scale": True}, None),
-        ({"model": "mandatory-leaf", "parameters": {"method": "masr", "penalty": 0.3}}, None),
-        ({"model": "mandatory-leaf", "parameters": {"method": "clus_hmc", "penalty": 0.3}}, None),
+        ({"model": "mandatory-leaf", "parameters": {"method": "masr", "alpha": 0.3}}, None),
+        ({"model": "mandatory-leaf", "parameters": {"method": "clus_hmc", "alpha": 0.3}}, None),
     ],
 )
 def test_models_of_these_papers_run_by_name(model: dict[str, Any], inside: str | None) -> None:

@@ -131,6 +131,10 @@ def test_a_classifier_of_scikit_learns_inside() -> None:
             "'sklearn.tree.Oak', which scikit-learn has not",
         ),
         (
+            {"models": [{"name": "x", "model": "br-dt", "parameters": {"held_out": 0.3}}]},
+            "has no parameter 'held_out'. It was renamed to 'validation_fraction'",
+        ),
+        (
             {"models": [{"name": "x", "model": "sklearn.tree.ExtraTreeClassifier"}]},
             "no.* kind|kind",
         ),

@@ -21,7 +21,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
         "estimator": ramify.PCTClassifier(random_state=0),
         "counter": ramify.PCTClassifier(random_state=0),
     },
-    "SiblingLassoClassifier": {"penalty": 0.05},
+    "SiblingLassoClassifier": {"alpha": 0.05},
     "TunedThresholdClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
 }
 

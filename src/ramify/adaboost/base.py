@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +78,7 @@ class BoostedClassifier(ArrayClassifier):
     n_estimators: int
     max_depth: int
     shared_test: bool
-    n_steps: int | None
+    max_bins: int | None
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
@@ -95,11 +95,13 @@ class BoostedClassifier(ArrayClassifier):
     validation_losses_: NDArray[np.float64]
     stop_reason_: str
 
+    _renamed: ClassVar[dict[str, str]] = {"n_steps": "max_bins"}
+
     def _check_parameters(self) -> None:
         check_number("n_estimators", self.n_estimators, 1, whole=True)
         check_number("max_depth", self.max_depth, 1, _MAX_DEPTH, whole=True)
-        if self.n_steps is not None:
-            check_number("n_steps", self.n_steps, 1, whole=True)
+        if self.max_bins is not None:
+            check_number("max_bins", self.max_bins, 1, whole=True)
         if self.early_stopping:
             check_number("validation_fraction", self.validation_fraction, 0, 1)
             check_number("n_iter_no_change", self.n_iter_no_change, 1, whole=True)
@@ -153,7 +155,7 @@ class BoostedClassifier(ArrayClassifier):
             self._label_costs(),
             {
                 "depth": int(self.max_depth),
-                "n_steps": 0 if self.n_steps is None else int(self.n_steps),
+                "n_steps": 0 if self.max_bins is None else int(self.max_bins),
                 "shared": bool(self.shared_test),
                 "top_down": bool(self.top_down),
                 "inherit_mistakes": bool(self.inherit_mistakes),

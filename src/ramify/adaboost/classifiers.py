@@ -32,9 +32,9 @@ class AdaBoostMHClassifier(BoostedClassifier):
         lowers the weighted error most.
     shared_test : bool
         Whether all labels share the tests of a round, and only vote by themselves.
-    n_steps : int, optional
-        Look only at this many thresholds per feature, at equal steps from its least value up.
-        None: at one between any two neighbouring values.
+    max_bins : int, optional
+        Search only the lower bounds of this many bins of equal width per feature. None: search
+        every midpoint between two neighbouring values.
     early_stopping : bool
         Whether to keep rows apart, and stop when the loss on them has not fallen for a while. The
         model keeps the rounds with the least loss.
@@ -118,7 +118,7 @@ class AdaBoostMHClassifier(BoostedClassifier):
         n_estimators: int = 200,
         max_depth: int = 1,
         shared_test: bool = False,
-        n_steps: int | None = None,
+        max_bins: int | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
@@ -131,7 +131,7 @@ class AdaBoostMHClassifier(BoostedClassifier):
         self.n_estimators = n_estimators
         self.max_depth = max_depth
         self.shared_test = shared_test
-        self.n_steps = n_steps
+        self.max_bins = max_bins
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -166,7 +166,7 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
     at_chance : {"relax", "stop"}
         What to do in a round in which the votes, so corrected, are no better than chance: take
         them as they are for this round, or stop, as the method says by the letter.
-    n_estimators, max_depth, shared_test, n_steps
+    n_estimators, max_depth, shared_test, max_bins
         As in `AdaBoostMHClassifier`.
     early_stopping, validation_fraction, n_iter_no_change
         As in `AdaBoostMHClassifier`; the loss is the hierarchy-aware Hamming loss if mistakes
@@ -216,7 +216,7 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
         n_estimators: int = 200,
         max_depth: int = 1,
         shared_test: bool = False,
-        n_steps: int | None = None,
+        max_bins: int | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
@@ -233,7 +233,7 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
         self.n_estimators = n_estimators
         self.max_depth = max_depth
         self.shared_test = shared_test
-        self.n_steps = n_steps
+        self.max_bins = max_bins
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,9 +57,9 @@ class BRDTClassifier(LocalClassifier):
         The least number of rows in a leaf.
     pruning_confidence : float
         The confidence of pessimistic pruning; smaller ones prune more.
-    held_out : float, optional
-        The share of rows that choose a group's tree, and from which no tree grows. None chooses by
-        the training rows.
+    validation_fraction : float, optional
+        The share of rows that are held out to choose the tree of each group; no tree grows on
+        them. None: choose by the training rows.
     categorical_features : array-like of bool, int or str, optional
         Nominal columns as a mask, positions or names; as for `PCTClassifier`.
     n_jobs : int, optional
@@ -125,6 +125,8 @@ class BRDTClassifier(LocalClassifier):
     shares_: NDArray[np.float64]
     relation_models_: dict[Any, LocalModel]
 
+    _renamed: ClassVar[dict[str, str]] = {"held_out": "validation_fraction"}
+
     def __init__(
         self,
         hierarchy: Hierarchy | None = None,
@@ -135,7 +137,7 @@ class BRDTClassifier(LocalClassifier):
         prune_trees: bool = True,
         min_samples_leaf: int = 2,
         pruning_confidence: float = 0.25,
-        held_out: float | None = None,
+        validation_fraction: float | None = None,
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -148,7 +150,7 @@ class BRDTClassifier(LocalClassifier):
         self.prune_trees = prune_trees
         self.min_samples_leaf = min_samples_leaf
         self.pruning_confidence = pruning_confidence
-        self.held_out = held_out
+        self.validation_fraction = validation_fraction
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -158,8 +160,8 @@ class BRDTClassifier(LocalClassifier):
         check_choice("variant", self.variant, ("pruned", "balanced"))
         check_number("min_samples_leaf", self.min_samples_leaf, 1, whole=True)
         check_number("pruning_confidence", self.pruning_confidence, 1e-6, 0.5)
-        if self.held_out is not None:
-            check_number("held_out", self.held_out, 0.01, 0.9)
+        if self.validation_fraction is not None:
+            check_number("validation_fraction", self.validation_fraction, 0.01, 0.9)
 
     def _learn_local(self, data: TrainingData) -> None:
         random = check_random_state(self.random_state)
@@ -172,7 +174,7 @@ class BRDTClassifier(LocalClassifier):
             relations=self._relation_tree(),
             tree=self._tree(self.prune_trees),
             balancing=balanced if self.balancing is None else bool(self.balancing),
-            held_out=self.held_out,
+            held_out=self.validation_fraction,
             seed=int(random.randint(_MAX_SEED)),
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),

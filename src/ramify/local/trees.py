@@ -52,7 +52,7 @@ class OwnLearner(ModelLearner):
         if data.schema.has_nominal:
             settings["categorical_features"] = data.schema.n_categories > 0
         levels: Any = getattr(self.estimator, "f_test", None)
-        if is_list(levels) and len(problem.rows) < self.estimator.f_test_folds:
+        if is_list(levels) and len(problem.rows) < self.estimator.cv:
             # Too few rows for folds to choose by: the level that lets the smallest tree grow.
             settings["f_test"] = min(levels)
         Y = label_columns(problem.positives, data.n_rows)[problem.rows]
@@ -145,10 +145,10 @@ def _choose(
     problem: LocalProblem,
 ) -> FTestFound:
     levels, n_rows = tuple(map(float, tree.f_test)), len(problem.rows)
-    if n_rows < tree.f_test_folds:
+    if n_rows < tree.cv:
         # Too few rows for folds to choose by: the level that lets the smallest tree grow.
         return FTestFound(plan.with_f_test(min(levels)), min(levels), {}, data)
-    folds = draw_folds(n_rows, tree.f_test_folds, plan, random)
+    folds = draw_folds(n_rows, tree.cv, plan, random)
     return choose_level(plan, levels, [problem.rows[fold] for fold in folds], data)
 
 

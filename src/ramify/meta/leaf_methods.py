@@ -23,7 +23,7 @@ def make_leaf_classifier(
     method: str,
     hierarchy: Hierarchy | None = None,
     *,
-    penalty: Any = "cv",
+    alpha: Any = "cv",
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> Any:
@@ -38,8 +38,8 @@ def make_leaf_classifier(
         `SiblingLassoClassifier`, a `PCTClassifier`, and a linear model for each leaf.
     hierarchy : Hierarchy, optional
         The labels. None infers them from y.
-    penalty : "cv" or float
-        The penalty of the linear models; see `SiblingLassoClassifier`.
+    alpha : "cv" or float
+        The `alpha` of the linear models; see `SiblingLassoClassifier`.
     n_jobs : int, optional
         How many models are fitted at a time.
     random_state : int, RandomState instance or None
@@ -53,11 +53,11 @@ def make_leaf_classifier(
     Examples
     --------
     >>> from ramify import make_leaf_classifier
-    >>> make_leaf_classifier("mas", penalty=0.1)
-    MandatoryLeafClassifier(estimator=SiblingLassoClassifier(penalty=0.1))
+    >>> make_leaf_classifier("mas", alpha=0.1)
+    MandatoryLeafClassifier(estimator=SiblingLassoClassifier(alpha=0.1))
     """
     check_choice("method", method, LEAF_METHODS)
-    lasso = SiblingLassoClassifier(penalty=penalty, random_state=random_state)
+    lasso = SiblingLassoClassifier(alpha=alpha, random_state=random_state)
     if method in ("mas", "masr"):
         objective = "map" if method == "mas" else "risk"
         lasso.set_params(n_jobs=n_jobs)
@@ -70,7 +70,7 @@ def make_leaf_classifier(
         each = FlatClassifier(estimator=lasso, n_jobs=n_jobs, random_state=random_state)
         return MetaLabeler(each, hierarchy=hierarchy, counter=lasso, leaves_only=True)
     if method == "hbr":
-        inner = SiblingLassoClassifier(penalty=penalty, n_jobs=n_jobs, random_state=random_state)
+        inner = SiblingLassoClassifier(alpha=alpha, n_jobs=n_jobs, random_state=random_state)
         return MetaLabeler(inner, hierarchy=hierarchy, counter=lasso)
     tree = PCTClassifier(min_samples_leaf=5, random_state=random_state)
     return MetaLabeler(tree, hierarchy=hierarchy, counter=lasso)

@@ -13,7 +13,13 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from ramify import _core, metrics
-from ramify._savable import find_savable, get_fitted, saved_name, set_fitted
+from ramify._savable import (
+    find_savable,
+    get_fitted,
+    saved_name,
+    set_fitted,
+    with_new_names,
+)
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import LabelFormat, format_from_settings
 from ramify.saving.container import DamageError, ModelFileError
@@ -212,7 +218,8 @@ def _decode_instance(decoder: Decoder, entry: dict[str, Any]) -> Any:
         )
     given = {name: decoder.value(node) for name, node in entry["given"].items()}
     fitted = {name: decoder.value(node) for name, node in entry["fitted"].items()}
-    # Parameters that the file lacks, being older, have their defaults.
+    # An older file may use old names; parameters that it lacks have their defaults.
+    given, fitted = with_new_names(cls, given), with_new_names(cls, fitted)
     value = cls(**given)
     if isinstance(value, BaseEstimator):
         setter = getattr(value, "_set_saved_state", None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import delayed
@@ -19,6 +19,7 @@ from ramify._base.classifier import ArrayClassifier
 from ramify._base.features import read_features
 from ramify._parallel import in_parallel
 from ramify._progress import track
+from ramify._savable import renamed_attribute
 from ramify._validation import check_choice, check_number
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.combining import multiply_down
@@ -48,15 +49,15 @@ class SiblingLassoClassifier(ArrayClassifier):
     ----------
     hierarchy : Hierarchy, optional
         The labels. None infers a tree from path labels, and takes other labels as flat.
-    penalty : "cv" or float
-        The penalty of a group, as a share of the smallest one that drops all features: from 0 to
-        1. "cv" chooses it for each group by cross-validation.
-    n_penalties : int
-        How many penalties "cv" tries, in equal ratios from 1 down to `min_penalty`.
-    min_penalty : float
-        The smallest penalty that "cv" tries.
-    n_folds : int
-        The number of folds for "cv".
+    alpha : "cv" or float
+        The strength of the penalty, from 0 to 1, relative to the smallest one that drops all
+        features of a group. "cv" chooses it for each group by cross-validation.
+    n_alphas : int
+        The number of values that "cv" tries, in equal ratios from 1 down to `alpha_min`.
+    alpha_min : float
+        The smallest value that "cv" tries.
+    cv : int
+        The number of folds of that cross-validation.
     categorical_features : array-like of bool, int or str, optional
         Nominal columns as a mask, positions or names; as for `PCTClassifier`. They become
         columns of 0 and 1, and unknown numbers the column's mean.
@@ -81,8 +82,8 @@ class SiblingLassoClassifier(ArrayClassifier):
         Intercepts. Where all rows of a parent agree on a child they are ±50.
     edges_ : list of (parent, child)
         The edges, labels in order; the parent of top-level labels is None.
-    penalties_ : dict of label to float
-        The penalty of each parent's group, None for the top level.
+    alphas_ : dict of label to float
+        The `alpha` of each parent's group, None for the top level.
     n_iter_ : int
         The most steps that a penalty has taken.
     hierarchy_ : Hierarchy
@@ -106,7 +107,7 @@ class SiblingLassoClassifier(ArrayClassifier):
     >>> from ramify import SiblingLassoClassifier
     >>> X = [[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [4.0, 1.0]]
     >>> y = ["animal/cat", "animal/cat", "animal/dog", "plant"]
-    >>> model = SiblingLassoClassifier(penalty=0.1).fit(X, y)
+    >>> model = SiblingLassoClassifier(alpha=0.1).fit(X, y)
     >>> model.predict([[1.5, 0.0], [4.0, 1.0]])
     array(['animal/cat', 'plant'], dtype='<U10')
     >>> model.edges_
@@ -116,17 +117,25 @@ class SiblingLassoClassifier(ArrayClassifier):
     features_: LinearFeatures
     coef_: Any
     intercept_: NDArray[np.float64]
-    penalties_: dict[Any, float]
+    alphas_: dict[Any, float]
     n_iter_: int
+
+    _renamed: ClassVar[dict[str, str]] = {
+        "penalty": "alpha",
+        "n_penalties": "n_alphas",
+        "min_penalty": "alpha_min",
+        "n_folds": "cv",
+        "penalties_": "alphas_",
+    }
 
     def __init__(
         self,
         hierarchy: Hierarchy | None = None,
         *,
-        penalty: Any = "cv",
-        n_penalties: int = 6,
-        min_penalty: float = 0.03,
-        n_folds: int = 3,
+        alpha: Any = "cv",
+        n_alphas: int = 6,
+        alpha_min: float = 0.03,
+        cv: int = 3,
         categorical_features: Any = None,
         tol: float = 1e-3,
         max_iter: int = 2000,
@@ -135,10 +144,10 @@ class SiblingLassoClassifier(ArrayClassifier):
         verbose: bool = False,
     ) -> None:
         self.hierarchy = hierarchy
-        self.penalty = penalty
-        self.n_penalties = n_penalties
-        self.min_penalty = min_penalty
-        self.n_folds = n_folds
+        self.alpha = alpha
+        self.n_alphas = n_alphas
+        self.alpha_min = alpha_min
+        self.cv = cv
         self.categorical_features = categorical_features
         self.tol = tol
         self.max_iter = max_iter
@@ -147,13 +156,13 @@ class SiblingLassoClassifier(ArrayClassifier):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        if isinstance(self.penalty, str):
-            check_choice("penalty", self.penalty, ("cv",))
+        if isinstance(self.alpha, str):
+            check_choice("alpha", self.alpha, ("cv",))
         else:
-            check_number("penalty", self.penalty, 1e-6, 1)
-        check_number("n_penalties", self.n_penalties, 2, whole=True)
-        check_number("min_penalty", self.min_penalty, 1e-6, 0.99)
-        check_number("n_folds", self.n_folds, 2, whole=True)
+            check_number("alpha", self.alpha, 1e-6, 1)
+        check_number("n_alphas", self.n_alphas, 2, whole=True)
+        check_number("alpha_min", self.alpha_min, 1e-6, 0.99)
+        check_number("cv", self.cv, 2, whole=True)
         check_number("tol", self.tol, 0)
         check_number("max_iter", self.max_iter, 1, whole=True)
 
@@ -162,8 +171,8 @@ class SiblingLassoClassifier(ArrayClassifier):
         columns = self.features_.transform(X)
         groups = find_groups(Y, weights, self.hierarchy_)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        given = None if self.penalty == "cv" else float(self.penalty)
-        rule = PenaltyRule(given, self.n_penalties, self.min_penalty, self.n_folds, seed)
+        given = None if self.alpha == "cv" else float(self.alpha)
+        rule = PenaltyRule(given, self.n_alphas, self.alpha_min, self.cv, seed)
         tasks = (
             delayed(fit_group)(columns, weights, group, rule, tol=self.tol, max_iter=self.max_iter)
             for group in groups
@@ -201,7 +210,12 @@ class SiblingLassoClassifier(ArrayClassifier):
         self.coef_ = sparse.csc_array(cells, shape=(n_columns, n_edges))
         names = [None if g.parent == ROOT else self.hierarchy_.labels[g.parent] for g in groups]
         self.n_iter_ = max(fit.n_iter for fit in fits)
-        self.penalties_ = {name: fit.penalty for name, fit in zip(names, fits, strict=True)}
+        self.alphas_ = {name: fit.penalty for name, fit in zip(names, fits, strict=True)}
+
+    @property
+    def penalties_(self) -> dict[Any, float]:
+        """Deprecated name of `alphas_`."""
+        return renamed_attribute(self, "penalties_")
 
     @property
     def edges_(self) -> list[tuple[Any, Any]]:

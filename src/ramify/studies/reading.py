@@ -11,7 +11,7 @@ from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
-from ramify._named_estimators import MODELS, make_inner
+from ramify._named_estimators import MODELS, check_parameter_names, make_inner
 from ramify._validation import did_you_mean
 from ramify.metrics import get_scorer_names
 from ramify.studies.checking import check_keys, check_names
@@ -230,6 +230,10 @@ def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]
         raise ValueError(
             f"{where} is of the kind {table['model']!r}, which there is not."
             f"{did_you_mean(table['model'], MODELS)} Models are {', '.join(MODELS)}, shares."
+        )
+    if table["model"] in MODELS:
+        check_parameter_names(
+            table["model"], [*table.get("parameters", {}), *table.get("grid", {})]
         )
     if table.get("labels", "all") not in ("all", "leaves"):
         raise ValueError(f'{where} has labels = {table["labels"]!r}: give "all" or "leaves".')

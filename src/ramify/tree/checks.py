@@ -35,7 +35,7 @@ def check_tree(tree: TreeParameters) -> None:
         check_number("max_depth", tree.max_depth, 0, whole=True)
     for name in ("min_samples_split", "min_samples_leaf", "min_weight", "min_impurity_decrease"):
         check_number(name, getattr(tree, name), 0)
-    check_number("f_test_folds", tree.f_test_folds, 2, whole=True)
+    check_number("cv", tree.cv, 2, whole=True)
     _check_levels(tree.f_test)
     if tree.clus_compat:
         _check_clus(tree)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,8 +87,8 @@ class PCTClassifier(HierarchicalClassifier):
         Significance level of an F-test that every test must pass: smaller levels give smaller
         trees. A list lets `fit` choose the level with the best pooled AU(PRC) by internal
         cross-validation, or on validation data. Not for "entropy" and "gain_ratio".
-    f_test_folds : int
-        The number of folds of that internal cross-validation.
+    cv : int
+        The number of folds with which a list in `f_test` is searched.
     pruning : {"pessimistic", "reduced_error"}, optional
         How the grown tree is made smaller. "pessimistic": C4.5's way, for one label or one class
         per row; a node becomes a leaf, or its largest branch takes its place, where no more
@@ -168,6 +168,8 @@ class PCTClassifier(HierarchicalClassifier):
     f_test_: float | None
     f_test_scores_: dict[float, float]
 
+    _renamed: ClassVar[dict[str, str]] = {"f_test_folds": "cv"}
+
     def __init__(
         self,
         hierarchy: Hierarchy | None = None,
@@ -185,7 +187,7 @@ class PCTClassifier(HierarchicalClassifier):
         max_features: Any = None,
         redraw: bool = False,
         f_test: Any = None,
-        f_test_folds: int = 3,
+        cv: int = 3,
         pruning: str | None = None,
         pruning_confidence: float = 0.25,
         pruning_measure: Any = "hamming_loss",
@@ -211,7 +213,7 @@ class PCTClassifier(HierarchicalClassifier):
         self.max_features = max_features
         self.redraw = redraw
         self.f_test = f_test
-        self.f_test_folds = f_test_folds
+        self.cv = cv
         self.pruning = pruning
         self.pruning_confidence = pruning_confidence
         self.pruning_measure = pruning_measure
@@ -269,7 +271,7 @@ class PCTClassifier(HierarchicalClassifier):
         by_error = self.pruning == "reduced_error"
         if is_list(self.f_test):
             levels = tuple(map(float, self.f_test))
-            choice = FTestChoice(levels, self.f_test_folds, None if by_error else validation)
+            choice = FTestChoice(levels, self.cv, None if by_error else validation)
             found = choose_f_test(plan, choice, random, data)
             self.f_test_, self.f_test_scores_ = found.level, found.scores
             self.tree_ = found.data.grow(found.plan)

@@ -155,7 +155,7 @@ def draw_folds(
     """
     if n_rows < n_folds:
         raise ValueError(
-            f"f_test_folds is {n_folds}, but there are {n_rows} rows. Take fewer folds, or one "
+            f"cv is {n_folds}, but there are {n_rows} rows. Take fewer folds, or one "
             "level for f_test instead of a list."
         )
     if plan.clus is not None:

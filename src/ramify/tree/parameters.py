@@ -36,7 +36,7 @@ class TreeParameters(Protocol):
     max_features: Any
     redraw: bool
     f_test: Any
-    f_test_folds: int
+    cv: int
     pruning: str | None
     pruning_confidence: float
     pruning_measure: Any
