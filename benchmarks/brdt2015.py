@@ -86,7 +86,7 @@ def draw_trees(folder: Path) -> None:
             model = BRDTClassifier(hierarchy, variant=variant, random_state=0).fit(X, Y)
             print(f"\n{name}, level 1, {variant}: {len(model.components_)} groups\n")
             print(export_text(model))
-            for label, tree in model.estimators_.items():
+            for label, tree in model.named_estimators_.items():
                 if tree.get_n_leaves() > 1:
                     axes = plot_tree(tree, max_depth=3)
                     axes.figure.savefig(folder / f"{name}-{variant}-{label}.png", dpi=120)

@@ -159,7 +159,7 @@ def predict_true(task: Task, n_rounds: int, n_trees: int) -> dict[str, tuple[Any
             task.hierarchy, n_estimators=n_rounds, n_jobs=2
         ),
         "Local": PerLevelClassifier(
-            task.hierarchy,
+            hierarchy=task.hierarchy,
             estimator=RandomForestClassifier(n_trees, random_state=0),
             random_state=0,
         ),

@@ -76,7 +76,7 @@ def fit_ramify(problem: Problem, min_leaf: int) -> PerEdgeClassifier:
     """Fit our trees, one per edge."""
     nominal = {"categorical_features": sorted(problem.categories)} if problem.categories else {}
     tree = PCTClassifier(min_samples_leaf=min_leaf)
-    return PerEdgeClassifier(problem.hierarchy, estimator=tree, n_jobs=1, **nominal).fit(
+    return PerEdgeClassifier(hierarchy=problem.hierarchy, estimator=tree, n_jobs=1, **nominal).fit(
         problem.X, problem.Y
     )
 
@@ -101,12 +101,12 @@ def measure(name: str, min_leaf: int, repeats: int) -> Figure:
             ours.append(took)
             took, trees = cpu_seconds(lambda: fit_sklearn(X, problems, min_leaf))
             theirs.append(took)
-    grown = [m for m in model.estimators_.values() if isinstance(m, PCTClassifier)]
+    grown = [m for m in model.named_estimators_.values() if isinstance(m, PCTClassifier)]
     assert len(grown) == len(trees) == len(problems)
     return Figure(
         name,
         *problem.X.shape,
-        len(model.estimators_),
+        len(model.named_estimators_),
         min_leaf,
         median(ours),
         median(theirs),

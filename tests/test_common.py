@@ -67,14 +67,6 @@ def test_init_only_assigns(cls):
     assert sorted(assigned) == sorted(f"self.{name} = {name}" for name in names)
 
 
-@every_classifier
-def test_hierarchy_is_the_first_parameter(cls):
-    first, *others = inspect.signature(cls).parameters.values()
-    if first.name == "estimator":  # as in scikit-learn, what is wrapped comes before all else
-        first = others[0]
-    assert (first.name, first.default) == ("hierarchy", None)
-
-
 # ---- small problems ------------------------------------------------------------------------
 
 DAG = Hierarchy.from_edges(

@@ -10,7 +10,13 @@ from ramify.datasets import (
 )
 from ramify.forest import PCTBaggingClassifier, PCTExtraTreesClassifier, PCTForestClassifier
 from ramify.hierarchy import Hierarchy
-from ramify.labels import HierarchyBinarizer, balance_score, balance_weights, flatten_level
+from ramify.labels import (
+    HierarchyBinarizer,
+    balance_score,
+    balance_weights,
+    flatten_level,
+    read_labels,
+)
 from ramify.local import (
     FlatClassifier,
     PerEdgeClassifier,
@@ -27,7 +33,10 @@ from ramify.meta import (
     TunedThresholdClassifier,
     make_leaf_classifier,
 )
-from ramify.model_selection import HierarchicalStratifiedKFold
+from ramify.model_selection import (
+    HierarchicalStratifiedKFold,
+    HierarchicalStratifiedShuffleSplit,
+)
 from ramify.naive_bayes import GlobalNaiveBayes
 from ramify.saving import ModelFileError, load, save
 from ramify.sibling_lasso import SiblingLassoClassifier
@@ -52,6 +61,7 @@ __all__ = [
     "HierarchicalAdaBoostMHClassifier",
     "HierarchicalBaggingClassifier",
     "HierarchicalStratifiedKFold",
+    "HierarchicalStratifiedShuffleSplit",
     "Hierarchy",
     "HierarchyBinarizer",
     "LabelPowerset",
@@ -81,5 +91,6 @@ __all__ = [
     "load_animals",
     "make_hierarchical_classification",
     "make_leaf_classifier",
+    "read_labels",
     "save",
 ]

@@ -271,6 +271,10 @@ def check_classifier(estimator: Any) -> None:
     estimator : object
         The parameter `estimator` of a meta-estimator.
     """
+    if type(estimator).__name__ == "Hierarchy":
+        raise TypeError(
+            "estimator must be a classifier, got a Hierarchy. Pass it as hierarchy=..."
+        )
     if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
         raise TypeError(
             f"estimator must be a classifier with fit and predict_proba, got {estimator!r}. Pass "

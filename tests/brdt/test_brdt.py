@@ -35,9 +35,9 @@ def test_labels_that_are_all_related_have_one_tree():
     Y = to_rows("111111000000", "111111000000", "000000111111")
     model = BRDTClassifier().fit(X, Y)
     assert model.components_ == [(0, 1, 2)]
-    assert list(model.estimators_) == [0]
+    assert list(model.named_estimators_) == [0]
     np.testing.assert_array_equal(model.predict(X), Y)
-    (tree,) = model.estimators_.values()
+    (tree,) = model.named_estimators_.values()
     assert tree.get_n_leaves() == 2
     assert list(tree.classes_) == [0, 1, 2]
 
@@ -52,8 +52,10 @@ def test_labels_that_are_not_related_give_binary_relevance():
     assert model.components_ == [(0,), (1,), (2,)]
     alone = BinaryRelevance(estimator=C45).fit(noisy, rows)
     np.testing.assert_array_equal(model.predict(noisy), alone.predict(noisy))
-    for label, tree in model.estimators_.items():
-        np.testing.assert_array_equal(tree.tree_.feature, alone.estimators_[label].tree_.feature)
+    for label, tree in model.named_estimators_.items():
+        np.testing.assert_array_equal(
+            tree.tree_.feature, alone.named_estimators_[label].tree_.feature
+        )
 
 
 def test_two_groups_have_two_trees():
@@ -62,7 +64,7 @@ def test_two_groups_have_two_trees():
     two = np.column_stack([Y[:, 0], Y[:, 1]]) + X / 100
     model = BRDTClassifier(Hierarchy.from_labels(["p", "q", "r", "s"])).fit(two, Y)
     assert model.components_ == [("p", "r"), ("q", "s")]
-    assert list(model.estimators_) == ["p", "q"]
+    assert list(model.named_estimators_) == ["p", "q"]
     np.testing.assert_array_equal(model.predict(two), Y)
     graph = model.to_networkx()
     assert sorted(map(sorted, graph.edges)) == [["p", "r"], ["q", "s"]]
@@ -165,7 +167,7 @@ def test_the_tree_with_the_lowest_loss_stays():
     y = to_rows("111101000000", "111111000000")
     model = BRDTClassifier(prune_relations=False).fit(X, y)
     assert model.components_ == [(0, 1)]
-    assert list(model.estimators_) == [int(model.losses_.argmin())]
+    assert list(model.named_estimators_) == [int(model.losses_.argmin())]
     predicted = model.predict(X)
     assert model.losses_.min() == pytest.approx((predicted != y).mean())
 
@@ -196,7 +198,7 @@ def test_leaves_are_extended_as_by_the_twin(seed, pruned):
     model = BRDTClassifier(prune_relations=pruned).fit(rows, Y)
     rules = read_relations(model)
     groups = {label: part for part in model.components_ for label in part}
-    for label, tree in model.estimators_.items():
+    for label, tree in model.named_estimators_.items():
         if label not in rules:
             continue
         alone = PCTClassifier(**C45.get_params()).fit(rows, sparse.csr_array(Y[:, [label]]))
@@ -215,8 +217,8 @@ def find_losses(model, rows, Y, growing, choosing):
     alone = BinaryRelevance(estimator=C45).fit(rows, Y, sample_weight=growing)
     for group in model.components_:
         for label in group:
-            leaves = alone.estimators_[label].apply(rows)
-            values = alone.estimators_[label].predict_proba(rows)[:, 0] >= 0.5
+            leaves = alone.named_estimators_[label].apply(rows)
+            values = alone.named_estimators_[label].predict_proba(rows)[:, 0] >= 0.5
             wrong = np.zeros(len(rows))
             for leaf in np.unique(leaves):
                 members = np.flatnonzero(leaves == leaf)
@@ -244,13 +246,13 @@ def test_losses_of_held_out_rows_are_those_of_the_twin(seed):
     bits = 0.5 ** np.arange(1, 41)
     model = BRDTClassifier(validation_fraction=0.3, random_state=seed)
     model.fit(rows, Y, sample_weight=1 + bits)
-    tree = next(iter(model.estimators_.values()))
+    tree = next(iter(model.named_estimators_.values()))
     grew = tree.tree_.weight[0] // bits % 2 == 1
     assert grew.sum() == 28
     losses = find_losses(model, rows, Y, (1 + bits) * grew, (1 + bits) * ~grew)
     np.testing.assert_allclose(model.losses_, losses)
     for group in model.components_:
-        (chosen,) = set(group) & set(model.estimators_)
+        (chosen,) = set(group) & set(model.named_estimators_)
         assert losses[chosen] == pytest.approx(losses[list(group)].min())
 
 
@@ -272,7 +274,11 @@ def test_balanced_trees_have_half_of_the_weight_on_either_side():
     Y = to_rows("111000000000", "111000000000")
     for balancing, weights in ((False, [3, 9]), (True, [6, 6])):
         model = BRDTClassifier(balancing=balancing, random_state=0).fit(X, Y)
-        for tree in (*model.estimators_.values(), model.relation_tree(0), model.relation_tree(1)):
+        for tree in (
+            *model.named_estimators_.values(),
+            model.relation_tree(0),
+            model.relation_tree(1),
+        ):
             assert tree.tree_.weight[0] == 12
             assert sorted(tree.tree_.weight[1:].tolist()) == weights
 
@@ -305,7 +311,7 @@ def test_trees_grow_as_the_options_say(options, of_tree, of_relations):
     first = sparse.csr_array(Y[:, :1])
     relation = BRDTClassifier(**options).fit(rows, Y).relation_tree(0)
     assert_same_tree(relation, Y * (np.arange(6) > 0), first, of_relations)
-    (tree,) = BRDTClassifier(**options).fit(rows, first).estimators_.values()
+    (tree,) = BRDTClassifier(**options).fit(rows, first).named_estimators_.values()
     assert_same_tree(tree, rows, first, of_tree)
 
 
@@ -338,7 +344,7 @@ def test_a_single_row_cannot_be_held_out():
 def test_held_out_rows_choose():
     rows, Y = make_related(2)
     model = BRDTClassifier(validation_fraction=0.3, random_state=0).fit(rows, Y)
-    assert all(tree.tree_.weight[0] == 42 for tree in model.estimators_.values())
+    assert all(tree.tree_.weight[0] == 42 for tree in model.named_estimators_.values())
     assert ((model.losses_ >= 0) & (model.losses_ <= 1)).all()
 
 
@@ -353,7 +359,7 @@ def test_a_hierarchy_and_nominal_and_sparse_features():
     codes = np.repeat([[0], [1], [2]], 4, axis=0)
     Y = to_rows("111100001111", "000011110000")
     nominal = BRDTClassifier(categorical_features=[0]).fit(codes, Y)
-    (tree,) = nominal.estimators_.values()
+    (tree,) = nominal.named_estimators_.values()
     assert tree.get_n_leaves() == 3
     np.testing.assert_array_equal(nominal.predict(codes), Y)
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from ramify import Hierarchy
 from ramify.decision import (
     apply_threshold,
-    check_threshold,
     confident_path,
     make_coherent,
     most_probable_path,
     top_k_labels,
 )
+from ramify.decision.thresholds import check_threshold
 from tests.support.label_graphs import graphs_and_scores
 
 TREE = Hierarchy.from_paths(["animal/cat", "animal/dog", "plant"])

@@ -86,13 +86,13 @@ def test_text_of_tree_and_forest():
 
 def test_local_architectures_are_explained_model_by_model():
     X = [[0.0], [1.0], [2.0]]
-    model = PerEdgeClassifier(TREE).fit(X, [["a/x/p"], ["a/x/q"], ["b/z"]])
+    model = PerEdgeClassifier(hierarchy=TREE).fit(X, [["a/x/p"], ["a/x/q"], ["b/z"]])
     with pytest.raises(
         ValueError, match=r"sum or mean of its trees, got PerEdgeClassifier\. Explain one"
     ):
         explain(model, [0.0])
-    key = next(iter(model.estimators_))
-    assert explain(model.estimators_[key], [0.0]).prediction.shape == (1,)
+    key = next(iter(model.named_estimators_))
+    assert explain(model.named_estimators_[key], [0.0]).prediction.shape == (1,)
 
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of shap's own import

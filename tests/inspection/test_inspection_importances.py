@@ -63,7 +63,7 @@ def test_frames_and_plots():
 
 def test_local_architectures_sum_their_trees():
     data = animals()
-    model = PerEdgeClassifier(data.hierarchy, estimator=PCTClassifier(max_depth=1))
+    model = PerEdgeClassifier(hierarchy=data.hierarchy, estimator=PCTClassifier(max_depth=1))
     found = importances(model.fit(data.X, data.y))
     assert 0 < found.overall.sum() <= 1
     assert found.for_label("taxonomy/bird").argmax() == list(data.X.columns).index("cover")

@@ -127,7 +127,7 @@ def test_frame_and_json_agree():
 
 def test_local_architectures_have_rules_but_no_sum():
     data = animals()
-    model = PerEdgeClassifier(data.hierarchy, estimator=PCTClassifier(max_depth=2))
+    model = PerEdgeClassifier(hierarchy=data.hierarchy, estimator=PCTClassifier(max_depth=2))
     model.fit(data.X, data.y)
     found = rules(model)
     assert found.for_label("taxonomy/bird")[0].precision == pytest.approx(1)

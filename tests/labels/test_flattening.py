@@ -32,7 +32,7 @@ def test_labels_that_no_row_has_are_left_out():
 def test_classifiers_take_it_as_it_is():
     data = make_data()
     Y, flat = flatten_level(data.y, data.hierarchy, 1)
-    model = BinaryRelevance(flat).fit(data.X, Y)
+    model = BinaryRelevance(hierarchy=flat).fit(data.X, Y)
     assert list(model.classes_) == list(flat.labels)
 
 

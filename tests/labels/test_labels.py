@@ -16,7 +16,8 @@ from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from ramify import Hierarchy, HierarchyBinarizer
-from ramify.labels import format_from_settings, read_labels
+from ramify.labels import read_labels
+from ramify.labels.encoding import format_from_settings
 from tests.support.label_graphs import PATHS, build, label_graphs
 
 TREE = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])

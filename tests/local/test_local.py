@@ -33,7 +33,7 @@ from ramify import (
     PerNodeClassifier,
     PerParentClassifier,
 )
-from ramify.local import ConstantClassifier
+from ramify.local.models import ConstantClassifier
 from ramify.local.problems import POLICIES
 from tests.support.local_cases import every_architecture, is_coherent, make_data, one_path_per_row
 
@@ -82,9 +82,9 @@ def test_per_edge_equals_a_loop_with_the_product_rule(dag_share: float) -> None:
             products.append(product if above is None else product * expected[:, above])
         expected[:, child] = np.min(products, axis=0)
     tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    model = PerEdgeClassifier(hierarchy, estimator=tree).fit(data.X, data.y)
+    model = PerEdgeClassifier(hierarchy=hierarchy, estimator=tree).fit(data.X, data.y)
     np.testing.assert_array_equal(model.predict_proba(data.X), expected)
-    assert len(model.estimators_) == sum(
+    assert len(model.named_estimators_) == sum(
         max(1, len(hierarchy.parents(c))) for c in hierarchy.labels
     )
 
@@ -108,7 +108,7 @@ def test_flat_equals_a_loop_over_labels(labels: str) -> None:
                 above = shares[:, hierarchy.index(parent)]
                 shares[:, child] = np.minimum(shares[:, child], above)
     tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    model = FlatClassifier(hierarchy, estimator=tree, labels=labels).fit(data.X, data.y)
+    model = FlatClassifier(hierarchy=hierarchy, estimator=tree, labels=labels).fit(data.X, data.y)
     np.testing.assert_array_equal(model.predict_proba(data.X), shares)
 
 
@@ -122,8 +122,8 @@ def test_per_parent_learns_one_multiclass_model_per_parent() -> None:
     p_ax = p_a * below.predict_proba(X)[:, list(below.classes_).index("a/x")]
     scores = model.predict_proba(X)
     np.testing.assert_array_equal(scores[:, [0, 1]], np.stack([p_a, p_ax], axis=1))
-    assert list(model.estimators_) == [None, "a", "b"]
-    assert model.estimators_["a"].classes_.tolist() == ["", "a/x", "a/y"]
+    assert list(model.named_estimators_) == [None, "a", "b"]
+    assert model.named_estimators_["a"].classes_.tolist() == ["", "a/x", "a/y"]
 
 
 def test_per_level_learns_one_multiclass_model_per_level() -> None:
@@ -137,7 +137,7 @@ def test_per_level_learns_one_multiclass_model_per_level() -> None:
     scores = model.predict_proba(X)
     np.testing.assert_array_equal(scores[:, 0], p_a)
     np.testing.assert_array_equal(scores[:, 1], np.minimum(p_a, p_ax))
-    assert model.estimators_[1].classes_.tolist() == ["", "a/x", "a/y", "b/z"]
+    assert model.named_estimators_[1].classes_.tolist() == ["", "a/x", "a/y", "b/z"]
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,8 @@ def test_per_level_learns_one_multiclass_model_per_level() -> None:
 @pytest.mark.parametrize("kind", [PerParentClassifier, PerLevelClassifier])
 def test_several_labels_per_row_make_multilabel_models(kind: type, estimator: Any) -> None:
     data = make_data()
-    model = kind(data.hierarchy, estimator=estimator).fit(data.X, data.y)
-    key = next(iter(model.estimators_))
+    model = kind(estimator, hierarchy=data.hierarchy).fit(data.X, data.y)
+    key = next(iter(model.named_estimators_))
     Y = data.y.toarray()[:, data.hierarchy.indices(data.hierarchy.levels[0])]
     alone = clone(estimator).fit(data.X, Y).predict_proba(data.X)
     alone = np.stack([p[:, 1] for p in alone], 1) if isinstance(alone, list) else alone
@@ -170,10 +170,12 @@ def test_per_edge_of_our_trees_equals_a_loop_of_fits() -> None:
     data = make_data(missing_share=0.1, n_nominal=2, as_frame=False, n_samples=150)
     nominal = [name in data.categories for name in data.feature_names]
     tree = PCTClassifier(min_samples_leaf=3)
-    model = PerEdgeClassifier(data.hierarchy, estimator=tree, categorical_features=nominal)
+    model = PerEdgeClassifier(
+        hierarchy=data.hierarchy, estimator=tree, categorical_features=nominal
+    )
     model.fit(data.X, data.y)
     Y = data.y.toarray()
-    for (parent, child), local in model.estimators_.items():
+    for (parent, child), local in model.named_estimators_.items():
         rows = (
             np.ones(len(Y), bool) if parent is None else Y[:, model.hierarchy_.index(parent)] > 0
         )
@@ -200,13 +202,13 @@ def test_per_edge_of_our_trees_equals_a_loop_of_fits() -> None:
 )
 def test_an_ensemble_at_every_edge_equals_a_loop_of_fits(forest: Any) -> None:
     data = make_data(missing_share=0.1, n_samples=150)
-    model = PerEdgeClassifier(data.hierarchy, estimator=forest).fit(data.X, data.y)
+    model = PerEdgeClassifier(hierarchy=data.hierarchy, estimator=forest).fit(data.X, data.y)
     scores = model.predict_proba(data.X)
     assert is_coherent(scores, data.hierarchy)
     Y = data.y.toarray()
     (parent, child), local = next(
         (edge, local)
-        for edge, local in model.estimators_.items()
+        for edge, local in model.named_estimators_.items()
         if edge[0] is not None and not isinstance(local, ConstantClassifier)
     )
     rows = Y[:, data.hierarchy.index(parent)] > 0
@@ -216,7 +218,8 @@ def test_an_ensemble_at_every_edge_equals_a_loop_of_fits(forest: Any) -> None:
         local.predict_proba(data.X), alone.predict_proba(data.X), rtol=0, atol=1e-12
     )
     np.testing.assert_array_equal(
-        model.estimators_[None, data.hierarchy.labels[0]].predict_proba(data.X)[:, 0], scores[:, 0]
+        model.named_estimators_[None, data.hierarchy.labels[0]].predict_proba(data.X)[:, 0],
+        scores[:, 0],
     )
 
 
@@ -226,7 +229,9 @@ def test_an_ensemble_at_every_edge_equals_a_loop_of_fits(forest: Any) -> None:
 def test_a_label_with_several_parents_takes_the_smallest_product() -> None:
     hierarchy = Hierarchy.from_edges([("m", "dog"), ("p", "dog"), ("r", "m"), ("r", "p")])
     y = [["dog"]] * 3 + [["m"]] * 3 + [["p"], ["r"]]
-    model = PerEdgeClassifier(hierarchy, estimator=ShareClassifier()).fit(np.zeros((8, 1)), y)
+    model = PerEdgeClassifier(hierarchy=hierarchy, estimator=ShareClassifier()).fit(
+        np.zeros((8, 1)), y
+    )
     scores = dict(zip(hierarchy.labels, model.predict_proba([[0.0]])[0], strict=True))
     # P(dog|m) P(m) = 3/6 * 6/8 and P(dog|p) P(p) = 3/4 * 4/8: the same, as shares must be.
     assert scores == pytest.approx({"r": 1.0, "m": 6 / 8, "p": 4 / 8, "dog": 3 / 8})
@@ -261,7 +266,7 @@ def test_policies_choose_rows(policy: str) -> None:
     rows_a, positive_a, rows_x, positive_x = (
         {int(digit) for digit in digits} for digits in POLICY_ROWS[policy]
     )
-    a, x = model.estimators_["a"], model.estimators_["a/x"]
+    a, x = model.named_estimators_["a"], model.named_estimators_["a/x"]
     assert (set(a.rows_), set(a.positives_)) == (rows_a, positive_a)
     assert (set(x.rows_), set(x.positives_)) == (rows_x, positive_x)
 
@@ -282,10 +287,10 @@ def test_policies_decide_how_probabilities_are_combined() -> None:
 def test_edges_with_one_class_are_constants() -> None:
     hierarchy = Hierarchy.from_paths(["a/always", "a/never", "b/below_never/seen", "c"])
     y = [["a/always"], ["a/always"], ["c"], ["c"]]
-    model = PerEdgeClassifier(hierarchy).fit([[0.0], [1.0], [2.0], [3.0]], y)
+    model = PerEdgeClassifier(hierarchy=hierarchy).fit([[0.0], [1.0], [2.0], [3.0]], y)
     constants = {
         child: local.probabilities
-        for (_, child), local in model.estimators_.items()
+        for (_, child), local in model.named_estimators_.items()
         if isinstance(local, ConstantClassifier)
     }
     assert constants == {
@@ -303,7 +308,7 @@ def test_a_single_class_needs_no_models() -> None:
     model = PerParentClassifier(estimator=LogisticRegression()).fit([[1.0], [2.0]], ["a/b"] * 2)
     assert model.predict([[7.0]]).tolist() == ["a/b"]
     assert model.predict_proba([[7.0]]).tolist() == [[1.0, 1.0]]
-    assert model.estimators_["a"].predict_proba([[7.0]]).tolist() == [[1.0]]
+    assert model.named_estimators_["a"].predict_proba([[7.0]]).tolist() == [[1.0]]
 
 
 # ---- coherence and independence ------------------------------------------------------------
@@ -370,7 +375,7 @@ def test_sparse_and_dense_features_give_the_same(model: Any) -> None:
 def test_sparse_features_reach_other_classifiers_as_they_are() -> None:
     data = make_data(sparsity=0.6)
     rows = sparse.csr_array(data.X)
-    model = PerEdgeClassifier(data.hierarchy, estimator=LogisticRegression())
+    model = PerEdgeClassifier(hierarchy=data.hierarchy, estimator=LogisticRegression())
     expected = clone(model).fit(rows.toarray(), data.y).predict_proba(rows.toarray())
     found = model.fit(rows, data.y).predict_proba(rows)
     np.testing.assert_allclose(found, expected, atol=1e-3)
@@ -378,13 +383,15 @@ def test_sparse_features_reach_other_classifiers_as_they_are() -> None:
 
 def test_our_trees_take_nominal_columns_of_frames() -> None:
     data = make_data(n_nominal=2, missing_share=0.05, as_frame=True)
-    model = PerEdgeClassifier(data.hierarchy).fit(data.X, data.y)
+    model = PerEdgeClassifier(hierarchy=data.hierarchy).fit(data.X, data.y)
     coded = make_data(n_nominal=2, missing_share=0.05, as_frame=False)
     nominal = [name in coded.categories for name in coded.feature_names]
-    twin = PerEdgeClassifier(coded.hierarchy, categorical_features=nominal).fit(coded.X, coded.y)
+    twin = PerEdgeClassifier(hierarchy=coded.hierarchy, categorical_features=nominal).fit(
+        coded.X, coded.y
+    )
     np.testing.assert_array_equal(model.predict_proba(data.X), twin.predict_proba(coded.X))
     assert model.feature_names_in_.tolist() == list(data.X.columns)
-    local = next(m for m in model.estimators_.values() if isinstance(m, PCTClassifier))
+    local = next(m for m in model.named_estimators_.values() if isinstance(m, PCTClassifier))
     assert local.predict_proba(data.X).shape == (80, 1)
 
 
@@ -395,7 +402,7 @@ def test_other_classifiers_get_frames_as_they_came() -> None:
         (OneHotEncoder(handle_unknown="ignore"), nominal), remainder="passthrough"
     )
     pipeline = make_pipeline(encode, GaussianNB())
-    model = PerEdgeClassifier(data.hierarchy, estimator=pipeline).fit(data.X, data.y)
+    model = PerEdgeClassifier(hierarchy=data.hierarchy, estimator=pipeline).fit(data.X, data.y)
     Y = data.y.toarray()
     alone = clone(pipeline).fit(data.X, Y[:, 0])
     np.testing.assert_array_equal(model.predict_proba(data.X)[:, 0], positive_share(alone, data.X))
@@ -449,5 +456,7 @@ def test_rows_without_weight_do_not_count(model: Any, estimator: Any) -> None:
 def test_missing_values_reach_classifiers_that_know_them() -> None:
     data = make_data(missing_share=0.2)
     for estimator in (None, DecisionTreeClassifier(random_state=0)):
-        model = PerEdgeClassifier(data.hierarchy, estimator=estimator).fit(data.X, data.y)
+        model = PerEdgeClassifier(hierarchy=data.hierarchy, estimator=estimator).fit(
+            data.X, data.y
+        )
         assert is_coherent(model.predict_proba(data.X), data.hierarchy)

@@ -31,7 +31,7 @@ def fit() -> PerEdgeClassifier:
     edges = [(p, c) for c, above in parents.items() for p in above or ("root",)]
     hierarchy = Hierarchy.from_edges(edges, root="root")
     tree = PCTClassifier(min_weight=2, clus_compat=True)
-    return PerEdgeClassifier(hierarchy, estimator=tree).fit(X, y)
+    return PerEdgeClassifier(hierarchy=hierarchy, estimator=tree).fit(X, y)
 
 
 def clus_edge_trees() -> dict[tuple[str | None, str], TreeNode]:
@@ -59,8 +59,8 @@ def printed(node: TreeNode) -> TreeNode:
 
 def test_every_edge_has_the_tree_of_clus() -> None:
     model, expected = fit(), clus_edge_trees()
-    assert set(model.estimators_) == set(expected)
-    for edge, local in model.estimators_.items():
+    assert set(model.named_estimators_) == set(expected)
+    for edge, local in model.named_estimators_.items():
         if not isinstance(local, PCTClassifier):
             # CLUS grows a single leaf where all rows agree.
             assert expected[edge].value == local.probabilities
@@ -75,7 +75,9 @@ def divided(model: PerEdgeClassifier, X: np.ndarray) -> np.ndarray:
     found: dict[Any, np.ndarray] = {None: np.ones(len(X))}
     for label in hierarchy.labels:
         parents = hierarchy.parents(label) or (None,)
-        products = [found[p] * model.estimators_[p, label].predict_proba(X)[:, 0] for p in parents]
+        products = [
+            found[p] * model.named_estimators_[p, label].predict_proba(X)[:, 0] for p in parents
+        ]
         found[label] = np.min(products, axis=0) / len(parents)
     return np.stack([found[label] for label in hierarchy.labels], axis=1)
 

@@ -30,7 +30,7 @@ from ramify import (
     load,
     save,
 )
-from ramify.local import ConstantClassifier
+from ramify.local.models import ConstantClassifier
 from tests.support.estimators import expected_failures
 from tests.support.local_cases import every_architecture, is_coherent, make_data, one_path_per_row
 
@@ -60,16 +60,20 @@ def test_local_models_travel_to_other_processes() -> None:
     from joblib import parallel_config
 
     data = make_data()
-    expected = PerEdgeClassifier(data.hierarchy).fit(data.X, data.y).predict_proba(data.X)
+    expected = (
+        PerEdgeClassifier(hierarchy=data.hierarchy).fit(data.X, data.y).predict_proba(data.X)
+    )
     with parallel_config("loky", n_jobs=2):
-        model = PerEdgeClassifier(data.hierarchy).fit(data.X, data.y)
+        model = PerEdgeClassifier(hierarchy=data.hierarchy).fit(data.X, data.y)
     np.testing.assert_array_equal(model.predict_proba(data.X), expected)
 
 
 def test_random_state_seeds_every_local_model() -> None:
     data = make_data()
-    model = PerEdgeClassifier(data.hierarchy, estimator=ExtraTreeClassifier(), random_state=0)
-    fitted = model.fit(data.X, data.y).estimators_
+    model = PerEdgeClassifier(
+        hierarchy=data.hierarchy, estimator=ExtraTreeClassifier(), random_state=0
+    )
+    fitted = model.fit(data.X, data.y).named_estimators_
     seeds = [e.random_state for e in fitted.values() if not isinstance(e, ConstantClassifier)]
     assert len(set(seeds)) == len(seeds)
     again = clone(model).fit(data.X, data.y)
@@ -105,8 +109,8 @@ def test_classifiers_without_probabilities_vote() -> None:
 def test_lists_of_significance_levels_are_chosen_from_at_every_edge() -> None:
     data = make_data(n_labels=5, n_nominal=1, as_frame=True)
     tree = PCTClassifier(f_test=[0.1, 0.01], random_state=0)
-    model = PerEdgeClassifier(data.hierarchy, estimator=tree).fit(data.X, data.y)
-    levels = {m.f_test_ for m in model.estimators_.values() if isinstance(m, PCTClassifier)}
+    model = PerEdgeClassifier(hierarchy=data.hierarchy, estimator=tree).fit(data.X, data.y)
+    levels = {m.f_test_ for m in model.named_estimators_.values() if isinstance(m, PCTClassifier)}
     assert levels <= {0.1, 0.01}
     assert is_coherent(model.predict_proba(data.X), data.hierarchy)
 
@@ -115,7 +119,7 @@ def test_levels_are_chosen_as_by_a_tree_on_the_rows_of_the_problem_alone() -> No
     X, y = one_path_per_row()
     tree = PCTClassifier(f_test=[0.2, 0.05, 0.001], random_state=3)
     model = PerEdgeClassifier(estimator=tree).fit(X, y)
-    for (parent, child), local in model.estimators_.items():
+    for (parent, child), local in model.named_estimators_.items():
         rows = np.array([parent is None or str(name).split("/")[0] == parent for name in y])
         has = [[int(name == child or str(name).startswith(f"{child}/"))] for name in y[rows]]
         flat = Hierarchy.from_labels([child])
@@ -130,23 +134,23 @@ def test_with_fewer_rows_than_folds_the_strictest_level_is_taken() -> None:
     y = np.array(["a/x", "a/y", *(["b/x", "b/y"] * 5)])  # two rows below "a", three folds
     tree = PCTClassifier(f_test=[0.1, 0.001, 0.01], random_state=0)
     model = PerEdgeClassifier(estimator=tree, random_state=0).fit(X, y)
-    assert model.estimators_["a", "a/x"].f_test_ == 0.001
-    assert model.estimators_["a", "a/x"].f_test_scores_ == {}
-    assert model.estimators_["b", "b/x"].f_test_scores_.keys() == {0.1, 0.001, 0.01}
+    assert model.named_estimators_["a", "a/x"].f_test_ == 0.001
+    assert model.named_estimators_["a", "a/x"].f_test_scores_ == {}
+    assert model.named_estimators_["b", "b/x"].f_test_scores_.keys() == {0.1, 0.001, 0.01}
     with pytest.raises(ValueError, match="cv is 3, but there are 2 rows"):
         clone(tree).fit(X[:2], y[:2])
 
 
 def test_progress_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
     data = make_data(n_labels=5)
-    PerEdgeClassifier(data.hierarchy, verbose=True).fit(data.X, data.y)
+    PerEdgeClassifier(hierarchy=data.hierarchy, verbose=True).fit(data.X, data.y)
     output = capfd.readouterr()
     assert "Fitting local models" in output.err
 
 
 def test_local_models_are_looked_up_by_name() -> None:
     X, y = one_path_per_row()
-    models = PerEdgeClassifier().fit(X, y).estimators_
+    models = PerEdgeClassifier().fit(X, y).named_estimators_
     assert len(models) == 5
     assert repr(models).startswith("<5 local models: (None, 'a'), ('a', 'a/x')")
     assert models["a", "a/x"].classes_.tolist() == ["a/x"]
@@ -227,8 +231,8 @@ def test_architectures_are_saved_and_loaded(kind: type, estimator: Any, tmp_path
     if estimator is not None and not isinstance(estimator, PCTForestClassifier):
         pytest.importorskip("skops")
     data = make_data(n_labels=6)
-    model = kind(data.hierarchy, estimator=estimator).fit(data.X, data.y)
+    model = kind(estimator, hierarchy=data.hierarchy).fit(data.X, data.y)
     save(model, tmp_path / "model.ramify")
     loaded = load(tmp_path / "model.ramify")
     np.testing.assert_array_equal(loaded.predict_proba(data.X), model.predict_proba(data.X))
-    assert list(loaded.estimators_) == list(model.estimators_)
+    assert list(loaded.named_estimators_) == list(model.named_estimators_)

@@ -32,13 +32,14 @@ from tests.support.local_cases import is_coherent, make_data, one_path_per_row
 def drawn_weights(members: Any) -> list[float]:
     """Return the weight at the root of every member's first tree: how many rows it drew."""
     return [
-        next(iter(member.estimators_.values())).tree_.weight[0] for member in members.estimators_
+        next(iter(member.named_estimators_.values())).tree_.weight[0]
+        for member in members.estimators_
     ]
 
 
 def test_members_learn_from_bootstrap_samples_and_are_averaged() -> None:
     data = make_data()
-    model = HierarchicalBaggingClassifier(data.hierarchy, n_estimators=4, random_state=0)
+    model = HierarchicalBaggingClassifier(hierarchy=data.hierarchy, n_estimators=4, random_state=0)
     scores = model.fit(data.X, data.y).predict_proba(data.X)
     assert [type(member) for member in model.estimators_] == [PerEdgeClassifier] * 4
     assert drawn_weights(model) == [80.0] * 4
@@ -52,7 +53,7 @@ def test_max_samples_is_a_number_or_a_share() -> None:
     data = make_data()
     for max_samples, drawn in ((30, 30.0), (0.25, 20.0)):
         model = HierarchicalBaggingClassifier(
-            data.hierarchy, n_estimators=2, max_samples=max_samples, random_state=0
+            hierarchy=data.hierarchy, n_estimators=2, max_samples=max_samples, random_state=0
         ).fit(data.X, data.y)
         assert drawn_weights(model) == [drawn] * 2
 
@@ -83,7 +84,7 @@ def test_rows_are_repeated_where_weights_are_not_taken() -> None:
     X, y = one_path_per_row(40)
     knn = PerEdgeClassifier(estimator=KNeighborsClassifier(1))
     model = HierarchicalBaggingClassifier(estimator=knn, n_estimators=1, random_state=0).fit(X, y)
-    learnt = model.estimators_[0].estimators_[None, "a"]
+    learnt = model.estimators_[0].named_estimators_[None, "a"]
     assert learnt.n_samples_fit_ == 40
     assert len(np.unique(learnt._fit_X, axis=0)) < 40
 
@@ -124,7 +125,9 @@ def test_frames_reach_the_members_as_they_came() -> None:
     )
     for estimator in (None, make_pipeline(encode, GaussianNB())):
         model = HierarchicalBaggingClassifier(
-            data.hierarchy, estimator=PerEdgeClassifier(estimator=estimator), n_estimators=2
+            hierarchy=data.hierarchy,
+            estimator=PerEdgeClassifier(estimator=estimator),
+            n_estimators=2,
         ).fit(data.X, data.y)
         assert is_coherent(model.predict_proba(data.X), data.hierarchy)
 
@@ -133,10 +136,10 @@ def test_weights_multiply_the_counts() -> None:
     data = make_data()
     weights = np.zeros(80)
     weights[:40] = 2.0
-    model = HierarchicalBaggingClassifier(data.hierarchy, n_estimators=3, random_state=0)
+    model = HierarchicalBaggingClassifier(hierarchy=data.hierarchy, n_estimators=3, random_state=0)
     model.fit(data.X, data.y, sample_weight=weights)
     for member in model.estimators_:
-        root = member.estimators_[None, data.hierarchy.labels[0]].tree_
+        root = member.named_estimators_[None, data.hierarchy.labels[0]].tree_
         assert root.n_samples[0] <= 40
         assert root.weight[0] % 2 == 0
 
@@ -159,7 +162,9 @@ def test_ensembles_of_architectures_and_at_edges_beat_single_trees() -> None:
 
 def test_bagging_is_saved(tmp_path: Any) -> None:
     data = make_data(n_labels=5)
-    model = HierarchicalBaggingClassifier(data.hierarchy, n_estimators=2).fit(data.X, data.y)
+    model = HierarchicalBaggingClassifier(hierarchy=data.hierarchy, n_estimators=2).fit(
+        data.X, data.y
+    )
     save(model, tmp_path / "bag.ramify")
     loaded = load(tmp_path / "bag.ramify")
     np.testing.assert_array_equal(loaded.predict_proba(data.X), model.predict_proba(data.X))

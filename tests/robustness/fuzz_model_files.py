@@ -138,7 +138,7 @@ def models() -> list[tuple[Any, Any]]:
     tree = ramify.PCTClassifier().fit(data.X, data.y)
     made = ramify.make_hierarchical_classification(60, n_features=4, random_state=0)
     forest = ramify.PCTForestClassifier(n_estimators=3, max_depth=4, random_state=0)
-    local = ramify.PerNodeClassifier(made.hierarchy, estimator=GaussianNB())
+    local = ramify.PerNodeClassifier(hierarchy=made.hierarchy, estimator=GaussianNB())
     pipeline = make_pipeline(StandardScaler(), ramify.PCTClassifier(max_depth=3))
     others = [model.fit(made.X, made.y) for model in (forest, local, pipeline)]
     return [(tree, data.X), *((model, made.X) for model in others)]

@@ -243,7 +243,7 @@ def test_local_architectures_come_back_with_what_they_wrap(model, path):
     loaded = round_trip(model, path)
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    assert list(loaded.estimators_) == list(model.estimators_)
+    assert list(loaded.named_estimators_) == list(model.named_estimators_)
 
 
 def test_a_loaded_forest_grows_on(path):

@@ -146,10 +146,10 @@ def test_forests_of_label_sets_learn_classes():
 def test_a_model_told_of_labels_does_not_test_its_own():
     X, Y, _ = make_flat(4)
     model = BinaryRelevancePlus().fit(X, Y)
-    for label, tree in model.estimators_.items():
+    for label, tree in model.named_estimators_.items():
         assert X.shape[1] + label not in tree.tree_.feature
         assert tree.n_features_in_ == X.shape[1] + Y.shape[1]
-    tested = np.concatenate([tree.tree_.feature for tree in model.estimators_.values()])
+    tested = np.concatenate([tree.tree_.feature for tree in model.named_estimators_.values()])
     assert (tested >= X.shape[1]).any(), "no model asks for a label"
 
 

@@ -134,8 +134,10 @@ def test_local_trees_are_pruned():
     animals = ramify.load_animals()
     sizes = []
     for pruning in (None, "pessimistic"):
-        local = PerNodeClassifier(animals.hierarchy, estimator=PCTClassifier(pruning=pruning))
-        models = local.fit(animals.X, animals.y).estimators_.values()
+        local = PerNodeClassifier(
+            hierarchy=animals.hierarchy, estimator=PCTClassifier(pruning=pruning)
+        )
+        models = local.fit(animals.X, animals.y).named_estimators_.values()
         trees = [model for model in models if isinstance(model, PCTClassifier)]
         sizes.append(sum(tree.get_n_leaves() for tree in trees))
     assert sizes[1] < sizes[0]

@@ -82,9 +82,11 @@ class BRDTClassifier(LocalClassifier):
     shares_ : ndarray of shape (n_labels,)
         The share of each label among the training rows. If y had one label per row, it decides
         between labels that the trees predict alike.
-    estimators_ : dict of label to PCTClassifier
+    named_estimators_ : dict of label to PCTClassifier
         The trees that stayed, by the label that they were grown for. Their leaves have all labels
         of the group, with 1 or 0.
+    estimators_ : list
+        The same models without their names.
     hierarchy_ : Hierarchy
         The hierarchy given or inferred.
     classes_ : ndarray of shape (n_labels,)

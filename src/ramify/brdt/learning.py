@@ -145,8 +145,8 @@ def _hold_out(
     counted = np.flatnonzero(weights > 0)
     if len(counted) < 2:
         raise ValueError(
-            f"validation_fraction is {share}, but {len(counted)} row has a weight above 0, and both growing "
-            "and choosing need one. Give more rows, or validation_fraction=None."
+            f"validation_fraction is {share}, but {len(counted)} row has a weight above 0, and "
+            "both growing and choosing need one. Give more rows, or validation_fraction=None."
         )
     n_chosen = min(max(1, round(share * len(counted))), len(counted) - 1)
     chosen = np.zeros(len(weights), dtype=bool)

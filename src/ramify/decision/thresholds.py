@@ -88,7 +88,8 @@ def apply_threshold(
     scores : ndarray of shape (n, n_labels)
         Coherent scores: no label above its parents. `make_coherent` repairs others.
     threshold : float, array-like or dict
-        As for `check_threshold`.
+        One threshold for all labels, one per label, or those of some labels; the other labels of
+        a dict take 0.5. No label may have a smaller threshold than one of its ancestors.
     hierarchy : Hierarchy
         The labels.
 

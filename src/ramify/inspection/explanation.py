@@ -139,7 +139,8 @@ def explain(
     Parameters
     ----------
     model : PCTClassifier, ensemble, or other set of trees
-        A fitted model; see `summarise`. For local architectures, pass one of the `estimators_`.
+        A fitted model; see `summarise`. For local architectures, pass one of the
+        `named_estimators_`.
     x : array-like of shape (n_features,), or one row of an array, sparse matrix or data frame
         The row.
     feature_names : sequence of str, optional
@@ -176,7 +177,7 @@ def explain(
     if summary.combination is None:
         raise ValueError(
             f"model must predict a sum or mean of its trees, got {summary.kind}. Explain one of "
-            "its estimators, e.g. explain(model.estimators_[...], x)."
+            "its estimators, e.g. explain(model.named_estimators_[...], x)."
         )
     X = read_row(model, x)
     row = _dense_row(X)

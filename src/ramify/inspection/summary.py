@@ -256,7 +256,7 @@ def _local_trees(model: LocalClassifier) -> Iterator[tuple[str, Sequence[int], _
     if not found:
         raise TypeError(
             f"model is a {type(model).__name__} of other libraries' estimators, but only trees "
-            "and forests of ramify can be read. Look at its estimators_ with their own tools."
+            "and forests of ramify can be read. Use their own tools on its named_estimators_."
         )
 
 

@@ -4,8 +4,6 @@ from ramify.labels.balancing import balance_score, balance_weights
 from ramify.labels.encoding import (
     EncodedLabels,
     HierarchyBinarizer,
-    LabelFormat,
-    format_from_settings,
     read_labels,
 )
 from ramify.labels.flattening import flatten_level
@@ -13,10 +11,8 @@ from ramify.labels.flattening import flatten_level
 __all__ = [
     "EncodedLabels",
     "HierarchyBinarizer",
-    "LabelFormat",
     "balance_score",
     "balance_weights",
     "flatten_level",
-    "format_from_settings",
     "read_labels",
 ]

@@ -204,7 +204,7 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [['a/b', 'c']]
     """
 
-    def __init__(self, hierarchy: Hierarchy | None = None, sparse_output: bool = True) -> None:
+    def __init__(self, hierarchy: Hierarchy | None = None, *, sparse_output: bool = True) -> None:
         self.hierarchy = hierarchy
         self.sparse_output = sparse_output
 

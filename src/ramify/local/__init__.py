@@ -2,7 +2,6 @@
 
 from ramify.local.base import LocalClassifier
 from ramify.local.classifiers import (
-    ConstantClassifier,
     FlatClassifier,
     PerEdgeClassifier,
     PerLevelClassifier,
@@ -11,9 +10,7 @@ from ramify.local.classifiers import (
 )
 
 __all__ = [
-    "ConstantClassifier",
     "FlatClassifier",
-    "LocalClassifier",
     "PerEdgeClassifier",
     "PerLevelClassifier",
     "PerNodeClassifier",

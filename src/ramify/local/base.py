@@ -87,8 +87,13 @@ class LocalClassifier(HierarchicalClassifier):
         """Return probabilities, (n, n_labels), from each model's answers, (its labels, n)."""
 
     @property
-    def estimators_(self) -> LocalEstimators:
-        """The fitted local models by what they speak of."""
+    def estimators_(self) -> list[Any]:
+        """The fitted local models, in the order of `named_estimators_`."""
+        return list(self.named_estimators_.values())
+
+    @property
+    def named_estimators_(self) -> LocalEstimators:
+        """The fitted local models by what they predict."""
         check_is_fitted(self)
         return LocalEstimators(self)
 

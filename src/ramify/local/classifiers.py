@@ -12,7 +12,6 @@ from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.base import LocalArchitecture
 from ramify.local.combining import multiply_down
-from ramify.local.models import ConstantClassifier
 from ramify.local.problems import (
     POLICIES,
     ROOT,
@@ -28,7 +27,6 @@ from ramify.local.problems import (
 )
 
 __all__ = [
-    "ConstantClassifier",
     "FlatClassifier",
     "PerEdgeClassifier",
     "PerLevelClassifier",
@@ -46,12 +44,12 @@ class PerEdgeClassifier(LocalArchitecture):
 
     Parameters
     ----------
-    hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
     estimator : estimator, optional
         The model of an edge. Any classifier of scikit-learn's kind, or
         one of ours; None: `PCTClassifier`. One without ``predict_proba`` counts with its
         predictions, 0 or 1.
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
     categorical_features : array-like of bool, int or str, optional
         Nominal columns as a mask, positions or names, for our own estimators; as for
         `PCTClassifier`.
@@ -65,9 +63,11 @@ class PerEdgeClassifier(LocalArchitecture):
 
     Attributes
     ----------
-    estimators_ : dict of (parent, child) to estimator
+    named_estimators_ : dict of (parent, child) to estimator
         The fitted models; the parent of top-level labels is None. Where all training rows agree
         there is a `ConstantClassifier`.
+    estimators_ : list
+        The same models without their names.
     hierarchy_ : Hierarchy
         The hierarchy given or inferred.
     classes_ : ndarray of shape (n_labels,)
@@ -91,29 +91,29 @@ class PerEdgeClassifier(LocalArchitecture):
     >>> model = PerEdgeClassifier().fit(X, y)
     >>> model.predict([[1.5, 0.0], [4.0, 1.0]])
     array(['animal/cat', 'plant'], dtype='<U10')
-    >>> list(model.estimators_)
+    >>> list(model.named_estimators_)
     [(None, 'animal'), ('animal', 'animal/cat'), ('animal', 'animal/dog'), (None, 'plant')]
 
     Any classifier will do:
 
     >>> from sklearn.linear_model import LogisticRegression
-    >>> model = PerEdgeClassifier(estimator=LogisticRegression()).fit(X, y)
+    >>> model = PerEdgeClassifier(LogisticRegression()).fit(X, y)
     >>> model.predict_proba([[1.5, 0.0]]).round(1)
     array([[0.9, 0.7, 0.2, 0.1]])
     """
 
     def __init__(
         self,
-        hierarchy: Hierarchy | None = None,
-        *,
         estimator: Any = None,
+        *,
+        hierarchy: Hierarchy | None = None,
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        self.hierarchy = hierarchy
         self.estimator = estimator
+        self.hierarchy = hierarchy
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -135,12 +135,12 @@ class PerNodeClassifier(LocalArchitecture):
 
     Parameters
     ----------
-    hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
     estimator : estimator, optional
         The model of a label. Any classifier of scikit-learn's kind, or
         one of ours; None: `PCTClassifier`. One without ``predict_proba`` counts with its
         predictions, 0 or 1.
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
     policy : {"siblings", "all", "less_inclusive", "inclusive", "exclusive", "less_exclusive", \
             "exclusive_siblings"}
         Which rows a label's model learns from; see Notes.
@@ -157,8 +157,10 @@ class PerNodeClassifier(LocalArchitecture):
 
     Attributes
     ----------
-    estimators_ : dict of label to estimator
+    named_estimators_ : dict of label to estimator
         The fitted models. Where all training rows agree there is a `ConstantClassifier`.
+    estimators_ : list
+        The same models without their names.
     hierarchy_ : Hierarchy
         The hierarchy given or inferred.
     classes_ : ndarray of shape (n_labels,)
@@ -196,23 +198,23 @@ class PerNodeClassifier(LocalArchitecture):
     >>> model = PerNodeClassifier(policy="siblings").fit(X, y)
     >>> model.predict([[1.5, 0.0], [4.0, 1.0]])
     array(['animal/cat', 'plant'], dtype='<U10')
-    >>> model.estimators_["animal/cat"].get_n_leaves()
+    >>> model.named_estimators_["animal/cat"].get_n_leaves()
     2
     """
 
     def __init__(
         self,
-        hierarchy: Hierarchy | None = None,
-        *,
         estimator: Any = None,
+        *,
+        hierarchy: Hierarchy | None = None,
         policy: str = "siblings",
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        self.hierarchy = hierarchy
         self.estimator = estimator
+        self.hierarchy = hierarchy
         self.policy = policy
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
@@ -220,7 +222,7 @@ class PerNodeClassifier(LocalArchitecture):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        check_choice("policy", self.policy, tuple(POLICIES))
+        check_choice("policy", self.policy, POLICIES)
 
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         return node_problems(rows, self.policy)
@@ -249,12 +251,12 @@ class PerParentClassifier(LocalArchitecture):
 
     Parameters
     ----------
-    hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
     estimator : estimator, optional
         The model of a parent. Any classifier of scikit-learn's kind, or
         one of ours; None: `PCTClassifier`. One without ``predict_proba`` counts with its
         predictions, 0 or 1.
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
     multilabel : bool, optional
         Whether a row may have several children of a parent. If so, the estimator must take a
         matrix of 0 and 1 as y; if not, it learns classes named by the children, and "" for rows
@@ -273,9 +275,11 @@ class PerParentClassifier(LocalArchitecture):
 
     Attributes
     ----------
-    estimators_ : dict of label to estimator
+    named_estimators_ : dict of label to estimator
         The fitted models by parent, None for the root. Where all training rows agree there is a
         `ConstantClassifier`.
+    estimators_ : list
+        The same models without their names.
     hierarchy_ : Hierarchy
         The hierarchy given or inferred.
     classes_ : ndarray of shape (n_labels,)
@@ -287,10 +291,10 @@ class PerParentClassifier(LocalArchitecture):
     >>> from ramify import PerParentClassifier
     >>> X = [[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [4.0, 1.0]]
     >>> y = ["animal/cat", "animal/cat", "animal/dog", "plant"]
-    >>> model = PerParentClassifier(estimator=KNeighborsClassifier(1)).fit(X, y)
+    >>> model = PerParentClassifier(KNeighborsClassifier(1)).fit(X, y)
     >>> model.predict([[1.5, 0.0], [4.0, 1.0]])
     array(['animal/cat', 'plant'], dtype='<U10')
-    >>> model.estimators_["animal"].classes_
+    >>> model.named_estimators_["animal"].classes_
     array(['animal/cat', 'animal/dog'], dtype='<U10')
     """
 
@@ -298,17 +302,17 @@ class PerParentClassifier(LocalArchitecture):
 
     def __init__(
         self,
-        hierarchy: Hierarchy | None = None,
-        *,
         estimator: Any = None,
+        *,
+        hierarchy: Hierarchy | None = None,
         multilabel: bool | None = None,
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        self.hierarchy = hierarchy
         self.estimator = estimator
+        self.hierarchy = hierarchy
         self.multilabel = multilabel
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
@@ -337,12 +341,12 @@ class PerLevelClassifier(LocalArchitecture):
 
     Parameters
     ----------
-    hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
     estimator : estimator, optional
         The model of a level. Any classifier of scikit-learn's kind, or
         one of ours; None: `PCTClassifier`. One without ``predict_proba`` counts with its
         predictions, 0 or 1.
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
     multilabel : bool, optional
         Whether a row may have several labels of a level. If so, the estimator must take a matrix
         of 0 and 1 as y; if not, it learns classes named by the labels, and "" for rows that end
@@ -361,9 +365,11 @@ class PerLevelClassifier(LocalArchitecture):
 
     Attributes
     ----------
-    estimators_ : dict of int to estimator
+    named_estimators_ : dict of int to estimator
         The fitted models by level, 0 at the top. Where all training rows agree there is a
         `ConstantClassifier`.
+    estimators_ : list
+        The same models without their names.
     hierarchy_ : Hierarchy
         The hierarchy given or inferred.
     classes_ : ndarray of shape (n_labels,)
@@ -377,7 +383,7 @@ class PerLevelClassifier(LocalArchitecture):
     >>> model = PerLevelClassifier().fit(X, y)
     >>> model.predict([[1.5, 0.0], [4.0, 1.0]])
     array(['animal/cat', 'plant'], dtype='<U10')
-    >>> model.estimators_[1].classes_
+    >>> model.named_estimators_[1].classes_
     array(['animal/cat', 'animal/dog'], dtype='<U10')
     """
 
@@ -385,17 +391,17 @@ class PerLevelClassifier(LocalArchitecture):
 
     def __init__(
         self,
-        hierarchy: Hierarchy | None = None,
-        *,
         estimator: Any = None,
+        *,
+        hierarchy: Hierarchy | None = None,
         multilabel: bool | None = None,
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        self.hierarchy = hierarchy
         self.estimator = estimator
+        self.hierarchy = hierarchy
         self.multilabel = multilabel
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
@@ -421,14 +427,15 @@ class FlatClassifier(LocalArchitecture):
 
     Parameters
     ----------
-    hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
     estimator : estimator, optional
         The model of a label. Any classifier of scikit-learn's kind, or
         one of ours; None: `PCTClassifier`. One without ``predict_proba`` counts with its
         predictions, 0 or 1.
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
     labels : {"leaves", "all"}
-        Which labels have models.
+        Which labels have models. "all" is `BinaryRelevance` and
+        ``PerNodeClassifier(policy="all")``.
     categorical_features : array-like of bool, int or str, optional
         Nominal columns as a mask, positions or names, for our own estimators; as for
         `PCTClassifier`.
@@ -442,8 +449,10 @@ class FlatClassifier(LocalArchitecture):
 
     Attributes
     ----------
-    estimators_ : dict of label to estimator
+    named_estimators_ : dict of label to estimator
         The fitted models. Where all training rows agree there is a `ConstantClassifier`.
+    estimators_ : list
+        The same models without their names.
     hierarchy_ : Hierarchy
         The hierarchy given or inferred.
     classes_ : ndarray of shape (n_labels,)
@@ -457,23 +466,23 @@ class FlatClassifier(LocalArchitecture):
     >>> model = FlatClassifier().fit(X, y)
     >>> model.predict([[1.5, 0.0], [4.0, 1.0]])
     array(['animal/cat', 'plant'], dtype='<U10')
-    >>> list(model.estimators_)
+    >>> list(model.named_estimators_)
     ['animal/cat', 'animal/dog', 'plant']
     """
 
     def __init__(
         self,
-        hierarchy: Hierarchy | None = None,
-        *,
         estimator: Any = None,
+        *,
+        hierarchy: Hierarchy | None = None,
         labels: str = "leaves",
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        self.hierarchy = hierarchy
         self.estimator = estimator
+        self.hierarchy = hierarchy
         self.labels = labels
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs

@@ -41,7 +41,7 @@ class LocalProblem:
     Attributes
     ----------
     key : label, tuple or int
-        Its name in ``estimators_``.
+        Its name in ``named_estimators_``.
     labels : tuple of int
         Positions of the labels it predicts.
     rows : ndarray of int64
@@ -234,11 +234,6 @@ def _less_exclusive(rows: LabelRows, label: int) -> Masks:
     return _ending_at(rows, [label]), ~rows.mask([label])
 
 
-def _less_inclusive(rows: LabelRows, label: int) -> Masks:
-    positive = rows.mask([label])
-    return positive, ~positive
-
-
 def _inclusive(rows: LabelRows, label: int) -> Masks:
     positive = rows.mask([label])
     above = _row(rows.hierarchy.ancestor_rows, label)
@@ -264,24 +259,27 @@ def _ending_if_any(rows: LabelRows, labels: Iterable[int]) -> NDArray[np.bool_]:
     return found
 
 
-POLICIES: dict[str, Callable[[LabelRows, int], Masks]] = {
+_MASKS: dict[str, Callable[[LabelRows, int], Masks]] = {
     "siblings": _siblings,
-    "all": _less_inclusive,
-    "less_inclusive": _less_inclusive,
     "inclusive": _inclusive,
     "exclusive": _exclusive,
     "less_exclusive": _less_exclusive,
     "exclusive_siblings": _exclusive_siblings,
 }
+_ON_ALL_ROWS = ("all", "less_inclusive")
+POLICIES = (*_MASKS, *_ON_ALL_ROWS)
+"""The names of the policies."""
 
 
 def node_problems(rows: LabelRows, policy: str) -> list[LocalProblem]:
     """Return one problem per label, with the rows that a policy chooses."""
     hierarchy = rows.hierarchy
+    if policy in _ON_ALL_ROWS:
+        return label_problems(rows, range(hierarchy.n_labels))
     counted = rows.mask([ROOT])
     problems = []
     for label, name in enumerate(hierarchy.labels):
-        positive, negative = POLICIES[policy](rows, label)
+        positive, negative = _MASKS[policy](rows, label)
         chosen = np.flatnonzero((positive | negative) & counted)
         found = np.flatnonzero(positive & counted)
         problems.append(LocalProblem(name, (label,), chosen, (found,)))

@@ -16,7 +16,7 @@ from ramify._base.features import given_features
 from ramify._base.foreign import check_takes_weights, clone_seeded, takes_weights
 from ramify._parallel import count_threads, in_parallel
 from ramify._progress import track
-from ramify._validation import check_number
+from ramify._validation import check_classifier, check_number
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.classifiers import PerEdgeClassifier
 
@@ -30,14 +30,14 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
 
     This is bagging for any classifier of ramify. Of a local architecture it makes an ensemble of
     whole architectures; for an ensemble at every edge instead, give the architecture an ensemble:
-    ``PerEdgeClassifier(estimator=PCTBaggingClassifier())``.
+    ``PerEdgeClassifier(PCTBaggingClassifier())``.
 
     Parameters
     ----------
-    hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
     estimator : estimator, optional
         A classifier of ramify; None: `PerEdgeClassifier`.
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
     n_estimators : int
         How many are fitted.
     max_samples : int or float, optional
@@ -76,7 +76,7 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
     >>> X = [[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [4.0, 1.0]]
     >>> y = ["animal/cat", "animal/cat", "animal/dog", "plant"]
     >>> model = HierarchicalBaggingClassifier(
-    ...     estimator=PerEdgeClassifier(), n_estimators=20, random_state=0
+    ...     PerEdgeClassifier(), n_estimators=20, random_state=0
     ... ).fit(X, y)
     >>> model.predict([[1.5, 0.0], [4.0, 1.0]])
     array(['animal/cat', 'plant'], dtype='<U10')
@@ -86,9 +86,9 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
 
     def __init__(
         self,
-        hierarchy: Hierarchy | None = None,
-        *,
         estimator: Any = None,
+        *,
+        hierarchy: Hierarchy | None = None,
         n_estimators: int = 50,
         max_samples: float | None = None,
         categorical_features: Any = None,
@@ -96,8 +96,8 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        self.hierarchy = hierarchy
         self.estimator = estimator
+        self.hierarchy = hierarchy
         self.n_estimators = n_estimators
         self.max_samples = max_samples
         self.categorical_features = categorical_features
@@ -121,6 +121,7 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
             check_number("max_samples", self.max_samples, 1 if is_count else 0)
             if not is_count:
                 check_number("max_samples", self.max_samples, 0, 1)
+        check_classifier(self._member())
         if not isinstance(self._member(), HierarchicalClassifier):
             raise TypeError(
                 f"estimator is {self.estimator!r}, but it must be a classifier of ramify. Use "

@@ -51,6 +51,11 @@ class LevelPowerset(WrappingClassifier):
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
+    Notes
+    -----
+    `predict` follows the most probable sets from the top. With a threshold, it returns all labels
+    of at least that probability instead.
+
     Examples
     --------
     >>> from ramify import LevelPowerset, PCTClassifier
@@ -98,7 +103,7 @@ class LevelPowerset(WrappingClassifier):
         X, encoded, weights = self._read_wrapped(X, y, sample_weight)
         names, tree = self._find_sets(encoded)
         model = PerParentClassifier(
-            tree, estimator=self.estimator, n_jobs=self.n_jobs, random_state=self.random_state
+            self.estimator, hierarchy=tree, n_jobs=self.n_jobs, random_state=self.random_state
         )
         given = None if sample_weight is None else weights
         self._keep_fitted(model.fit(X, names, sample_weight=given))
@@ -143,23 +148,9 @@ class LevelPowerset(WrappingClassifier):
         sums = np.asarray(sparse.csr_array(cells.T) @ answers.T).T
         return self._coherent(np.ascontiguousarray(np.minimum(sums, 1.0)))
 
-    def predict(self, X: Any) -> Any:  # type: ignore[override]
-        """Return label sets in the format that `fit` was given.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        array or list
-            n label sets, each one of a training row, or its upper part.
-        """
-        check_is_fitted(self)
-        return self.format_.write(self._predict_sets(X))
-
     def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
+        if threshold is not None:
+            return super()._predict_sets(X, threshold)
         check_is_fitted(self)
         names = self.estimator_.predict(X)
         chosen = sparse.csr_array(self.sets_[self.estimator_.hierarchy_.indices(names)])

@@ -149,13 +149,15 @@ class MandatoryLeafClassifier(WrappingClassifier):
             return float(self.alpha)
         return min(label_imbalance(Y), 1e9)  # without any label it is infinite
 
-    def predict(self, X: Any, k: Any = None) -> Any:
+    def predict(self, X: Any, threshold: Any = None, *, k: Any = None) -> Any:
         """Return label sets whose paths end in leaves, in the format that `fit` was given.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
             Rows with the columns of `fit`.
+        threshold : None
+            Must be None: labels from a threshold on need not end in leaves.
         k : int or array-like of shape (n,), optional
             How many leaves to predict, in place of the parameter of this name; not if y had one
             label per row.
@@ -166,6 +168,12 @@ class MandatoryLeafClassifier(WrappingClassifier):
             n label sets, paths or classes, as y came to `fit`.
         """
         check_is_fitted(self)
+        if threshold is not None:
+            raise ValueError(
+                f"threshold must be None, got {threshold!r}: labels above a threshold need not "
+                "end in leaves. Pass k=... for a number of leaves, or apply the threshold to "
+                "predict_proba with ramify.decision.apply_threshold."
+            )
         if self.format_.single_label and k is not None:
             raise ValueError(
                 f"k is {k!r}, but y had one label per row in fit, and so has the prediction. "

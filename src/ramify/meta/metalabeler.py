@@ -59,7 +59,8 @@ class MetaLabeler(WrappingClassifier):
     Notes
     -----
     A row without a leaf counts as having one. If y has one label or path per row, so has the
-    prediction: the number of leaves is 1 and is not learnt.
+    prediction: the number of leaves is 1 and is not learnt. With a threshold, `predict` returns
+    all labels of at least that probability instead of a predicted number of leaves.
 
     Examples
     --------
@@ -144,22 +145,6 @@ class MetaLabeler(WrappingClassifier):
         scores[:, self._leaves] = own
         return make_coherent(scores, self.hierarchy_, "max")
 
-    def predict(self, X: Any) -> Any:  # type: ignore[override]
-        """Return label sets in the format that `fit` was given.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        array or list
-            n label sets, paths or classes, as y came to `fit`.
-        """
-        check_is_fitted(self)
-        return self.format_.write(self._predict_sets(X))
-
     def predict_count(self, X: Any) -> NDArray[np.int64]:
         """Return the number of leaves of every row.
 
@@ -179,6 +164,8 @@ class MetaLabeler(WrappingClassifier):
         return np.asarray(self.counter_.predict(X)).astype(np.int64)
 
     def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
+        if threshold is not None:
+            return super()._predict_sets(X, threshold)
         scores = self.predict_proba(X)
         counts = self.predict_count(X)
         leaves = self._leaves

@@ -215,7 +215,8 @@ class SiblingLassoClassifier(ArrayClassifier):
     @property
     def penalties_(self) -> dict[Any, float]:
         """Deprecated name of `alphas_`."""
-        return renamed_attribute(self, "penalties_")
+        found: dict[Any, float] = renamed_attribute(self, "penalties_")
+        return found
 
     @property
     def edges_(self) -> list[tuple[Any, Any]]:

@@ -13,6 +13,7 @@ from ramify._base.features import given_features
 from ramify.decision import apply_threshold, make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.base import LocalArchitecture
+from ramify.local.classifiers import FlatClassifier
 from ramify.local.label_features import LabelledLearner, join_labels
 from ramify.local.learning import Learner
 from ramify.local.models import LocalModel, Queries
@@ -22,17 +23,20 @@ from ramify.tree.training_data import TrainingData
 __all__ = ["BinaryRelevance", "BinaryRelevancePlus"]
 
 
-class BinaryRelevance(LocalArchitecture):
+class BinaryRelevance(FlatClassifier):
     """One binary classifier for every label, each on all rows (BR).
+
+    This is ``FlatClassifier(labels="all")``, and ``PerNodeClassifier(policy="all")``, under the
+    name that multi-label classification has for it.
 
     Parameters
     ----------
-    hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
     estimator : estimator, optional
         The model of a label. Any classifier of scikit-learn's kind, or
         one of ours; None: `PCTClassifier`. One without ``predict_proba`` counts with its
         predictions, 0 or 1.
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
     categorical_features : array-like of bool, int or str, optional
         Nominal columns as a mask, positions or names, for our own estimators; as for
         `PCTClassifier`.
@@ -46,8 +50,10 @@ class BinaryRelevance(LocalArchitecture):
 
     Attributes
     ----------
-    estimators_ : dict of label to estimator
+    named_estimators_ : dict of label to estimator
         The fitted models. Where all training rows agree there is a `ConstantClassifier`.
+    estimators_ : list
+        The same models without their names.
     hierarchy_ : Hierarchy
         The hierarchy given or inferred.
     classes_ : ndarray of shape (n_labels,)
@@ -56,6 +62,7 @@ class BinaryRelevance(LocalArchitecture):
     See Also
     --------
     BinaryRelevancePlus : Models that are told about the other labels.
+    FlatClassifier : Models for the leaves only.
     PerNodeClassifier : Other choices of the negative rows in a hierarchy.
 
     Notes
@@ -70,32 +77,28 @@ class BinaryRelevance(LocalArchitecture):
     >>> model = BinaryRelevance().fit(X, y)
     >>> model.predict([[1.2], [3.1], [4.2]])
     [['black', 'cat'], ['dog'], []]
-    >>> list(model.estimators_)
+    >>> list(model.named_estimators_)
     ['black', 'cat', 'dog']
     """
 
+    labels = "all"
+
     def __init__(
         self,
-        hierarchy: Hierarchy | None = None,
-        *,
         estimator: Any = None,
+        *,
+        hierarchy: Hierarchy | None = None,
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        self.hierarchy = hierarchy
         self.estimator = estimator
+        self.hierarchy = hierarchy
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _problems(self, rows: LabelRows) -> list[LocalProblem]:
-        return label_problems(rows, range(rows.hierarchy.n_labels))
-
-    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        return make_coherent(np.concatenate(answers).T, self.hierarchy_, "min")
 
 
 class BinaryRelevancePlus(LocalArchitecture):
@@ -106,12 +109,12 @@ class BinaryRelevancePlus(LocalArchitecture):
 
     Parameters
     ----------
-    hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
     estimator : estimator, optional
         The model of a label. Any classifier of scikit-learn's kind, or
         one of ours; None: `PCTClassifier`. One without ``predict_proba`` counts with its
         predictions, 0 or 1.
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
     categorical_features : array-like of bool, int or str, optional
         Nominal columns as a mask, positions or names, for our own estimators; as for
         `PCTClassifier`.
@@ -127,9 +130,11 @@ class BinaryRelevancePlus(LocalArchitecture):
     ----------
     first_ : BinaryRelevance
         Predicts the labels that the models are told.
-    estimators_ : dict of label to estimator
+    named_estimators_ : dict of label to estimator
         The fitted models; after the columns of X they have one for every label, that of their own
         being 0. Where all training rows agree there is a `ConstantClassifier`.
+    estimators_ : list
+        The same models without their names.
     hierarchy_ : Hierarchy
         The hierarchy given or inferred.
     classes_ : ndarray of shape (n_labels,)
@@ -159,16 +164,16 @@ class BinaryRelevancePlus(LocalArchitecture):
 
     def __init__(
         self,
-        hierarchy: Hierarchy | None = None,
-        *,
         estimator: Any = None,
+        *,
+        hierarchy: Hierarchy | None = None,
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        self.hierarchy = hierarchy
         self.estimator = estimator
+        self.hierarchy = hierarchy
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,16 +32,17 @@ class LabelPowerset(LabelSetClassifier):
 
     Parameters
     ----------
-    hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
     estimator : estimator, optional
         The classifier of label sets: any multi-class classifier of scikit-learn's kind, or one of
         ours; None: `PCTClassifier`.
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
     categorical_features : array-like of bool, int or str, optional
         Nominal columns as a mask, positions or names, for our own estimators; as for
         `PCTClassifier`.
     n_jobs : int, optional
-        Kept for the likeness with `RAkEL`: there is one model.
+        The number of threads of the model: the `n_jobs` of an estimator that has this parameter.
+        None leaves the estimator's own.
     random_state : int, RandomState instance or None
         Draws a seed for the model. None leaves the estimator's own random_state.
     verbose : bool
@@ -50,8 +52,8 @@ class LabelPowerset(LabelSetClassifier):
     ----------
     label_sets_ : csr_array of shape (n_sets, n_labels)
         The distinct label sets, closed upwards, one for each class of the model.
-    estimators_ : dict of int to estimator
-        The fitted model by the number 0, its classes being rows of `label_sets_`.
+    estimators_ : list of one estimator
+        The fitted model; its classes are rows of `label_sets_`.
     hierarchy_ : Hierarchy
         The hierarchy given or inferred.
     classes_ : ndarray of shape (n_labels,)
@@ -81,20 +83,26 @@ class LabelPowerset(LabelSetClassifier):
 
     def __init__(
         self,
-        hierarchy: Hierarchy | None = None,
-        *,
         estimator: Any = None,
+        *,
+        hierarchy: Hierarchy | None = None,
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        self.hierarchy = hierarchy
         self.estimator = estimator
+        self.hierarchy = hierarchy
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def _local_estimator(self) -> Any:
+        estimator = super()._local_estimator()
+        if self.n_jobs is None or not hasattr(estimator, "n_jobs"):
+            return estimator
+        return clone(estimator).set_params(n_jobs=self.n_jobs)
 
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         return self._learn_sets(rows, [np.arange(rows.hierarchy.n_labels)])
@@ -122,11 +130,11 @@ class RAkEL(LabelSetClassifier):
 
     Parameters
     ----------
-    hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
     estimator : estimator, optional
         The classifier of one group's label sets: any multi-class classifier of scikit-learn's
         kind, or one of ours; None: `PCTClassifier`.
+    hierarchy : Hierarchy, optional
+        The labels. None infers a tree from path labels, and takes other labels as flat.
     group_size : int
         The number of labels in a group, k; fewer if there are fewer labels.
     n_groups : int, optional
@@ -156,7 +164,7 @@ class RAkEL(LabelSetClassifier):
         The label sets of all models, one for each of their classes.
     shares_ : ndarray of shape (n_labels,)
         The labels' shares of the training rows: the answer for labels in no group.
-    estimators_ : dict of int to estimator
+    estimators_ : list of estimators
         The fitted models in the order of `groups_`; their classes are rows of `label_sets_`.
     hierarchy_ : Hierarchy
         The hierarchy given or inferred.
@@ -189,9 +197,9 @@ class RAkEL(LabelSetClassifier):
 
     def __init__(
         self,
-        hierarchy: Hierarchy | None = None,
-        *,
         estimator: Any = None,
+        *,
+        hierarchy: Hierarchy | None = None,
         group_size: int = 3,
         n_groups: int | None = None,
         overlapping: bool = True,
@@ -201,8 +209,8 @@ class RAkEL(LabelSetClassifier):
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        self.hierarchy = hierarchy
         self.estimator = estimator
+        self.hierarchy = hierarchy
         self.group_size = group_size
         self.n_groups = n_groups
         self.overlapping = overlapping
