@@ -196,6 +196,24 @@ def test_out_of_bag_score_takes_any_measure(measure) -> None:
 
 
 @on_every_ensemble
+def test_shares_of_rows_are_of_all_rows_and_not_of_those_drawn(ensemble) -> None:
+    data = make(n_samples=50)
+    settings = {"n_estimators": 5, "random_state": 0}
+    by_share, by_count = (
+        ensemble(data.hierarchy, min_samples_leaf=rows, **settings).fit(data.X, data.y)
+        for rows in (0.15, 8)  # 7.5 of 50 rows, of which a bootstrap sample has some 32
+    )
+    assert same_trees(by_share, by_count)
+    assert min(min(tree.n_samples) for tree in by_share.trees_) >= 8
+
+
+@on_every_ensemble
+def test_a_list_of_levels_is_for_single_trees(ensemble) -> None:
+    with pytest.raises(ValueError, match=r"f_test must be one level in an ensemble, got \[0.1"):
+        ensemble(f_test=[0.1, 0.01]).fit([[0.0], [1.0]], ["a", "b"])
+
+
+@on_every_ensemble
 def test_a_forest_grown_in_steps_is_the_forest_grown_at_once(ensemble) -> None:
     data = make()
     at_once = ensemble(data.hierarchy, n_estimators=9, random_state=4).fit(data.X, data.y)
@@ -241,7 +259,8 @@ def test_warm_start_refuses_what_does_not_fit() -> None:
         ({"oob_score": "auprc"}, "oob_score is 'auprc', but it must be True"),
         ({"oob_score": True, "bootstrap": False}, "bootstrap is False"),
         ({"criterion": "mse"}, "criterion must be .*, got 'mse'"),
-        ({"f_test": [0.1, 0.2]}, "f_test must be"),
+        ({"f_test": 1.5}, "f_test must be .*, got 1.5"),
+        ({"max_samples": 0.5, "bootstrap": False}, "max_samples must be None with bootstrap=F"),
         ({"clus_compat": True, "random_state": np.random.RandomState(0)}, "its RandomSeed"),
         ({"clus_compat": True, "redraw": True}, "redraw is True, but CLUS draws"),
     ],

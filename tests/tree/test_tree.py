@@ -11,8 +11,16 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.class_weight import compute_class_weight
 
-from ramify import Hierarchy, PCTClassifier, load_animals, make_hierarchical_classification
+from ramify import (
+    Hierarchy,
+    PCTClassifier,
+    PCTExtraTreesClassifier,
+    PCTForestClassifier,
+    load_animals,
+    make_hierarchical_classification,
+)
 from ramify._core import Tree
 from tests.support.engine_trees import plain_arrays
 
@@ -185,12 +193,23 @@ def test_validation_rows_choose_the_level_and_join_the_final_tree():
         ({"criterion": "brier"}, "criterion must be one of 'variance'.*got 'brier'"),
         ({"w0": -1}, "w0 must be a number >= 0, got -1"),
         ({"max_depth": 1.5}, "max_depth must be an integer >= 0, got 1.5"),
-        ({"min_samples_leaf": "5"}, "min_samples_leaf must be a number.*got '5'"),
+        ({"min_samples_leaf": "5"}, "min_samples_leaf must be an integer >= 1 or .*got '5'"),
+        ({"min_samples_leaf": 0}, "or a share of the rows between 0 and 1, got 0."),
+        ({"min_samples_leaf": 1.5}, "min_samples_leaf must be .* got 1.5."),
+        ({"min_samples_split": 1}, "min_samples_split must be an integer >= 2 or .* got 1."),
+        ({"min_samples_split": True}, "min_samples_split must be .* got True."),
         ({"max_features": 0}, "max_features must be an integer >= 1, got 0"),
         ({"f_test": 2}, "f_test must be a number from.*got 2"),
         ({"f_test": []}, "f_test is an empty list"),
         ({"f_test": 0.1, "criterion": "entropy"}, "F-test compares variances"),
         ({"label_weight": [1.0]}, r"label_weight has shape \(1,\)"),
+        ({"label_weight": "even"}, "label_weight must be 'balanced', .* got 'even'"),
+        ({"class_weight": "balanced_subsample"}, "class_weight must be 'balanced', a dict"),
+        ({"class_weight": [1, 2]}, r"got \[1, 2\]. Pass an array as label_weight"),
+        ({"class_weight": {}, "label_weight": {}}, "two names of one parameter. Pass one"),
+        ({"splitter": "random", "threshold_at": "observed"}, "threshold_at must be None with"),
+        ({"splitter": "random", "nominal_tests": "single"}, "'subset' or 'nary' with splitter="),
+        ({"splitter": "random", "clus_compat": True}, "Use splitter='best', or clus_compat=F"),
         ({"nominal_tests": "all"}, "nominal_tests must be .*, got 'all'"),
     ],
 )
@@ -216,6 +235,81 @@ def test_label_weights_decide_which_label_matters():
     for label, feature in ((0, 0), (1, 1)):
         model = PCTClassifier(label_weight={label: 10.0}, max_depth=1).fit(X, y)
         assert model.tree_.feature[0] == feature
+
+
+def test_balanced_label_weights_are_those_of_scikit_learn():
+    X = np.arange(10.0)[:, None]
+    y = ["a"] * 6 + ["b"] * 3 + ["c"]
+    found = PCTClassifier(label_weight="balanced").fit(X, y)
+    weights = compute_class_weight("balanced", classes=np.array(["a", "b", "c"]), y=y)
+    np.testing.assert_allclose(weights, [10 / 18, 10 / 9, 10 / 3])
+    by_hand = PCTClassifier(label_weight=weights).fit(X, y)
+    np.testing.assert_array_equal(found.tree_.feature, by_hand.tree_.feature)
+    np.testing.assert_allclose(found.tree_.impurity, by_hand.tree_.impurity)
+    p = np.array([0.6, 0.3, 0.1])
+    assert found.tree_.impurity[0] == pytest.approx(weights @ (p * (1 - p)))
+
+
+def test_balanced_label_weights_heed_sample_weights_and_labels_without_rows():
+    hierarchy = Hierarchy.from_labels(["a", "b", "never"])
+    X, y, sample_weight = [[0.0], [1.0], [2.0]], [["a"], ["b"], ["b"]], [2.0, 1.0, 1.0]
+    found = PCTClassifier(hierarchy, label_weight="balanced")
+    found.fit(X, y, sample_weight=sample_weight)
+    factors = {"a": 4 / (3 * 2), "b": 4 / (3 * 2), "never": 0}
+    by_hand = PCTClassifier(hierarchy, label_weight=factors).fit(X, y, sample_weight=sample_weight)
+    np.testing.assert_array_equal(found.tree_.impurity, by_hand.tree_.impurity)
+    assert found.tree_.impurity[0] > 0
+
+
+@pytest.mark.parametrize("weight", ["balanced", {"a": 5.0}])
+@pytest.mark.parametrize("cls", [PCTClassifier, PCTForestClassifier, PCTExtraTreesClassifier])
+def test_class_weight_is_label_weight(cls, weight):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = np.array(["a", "b", "c"])[rng.choice(3, 40, p=[0.1, 0.3, 0.6])]
+    settings = {"random_state": 0, "max_depth": 2}
+    models = [
+        cls(label_weight=weight, **settings).fit(X, y),
+        cls(class_weight=weight, **settings).fit(X, y),
+        cls(**settings).fit(X, y),
+    ]
+    one, two, plain = [model.predict_proba(X) for model in models]
+    np.testing.assert_array_equal(one, two)
+    assert (one != plain).any()
+
+
+@pytest.mark.parametrize(
+    ("share", "count"),
+    [(0.3, 4), (0.25, 3), (0.1, 2), (0.01, 1)],  # of 12 rows: 3.6, 3, 1.2 and 0.12
+)
+def test_min_samples_leaf_below_1_is_a_share_rounded_up(share, count):
+    X = np.arange(12.0)[:, None]
+    y = ["a"] + ["b"] * 11
+    by_share = PCTClassifier(min_samples_leaf=share).fit(X, y)
+    by_count = PCTClassifier(min_samples_leaf=count).fit(X, y)
+    assert by_share.tree_.n_samples.tolist() == by_count.tree_.n_samples.tolist()
+    assert min(by_share.tree_.n_samples) == count  # "a" alone would be best
+    peer = DecisionTreeClassifier(min_samples_leaf=share).fit(X, y)
+    assert min(peer.tree_.n_node_samples) == count
+
+
+@pytest.mark.parametrize(
+    ("share", "n_nodes"),
+    [(0.5, 3), (0.4, 3), (0.3, 5), (0.01, 5)],  # of 8 rows: 4, 3.2, 2.4 and 0.08
+)
+def test_min_samples_split_below_1_is_a_share_rounded_up(share, n_nodes):
+    X = np.arange(8.0)[:, None]
+    y = ["a"] * 5 + ["b"] * 2 + ["c"]  # divided into 5 and 3 rows, and these into 2 and 1
+    model = PCTClassifier(min_samples_split=share).fit(X, y)
+    peer = DecisionTreeClassifier(min_samples_split=share, random_state=0).fit(X, y)
+    assert len(model.tree_.feature) == peer.tree_.node_count == n_nodes
+
+
+def test_shares_are_of_rows_that_count():
+    X, y = np.arange(20.0)[:, None], ["a"] + ["b"] * 9 + ["c"] * 10
+    weights = np.array([1.0] * 10 + [0.0] * 10)
+    model = PCTClassifier(min_samples_leaf=0.35).fit(X, y, sample_weight=weights)
+    assert min(model.tree_.n_samples) == 4  # of 10, not 7 of 20
 
 
 def test_trees_survive_pickling_and_refuse_damage():

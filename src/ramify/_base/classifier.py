@@ -141,10 +141,10 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return apply_threshold(scores, 0.5 if threshold is None else threshold, self.hierarchy_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose label set is predicted exactly.
+        """Return the subset accuracy: the share of rows whose label set is predicted exactly.
 
-        This is scikit-learn's accuracy. For many labels it is a harsh measure;
-        ``ramify.metrics`` has better ones.
+        This is scikit-learn's accuracy, `ramify.metrics.subset_accuracy` by its name here. It is
+        strict for many labels; ``ramify.metrics.get_scorer`` makes scorers of other measures.
 
         Parameters
         ----------

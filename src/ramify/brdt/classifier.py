@@ -21,6 +21,7 @@ from ramify.local.base import LocalClassifier
 from ramify.local.models import LocalModel
 from ramify.local.problems import LabelRows
 from ramify.local.trees import name_tree
+from ramify.tree.checks import check_min_samples
 from ramify.tree.classifier import PCTClassifier
 from ramify.tree.training_data import TrainingData
 
@@ -53,8 +54,9 @@ class BRDTClassifier(LocalClassifier):
         Whether trees over labels are pruned.
     prune_trees : bool
         Whether trees over X are pruned.
-    min_samples_leaf : int
-        The least number of rows in a leaf.
+    min_samples_leaf : int or float
+        The least number of rows on each side of a test, or a share of the rows that a tree grows
+        on, rounded up.
     pruning_confidence : float
         The confidence of pessimistic pruning; smaller ones prune more.
     validation_fraction : float, optional
@@ -137,7 +139,7 @@ class BRDTClassifier(LocalClassifier):
         balancing: bool | None = None,
         prune_relations: bool | None = None,
         prune_trees: bool = True,
-        min_samples_leaf: int = 2,
+        min_samples_leaf: float = 2,
         pruning_confidence: float = 0.25,
         validation_fraction: float | None = None,
         categorical_features: Any = None,
@@ -160,7 +162,7 @@ class BRDTClassifier(LocalClassifier):
 
     def _check_parameters(self) -> None:
         check_choice("variant", self.variant, ("pruned", "balanced"))
-        check_number("min_samples_leaf", self.min_samples_leaf, 1, whole=True)
+        check_min_samples("min_samples_leaf", self.min_samples_leaf, 1)
         check_number("pruning_confidence", self.pruning_confidence, 1e-6, 0.5)
         if self.validation_fraction is not None:
             check_number("validation_fraction", self.validation_fraction, 0.01, 0.9)

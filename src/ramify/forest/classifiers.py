@@ -31,11 +31,14 @@ class PCTForestClassifier(PCTEnsemble):
         How the weights of several parents are combined, in a DAG.
     max_depth : int, optional
         The largest number of tests on a path. None: no limit.
-    min_samples_split : float
-        A node with fewer rows is not split. A row that was drawn several times is one row here
-        and below; a row that went down several branches for an unknown value counts its share.
-    min_samples_leaf : float
-        The least number of rows on each side of a test.
+    min_samples_split : int or float
+        A node with fewer rows is not split. A float strictly between 0 and 1 is a share of all
+        training rows, rounded up, and stands for at least 2. A row that was drawn several times
+        is one row here and below; a row that went down several branches for an unknown value
+        counts its share. Without effect with `clus_compat`.
+    min_samples_leaf : int or float
+        The least number of rows on each side of a test, or a share of all training rows, rounded
+        up. Without effect with `clus_compat`.
     min_weight : float
         The least weight on each side of a test, where a row that was drawn twice counts twice.
     min_impurity_decrease : float
@@ -48,7 +51,8 @@ class PCTForestClassifier(PCTEnsemble):
         CLUS, or go on drawing until one does. The latter gives larger trees, for the better where
         most columns are constant in most nodes, as with bags of words.
     f_test : float, optional
-        Significance level of an F-test that every test must pass; None: no such test.
+        Significance level of an F-test that every test must pass; None: no such test. One level
+        only: a list to choose from is for a single `PCTClassifier`.
     threshold_at : {"midpoint", "observed"}, optional
         Whether thresholds lie halfway between two neighbouring values, or at the lower one. None
         is "midpoint", and "observed" with `clus_compat`.
@@ -66,8 +70,12 @@ class PCTForestClassifier(PCTEnsemble):
     categorical_features : array-like of bool, int or str, optional
         Nominal columns of X as a mask, positions or names. Text and categorical columns of a
         data frame are nominal anyway; in an array cells of nominal columns are codes 0, 1, ….
-    label_weight : array-like of shape (n_labels,) or dict of label to float, optional
-        Factors on the labels' weights.
+    label_weight : {"balanced"}, array-like of shape (n_labels,) or dict of label to float, \
+            optional
+        Factors on the labels' weights in `criterion`; see `PCTClassifier`. "balanced" counts all
+        training rows, not those that a tree has drawn.
+    class_weight : {"balanced"} or dict of label to float, optional
+        scikit-learn's name of `label_weight`. Only one of them may be given.
     warm_start : bool
         Whether `fit` keeps the trees of an earlier fit and adds those that are missing to
         `n_estimators`. With the same data this gives the same forest as growing it at once.
@@ -98,7 +106,9 @@ class PCTForestClassifier(PCTEnsemble):
     feature_importances_ : ndarray of shape (n_features,)
         Each feature's part of the impurity that the trees remove, the mean over trees.
     oob_score_ : float
-        What the measure says about the out-of-bag predictions.
+        The measure of `oob_score` for the out-of-bag predictions: for True the area under the
+        pooled precision-recall curve, `ramify.metrics.pooled_auprc`. It is not the accuracy that
+        `score` returns, nor scikit-learn's `oob_score_`.
     oob_decision_function_ : ndarray of shape (n, n_labels)
         Those predictions, NaN for a row that every tree has drawn.
 
@@ -142,6 +152,7 @@ class PCTForestClassifier(PCTEnsemble):
         oob_score: Any = False,
         categorical_features: Any = None,
         label_weight: Any = None,
+        class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -168,6 +179,7 @@ class PCTForestClassifier(PCTEnsemble):
         self.oob_score = oob_score
         self.categorical_features = categorical_features
         self.label_weight = label_weight
+        self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -195,7 +207,8 @@ class PCTBaggingClassifier(PCTEnsemble):
     oob_score : bool, str or callable
         Whether to predict each row by the trees that did not draw it, and how to judge that; see
         `PCTForestClassifier`.
-    categorical_features, label_weight, warm_start, n_jobs, random_state, verbose, clus_compat
+    categorical_features, label_weight, class_weight, warm_start, n_jobs, random_state, verbose, \
+    clus_compat
         As in `PCTForestClassifier`.
 
     Attributes
@@ -236,6 +249,7 @@ class PCTBaggingClassifier(PCTEnsemble):
         oob_score: Any = False,
         categorical_features: Any = None,
         label_weight: Any = None,
+        class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -259,6 +273,7 @@ class PCTBaggingClassifier(PCTEnsemble):
         self.oob_score = oob_score
         self.categorical_features = categorical_features
         self.label_weight = label_weight
+        self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -284,8 +299,8 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         As in `PCTForestClassifier`.
     bootstrap : bool
         Whether each tree grows on a sample drawn with replacement, or on all rows.
-    max_samples, oob_score, categorical_features, label_weight, warm_start, n_jobs, \
-    random_state, verbose
+    max_samples, oob_score, categorical_features, label_weight, class_weight, warm_start, \
+    n_jobs, random_state, verbose
         As in `PCTForestClassifier`.
 
     Attributes
@@ -293,6 +308,14 @@ class PCTExtraTreesClassifier(PCTEnsemble):
     trees_, estimators_, hierarchy_, classes_, n_features_in_, feature_names_in_, \
     feature_importances_, oob_score_, oob_decision_function_
         As in `PCTForestClassifier`.
+
+    Notes
+    -----
+    Of the parameters of `PCTForestClassifier` two are missing. `threshold_at` chooses between
+    positions of a threshold between two neighbouring values, but thresholds are drawn here.
+    `clus_compat` reproduces trees of CLUS, whose extra trees draw from other random numbers.
+    `nominal_tests` must be "subset" or "nary", since a random test of a nominal feature draws a
+    set of categories.
 
     Examples
     --------
@@ -328,6 +351,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         oob_score: Any = False,
         categorical_features: Any = None,
         label_weight: Any = None,
+        class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -352,6 +376,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         self.oob_score = oob_score
         self.categorical_features = categorical_features
         self.label_weight = label_weight
+        self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -23,7 +23,7 @@ from ramify.forest.members import ClusSampling, Sampling, grow_member, grow_memb
 from ramify.labels.encoding import EncodedLabels
 from ramify.tree.checks import check_tree
 from ramify.tree.classifier import PCTClassifier
-from ramify.tree.parameters import plan_growth, weigh_labels
+from ramify.tree.parameters import is_list, plan_growth, weigh_labels
 from ramify.tree.plan import GrowthPlan, check_tree_fits
 from ramify.tree.training_data import TrainingData
 
@@ -120,6 +120,8 @@ class PCTEnsemble(HierarchicalClassifier):
     ) -> None:
         member, single_label = make_member(self), self.format_.single_label
         plan = plan_growth(member, self.hierarchy_, X.shape[1], single_label=single_label)
+        # Shares are of all rows, not of those that a member has drawn, as in scikit-learn.
+        plan = plan.for_rows(int(np.count_nonzero(weights > 0)))
         label_weights = weigh_labels(member, self.hierarchy_, encoded.Y, weights)
         data = TrainingData(
             X, self.schema_, encoded.Y, weights, label_weights, many=True, clus=self._clus
@@ -284,6 +286,12 @@ class PCTEnsemble(HierarchicalClassifier):
 def check_ensemble(ensemble: PCTEnsemble) -> None:
     """Raise ValueError or TypeError for parameters that make no ensemble."""
     check_number("n_estimators", ensemble.n_estimators, 1, whole=True)
+    if is_list(ensemble.f_test):
+        raise ValueError(
+            f"f_test must be one level in an ensemble, got {ensemble.f_test!r}: only a single "
+            "PCTClassifier chooses from a list. Pass one level, or search for it with "
+            "scikit-learn's GridSearchCV."
+        )
     if ensemble.f_test is not None:
         check_number("f_test", ensemble.f_test, 1e-12, 1)
     if ensemble.max_samples is not None:
@@ -330,5 +338,5 @@ def grow_in_turn(ensemble: PCTEnsemble, data: TrainingData, plan: GrowthPlan) ->
     sampling = ensemble._sampling(np.ones(n_rows, dtype=bool))
     ensemble._seed = ensemble._read_seed()
     seeds = sampling.seeds(ensemble._seed, ensemble.n_estimators)
-    plan = data.find_sets(plan)
+    plan = data.find_sets(plan).for_rows(n_rows)
     ensemble.trees_ = [grow_member(data, plan, sampling, seed) for seed in seeds]

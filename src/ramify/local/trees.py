@@ -103,8 +103,8 @@ class TreeLearner(SharingLearner):
         if seed is None:
             seed = int(_copied_random(tree.random_state).randint(_MAX_SEED))
         plan = replace(self._plan, seed=seed, exclusive=problem.complete, hidden=problem.hidden)
-        by_name = tree.label_weight is not None or callable(tree.criterion)
-        if by_name or len(problem.labels) > 1:
+        weighted = tree.label_weight is not None or tree.class_weight is not None
+        if weighted or callable(tree.criterion) or len(problem.labels) > 1:
             hierarchy = Hierarchy.from_labels(self._names(problem))
             plan = replace(plan, distance=read_distance(tree.criterion, hierarchy))
         data = self._problem_data(tree, hierarchy, problem)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ramify._validation import check_choice, check_number
-from ramify.tree.criteria import check_criterion
+from ramify.tree.criteria import check_criterion, check_label_weight
 from ramify.tree.parameters import TreeParameters, is_list
 from ramify.tree.pruning import check_measure
 
-__all__ = ["check_tree"]
+__all__ = ["check_min_samples", "check_tree"]
 
 # What CLUS has no like of: the parameter, its value in CLUS, and what CLUS does.
 _NOT_IN_CLUS = (
     ("prototype", "mean", "CLUS's trees predict means"),
     ("redraw", False, "CLUS draws the features of a node once"),
     ("pruning", None, "CLUS prunes in other ways"),
+    ("splitter", "best", "CLUS draws random thresholds from other random numbers"),
 )
 
 
@@ -33,12 +36,31 @@ def check_tree(tree: TreeParameters) -> None:
     check_number("w0", tree.w0, 0)
     if tree.max_depth is not None:
         check_number("max_depth", tree.max_depth, 0, whole=True)
-    for name in ("min_samples_split", "min_samples_leaf", "min_weight", "min_impurity_decrease"):
+    check_min_samples("min_samples_split", tree.min_samples_split, 2)
+    check_min_samples("min_samples_leaf", tree.min_samples_leaf, 1)
+    for name in ("min_weight", "min_impurity_decrease"):
         check_number(name, getattr(tree, name), 0)
     check_number("cv", tree.cv, 2, whole=True)
+    check_label_weight(tree.label_weight, tree.class_weight)
     _check_levels(tree.f_test)
+    if tree.splitter == "random":
+        _check_random(tree)
     if tree.clus_compat:
         _check_clus(tree)
+
+
+def check_min_samples(name: str, value: Any, at_least: int) -> None:
+    """Refuse what is neither a number of rows nor a share of them strictly between 0 and 1."""
+    kinds = (int, float, np.integer, np.floating)
+    if isinstance(value, kinds) and not isinstance(value, bool):
+        is_share = 0 < value < 1
+        is_count = at_least <= value < np.inf and value == np.floor(value)
+        if is_share or is_count:
+            return
+    raise ValueError(
+        f"{name} must be an integer >= {at_least} or a share of the rows between 0 and 1, got "
+        f"{value!r}."
+    )
 
 
 def _check_levels(f_test: Any) -> None:
@@ -48,6 +70,20 @@ def _check_levels(f_test: Any) -> None:
     for level in levels:
         if level is not None:
             check_number("f_test", level, 1e-12, 1)
+
+
+def _check_random(tree: TreeParameters) -> None:
+    """Refuse what random tests leave without effect."""
+    if tree.threshold_at is not None:
+        raise ValueError(
+            f"threshold_at must be None with splitter='random', got {tree.threshold_at!r}: "
+            "thresholds are drawn between the smallest and the largest value of a node."
+        )
+    if tree.nominal_tests == "single":
+        raise ValueError(
+            "nominal_tests must be 'subset' or 'nary' with splitter='random', got 'single': "
+            "random tests of nominal features draw a set of categories."
+        )
 
 
 def _check_clus(tree: TreeParameters) -> None:

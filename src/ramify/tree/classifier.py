@@ -67,11 +67,14 @@ class PCTClassifier(HierarchicalClassifier):
         Whether a node tries every threshold and category set, or one at random per feature.
     max_depth : int, optional
         The largest number of tests on a path. None: no limit.
-    min_samples_split : float
-        A node with fewer rows is not split. Rows count in parts here and below: one that went
-        down several branches for an unknown value counts its share in each.
-    min_samples_leaf : float
-        The least number of rows on each side of a test.
+    min_samples_split : int or float
+        A node with fewer rows is not split. A float strictly between 0 and 1 is a share of the
+        training rows, rounded up, and stands for at least 2. Rows count in parts here and below:
+        one that went down several branches for an unknown value counts its share in each.
+        Without effect with `clus_compat`.
+    min_samples_leaf : int or float
+        The least number of rows on each side of a test, or a share of the training rows, rounded
+        up. Without effect with `clus_compat`.
     min_weight : float
         The least sum of sample weights on each side of a test.
     min_impurity_decrease : float
@@ -111,8 +114,14 @@ class PCTClassifier(HierarchicalClassifier):
     categorical_features : array-like of bool, int or str, optional
         Nominal columns of X as a mask, positions or names. Text and categorical columns of a
         data frame are nominal anyway; in an array cells of nominal columns are codes 0, 1, ….
-    label_weight : array-like of shape (n_labels,) or dict of label to float, optional
-        Factors on the labels' weights.
+    label_weight : {"balanced"}, array-like of shape (n_labels,) or dict of label to float, \
+            optional
+        Factors on the labels' weights in `criterion`; labels that a dict lacks have 1. "balanced"
+        is n / (n_labels * n_c) for a label c, where n is the sum of all sample weights and n_c
+        that of the rows with the label (0 for labels without rows). The factors decide which
+        tests are chosen; leaves still predict shares of rows.
+    class_weight : {"balanced"} or dict of label to float, optional
+        scikit-learn's name of `label_weight`. Only one of them may be given.
     n_jobs : int, optional
         The number of threads, -1 for all cores. The tree does not depend on it.
     random_state : int, RandomState instance or None
@@ -195,6 +204,7 @@ class PCTClassifier(HierarchicalClassifier):
         nominal_tests: str = "subset",
         categorical_features: Any = None,
         label_weight: Any = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         clus_compat: bool = False,
@@ -221,6 +231,7 @@ class PCTClassifier(HierarchicalClassifier):
         self.nominal_tests = nominal_tests
         self.categorical_features = categorical_features
         self.label_weight = label_weight
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.clus_compat = clus_compat

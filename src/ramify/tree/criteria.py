@@ -13,7 +13,9 @@ from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.tree.distances import DISTANCES, Distance, check_distance
 
 __all__ = [
+    "balanced_factors",
     "check_criterion",
+    "check_label_weight",
     "clus_multilabel_weights",
     "find_label_weights",
     "name_criterion",
@@ -57,22 +59,41 @@ def read_distance(criterion: Any, hierarchy: Hierarchy) -> Distance | None:
     return Distance(check_distance(criterion))
 
 
+def check_label_weight(label_weight: Any, class_weight: Any) -> None:
+    """Refuse two sets of factors at once, and names of factors that do not exist."""
+    if label_weight is not None and class_weight is not None:
+        raise ValueError(
+            "label_weight and class_weight must not be given together, got both: they are two "
+            "names of one parameter. Pass one of them."
+        )
+    for name, value in (("label_weight", label_weight), ("class_weight", class_weight)):
+        if isinstance(value, str) and value != "balanced":
+            raise ValueError(
+                f"{name} must be 'balanced', a dict of label to factor or None, got {value!r}."
+            )
+    if class_weight is not None and not isinstance(class_weight, str | dict):
+        raise ValueError(
+            f"class_weight must be 'balanced', a dict of label to factor or None, got "
+            f"{class_weight!r}. Pass an array as label_weight."
+        )
+
+
 def find_label_weights(
     hierarchy: Hierarchy, w0: float, weighting: str, label_weight: Any
 ) -> NDArray[np.float64]:
-    """Return what each label counts: its weight by depth, times a factor of the user's.
+    """Return the weight of each label: its weight by depth, times a factor of the user's.
 
     Parameters
     ----------
     hierarchy : Hierarchy
         The labels.
     w0, weighting, label_weight
-        As in `PCTClassifier`.
+        As in `PCTClassifier`, but for "balanced"; see `balanced_factors`.
 
     Returns
     -------
     ndarray of shape (n_labels,)
-        A label at the top counts 1, but for its factor.
+        1 for a label at the top, times its factor.
     """
     # A common factor changes no tree, but the figures in it.
     label_weights = np.asarray(hierarchy.weights(w0, weighting))
@@ -95,6 +116,37 @@ def find_label_weights(
             "label, or a dict."
         )
     return label_weights * factors
+
+
+def balanced_factors(
+    Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the factors of "balanced" label weights.
+
+    Parameters
+    ----------
+    Y : csr_array of shape (n, n_labels)
+        Labels, closed upwards.
+    weights : ndarray of shape (n,)
+        Sample weights.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        n / (n_labels * n_c) for a label c that rows of the weight n_c have, n being the weight of
+        all rows; 0 for labels without rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> Y = sparse.csr_array([[1, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+    >>> balanced_factors(Y, np.ones(4)).round(3)
+    array([0.444, 0.667, 0.   ])
+    """
+    having = np.asarray(Y.T @ weights, dtype=np.float64).ravel()
+    factors = weights.sum() / (Y.shape[1] * np.where(having > 0, having, 1.0))
+    return np.where(having > 0, factors, 0.0)
 
 
 def clus_multilabel_weights(

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.tree.criteria import (
+    balanced_factors,
     clus_multilabel_weights,
     find_label_weights,
     name_criterion,
@@ -43,6 +44,7 @@ class TreeParameters(Protocol):
     threshold_at: str | None
     nominal_tests: str
     label_weight: Any
+    class_weight: Any
     n_jobs: int | None
     clus_compat: bool
 
@@ -136,7 +138,10 @@ def weigh_labels(
     if tree.clus_compat and not _is_variance(tree):  # CLUS's multi-label mode
         by_gini = tree.criterion == "gini"
         return clus_multilabel_weights(Y, weights) if by_gini else np.ones(Y.shape[1])
-    return find_label_weights(hierarchy, tree.w0, tree.weighting, tree.label_weight)
+    factors = tree.label_weight if tree.class_weight is None else tree.class_weight
+    if isinstance(factors, str):
+        factors = balanced_factors(Y, weights)
+    return find_label_weights(hierarchy, tree.w0, tree.weighting, factors)
 
 
 def _is_variance(tree: TreeParameters) -> bool:

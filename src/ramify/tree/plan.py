@@ -21,6 +21,7 @@ __all__ = [
     "GrowthPlan",
     "check_tree_fits",
     "count_features",
+    "count_rows",
     "predict_tree",
     "prepare_labels",
 ]
@@ -64,6 +65,33 @@ def count_features(max_features: Any, n_features: int, *, clus: bool = False) ->
     return max(1, math.ceil(share) if clus else int(share))
 
 
+def count_rows(min_samples: float, n_rows: int, at_least: int) -> float:
+    """Return a smallest number of rows that was given as a number or as a share of all rows.
+
+    Parameters
+    ----------
+    min_samples : float
+        A number of rows, or a share of them: strictly between 0 and 1.
+    n_rows : int
+        The number of all rows.
+    at_least : int
+        The least number that a share stands for.
+
+    Returns
+    -------
+    float
+        Shares are rounded up, as in scikit-learn.
+
+    Examples
+    --------
+    >>> count_rows(5, 30, 1), count_rows(0.25, 30, 1), count_rows(0.01, 30, 2)
+    (5, 8, 2)
+    """
+    if 0 < min_samples < 1:
+        return max(at_least, math.ceil(min_samples * n_rows))
+    return min_samples
+
+
 @dataclass(frozen=True)
 class GrowthPlan:
     """Everything that decides which tree grows on given data.
@@ -74,7 +102,8 @@ class GrowthPlan:
     Criterion "distance" reduces pairwise distances: those of `distance`, between the `sets` of
     one label matrix, which are found anew for each tree unless `with_sets` has found them.
     `confidence` is that of pessimistic pruning, None for no pruning. The feature `hidden` is
-    never tested.
+    never tested. `min_samples_split` and `min_samples_leaf` below 1 are shares of the rows that
+    `grow` is given, unless `for_rows` has turned them into numbers.
     """
 
     criterion: str = "variance"
@@ -168,8 +197,16 @@ class GrowthPlan:
             np.ascontiguousarray(sample_weight[rows]),
             sets.of_row,
             sets.squared,
-            self._options(Y.shape[1], total),
+            self.for_rows(len(rows))._options(Y.shape[1], total),
             stop,
+        )
+
+    def for_rows(self, n_rows: int) -> GrowthPlan:
+        """Return the same plan with shares of rows turned into numbers of rows."""
+        return replace(
+            self,
+            min_samples_split=count_rows(self.min_samples_split, n_rows, 2),
+            min_samples_leaf=count_rows(self.min_samples_leaf, n_rows, 1),
         )
 
     def for_member(self, seed: int) -> GrowthPlan:
