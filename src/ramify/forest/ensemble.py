@@ -299,6 +299,11 @@ def check_ensemble(ensemble: PCTEnsemble) -> None:
         check_number("max_samples", ensemble.max_samples, 1 if is_count else 0)
         if not is_count:
             check_number("max_samples", ensemble.max_samples, 0, 1)
+        if not ensemble.bootstrap:
+            raise ValueError(
+                f"max_samples must be None with bootstrap=False, got {ensemble.max_samples!r}. "
+                "Set bootstrap=True to draw rows."
+            )
     if ensemble.oob_score and not ensemble.bootstrap:
         raise ValueError(
             "oob_score needs rows that a tree has not seen, but bootstrap is False. Set "
