@@ -254,7 +254,7 @@ class SiblingLassoClassifier(ArrayClassifier):
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         conditional = self._conditional(X)
         edges = edge_list(self.hierarchy_)
-        return np.ascontiguousarray(multiply_down(conditional.T, edges, self.hierarchy_).T)
+        return np.ascontiguousarray(multiply_down(conditional.T, edges, self.hierarchy_))
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
