@@ -88,7 +88,7 @@ def test_train_refuses_what_is_no_text(tmp_path: Path) -> None:
     path.write_bytes(b"\x89PNG\r\n\x1a\n")
     result = run("train", path, "-o", tmp_path / "model.ramify")
     assert result.exit_code == 2
-    assert "picture.csv is no table" in result.output
+    assert "picture.csv is not a table" in result.output
     assert "0x89 at offset 0" in result.output
     assert not (tmp_path / "model.ramify").exists()
 
@@ -244,7 +244,7 @@ def test_hierarchies_of_every_kind(tmp_path: Path, file: str, text: str) -> None
     ("arguments", "message"),
     [
         (["train", "nothing.csv"], "nothing.csv does not exist"),
-        (["train", "{train}"], "Name the column of labels by --target"),
+        (["train", "{train}"], "Pass the label column with --target"),
         (["train", "{train}", "-t", "taxon", "-m", "foret"], "Did you mean 'forest'"),
         (
             ["train", "{train}", "-t", "taxon", "-s", "max_dept=5"],
@@ -257,7 +257,10 @@ def test_hierarchies_of_every_kind(tmp_path: Path, file: str, text: str) -> None
         (["train", "{train}", "-t", "taxon", "-s", "5"], "Write name=value"),
         (["train", "{train}", "-t", "taxon", "-o", "nowhere/m"], "Make it first"),
         (["train", "{train}", "-t", "taxon", "--folds", "1000"], "Give at most"),
-        (["train", "{train}", "-t", "taxon", "--drop", "nam"], "--drop names 'nam'"),
+        (
+            ["train", "{train}", "-t", "taxon", "--drop", "nam"],
+            "--drop must name columns of the table, got 'nam'",
+        ),
         (["train", "{train}", "-t", "taxon", "-H", "{train}"], "line 1: 15 cells"),
         (["predict", "{train}", "{train}"], "train.csv"),
     ],

@@ -30,8 +30,8 @@ def test_a_spreadsheet_with_semicolons_and_decimal_commas(tmp_path: Path) -> Non
         return result.output
 
     assert "or name its --encoding, for instance latin-1" in mistake(*form[:4])
-    assert "say so: --delimiter ';'" in mistake(*form[4:])
-    assert "delimiter is ';;'" in mistake("--delimiter", ";;", *form[4:])
+    assert "pass --delimiter ';'" in mistake(*form[4:])
+    assert "got ';;'" in mistake("--delimiter", ";;", *form[4:])
     trained = run("train", path, "-o", out, *labels, *form, *QUICK)
     assert trained.exit_code == 0, trained.output
     assert "Größe" in load(out).feature_names_in_
@@ -86,8 +86,11 @@ def test_columns_of_arff_files_are_known_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        (["3,5", "4,25", "5,0"], "column 'size' is text, but holds numbers such as '3,5'"),
-        ([f"{k}.5" for k in range(30)] + ["n.d."], "column 'size' is text, as it holds 'n.d.'"),
+        (
+            ["3,5", "4,25", "5,0"],
+            "column 'size' was read as text, but contains numbers such as '3,5'",
+        ),
+        ([f"{k}.5" for k in range(30)] + ["n.d."], "text because it contains 'n.d.'"),
     ],
 )
 def test_numbers_that_were_read_as_text_are_not_left_out(tmp_path, cells, message) -> None:

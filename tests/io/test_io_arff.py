@@ -1,4 +1,4 @@
-"""The ARFF reader, feature by feature, and every message it gives."""
+"""The ARFF reader: all features and errors."""
 
 import pickle
 import re
@@ -82,7 +82,7 @@ class TestHeader:
         assert table.categories == {"x": ("1", "0")}
         assert table.X.ravel().tolist() == [1.0, 0.0]
 
-    def test_strings_and_keys_are_no_features(self, read):
+    def test_strings_and_keys_are_not_features(self, read):
         table = read(
             "@attribute id key\n@attribute x numeric\n@attribute note string\n@data\n"
             "g1,2,'a, b'\n007,3,?\n"
@@ -370,8 +370,8 @@ class TestTargets:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"target": ["p", "qq"]}, r"target names 'qq', which is no attribute.*'q'"),
-            ({"target": 9}, r"target is 9, but .* has 5 attributes"),
+            ({"target": ["p", "qq"]}, r"target must name attributes of .*, got 'qq'.*'q'"),
+            ({"target": 9}, r"target must be from 0 to 5, .*, got 9"),
             (
                 {"target": ["p", "c"]},
                 r"expected the values \{0,1\} for target 'c', found \{red,green\}",
@@ -388,18 +388,21 @@ class TestTargets:
             read("@attribute p {0,1}\n@data\n1\n?\n", target=["p"])
 
     def test_string_target(self, read):
-        with pytest.raises(ValueError, match="target names 's', which is a text attribute"):
+        with pytest.raises(ValueError, match=r"target must name .*, got 's', a text attribute"):
             read("@attribute s string\n@data\nab\n", target=["s"])
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"separator": ""}, "separator is '', but it must be a string such as"),
-        ({"separator": "@"}, "separator is '@'"),
-        ({"hierarchy_type": "Tree"}, r"hierarchy_type is 'Tree', but .* \[None, 'tree', 'dag'\]"),
-        ({"index_base": 2}, r"index_base is 2, but it must be one of \[0, 1\]"),
-        ({"duplicate_names": "drop"}, "duplicate_names is 'drop', but it must be one of"),
+        ({"separator": ""}, "separator must be a non-empty string .*, got ''. Pass"),
+        ({"separator": "@"}, "separator must be .* other than '@', .*, got '@'"),
+        (
+            {"hierarchy_type": "Tree"},
+            r"hierarchy_type must be one of \[None, 'tree', 'dag'\], got 'Tree'",
+        ),
+        ({"index_base": 2}, r"index_base must be one of \[0, 1\], got 2"),
+        ({"duplicate_names": "drop"}, "duplicate_names must be one of .*, got 'drop'"),
     ],
 )
 def test_options(arff, options, message):

@@ -1,4 +1,4 @@
-"""What the ARFF reader says about files that are wrong: where, what it expected, what it found."""
+"""Error messages of the ARFF reader: the location, what was expected and what was found."""
 
 # ruff: noqa: E501 (one case per line)
 

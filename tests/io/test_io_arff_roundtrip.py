@@ -1,4 +1,4 @@
-"""What `write_arff` writes, `read_arff` reads back; and damaged files never do harm."""
+"""`read_arff` reads back what `write_arff` writes, and corrupt files raise clear errors."""
 
 import gzip
 import random
@@ -92,7 +92,7 @@ def assert_same(table, sample):
     if sample.y is None:
         assert table.y is None
         return
-    # Labels that were flat in an order of their own come back sorted.
+    # Flat labels in any order are sorted when read back.
     labels = sample.hierarchy.labels
     assert set(table.hierarchy.labels) == set(labels)
     assert [table.hierarchy.parents(x) for x in labels] == list(
@@ -102,7 +102,7 @@ def assert_same(table, sample):
     np.testing.assert_array_equal(table.y.toarray()[:, order], sample.y.toarray())
 
 
-# No attribute at all is no ARFF file.
+# An ARFF file has at least one attribute.
 SAMPLES = samples().filter(lambda sample: sample.names or sample.y is not None)
 
 
@@ -183,23 +183,29 @@ FLAT = Hierarchy.from_labels(["a", "b"])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"y": [["a"], ["b"]], "hierarchy": FLAT}, "y has 2 rows, but X has 1"),
+        ({"y": [["a"], ["b"]], "hierarchy": FLAT}, "X has 1 rows, but y has 2"),
         ({"feature_names": ["p", "q"]}, "feature_names has 2 names, but X has 1 columns"),
-        ({"X": [[1, 2]], "feature_names": ["p", "p"]}, "feature_names has 'p' more than once"),
-        ({"categories": {"z": ["a"]}}, "categories names 'z', which is none of the features"),
-        ({"categories": {"x0": ["a"]}}, r"X has 1 in the nominal column 'x0', .* from 0 to 0"),
-        ({"X": [1.0]}, r"X has 1 dimension\(s\), but it must have 2"),
-        ({"sample_weight": [1, 2]}, r"sample_weight has shape \(2,\), but X has 1 rows"),
-        ({"sample_weight": [-1]}, "sample_weight has a value that is negative"),
-        ({"y": [[]], "hierarchy": Hierarchy.from_labels(["?"])}, "hierarchy has the label '\\?'"),
-        ({"y": [[]], "hierarchy": Hierarchy.from_labels(["a@b"])}, "contains '@'; rename it"),
+        ({"X": [[1, 2]], "feature_names": ["p", "p"]}, "feature_names must be unique, got 'p'"),
+        ({"categories": {"z": ["a"]}}, "categories must be keyed by feature names, got 'z'"),
+        ({"categories": {"x0": ["a"]}}, "nominal column 'x0' of X .* from 0 to 0, .* got 1"),
+        ({"X": [1.0]}, r"X must be 2-D, .*, got 1 dimension\(s\)"),
+        ({"sample_weight": [1, 2]}, r"sample_weight must have shape \(1,\), got \(2,\)"),
+        ({"sample_weight": [-1]}, r"sample_weight\[0\] must be finite and non-negative, got -1"),
+        (
+            {"y": [[]], "hierarchy": Hierarchy.from_labels(["?"])},
+            r"hierarchy must not have labels that are '\?' .*, got '\?'",
+        ),
+        (
+            {"y": [[]], "hierarchy": Hierarchy.from_labels(["a@b"])},
+            "or contain '@' in ARFF files, got 'a@b'. Rename",
+        ),
         (
             {"y": [[]], "hierarchy": Hierarchy.from_labels(["a/b"])},
-            "nor contain the separator '/'",
+            "or contain the separator '/' .*, got 'a/b'. Pass another separator",
         ),
         (
             {"y": [[]], "hierarchy": Hierarchy.from_edges([("root", "b")])},
-            "hierarchy has the label 'root', but in pairs",
+            "must not have labels that are 'root' .* parent/child pairs, got 'root'",
         ),
     ],
 )

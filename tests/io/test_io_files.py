@@ -1,4 +1,4 @@
-"""How files are opened and written: gzip, encodings, and never half a file."""
+"""Reading and writing files: gzip, encodings, atomic writes."""
 
 import gzip
 
@@ -31,15 +31,17 @@ class TestFiles:
     def test_truncated_gzip(self, arff):
         text = self.TEXT + "".join(f"{i}\n" for i in range(50000))
         path = arff(gzip.compress(text.encode())[:-2000], "data.arff.gz")
-        with pytest.raises(FormatError, match=r"data.arff.gz: .* the file is truncated; copy or"):
+        with pytest.raises(
+            FormatError, match=r"data.arff.gz: the gzip file is truncated: .*; copy or"
+        ):
             read_arff(path)
 
     def test_damaged_gzip(self, arff):
         packed = bytearray(gzip.compress(self.TEXT.encode() * 100))
         packed[20] ^= 0xFF
-        with pytest.raises(FormatError, match="expected a sound gzip file, found damage after"):
+        with pytest.raises(FormatError, match="the gzip file is corrupt after"):
             read_arff(arff(bytes(packed)))
-        with pytest.raises(FormatError, match="expected a sound gzip file"):
+        with pytest.raises(FormatError, match="the gzip file is corrupt"):
             read_arff(arff(b"\x1f\x8bnot gzip at all"))
 
     @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252", "utf-8-sig", "UTF8"])
@@ -73,7 +75,9 @@ class TestFiles:
 
     @pytest.mark.parametrize("encoding", ["klingon", "base64"])
     def test_unknown_encoding(self, arff, encoding):
-        with pytest.raises(ValueError, match=f"encoding is '{encoding}', which Python does not"):
+        with pytest.raises(
+            ValueError, match=rf"encoding must be a text encoding .*, got '{encoding}'"
+        ):
             read_arff(arff(self.TEXT), encoding=encoding)
 
     def test_no_file(self, tmp_path):

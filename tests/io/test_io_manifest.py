@@ -18,9 +18,9 @@ FOLDER = os.environ.get("RAMIFY_DATA")
 MANIFEST = json.loads(Path(FOLDER, "MANIFEST.json").read_text()) if FOLDER else {}
 DATASETS = sorted(MANIFEST.get("datasets", {}))
 
-# The header's list ends with a comma, and the manifest counts the nothing after it as a label.
+# The list in the header ends with a comma; the manifest counts an empty label after it.
 EMPTY_LABELS = {"slovenian_rivers": 1}
-# Abundances from 0 to 5; a species that is there is a label.
+# Abundances from 0 to 5; a species that occurs is a label.
 ABUNDANCES = {"water_quality": 14}
 
 pytestmark = pytest.mark.skipif(not FOLDER, reason="RAMIFY_DATA names no folder of data sets")
@@ -40,7 +40,7 @@ def read_files(name):
 
 
 def with_abundances(table, n_targets):
-    """Make labels of the last attributes: those above 0."""
+    """Turn the last attributes into labels: those above 0."""
     names = table.feature_names
     return Table(
         X=table.X[:, :-n_targets],

@@ -1,4 +1,4 @@
-"""Data and hierarchies from whatever file somebody has."""
+"""Read data and hierarchies from files of any supported format."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 @dataclass(frozen=True)
 class TextForm:
-    """How a text file is written.
+    """Options for reading text files.
 
     Attributes
     ----------
     delimiter : str or None
-        What separates the cells of a CSV file; None: a comma, or a tab in .tsv files.
+        Delimiter of the cells of a CSV file. None means a tab in .tsv files and a comma
+        otherwise.
     decimal : str
-        What stands before the decimals of a number in a CSV file.
+        Decimal point of a CSV file.
     encoding : str
-        That of a CSV or ARFF file.
+        Encoding of a CSV or ARFF file.
     """
 
     delimiter: str | None = None
@@ -46,20 +47,20 @@ class TextForm:
 
 @dataclass(frozen=True)
 class DataOptions:
-    """How a file of data is to be read; what does not apply to its kind is ignored.
+    """Options for reading a data file; options that do not apply to its format are ignored.
 
     Attributes
     ----------
     target : tuple of str
-        The columns of labels of a CSV or parquet file.
+        The label columns of a CSV or parquet file.
     separator : str
-        What joins the segments of a path.
+        Separator of the segments of a path.
     label_separator : str
-        What separates the labels of a row.
+        Separator of the labels of a row.
     sample_weight : str or None
-        The column of weights.
+        The column of sample weights.
     form : TextForm
-        How a text file is written.
+        Options for text files.
     """
 
     target: tuple[str, ...] = ("labels",)
@@ -82,22 +83,24 @@ def read_data(
     Parameters
     ----------
     path : Path
-        The data; a name with ".arff" in it is ARFF, everything else CSV or parquet.
+        The data. A name that contains ".arff" is an ARFF file, any other name a CSV or parquet
+        file.
     hierarchy : Path or Hierarchy, optional
-        The labels, or a file of them (see `read_hierarchy`). The XML file of a Mulan data set
-        belongs here too.
+        The labels, or a file that defines them (see `read_hierarchy`), which can also be the XML
+        file of a Mulan data set.
     options : DataOptions, optional
-        How CSV and parquet files are to be read.
+        Options for CSV and parquet files.
     labelled : bool
-        Whether the file must have labels. If not, columns of labels are skipped if they exist.
+        Whether the file must have labels. If False and a label column is missing, no labels are
+        read.
     texts : sequence of str
-        Columns of a CSV file that are text whatever they hold: those that a model takes for
-        nominal, and that may hold nothing but numbers here.
+        Columns of a CSV file that are always read as text: those that are nominal for a model
+        although they may contain only numbers here.
 
     Returns
     -------
     Table
-        Features (a data frame, unless the file is sparse), labels and hierarchy.
+        Features (a data frame unless the file is sparse), labels and hierarchy.
     """
     options = options or DataOptions()
     if not path.exists():
@@ -114,12 +117,15 @@ def read_data(
     target: Any = options.target[0] if len(options.target) == 1 else list(options.target)
     columns = _column_names(path, options.form)
     if not columns:
-        raise ValueError(f"{path} holds no table: its first line should name the columns.")
+        raise ValueError(
+            f"{path} is not a table: its first line is empty. Put the column names in the first "
+            "line."
+        )
     missing = [name for name in options.target if name not in columns]
     if missing and labelled:
         raise ValueError(
-            f"{path} has no column {missing[0]!r}.{did_you_mean(missing[0], columns)} Name the "
-            f"column of labels by --target; the columns are {shorten(columns)}."
+            f"{path} has no column {missing[0]!r}.{did_you_mean(missing[0], columns)} Pass the "
+            f"label column with --target; the columns are {shorten(columns)}."
         )
     if missing or not options.target:
         target = None
@@ -139,7 +145,7 @@ def read_data(
 
 
 def _named(table: Table) -> Table:
-    """Return a table whose dense columns have names, so that a model knows them again."""
+    """Return a table whose dense columns have names, so that a model can match them."""
     if hasattr(table.X, "columns") or sparse.issparse(table.X) or not find_spec("pandas"):
         return table
     pandas = import_extra("pandas", "tables")
@@ -152,7 +158,7 @@ def _nearby(path: Path) -> str:
 
 
 def _column_names(path: Path, form: TextForm) -> list[str]:
-    """Read the header alone."""
+    """Read only the header."""
     if path.suffix in (".parquet", ".pq"):
         from pyarrow import parquet  # noqa: PLC0415 (optional)
 
@@ -167,35 +173,35 @@ def _column_names(path: Path, form: TextForm) -> list[str]:
         first = (start.splitlines() or [b""])[0].decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{path} is no table: its first line is no text in UTF-8 (byte "
-            f"0x{error.object[error.start]:02X} at offset {error.start}). Save it as CSV in "
-            "UTF-8, or name its --encoding, for instance latin-1."
+            f"{path} is not a table in UTF-8: its first line has byte "
+            f"0x{error.object[error.start]:02X} at offset {error.start}. Save it as CSV in UTF-8, "
+            "or pass its encoding, for example --encoding latin-1."
         ) from None
     names = next(csv.reader([first], delimiter=delimiter), [])
     marks = [mark for mark in ";\t|," if len(names) == 1 and mark in names[0]]
     if marks and form.delimiter is None:
         raise ValueError(
             f"{path} has a single column, {shorten(names)}. If its cells are separated by "
-            f"{marks[0]!r}, say so: --delimiter {marks[0]!r}; and where numbers are written like "
-            "3,5 also --decimal ','."
+            f"{marks[0]!r}, pass --delimiter {marks[0]!r}. If its numbers look like 3,5, also "
+            "pass --decimal ','."
         )
     return names
 
 
 def read_hierarchy(path: Path) -> Hierarchy:
-    """Read a hierarchy by the kind of its file.
+    """Read a hierarchy; the suffix of the file determines its format.
 
     Parameters
     ----------
     path : Path
-        ``.obo`` an ontology; ``.json`` what `Hierarchy.to_json` wrote; ``.csv`` and ``.tsv``
-        edges, parent and child in each line, where the parent of a top-level label is "root" or
-        empty; ``.txt`` an indented outline, or a path in each line.
+        ``.obo``: an ontology. ``.json``: the output of `Hierarchy.to_json`. ``.csv`` and
+        ``.tsv``: edges, one parent and child per line; the parent of a top-level label is "root"
+        or empty. ``.txt``: an indented outline, or one path per line.
 
     Returns
     -------
     Hierarchy
-        The labels.
+        The hierarchy.
     """
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.{_nearby(path)}")
@@ -209,8 +215,8 @@ def read_hierarchy(path: Path) -> Hierarchy:
     suffixes = [suffix for suffix in path.suffixes if suffix in readers]
     if not suffixes:
         raise ValueError(
-            f"the hierarchy {path} ends in none of {', '.join(readers)}. Give an ontology (.obo), "
-            "edges (.csv, .tsv: parent,child), an outline or paths (.txt)."
+            f"a hierarchy file must end in one of {', '.join(readers)}, got {path}. Pass an "
+            "ontology (.obo), edges (.csv, .tsv: parent,child), an outline or paths (.txt)."
         )
     try:
         return readers[suffixes[-1]](path)
@@ -218,7 +224,7 @@ def read_hierarchy(path: Path) -> Hierarchy:
         reason = " ".join(str(error).split())
         if str(path) in reason:
             raise
-        raise ValueError(f"the hierarchy {path} cannot be read: {reason}") from error
+        raise ValueError(f"cannot read the hierarchy {path}: {reason}") from error
 
 
 def _text(path: Path) -> str:
@@ -239,14 +245,15 @@ def _read_edges(path: Path, delimiter: str) -> Hierarchy:
             cells.reverse()
         if len(cells) != 2 or not cells[1]:
             raise ValueError(
-                f"{path}, line {number}: {len(cells)} cells, but an edge is a parent and a child."
+                f"{path}, line {number}: expected a parent and a child, found {len(cells)} "
+                f"cell(s): {shorten(cells)}."
             )
         edges.append((cells[0] or "root", cells[1]))
     return Hierarchy.from_edges(edges, root="root")
 
 
 def _is_header(cells: list[str]) -> bool:
-    """Tell whether two cells name columns, such as "Parent taxon" and "child"."""
+    """Return whether two cells are column names, such as "Parent taxon" and "child"."""
     words = [cell.lower() for cell in cells]
     return len(words) == 2 and (
         ("parent" in words[0] and "child" in words[1])
@@ -262,32 +269,34 @@ def _read_lines(path: Path) -> Hierarchy:
 
 
 def split_identifiers(table: Table, drop: Sequence[str] = ()) -> tuple[Table, list[str]]:
-    """Leave out columns that name rows rather than describe them.
+    """Drop columns that identify rows rather than describe them.
 
     Parameters
     ----------
     table : Table
-        What `read_data` returned.
+        The result of `read_data`.
     drop : sequence of str
-        Columns to leave out whatever they hold.
+        Columns to drop in any case.
 
     Returns
     -------
     table : Table
-        Without these columns, and without text columns of which more than half the known
-        cells differ.
+        The table without these columns and without identifier columns: text columns with more
+        distinct values than half the number of cells that are not missing.
     dropped : list of str
-        Their names.
+        The names of the dropped columns.
     """
     unknown = [name for name in drop if name not in table.feature_names]
     if unknown:
         raise ValueError(
-            f"--drop names {shorten(unknown)}, but the columns are {shorten(table.feature_names)}."
+            f"--drop must name columns of the table, got {shorten(unknown)}. The columns are "
+            f"{shorten(table.feature_names)}."
         )
     if not hasattr(table.X, "columns"):
         if drop:
             raise ValueError(
-                f"--drop names {shorten(drop)}, but {table.name} is sparse. Leave them out of it."
+                f"--drop is not supported for sparse files such as {table.name}, got "
+                f"{shorten(drop)}. Remove the columns from the file."
             )
         return table, []
     for name in table.feature_names:
@@ -303,21 +312,22 @@ def split_identifiers(table: Table, drop: Sequence[str] = ()) -> tuple[Table, li
 
 
 def _check_numbers(name: str, column: Any) -> None:
-    """Refuse text that was meant to be numbers: it would name rows, or be so many categories."""
+    """Raise an error for text columns that were probably meant to be numeric."""
     if not hasattr(column, "cat"):
         return
     values = [str(value) for value in column.cat.categories]
     commas = [value for value in values if _DECIMAL_COMMA.fullmatch(value)]
     if 2 * len(commas) > len(values):
         raise ValueError(
-            f"column {name!r} is text, but holds numbers such as {commas[0]!r}. Say how they are "
-            f"written: --decimal ','; or leave it out: --drop {name!r}."
+            f"column {name!r} was read as text, but contains numbers such as {commas[0]!r}. Pass "
+            f"--decimal ',', or leave the column out with --drop {name!r}."
         )
     others = [value for value in values if not _is_number(value)]
     if others and 2 * len(others) < len(values) and _names_rows(column):
         raise ValueError(
-            f"column {name!r} is text, as it holds {others[0]!r}, though most of it are numbers. "
-            f"Write NA where a number is unknown; or leave it out: --drop {name!r}."
+            f"column {name!r} was read as text because it contains {others[0]!r}, although most "
+            "of its values are numbers. Use NA for missing numbers, or leave the column out with "
+            f"--drop {name!r}."
         )
 
 

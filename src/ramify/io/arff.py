@@ -1,4 +1,4 @@
-"""ARFF files as CLUS, Weka and Mulan write them."""
+"""Read and write ARFF files in the dialects of CLUS, Weka and Mulan."""
 
 from __future__ import annotations
 
@@ -34,44 +34,46 @@ def read_arff(
 ) -> Table:
     """Read an ARFF file, plain or gzip.
 
-    The dialects of CLUS, Weka and Mulan are understood: numeric, nominal, binary, string and
-    key attributes, dense and sparse rows, missing values, weights of rows (``,{2.5}`` at the
-    end), and CLUS's ``hierarchical`` attribute, whose labels a row joins with ``@``. A set that
-    is ``?`` or ``n`` is empty. The type ``classes`` takes the hierarchy from the rows.
+    The dialects of CLUS, Weka and Mulan are supported: numeric, nominal, binary, string and key
+    attributes, dense and sparse rows, missing values, row weights (``,{2.5}`` at the end of the
+    line), and the ``hierarchical`` attribute of CLUS, with the labels of a row joined by ``@``. A
+    label set written as ``?`` or ``n`` is empty. For the type ``classes``, the hierarchy is
+    inferred from the rows.
 
     Parameters
     ----------
     path : path
-        The file. A gzip file is recognised by its content.
+        The file. A gzip file is recognized by its content.
     target : str, int or sequence of str, optional
-        The attributes to learn. None is the hierarchical attribute; a file without one then has
-        no labels. Names are attributes of 0 and 1 (or no and yes), one label each; a single
-        nominal attribute with other values gives one label per value. An int is that many
-        attributes at the end. An empty list is none.
+        The target attributes. None means the hierarchical attribute; a file without one then has
+        no labels. Names select attributes with the values 0 and 1 (or no and yes), one label
+        each; a single nominal attribute with other values gives one label per value. An int
+        selects that many attributes at the end. An empty list selects none.
     hierarchy : Hierarchy, optional
-        The hierarchy to use in place of the file's own, such as that of the training file for
-        a test file. Labels that it lacks are an error.
+        The hierarchy to use instead of that of the file, for example the hierarchy of the
+        training file when reading a test file. Labels that it does not contain raise an error.
     separator : str
-        What joins the segments of a label's path. CLUS's own default is ".".
+        Separator of the segments of a label path. The default in CLUS is ".".
     hierarchy_type : {None, "tree", "dag"}
-        How the header declares the hierarchy: paths from the top (tree), or pairs of parent and
-        child with ``root`` at the top (DAG). None guesses: a DAG when all items are pairs and
-        one starts with ``root``, else a tree.
+        How the header declares the hierarchy: paths from the top (tree), or parent/child pairs
+        with ``root`` at the top (DAG). If None, it is a DAG if all items are pairs and at least
+        one starts with ``root``, and a tree otherwise.
     zero_ends_path : bool
         Whether a segment 0 ends a path, as in CLUS: 4/1/0 is the label 4/1. Data sets that use
-        0 as an ordinary code, such as ImCLEF07, lose labels by it.
+        0 as an ordinary code, such as ImCLEF07, lose labels with this option.
     index_base : {0, 1}
-        The first index of sparse rows: 0 in Weka and Mulan, 1 in CLUS.
+        First index of sparse rows: 0 in Weka and Mulan, 1 in CLUS.
     duplicate_names : {"error", "rename"}
-        What to do with an attribute whose name an earlier one has. "rename" appends -1, -2,
-        ... as CLUS does.
+        How to handle an attribute with the name of an earlier attribute. "rename" appends -1,
+        -2, ... as CLUS does.
     as_frame : bool, optional
-        True gives a pandas DataFrame with categorical columns, False an array of numbers and
-        codes. None gives a frame when there are nominal features and an array otherwise.
-        Features of a sparse file are a csr_array with None or False; cells that a row does not
-        list are 0, which is the first declared value of a nominal feature.
+        If True, return a pandas DataFrame with categorical columns; if False, an array of
+        numbers and codes. If None, return a data frame if there are nominal features, and an
+        array otherwise. The features of a sparse file are a csr_array unless this is True; cells
+        that a row does not list are 0, the code of the first declared value of a nominal
+        feature.
     encoding : str
-        The file's encoding.
+        Encoding of the file.
 
     Returns
     -------
@@ -146,8 +148,8 @@ def _check_options(
 ) -> None:
     if not isinstance(separator, str) or not separator or separator == "@":
         raise ValueError(
-            f"separator is {separator!r}, but it must be a string such as '/' or '.', and not "
-            "'@', which separates the labels of a row."
+            "separator must be a non-empty string other than '@', which separates the labels of a "
+            f"row, got {separator!r}. Pass, for example, '/' or '.'."
         )
     choices = (
         ("hierarchy_type", hierarchy_type, (None, "tree", "dag")),
@@ -156,4 +158,4 @@ def _check_options(
     )
     for name, value, allowed in choices:
         if value not in allowed:
-            raise ValueError(f"{name} is {value!r}, but it must be one of {list(allowed)}.")
+            raise ValueError(f"{name} must be one of {list(allowed)}, got {value!r}.")

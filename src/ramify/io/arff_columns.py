@@ -1,4 +1,4 @@
-"""The attributes of an ARFF file as the native parser stored them, and features made of them."""
+"""Access the attributes of a parsed ARFF file and build feature matrices from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ramify.io.files import FilePath, FormatError, read_chunks
 from ramify.io.frames import array_of_columns, frame_of_columns, import_pandas
 
 NamedPlace: TypeAlias = tuple[str, int, int]
-"""A label, and the line and column where it stands."""
+"""A label and its line and column in the file."""
 
 _KINDS = ("numeric", "nominal", "text", "labels")
 
@@ -32,7 +32,7 @@ class LabelSets:
 
 
 class ArffFile:
-    """A parsed file. Positions count all attributes of the header from 0."""
+    """A parsed file. Positions number all attributes of the header from 0."""
 
     def __init__(self, parser: _core.ArffParser, path: str) -> None:
         names, kinds, domains = parser.attributes()
@@ -53,7 +53,7 @@ class ArffFile:
 
     @property
     def label_attribute(self) -> int | None:
-        """The position of the hierarchical attribute, if there is one."""
+        """The position of the hierarchical attribute, or None."""
         return self.kinds.index("labels") if "labels" in self.kinds else None
 
     @cached_property
@@ -64,7 +64,7 @@ class ArffFile:
 
     @cached_property
     def cell_positions(self) -> list[int]:
-        """The positions of the attributes that hold numbers or nominal values."""
+        """The positions of the numeric and nominal attributes."""
         return [at for at, kind in enumerate(self.kinds) if kind in ("numeric", "nominal")]
 
     @cached_property
@@ -96,7 +96,7 @@ class ArffFile:
         return sparse.csr_array(cells[:, np.searchsorted(self.cell_positions, positions)])
 
     def dense_column(self, position: int) -> NDArray[np.float64]:
-        """Return one attribute of a dense file; nominal values as codes, NaN where missing."""
+        """Return one attribute of a dense file; nominal values as codes, missing as NaN."""
         if position in self.codes:
             codes = self.codes[position].astype(np.float64)
             codes[codes < 0] = np.nan
@@ -104,7 +104,7 @@ class ArffFile:
         return self.numbers[:, self.kinds[:position].count("numeric")]
 
     def features(self, positions: Sequence[int], as_frame: bool | None) -> Any:
-        """Return attributes as a feature matrix in the layout that `as_frame` asks for."""
+        """Return attributes as a feature matrix in the layout selected by `as_frame`."""
         names = [self.names[at] for at in positions]
         if self.is_sparse:
             matrix = self.sparse_columns(positions)
@@ -122,30 +122,30 @@ class ArffFile:
         return self.numbers if len(wanted) == len(numeric) else self.numbers[:, wanted]
 
     def categories(self, positions: Sequence[int]) -> dict[str, tuple[str, ...]]:
-        """Return the declared values of the nominal ones among some attributes."""
+        """Return the declared values of the nominal attributes among some positions."""
         return {self.names[at]: self.values[at] for at in positions if at in self.values}
 
 
 def parse_arff(
     path: FilePath, *, index_base: int, rename_duplicates: bool, encoding: str
 ) -> ArffFile:
-    """Run a file through the native parser.
+    """Parse a file with the native parser.
 
     Parameters
     ----------
     path : path
-        The file, gzip or not.
+        The file, plain or gzip.
     index_base : int
-        The first index of sparse rows.
+        First index of sparse rows.
     rename_duplicates : bool
-        Rename attributes whose name an earlier one has.
+        Whether to rename attributes with the name of an earlier attribute.
     encoding : str
-        The file's encoding.
+        Encoding of the file.
 
     Returns
     -------
     ArffFile
-        All its attributes.
+        The parsed file with all attributes.
     """
     parser = _core.ArffParser(index_base, rename_duplicates)
     try:

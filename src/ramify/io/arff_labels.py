@@ -1,4 +1,4 @@
-"""The hierarchical attribute of CLUS's ARFF files: a hierarchy, and rows of its labels."""
+"""Read the hierarchical attribute of CLUS's ARFF files: the hierarchy and the row labels."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from ramify.io.arff_columns import ArffFile, LabelSets, NamedPlace
 from ramify.io.files import FormatError
 
 ROOT = "root"
-"""CLUS's name for the virtual root in the parent/child pairs of a DAG."""
-UNKNOWN = "?"
-"""A row without labels; CLUS's other mark for it is NO_LABELS."""
+"""Name of the virtual root in the parent/child pairs of a DAG, as in CLUS."""
+MISSING = "?"
+"""Marks a missing value, and a row without labels."""
 NO_LABELS = "n"
+"""The other mark of CLUS for a row without labels."""
 
 
 @dataclass(frozen=True)
 class LabelReader:
-    """Reads label names of one file under the options of `read_arff`."""
+    """Reads the label names of a file according to the options of `read_arff`."""
 
     path: str
     separator: str
@@ -32,14 +33,14 @@ class LabelReader:
     zero_ends_path: bool
 
     def error(self, place: NamedPlace, expected: str, more: str = "") -> FormatError:
-        """Build the error for a label that is not what was expected."""
+        """Build the error for an unexpected label."""
         name, line, column = place
         return FormatError(
             f"{self.path}, line {line}, column {column}: expected {expected}, found {name!r}{more}"
         )
 
     def segments(self, place: NamedPlace) -> tuple[str, ...]:
-        """Split a path; with `zero_ends_path`, up to the first segment 0."""
+        """Split a path into segments; with `zero_ends_path`, up to the first segment 0."""
         segments = place[0].split(self.separator)
         if not all(segments):
             raise self.error(place, "a label without empty segments")
@@ -51,14 +52,14 @@ class LabelReader:
         return tuple(segments[:end])
 
     def is_dag(self, places: Iterable[NamedPlace]) -> bool:
-        """Tell, or guess, whether a declared list is one of parent/child pairs."""
+        """Return whether the declared labels are parent/child pairs; guess if not specified."""
         if self.hierarchy_type is not None:
             return self.hierarchy_type == "dag"
         items = [name.split(self.separator) for name, _, _ in places]
         return all(len(item) == 2 for item in items) and any(item[0] == ROOT for item in items)
 
     def declared_hierarchy(self, places: list[NamedPlace]) -> Hierarchy:
-        """Build the hierarchy that the header declares."""
+        """Build the hierarchy declared in the header."""
         if not self.is_dag(places):
             return self.tree(self.segments(place) for place in places)
         pairs = [tuple(place[0].split(self.separator)) for place in places]
@@ -69,35 +70,35 @@ class LabelReader:
 
     def used_hierarchy(self, places: list[NamedPlace]) -> Hierarchy:
         """Build a hierarchy from the labels of the rows, for the type `classes`."""
-        used = [place for place in places if place[0] not in (UNKNOWN, NO_LABELS)]
+        used = [place for place in places if place[0] not in (MISSING, NO_LABELS)]
         paths = [self.segments(place) for place in used]
         if self.hierarchy_type != "dag":
             return self.tree(paths)
         return self.dag(pair for path in paths for pair in pairwise((ROOT, *path)))
 
     def tree(self, paths: Iterable[tuple[str, ...]]) -> Hierarchy:
-        """Build a tree from paths; one that 0 ended at once names no label."""
+        """Build a tree from paths; a path whose first segment is 0 is not a label."""
         joined = [self.separator.join(path) for path in paths if path]
         return self.checked(lambda: Hierarchy.from_paths(joined, self.separator))
 
     def dag(self, edges: Iterable[tuple[str, ...]]) -> Hierarchy:
-        """Build a hierarchy from pairs of parent and child, which files may repeat."""
+        """Build a hierarchy from parent/child pairs, which may be repeated in a file."""
         distinct = list(dict.fromkeys(edges))
         return self.checked(lambda: Hierarchy.from_edges(distinct, root=ROOT))
 
     def checked(self, build: Callable[[], Hierarchy]) -> Hierarchy:
-        """Say in which file a hierarchy cannot be built."""
+        """Build a hierarchy; add the name of the file to errors."""
         try:
             return build()
         except ValueError as error:
             raise FormatError(f"{self.path}: {error}") from None
 
     def position(self, place: NamedPlace, hierarchy: Hierarchy, is_dag: bool) -> int:
-        """Return a label's place in the hierarchy, or -1 when it names none on purpose."""
+        """Return the position of a label in the hierarchy, or -1 if it stands for no label."""
         name = place[0]
         if name in hierarchy and not self.zero_ends_path:
             return hierarchy.index(name)
-        if name in (UNKNOWN, NO_LABELS):
+        if name in (MISSING, NO_LABELS):
             return -1
         path = self.segments(place)
         label = path[-1] if is_dag and path else self.separator.join(path)
@@ -115,16 +116,16 @@ class LabelReader:
 def read_labels(
     file: ArffFile, reader: LabelReader, hierarchy: Hierarchy | None
 ) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
-    """Return the label matrix of a file, closed upwards, and its hierarchy.
+    """Return the label matrix of a file, including ancestors, and its hierarchy.
 
     Parameters
     ----------
     file : ArffFile
         A file with a hierarchical attribute.
     reader : LabelReader
-        How its labels are written.
+        Reader of the labels of the file.
     hierarchy : Hierarchy, optional
-        Used in place of the one that the header declares.
+        Used instead of the hierarchy declared in the header.
 
     Returns
     -------
@@ -153,12 +154,12 @@ def _label_rows(
     row = np.repeat(np.arange(len(sets.indptr) - 1), np.diff(sets.indptr))
     column = positions[sets.numbers]
     keep = column >= 0
-    if UNKNOWN in names and UNKNOWN not in hierarchy:
-        # As in CLUS, one ? makes the whole set unknown.
-        unknown_rows = row[sets.numbers == names.index(UNKNOWN)]
-        keep &= ~np.isin(row, unknown_rows)
+    if MISSING in names and MISSING not in hierarchy:
+        # As in CLUS, a single ? makes the whole label set missing.
+        missing_rows = row[sets.numbers == names.index(MISSING)]
+        keep &= ~np.isin(row, missing_rows)
     shape = (len(sets.indptr) - 1, hierarchy.n_labels)
     ones = np.ones(np.count_nonzero(keep), dtype=np.int32)
     rows = sparse.coo_array((ones, (row[keep], column[keep])), shape=shape).tocsr()
-    rows.data[:] = 1  # a label that a row lists twice counts once
+    rows.data[:] = 1  # a label listed twice in a row counts once
     return rows

@@ -1,4 +1,4 @@
-"""Flat targets of ARFF files: attributes with values 0 and 1, one label each."""
+"""Flat targets of ARFF files: attributes with the values 0 and 1, one per label."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _NO = ("0", "false", "no")
 
 
 def target_positions(file: ArffFile, target: Any) -> list[int]:
-    """Return the positions of the attributes that `target` names.
+    """Return the positions of the attributes named by `target`.
 
     Parameters
     ----------
     file : ArffFile
         The file.
     target : None, str, int or sequence of str
-        None is the hierarchical attribute, if there is one; an int, that many at the end.
+        None means the hierarchical attribute, if any; an int, that many attributes at the end.
 
     Returns
     -------
@@ -39,8 +39,9 @@ def target_positions(file: ArffFile, target: Any) -> list[int]:
     if isinstance(target, int | np.integer) and not isinstance(target, bool):
         if not 0 <= target <= n_attributes:
             raise ValueError(
-                f"target is {target}, but {file.path} has {n_attributes} attributes; give the "
-                "number of labels at the end of its attributes, or their names."
+                f"target must be from 0 to {n_attributes}, the number of attributes of "
+                f"{file.path}, got {target}. Pass the number of labels at the end of the "
+                "attributes, or their names."
             )
         return list(range(n_attributes - int(target), n_attributes))
     names = [target] if isinstance(target, str) else list(target)
@@ -48,7 +49,7 @@ def target_positions(file: ArffFile, target: Any) -> list[int]:
     for name in names:
         if name not in place:
             raise ValueError(
-                f"target names {name!r}, which is no attribute of {file.path}."
+                f"target must name attributes of {file.path}, got {name!r}."
                 f"{did_you_mean(name, file.names)}"
             )
     return [place[name] for name in names]
@@ -57,21 +58,21 @@ def target_positions(file: ArffFile, target: Any) -> list[int]:
 def read_targets(
     file: ArffFile, positions: Sequence[int], hierarchy: Hierarchy | None
 ) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
-    """Return the label matrix of flat targets, and its hierarchy.
+    """Return the label matrix of flat targets and its hierarchy.
 
     Parameters
     ----------
     file : ArffFile
         The file.
     positions : sequence of int
-        Its target attributes, whose names are the labels.
+        Positions of the target attributes, whose names are the labels.
     hierarchy : Hierarchy, optional
-        A hierarchy of these labels; without it they are flat, in the order given.
+        A hierarchy of these labels. If None, they are flat, in the given order.
 
     Returns
     -------
     Y : csr_array of int32, shape (n, n_labels)
-        The label matrix, closed upwards.
+        The label matrix, including ancestors.
     hierarchy : Hierarchy
         The labels of its columns.
     """
@@ -90,8 +91,8 @@ def _check_cells(file: ArffFile, positions: Sequence[int]) -> None:
     for at in positions:
         if file.kinds[at] not in ("numeric", "nominal"):
             raise ValueError(
-                f"target names {file.names[at]!r}, which is a {file.kinds[at]} attribute in "
-                f"{file.path}; give one hierarchical attribute, or attributes of 0 and 1."
+                f"target must name one hierarchical attribute or attributes with the values 0 and "
+                f"1, got {file.names[at]!r}, a {file.kinds[at]} attribute of {file.path}."
             )
 
 
@@ -104,7 +105,7 @@ def _is_one_nominal(file: ArffFile, positions: Sequence[int]) -> bool:
 def _read_nominal(
     file: ArffFile, position: int, hierarchy: Hierarchy | None
 ) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
-    """One target with other values than 0 and 1: its values are the labels, one to a row."""
+    """Read one nominal target with values other than 0 and 1: each value is a label."""
     values = file.values[position]
     if hierarchy is None:
         hierarchy = Hierarchy.from_labels(values)
@@ -134,7 +135,7 @@ def _sparse_targets(
     rows: list[NDArray[Any]] = []
     for i, at in enumerate(positions):
         listed = slice(columns.indptr[i], columns.indptr[i + 1])
-        if _is_yes(file, at, np.zeros(1))[0]:  # the value of cells that are not listed
+        if _is_yes(file, at, np.zeros(1))[0]:  # 0 is the value of cells that are not listed
             dense = columns[:, [i]].toarray()[:, 0]
             rows.append(np.flatnonzero(_is_yes(file, at, dense)))
         else:
@@ -143,7 +144,7 @@ def _sparse_targets(
 
 
 def _is_yes(file: ArffFile, position: int, cells: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which cells of a target mean that the row has the label."""
+    """Return which cells of a target mean that the row has the label."""
     name = file.names[position]
     if position in file.values:
         values = [value.lower() for value in file.values[position]]
@@ -152,7 +153,7 @@ def _is_yes(file: ArffFile, position: int, cells: NDArray[np.float64]) -> NDArra
         if not known or len(yes) != 1:
             raise FormatError(
                 f"{file.path}: expected the values {{0,1}} for target {name!r}, found "
-                f"{{{','.join(file.values[position])}}}; leave it out of target."
+                f"{{{','.join(file.values[position])}}}; remove it from target."
             )
         positive, allowed = yes[0], (0, 1)
     else:
@@ -161,8 +162,8 @@ def _is_yes(file: ArffFile, position: int, cells: NDArray[np.float64]) -> NDArra
     if len(bad):
         found = "a missing value" if np.isnan(cells[bad[0]]) else f"{cells[bad[0]]:g}"
         raise FormatError(
-            f"{file.path}: expected 0 or 1 for target {name!r}, found {found}; read the file "
-            "with target=[] and make the labels yourself, for instance X[:, j] > 0."
+            f"{file.path}: expected 0 or 1 for target {name!r}, found {found}; read the file with "
+            "target=[] and compute the labels from X, for example X[:, j] > 0."
         )
     return np.equal(cells, positive)
 

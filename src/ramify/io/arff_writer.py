@@ -1,4 +1,4 @@
-"""Write ARFF files that CLUS and `read_arff` read."""
+"""Write ARFF files for CLUS and `read_arff`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.io.arff_labels import ROOT, UNKNOWN
+from ramify.io.arff_labels import MISSING, ROOT
 from ramify.io.features import Features, read_features
 from ramify.io.files import FilePath, writing_text
 from ramify.labels.encoding import EncodedLabels, read_labels
@@ -37,36 +37,36 @@ def write_arff(
     separator: str = "/",
     index_base: int = 0,
 ) -> None:
-    """Write an ARFF file with CLUS's hierarchical attribute.
+    """Write an ARFF file with the hierarchical attribute of CLUS.
 
-    The file appears whole or not at all: it is written beside `path` and then moved there.
+    The file is written atomically: a temporary file next to `path` replaces it at the end.
 
     Parameters
     ----------
     path : path
-        The file; a name that ends in .gz gives a gzip file.
+        The file to write; a name that ends in .gz gives a gzip file.
     X : array-like, sparse matrix or pandas.DataFrame of shape (n, n_features)
-        The features. Categorical and text columns of a frame become nominal attributes.
+        The features. Categorical and text columns of a data frame become nominal attributes.
     y : array-like, optional
         The labels in any format of `ramify.labels.read_labels`. Rows list their most specific
-        labels; ``?`` is none.
+        labels; ``?`` stands for no labels.
     hierarchy : Hierarchy, optional
-        The hierarchy of the labels; None takes it from `y`. Declared as paths when it is a tree
-        whose labels are paths, else as pairs of parent and child.
+        The hierarchy of the labels. If None, it is inferred from `y`. It is declared as paths if
+        it is a tree whose labels are paths, and as parent/child pairs otherwise.
     feature_names : sequence of str, optional
-        Names of the attributes; by default those of the frame, or x0, x1, ...
+        Names of the attributes. By default, those of the data frame, or x0, x1, ...
     categories : mapping of str to sequence of str, optional
-        The values of the nominal columns of an array, whose cells are places in this list.
+        Values of the nominal columns of an array, whose cells are positions in these lists.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows.
+        Sample weights.
     sparse : bool, optional
-        Write sparse rows; None does so when `X` is sparse.
+        Whether to write sparse rows. If None, they are written if `X` is sparse.
     relation : str
-        The name of the data set.
+        Name of the data set.
     separator : str
-        What joins the segments of a path, or parent and child.
+        Separator of the segments of a path, or of parent and child.
     index_base : {0, 1}
-        The first index of sparse rows: 0 for Weka and Mulan, 1 for CLUS.
+        First index of sparse rows: 0 for Weka and Mulan, 1 for CLUS.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def write_arff(
 
 
 def quote(text: str) -> str:
-    r"""Return a name or value as it is, or in quotes when it would be misread.
+    r"""Return a name or value, in quotes if it would be misread otherwise.
 
     Examples
     --------
@@ -134,13 +134,13 @@ def _class_name(features: Features) -> str:
 
 
 def _declared(hierarchy: Hierarchy, separator: str) -> list[str]:
-    """List a hierarchy's labels as paths, or its edges where labels are no paths."""
+    """List the labels of a hierarchy as paths, or its edges if the labels are not paths."""
     labels = [str(label) for label in hierarchy.labels]
     for label in labels:
-        if "@" in label or label == UNKNOWN:
+        if "@" in label or label == MISSING:
             raise ValueError(
-                f"hierarchy has the label {label!r}, but ARFF files cannot hold a label that is "
-                "'?' or contains '@'; rename it."
+                f"hierarchy must not have labels that are '?' or contain '@' in ARFF files, got "
+                f"{label!r}. Rename the label."
             )
     indptr, indices = (rows.tolist() for rows in hierarchy.parent_rows)
     parents = [[labels[p] for p in indices[a:b]] for a, b in pairwise(indptr)]
@@ -149,9 +149,9 @@ def _declared(hierarchy: Hierarchy, separator: str) -> list[str]:
     for label in labels:
         if separator in label or label == ROOT:
             raise ValueError(
-                f"hierarchy has the label {label!r}, but in pairs of parent and child a label "
-                f"can neither be {ROOT!r} nor contain the separator {separator!r}; pass another "
-                "separator, or rename it."
+                f"hierarchy must not have labels that are {ROOT!r} or contain the separator "
+                f"{separator!r} when written as parent/child pairs, got {label!r}. Pass another "
+                "separator, or rename the label."
             )
     return [
         f"{parent}{separator}{label}"
@@ -173,8 +173,10 @@ def _label_words(encoded: EncodedLabels | None, n_rows: int) -> list[str] | None
         return None
     sets = encoded.hierarchy.decode(encoded.Y)
     if len(sets) != n_rows:
-        raise ValueError(f"y has {len(sets)} rows, but X has {n_rows}; they must be the same.")
-    return [quote("@".join(map(str, labels))) if labels else UNKNOWN for labels in sets]
+        raise ValueError(
+            f"X has {n_rows} rows, but y has {len(sets)}. Pass one label set per row."
+        )
+    return [quote("@".join(map(str, labels))) if labels else MISSING for labels in sets]
 
 
 def _weight_words(sample_weight: Any, n_rows: int) -> list[str]:
@@ -183,26 +185,29 @@ def _weight_words(sample_weight: Any, n_rows: int) -> list[str]:
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight has shape {weights.shape}, but X has {n_rows} rows; give one weight "
-            "per row."
+            f"sample_weight must have shape ({n_rows},), got {weights.shape}. Pass one weight per "
+            "row of X."
         )
     if not (np.isfinite(weights) & (weights >= 0)).all():
-        raise ValueError("sample_weight has a value that is negative or not finite.")
+        bad = int(np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0])
+        raise ValueError(
+            f"sample_weight[{bad}] must be finite and non-negative, got {weights[bad]}."
+        )
     return [f",{{{word}}}" for word in _number_words(weights)]
 
 
 def _number_words(numbers: NDArray[np.float64]) -> list[str]:
-    """Write numbers so that reading them gives the same bits."""
+    """Format numbers so that reading them gives the same bits."""
     words = [repr(number) for number in numbers.tolist()]
     return [
-        word[:-2] if word.endswith(".0") else UNKNOWN if word == "nan" else word for word in words
+        word[:-2] if word.endswith(".0") else MISSING if word == "nan" else word for word in words
     ]
 
 
 def _words(cells: NDArray[np.float64], values: Sequence[str] | None) -> list[str]:
     if values is None:
         return _number_words(cells)
-    words = [*map(quote, values), UNKNOWN]
+    words = [*map(quote, values), MISSING]
     return [words[code] for code in np.nan_to_num(cells, nan=-1).astype(np.int64).tolist()]
 
 

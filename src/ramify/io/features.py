@@ -1,4 +1,4 @@
-"""Feature matrices of any layout as columns to write: numbers, or codes of named values."""
+"""Split feature matrices of any layout into columns of numbers or codes, for writing."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from scipy import sparse
 
 @dataclass(frozen=True)
 class Features:
-    """Columns to write.
+    """The columns of a feature matrix.
 
     Attributes
     ----------
     names : tuple of str
-        Their names.
+        Names of the columns.
     categories : dict of str to tuple of str
-        The values of the nominal ones.
+        Values of the nominal columns.
     matrix : csr_array, or list of ndarray
-        The cells, or one array per column: numbers, or codes; NaN is missing.
+        The cells as a sparse matrix, or one array per column: numbers or codes; missing cells
+        are NaN.
     n_rows : int
-        The length of the columns.
+        Number of rows.
     """
 
     names: tuple[str, ...]
@@ -57,16 +58,16 @@ def read_features(
     feature_names: Sequence[str] | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
 ) -> Features:
-    """Take a feature matrix apart into columns.
+    """Split a feature matrix into columns.
 
     Parameters
     ----------
     X : array-like, sparse matrix or pandas.DataFrame
-        Categorical and text columns of a frame are nominal.
+        The features. Categorical and text columns of a data frame are nominal.
     feature_names : sequence of str, optional
-        Names of the columns; by default a frame's own, or x0, x1, ...
+        Names of the columns. By default, those of the data frame, or x0, x1, ...
     categories : mapping of str to sequence of str, optional
-        Values of the nominal columns of an array, whose cells are then places in this list.
+        Values of the nominal columns of an array, whose cells are positions in these lists.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def read_features(
     if not is_sparse:
         X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2:
-        raise ValueError(f"X has {X.ndim} dimension(s), but it must have 2: rows and features.")
+        raise ValueError(f"X must be 2-D, with rows and features, got {X.ndim} dimension(s).")
     names = _checked_names(feature_names, X.shape[1])
     values = {name: tuple(listed) for name, listed in (categories or {}).items()}
     _check_known(values, names)
@@ -103,8 +104,8 @@ def _of_frame(
 ) -> Features:
     if categories:
         raise ValueError(
-            "categories is given, but X is a data frame, whose categorical columns have values "
-            "of their own; leave it out."
+            "categories must be None if X is a data frame, which defines the categories of its "
+            "columns. Remove the argument."
         )
     given = [str(name) for name in frame.columns] if feature_names is None else feature_names
     names = _checked_names(given, frame.shape[1])
@@ -120,7 +121,7 @@ def _of_frame(
 
 
 def _is_bool(series: Any) -> bool:
-    """Tell whether a column is of booleans, some of them unknown."""
+    """Return whether a column consists of booleans, some of them missing."""
     known = series[series.notna()] if series.dtype == object else ()
     return len(known) > 0 and all(isinstance(value, bool | np.bool_) for value in known)
 
@@ -130,13 +131,16 @@ def _nominal_column(series: Any, name: str) -> tuple[NDArray[np.float64], tuple[
     if kind != "category":
         if kind not in ("object", "str", "string"):
             raise ValueError(
-                f"X has a column {name!r} of type {kind}, but columns must hold numbers, text "
-                "or categories; convert it first."
+                f"columns of X must be numeric, text or categorical, got column {name!r} of type "
+                f"{kind}. Convert it first."
             )
         series = series.astype("category")
     listed = tuple(str(value) for value in series.cat.categories)
     if len(set(listed)) < len(listed):
-        raise ValueError(f"X has a column {name!r} with categories that are written alike.")
+        raise ValueError(
+            f"categories of X must differ as text, but some of column {name!r} do not. Rename "
+            "them."
+        )
     codes = series.cat.codes.to_numpy().astype(np.float64)
     codes[codes < 0] = np.nan
     return codes, listed
@@ -148,19 +152,21 @@ def _checked_names(names: Sequence[str] | None, n_columns: int) -> tuple[str, ..
     listed = tuple(names)
     if len(listed) != n_columns:
         raise ValueError(
-            f"feature_names has {len(listed)} names, but X has {n_columns} columns; give one "
-            "name per column."
+            f"feature_names has {len(listed)} names, but X has {n_columns} columns. Pass one name "
+            "per column."
         )
     if len(set(listed)) < len(listed):
         repeated = next(name for name in listed if listed.count(name) > 1)
-        raise ValueError(f"feature_names has {repeated!r} more than once; give each once.")
+        raise ValueError(
+            f"feature_names must be unique, got {repeated!r} more than once. Rename one of them."
+        )
     return listed
 
 
 def _check_known(values: Mapping[str, Any], names: Sequence[str]) -> None:
     for name in values:
         if name not in names:
-            raise ValueError(f"categories names {name!r}, which is none of the features.")
+            raise ValueError(f"categories must be keyed by feature names, got {name!r}.")
 
 
 def _check_codes(codes: NDArray[np.float64], name: str, n_values: int) -> None:
@@ -168,6 +174,6 @@ def _check_codes(codes: NDArray[np.float64], name: str, n_values: int) -> None:
     bad = known[(known < 0) | (known >= n_values) | (known != np.floor(known))]
     if len(bad):
         raise ValueError(
-            f"X has {bad[0]:g} in the nominal column {name!r}, but its cells must be whole "
-            f"numbers from 0 to {n_values - 1}, places in categories[{name!r}], or NaN."
+            f"nominal column {name!r} of X must contain integers from 0 to {n_values - 1}, the "
+            f"positions in categories[{name!r}], or NaN, got {bad[0]:g}."
         )

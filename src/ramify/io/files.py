@@ -1,4 +1,4 @@
-"""Bytes in and out of files: gzip, encodings, and writing that never leaves half a file."""
+"""Read and write files: gzip, encodings, atomic writes."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _CHUNK = 1 << 20
 
 
 class FormatError(ValueError):
-    """A file does not hold what its format asks for; the message says where."""
+    """Raised if a file violates its format; the message gives the location."""
 
 
 def read_chunks(path: FilePath, encoding: str = "utf-8") -> Iterator[bytes]:
-    """Yield a file's text in pieces of UTF-8, decompressed when it is a gzip file.
+    """Yield the text of a file in chunks of UTF-8, decompressed if it is a gzip file.
 
     Parameters
     ----------
     path : path
-        A gzip file is recognised by its first bytes, whatever its name.
+        The file. A gzip file is recognized by its first bytes, regardless of its name.
     encoding : str
-        The file's encoding. UTF-8 is passed on unchecked: the parser checks it.
+        Encoding of the file. UTF-8 is not checked here; the parser checks it.
 
     Yields
     ------
     bytes
-        Pieces of about a mebibyte.
+        Chunks of about one mebibyte.
     """
     if _codec(encoding) in ("utf-8", "utf-8-sig"):
         yield from _raw_chunks(path)
@@ -44,12 +44,12 @@ def read_chunks(path: FilePath, encoding: str = "utf-8") -> Iterator[bytes]:
 
 
 def read_bytes(path: FilePath) -> bytes:
-    """Return the whole file, decompressed when it is a gzip file."""
+    """Return the content of a file, decompressed if it is a gzip file."""
     return b"".join(_raw_chunks(path))
 
 
 def read_utf8(path: FilePath, encoding: str = "utf-8") -> bytes:
-    """Return the whole text of a file as sound UTF-8, without a byte order mark."""
+    """Return the text of a file as valid UTF-8, without a byte order mark."""
     content = b"".join(read_chunks(path, encoding)).removeprefix(codecs.BOM_UTF8)
     try:
         content.decode()
@@ -63,19 +63,19 @@ def _encoding_error(
 ) -> FormatError:
     return FormatError(
         f"{fspath(path)}: expected text in {encoding}, found byte "
-        f"0x{error.object[error.start]:02X} at offset {offset}; pass encoding= with the file's "
-        "encoding, for instance encoding='latin-1'."
+        f"0x{error.object[error.start]:02X} at offset {offset}; pass encoding= with the encoding "
+        "of the file, for example encoding='latin-1'."
     )
 
 
 def _codec(encoding: str) -> str:
     try:
-        "".encode(encoding)  # refuses codecs that are no text encoding, such as base64
+        "".encode(encoding)  # fails for codecs that are not text encodings, such as base64
         return codecs.lookup(encoding).name
     except LookupError:
         raise ValueError(
-            f"encoding is {encoding!r}, which Python does not know; give for instance 'utf-8', "
-            "'latin-1' or 'cp1252'."
+            f"encoding must be a text encoding known to Python, got {encoding!r}. Pass, for "
+            "example, 'utf-8', 'latin-1' or 'cp1252'."
         ) from None
 
 
@@ -89,13 +89,13 @@ def _raw_chunks(path: FilePath) -> Iterator[bytes]:
                 chunk = stream.read(_CHUNK)
             except EOFError:
                 raise FormatError(
-                    f"{fspath(path)}: expected the rest of a gzip file, found its end after "
-                    f"{n_bytes} bytes of text: the file is truncated; copy or fetch it again."
+                    f"{fspath(path)}: the gzip file is truncated: it ends after {n_bytes} bytes "
+                    "of text; copy or download it again."
                 ) from None
             except (zlib.error, gzip.BadGzipFile) as error:
                 raise FormatError(
-                    f"{fspath(path)}: expected a sound gzip file, found damage after {n_bytes} "
-                    f"bytes of text ({error}); copy or fetch it again."
+                    f"{fspath(path)}: the gzip file is corrupt after {n_bytes} bytes of text "
+                    f"({error}); copy or download it again."
                 ) from None
             if not chunk:
                 return
@@ -114,16 +114,16 @@ def _recoded_chunks(path: FilePath, encoding: str) -> Iterator[bytes]:
         chunk = b""
         yield decoder.decode(b"", final=True).encode()
     except UnicodeDecodeError as error:
-        # The decoder may hold the first bytes of a character from the chunk before.
+        # The decoder may hold the first bytes of a character from the previous chunk.
         offset = n_bytes + len(chunk) - len(error.object) + error.start
         raise _encoding_error(path, encoding, error, offset) from None
 
 
 @contextmanager
 def replacing(path: FilePath) -> Iterator[Path]:
-    """Give a temporary path beside `path`, which replaces it when all went well.
+    """Yield a temporary path next to `path`; on success, the temporary file replaces `path`.
 
-    Readers see the old file or the whole new one, never a part; an error leaves the old one.
+    Readers see either the old file or the complete new one. After an error the old file remains.
     """
     final = Path(path)
     temporary = final.with_name(f".{final.name}.{secrets.token_hex(4)}.part")
@@ -136,10 +136,10 @@ def replacing(path: FilePath) -> Iterator[Path]:
 
 @contextmanager
 def writing_text(path: FilePath) -> Iterator[IO[str]]:
-    """Open a UTF-8 text file that replaces `path` at the end; gzip when its name ends in .gz."""
+    """Open a UTF-8 text file that replaces `path` on success; gzip if the name ends in .gz."""
     with replacing(path) as temporary, temporary.open("xb") as raw:
         if Path(path).suffix == ".gz":
-            # No time and no name inside: the same content gives the same bytes.
+            # Without a timestamp and a name, the same content gives the same bytes.
             with (
                 gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
                 io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as text,

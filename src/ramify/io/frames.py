@@ -1,4 +1,4 @@
-"""Feature matrices from columns of numbers and codes: arrays, sparse matrices, data frames."""
+"""Build feature matrices from numeric columns and codes: arrays and data frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ramify._validation import import_extra
 
 
 def import_pandas(instead: str = "") -> Any:
-    """Return the pandas module, or say how to get it, or how to do without it."""
+    """Import pandas, or raise an error that says how to install it or do without it."""
     try:
         return import_extra("pandas", "tables")
     except ImportError as error:
@@ -25,7 +25,7 @@ def frame_of_columns(
     codes: Mapping[int, NDArray[Any]],
     categories: Mapping[str, tuple[str, ...]],
 ) -> Any:
-    """Build a data frame with categorical columns on top of the arrays, mostly without copies.
+    """Build a data frame with categorical columns from arrays, mostly without copies.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ def frame_of_columns(
     Returns
     -------
     pandas.DataFrame
-        Categories are in the declared order, and unordered in pandas' sense.
+        Categories are listed in the declared order; the columns are unordered categoricals.
     """
     pandas = import_pandas(", or pass as_frame=False for an array of codes")
-    # Columns with the same values share one dtype: building it costs more than the column.
+    # Columns with the same values share one dtype: creating it costs more than the column.
     dtypes = {values: pandas.CategoricalDtype(values) for values in set(categories.values())}
     nominal = {
         names[at]: pandas.Categorical.from_codes(
@@ -55,7 +55,7 @@ def frame_of_columns(
     numeric_names = [name for name in names if name not in nominal]
     if not numeric_names:
         return pandas.DataFrame(nominal, index=pandas.RangeIndex(len(numbers)), copy=False)
-    # One block for all numbers: a thousand blocks of one column make every later step slow.
+    # One block for all numbers: a thousand blocks of one column slow down every later step.
     frame = pandas.DataFrame(numbers, columns=numeric_names, copy=False)
     if not nominal:
         return frame
@@ -66,7 +66,7 @@ def frame_of_columns(
 def array_of_columns(
     n_columns: int, numbers: NDArray[np.float64], codes: Mapping[int, NDArray[Any]]
 ) -> NDArray[np.float64]:
-    """Build one float array; nominal cells are codes, NaN where missing."""
+    """Build one float array; nominal cells are codes, missing cells NaN."""
     if not codes:
         return numbers
     array = np.empty((len(numbers), n_columns))

@@ -1,4 +1,4 @@
-"""Mulan data sets: an ARFF file, and an XML file that says which attributes are labels."""
+"""Read Mulan data sets: an ARFF file and an XML file that lists the labels."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ def read_mulan(
     Parameters
     ----------
     arff : path
-        The data, plain or gzip; labels are attributes with values 0 and 1.
+        The data, plain or gzip. Labels are attributes with the values 0 and 1.
     xml : path
-        The labels. Nested ``<label>`` elements are a hierarchy; a flat list is none.
+        The labels. Nested ``<label>`` elements form a hierarchy; in a flat list the labels have
+        no hierarchy.
     duplicate_names : {"error", "rename"}
         As in `read_arff`.
     as_frame : bool, optional
         As in `read_arff`.
     encoding : str
-        The encoding of the ARFF file; an XML file declares its own.
+        Encoding of the ARFF file. An XML file declares its own encoding.
 
     Returns
     -------
     Table
-        Labels are named as in the XML file. Flat labels are in its order, nested ones in the
-        order of `Hierarchy`, and every label brings its ancestors.
+        The labels are named as in the XML file. Flat labels keep its order, nested labels have
+        the order of `Hierarchy`. Rows have the ancestors of their labels, too.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def _hierarchy_of(edges: list[tuple[str, str]]) -> Hierarchy:
 
 @dataclass
 class _LabelDocument:
-    """Collects (parent, child) pairs while expat walks through the document."""
+    """Collects (parent, child) pairs while expat parses the document."""
 
     path: str
     edges: list[tuple[str, str]] = field(default_factory=list)
@@ -95,7 +96,7 @@ class _LabelDocument:
     seen: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        # Elements of a namespace come as "address name".
+        # Elements of a namespace are passed as "address name".
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
@@ -106,8 +107,8 @@ class _LabelDocument:
         raise FormatError(f"{self.path}, line {line}, column {column}: {what}")
 
     def refuse_doctype(self, *_: Any) -> None:
-        # Entities, which may expand without end, can only be declared here.
-        self.fail("expected no DOCTYPE, which could define entities; remove it")
+        # Entities, which can expand without bound, can only be declared in a DOCTYPE.
+        self.fail("expected no DOCTYPE, because it could define entities; remove it")
 
     def start(self, element: str, attributes: dict[str, str]) -> None:
         name = element.rsplit(" ", 1)[-1]
@@ -121,7 +122,7 @@ class _LabelDocument:
         if not label:
             self.fail("expected an attribute name of <label>, found none")
         if label in self.seen:
-            self.fail(f"expected every label once, found {label!r} again")
+            self.fail(f"expected unique labels, found {label!r} more than once")
         self.seen.add(label)
         self.edges.append((self.open_elements[-1], label))
         self.open_elements.append(label)

@@ -1,4 +1,4 @@
-"""Ontologies in OBO files."""
+"""Read ontologies from OBO files."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ def read_obo(
     *,
     relations: Sequence[str] = ("is_a", "part_of"),
 ) -> Hierarchy:
-    r"""Read an ontology as a hierarchy of its terms.
+    r"""Read an ontology from an OBO file as a hierarchy of its terms.
 
     Parameters
     ----------
     path : str or path
         An OBO file, plain or compressed (.gz, .bz2, .xz).
     root : str, optional
-        The term that is the virtual root and becomes no label.
+        The term that is the virtual root. It does not become a label.
     relations : sequence of str
-        Relations that lead from a term to its parents.
+        Relations from a term to its parents.
 
     Returns
     -------
     Hierarchy
-        Labels are term identifiers; alternative identifiers are aliases of them. Obsolete terms
+        The labels are term identifiers, and alternative identifiers are aliases. Obsolete terms
         are left out.
 
     See Also

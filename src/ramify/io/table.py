@@ -1,4 +1,4 @@
-"""What every reader returns: features, labels and their hierarchy."""
+"""The result of all readers: features, labels and their hierarchy."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ramify.hierarchy.hierarchy import Hierarchy
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
-    """A data set as a reader found it.
+    """A data set read from a file.
 
     Attributes
     ----------
     X : ndarray, csr_array or pandas.DataFrame, shape (n, n_features)
-        The features. Nominal ones are categorical columns in a frame; in an array the cell is
-        the value's place in `categories` and NaN when missing.
+        The features. Nominal features are categorical columns of a data frame. In an array, they
+        are codes, the positions of the values in `categories`; missing values are NaN.
     y : csr_array of int32, shape (n, n_labels), or None
-        The labels, closed upwards; None when the file has no labels.
+        The labels, including ancestors; None if the file has no labels.
     hierarchy : Hierarchy or None
         The hierarchy of the labels, in the order of the columns of `y`.
     feature_names : tuple of str
@@ -30,11 +30,11 @@ class Table:
     categories : dict of str to tuple of str
         The declared values of every nominal feature, in the declared order.
     sample_weight : ndarray of shape (n,) or None
-        The weights of the rows, when the file gives some.
+        Sample weights, if the file contains any.
     name : str
-        The data set's name.
+        Name of the data set.
     strings : dict of str to tuple
-        String and key attributes, which are no features: one str or None per row.
+        String and key attributes, which are not features: one str or None per row.
     """
 
     X: Any

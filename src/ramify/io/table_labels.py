@@ -1,4 +1,4 @@
-"""Columns of labels in tables: label sets, indicators, or the levels of a path."""
+"""Read label columns of tables: label sets, indicators, or the levels of a path."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ def read_label_columns(
     hierarchy: Hierarchy | None,
     separators: tuple[str, str],
 ) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
-    """Return the label matrix of some columns of a table, and its hierarchy.
+    """Return the label matrix of some columns of a table and its hierarchy.
 
     Parameters
     ----------
     path : str
-        The file, for messages.
+        The file, for error messages.
     columns : pandas.DataFrame
-        The columns.
+        The label columns.
     is_one : bool
-        Whether it is one column of label sets.
+        Whether the labels are a single column of label sets.
     hierarchy : Hierarchy, optional
-        The labels that may occur.
+        The labels that can occur.
     separators : (str, str)
-        What joins the segments of a path, and what separates the labels of a row.
+        Separator of the segments of a path, and separator of the labels of a row.
 
     Returns
     -------
     Y : csr_array of int32, shape (n, n_labels)
-        The label matrix, closed upwards.
+        The label matrix, including ancestors.
     hierarchy : Hierarchy
         The labels of its columns.
     """
@@ -76,7 +76,7 @@ def _split(cell: str, label_separator: str) -> list[str]:
 
 
 def _path(levels: tuple[str, ...], separator: str) -> list[str]:
-    """Join the levels of a row from the top; an empty one ends the path."""
+    """Join the levels of a row from the top; an empty cell ends the path."""
     stripped = [level.strip() for level in levels]
     end = stripped.index("") if "" in stripped else len(stripped)
     return [separator.join(stripped[:end])] if end else []

@@ -1,4 +1,4 @@
-"""CSV and parquet tables with columns of labels, through pandas."""
+"""Read and write CSV and parquet tables with label columns, based on pandas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ramify.io.table_labels import read_label_columns
 from ramify.labels.encoding import read_labels
 
 MISSING_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "None")
-"""What a CSV file may write for a missing cell of a feature."""
+"""The texts that mark a missing feature value in a CSV file."""
 
 
 def read_table(
@@ -41,40 +41,40 @@ def read_table(
 ) -> Table:
     r"""Read a CSV or parquet file.
 
-    Columns of numbers are numeric features, columns of text nominal ones.
+    Columns of numbers become numeric features, columns of text nominal features.
 
     Parameters
     ----------
     path : path
-        A name that ends in .parquet or .pq is a parquet file, everything else CSV (plain or
-        gzip).
+        The file. A name that ends in .parquet or .pq is a parquet file, any other name a CSV file
+        (plain or gzip).
     target : str, sequence of str or None
-        The column of labels, such as "animal/cat;pet"; an empty cell is no label. Several columns
-        are one label each when all their cells are 0 or 1, and otherwise the levels of one path
-        per row from the top. None reads no labels.
+        The column of labels, with cells such as "animal/cat;pet"; an empty cell means no labels.
+        Several columns are one label each if all their cells are 0 or 1; otherwise they are the
+        levels of one path per row, from the top. If None, no labels are read.
     hierarchy : Hierarchy, optional
-        The labels that may occur. None takes them from the column, paths giving a tree.
+        The labels that can occur. If None, they are inferred from the column; paths give a tree.
     separator : str
-        What joins the segments of a path.
+        Separator of the segments of a path.
     label_separator : str
-        What separates the labels of a row.
+        Separator of the labels of a row.
     sample_weight : str, optional
-        The column of weights.
+        The column of sample weights.
     categories : mapping of str to sequence of str, optional
-        The values of nominal features, such as those of the training file for a test file. A
-        value that is not listed is an error. Columns of numbers that are listed here become
-        nominal; without it the values are those that occur, sorted.
+        Values of nominal features, for example those of the training file when reading a test
+        file. A value that is not listed raises an error. Columns of numbers listed here become
+        nominal. By default, the values are those that occur, sorted.
     texts : sequence of str
-        Columns of a CSV file that are nominal whatever they hold, such as codes that look like
-        numbers.
+        Columns of a CSV file that are always nominal, such as codes that look like numbers.
     delimiter : str, optional
-        What separates the cells of a CSV file; None is a tab for .tsv files, else a comma.
+        Delimiter of the cells of a CSV file. By default, a tab in .tsv files and a comma
+        otherwise.
     decimal : str
-        What stands before the decimals of a number in a CSV file; many spreadsheets write ",".
+        Decimal point of a CSV file. Many spreadsheets use ",".
     as_frame : bool, optional
         As in `read_arff`.
     encoding : str
-        The encoding of a CSV file.
+        Encoding of a CSV file.
 
     Returns
     -------
@@ -138,30 +138,31 @@ def write_table(
 ) -> None:
     """Write a CSV or parquet file with a column of labels.
 
-    The file appears whole or not at all: it is written beside `path` and then moved there.
+    The file is written atomically: a temporary file next to `path` replaces it at the end.
 
     Parameters
     ----------
     path : path
-        A name that ends in .parquet or .pq gives a parquet file, .gz a gzip CSV file, .tsv a
-        file with tabs.
+        The file to write. A name that ends in .parquet or .pq gives a parquet file, .gz a gzip
+        CSV file, .tsv a tab-separated file.
     X : array-like, sparse matrix or pandas.DataFrame of shape (n, n_features)
-        The features; nominal ones are written by name.
+        The features; nominal features are written as the names of their values.
     y : array-like, optional
-        The labels in any format of `ramify.labels.read_labels`; rows list the most specific.
+        The labels in any format of `ramify.labels.read_labels`. Rows list their most specific
+        labels.
     hierarchy : Hierarchy, optional
-        The hierarchy of the labels; None takes it from `y`. It is not written: labels that are
-        paths hold it, others need it again when read.
+        The hierarchy of the labels. If None, it is inferred from `y`. It is not written: labels
+        that are paths imply it; for other labels, pass it again to `read_table`.
     feature_names : sequence of str, optional
-        Names of the columns; by default those of the frame, or x0, x1, ...
+        Names of the columns. By default, those of the data frame, or x0, x1, ...
     categories : mapping of str to sequence of str, optional
-        The values of the nominal columns of an array, whose cells are places in this list.
+        Values of the nominal columns of an array, whose cells are positions in these lists.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows, written to the column sample_weight.
+        Sample weights, written to the column sample_weight.
     target : str
-        The name of the column of labels.
+        Name of the label column.
     label_separator : str
-        What separates the labels of a row.
+        Separator of the labels of a row.
 
     Examples
     --------
@@ -205,15 +206,18 @@ def _delimiter(path: FilePath, given: str | None) -> str:
 
 
 def csv_marks(path: FilePath, delimiter: str | None, decimal: str) -> dict[str, str]:
-    """Return what separates cells and what decimals, as the options of pandas."""
+    """Return the delimiter and the decimal point as options of pandas."""
     found = {"sep": _delimiter(path, delimiter), "decimal": decimal}
     for name, mark in zip(("delimiter", "decimal"), found.values(), strict=True):
         if len(mark) != 1 or mark.isalnum() or mark in '"+-\r\n':
-            raise ValueError(f"{name} is {mark!r}; give a single mark, for instance ';'.")
+            raise ValueError(
+                f"{name} must be a single punctuation character, got {mark!r}. Pass, for example, "
+                "';'."
+            )
     if found["sep"] == decimal:
         raise ValueError(
-            f"decimal is {decimal!r}, which separates the cells too; give the file's delimiter, "
-            "for instance delimiter=';'."
+            f"decimal must differ from the delimiter, got {decimal!r} for both. Pass the "
+            "delimiter of the file, for example delimiter=';'."
         )
     return found
 
@@ -232,19 +236,20 @@ def _read_parquet(path: FilePath) -> Any:
 def _read_csv(
     path: FilePath, texts: list[str], targets: list[str], encoding: str, given: dict[str, str]
 ) -> Any:
-    """Read labels and given categories as text, so that 01 stays 01; guess the other columns."""
+    """Read labels and given categories as text, so that 01 stays 01; infer other columns."""
     pandas = import_extra("pandas", "tables")
     content = read_utf8(path, encoding)
     options: dict[str, Any] = {**given, "keep_default_na": False, "low_memory": False}
     if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
-        options["float_precision"] = "round_trip"  # later versions are exact by themselves
+        options["float_precision"] = "round_trip"  # the default in later versions is exact
     try:
         first = pandas.read_csv(BytesIO(content), header=None, nrows=1, dtype=str, **options)
         names = first.iloc[0].tolist()
         repeated = [name for name in names if names.count(name) > 1]
         if repeated:
             raise FormatError(
-                f"{fspath(path)}, line 1: expected every column once, found {repeated[0]!r} again."
+                f"{fspath(path)}, line 1: expected unique column names, found {repeated[0]!r} "
+                "more than once."
             )
         missing = {name: list(MISSING_WORDS) for name in names if name not in targets}
         frame = pandas.read_csv(
@@ -254,7 +259,8 @@ def _read_csv(
         raise FormatError(f"{fspath(path)}: expected a CSV file: {error}") from None
     if not isinstance(frame.index, pandas.RangeIndex):
         raise FormatError(
-            f"{fspath(path)}: expected {len(names)} cells in every row, as in line 1, found more."
+            f"{fspath(path)}: expected {len(names)} cells in every row, as in line 1, found a row "
+            "with more."
         )
     return frame
 
@@ -262,8 +268,8 @@ def _read_csv(
 def _check_column(name: str, frame: Any, path: FilePath) -> None:
     if name not in frame.columns:
         raise ValueError(
-            f"{fspath(path)} has no column {name!r}.{did_you_mean(name, frame.columns)} Give the "
-            "column of labels as target=, or target=None to read none."
+            f"{fspath(path)} has no column {name!r}.{did_you_mean(name, frame.columns)} Pass the "
+            "column of labels as target, or target=None to read no labels."
         )
 
 
@@ -271,7 +277,8 @@ def _weights(column: Any, path: FilePath) -> NDArray[np.float64]:
     weights = np.asarray(column, dtype=np.float64) if column.dtype.kind in "iuf" else None
     if weights is None or not (np.isfinite(weights) & (weights >= 0)).all():
         raise FormatError(
-            f"{fspath(path)}: expected numbers from 0 in the column of weights {column.name!r}."
+            f"{fspath(path)}: expected finite, non-negative numbers in the weight column "
+            f"{column.name!r}."
         )
     return weights
 
@@ -309,16 +316,19 @@ def _label_cells(
 ) -> list[str]:
     encoded = read_labels(y, hierarchy)
     if target in features.names:
-        raise ValueError(f"target is {target!r}, which is a feature as well; give another name.")
+        raise ValueError(
+            f"target must not be the name of a feature, got {target!r}. Pass another name."
+        )
     for label in encoded.hierarchy.labels:
         if label_separator in str(label):
             raise ValueError(
-                f"hierarchy has the label {label!r}, which contains the label_separator "
-                f"{label_separator!r}; pass another one."
+                f"label_separator must not occur in labels, got {label_separator!r}, which is "
+                f"part of the label {label!r}. Pass another separator."
             )
     if encoded.Y.shape[0] != features.n_rows:
         raise ValueError(
-            f"y has {encoded.Y.shape[0]} rows, but X has {features.n_rows}; they must be the same."
+            f"X has {features.n_rows} rows, but y has {encoded.Y.shape[0]}. Pass one label set "
+            "per row."
         )
     return [label_separator.join(map(str, row)) for row in encoded.hierarchy.decode(encoded.Y)]
 
@@ -328,6 +338,6 @@ def _check_words(features: Features) -> None:
         for word in MISSING_WORDS:
             if word in values:
                 raise ValueError(
-                    f"X has the value {word!r} in column {name!r}, which a CSV file would give "
-                    "back as missing; rename it, or write parquet."
+                    f"X must not contain the category {word!r} (column {name!r}), which would be "
+                    "read back from a CSV file as missing. Rename it, or write a parquet file."
                 )
