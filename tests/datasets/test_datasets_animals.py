@@ -1,4 +1,4 @@
-"""The bundled animals: a tidy file, honest labels, both layouts, and something to learn."""
+"""The bundled animals data set: file, labels, both layouts, and a learnable signal."""
 
 import copy
 import csv
@@ -115,7 +115,9 @@ def test_there_is_something_to_learn(frame):
 
 def test_without_pandas_the_error_names_extra_and_remedy(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"ramify\[tables\].*load_animals\(.*as_frame=False\)"):
+    with pytest.raises(
+        ImportError, match=r"load_animals requires pandas.*ramify\[tables\].*as_frame=False"
+    ):
         load_animals()
     assert load_animals(as_frame=False).X.dtype == np.float64
 
@@ -141,5 +143,5 @@ def test_rows_of_splits():
     X, y = codes.rows("odd", "train")
     assert X.shape[0] == y.shape[0] == 102
     np.testing.assert_array_equal(X[0], codes.X[5])
-    with pytest.raises(ValueError, match=r"rows\(\) was given no split.*'train', 'odd'"):
+    with pytest.raises(ValueError, match=r"rows\(\) requires at least one split.*'train', 'odd'"):
         codes.rows()

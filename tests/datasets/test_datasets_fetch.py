@@ -1,4 +1,4 @@
-"""Fetching: from a folder, from the cache, from the network, and every way it can fail."""
+"""Fetching data sets from a folder, the cache and the network, and all errors."""
 
 import gzip
 import hashlib
@@ -172,11 +172,11 @@ def test_unzips_zipped_sources(clean, monkeypatch):
     check_toy(fetch("toy"))
 
 
-def test_download_that_is_no_archive(clean, monkeypatch):
+def test_download_that_is_not_an_archive(clean, monkeypatch):
     entry = toy_entry(suffix=".zip")
     use(monkeypatch, entry)
     Web(monkeypatch, {file.url: b"<html>moved</html>" for file in entry.files})
-    with pytest.raises(ValueError, match=r"train\.arff\.zip is no zip archive with one ARFF file"):
+    with pytest.raises(ValueError, match=r"train\.arff\.zip is not a zip archive with exactly"):
         fetch("toy")
 
 
@@ -239,7 +239,7 @@ def test_wrong_checksum_of_a_file_names_both_sums(clean, monkeypatch):
     changed = TEXTS["train"].replace("1.5", "1.6").encode()
     path.write_bytes(gzip.compress(changed))
     monkeypatch.setenv("RAMIFY_DATA", str(clean / "mine"))
-    with pytest.raises(ValueError, match="is not the file that the registry") as caught:
+    with pytest.raises(ValueError, match="does not match the registry") as caught:
         fetch("toy")
     assert sha(changed) in str(caught.value)
     assert toy_file("train").text_sha256 in str(caught.value)
@@ -257,25 +257,25 @@ def test_wrong_checksum_of_a_download_keeps_nothing(clean, monkeypatch):
 def test_files_made_anew_cannot_be_downloaded(clean, monkeypatch, status):
     use(monkeypatch, toy_entry(status=status))
     web = Web(monkeypatch)
-    with pytest.raises(FileNotFoundError, match=f"it is {status}.*set RAMIFY_DATA"):
+    with pytest.raises(FileNotFoundError, match=f"status is '{status}'.*set RAMIFY_DATA"):
         fetch("toy")
     assert web.asked == []
 
 
-def test_folder_that_is_none(clean, monkeypatch):
+def test_folder_that_does_not_exist(clean, monkeypatch):
     monkeypatch.setenv("RAMIFY_DATA", str(clean / "nowhere"))
-    with pytest.raises(FileNotFoundError, match=r"RAMIFY_DATA=.*nowhere' is no folder"):
+    with pytest.raises(FileNotFoundError, match=r"RAMIFY_DATA must be a folder, got .*nowhere'"):
         fetch("toy")
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("celcycle_FUN", "no data set is called 'celcycle_FUN'.*'cellcycle_FUN'"),
+        ("celcycle_FUN", "unknown data set 'celcycle_FUN'.*'cellcycle_FUN'"),
         ("Emotions", "'emotions'"),
         ("gasch", "'gasch1_FUN'"),
-        ("qqqq", "Nothing is spelt like it.*list_datasets"),
-        ("soil_quality_mtr", "'soil_quality_mtr' has no labels"),
+        ("qqqq", "unknown data set 'qqqq'. Use ramify.list_datasets"),
+        ("soil_quality_mtr", "'soil_quality_mtr' has only numeric targets"),
     ],
 )
 def test_wrong_names(name, message):
@@ -284,9 +284,9 @@ def test_wrong_names(name, message):
 
 
 def test_wrong_splits():
-    with pytest.raises(ValueError, match=r"split='tset' is no split of 'emotions'.*'test'\?"):
+    with pytest.raises(ValueError, match=r"split must be among .* 'emotions', .*, got 'tset'.*\?"):
         fetch("emotions", split="tset")
-    with pytest.raises(ValueError, match=r"split=\[\] names nothing"):
+    with pytest.raises(ValueError, match=r"split must name at least one split, got \[\]"):
         fetch("emotions", split=[])
 
 

@@ -1,4 +1,4 @@
-"""The generator: every knob does what it says, for any seed."""
+"""The data generator: the effect of each parameter, for any seed."""
 
 import numpy as np
 import pytest
@@ -167,20 +167,20 @@ def test_numeric_features_are_an_array_unless_a_frame_is_wanted():
 @pytest.mark.parametrize(
     ("knobs", "message"),
     [
-        ({"n_samples": 0}, "n_samples=0 must be 1 or more"),
-        ({"n_labels": 2}, "n_labels=2 is too few for depth=3"),
-        ({"branching": 2}, "branching=2 holds at most 14 labels"),
-        ({"branching": 0}, "branching=0 holds at most 0 labels"),
-        ({"dag_share": 1.5}, r"dag_share=1.5 is a share"),
-        ({"missing_share": 1}, r"missing_share=1 is a share"),
-        ({"sparsity": -0.1}, r"sparsity=-0.1 is a share"),
-        ({"noise": -1}, "noise=-1 is a standard deviation"),
-        ({"noise": float("nan")}, "noise=nan is a standard deviation"),
-        ({"n_nominal": 21}, "n_nominal=21 must lie between 0 and n_features=20"),
-        ({"n_nominal": 1, "sparsity": 0.5}, "sparsity=0.5 with n_nominal=1"),
-        ({"sparsity": 0.5, "as_frame": True}, "sparsity=0.5 with as_frame=True"),
-        ({"labels_per_row": 0.5}, "labels_per_row=0.5 must lie between 1 and"),
-        ({"labels_per_row": 99}, "labels_per_row=99 must lie between 1 and"),
+        ({"n_samples": 0}, "n_samples must be an integer >= 1, got 0"),
+        ({"n_labels": 2}, "n_labels must be at least depth=3, .*, got 2"),
+        ({"branching": 2}, "branching=2 allows at most 14 labels"),
+        ({"branching": 0}, "branching=0 allows at most 0 labels"),
+        ({"dag_share": 1.5}, "dag_share must be at least 0 and less than 1, got 1.5"),
+        ({"missing_share": 1}, "missing_share must be at least 0 and less than 1, got 1"),
+        ({"sparsity": -0.1}, "sparsity must be at least 0 and less than 1, got -0.1"),
+        ({"noise": -1}, "noise must be a number >= 0, got -1"),
+        ({"noise": float("nan")}, "noise must be a number >= 0, got nan"),
+        ({"n_nominal": 21}, "n_nominal must be from 0 to n_features=20, got 21"),
+        ({"n_nominal": 1, "sparsity": 0.5}, "sparsity must be 0 .*, got 0.5 with n_nominal=1"),
+        ({"sparsity": 0.5, "as_frame": True}, "as_frame must not be True .*, got sparsity=0.5"),
+        ({"labels_per_row": 0.5}, "labels_per_row must be from 1 to .*, got 0.5"),
+        ({"labels_per_row": 99}, "labels_per_row must be from 1 to .*, got 99"),
     ],
 )
 def test_errors_name_argument_value_and_remedy(knobs, message):

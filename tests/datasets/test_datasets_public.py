@@ -1,4 +1,4 @@
-"""Every public data set, read and compared with the figures of the manifest."""
+"""All public data sets, compared with the statistics of the manifest."""
 
 import os
 from pathlib import Path
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
     reason="RAMIFY_DATA names no folder of data sets",
 )
 
-# 19,628 columns: one split is enough to see that such a file can be read.
+# 19,628 columns: one split is enough to test that such a file can be read.
 ONE_SPLIT = {"struc_FUN": "valid"}
 
 

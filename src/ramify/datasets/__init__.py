@@ -1,4 +1,4 @@
-"""Data: a bundled set, a generator, and the public sets of the literature."""
+"""Data sets: a bundled data set, a generator and public data sets of the literature."""
 
 from ramify.datasets.animals import load_animals
 from ramify.datasets.dataset import DataSet

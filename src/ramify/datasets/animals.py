@@ -1,4 +1,4 @@
-"""The bundled data set: animals, their traits, their taxonomy and where they live."""
+"""The bundled data set: traits of animals, with taxonomy and habitats as labels."""
 
 from __future__ import annotations
 
@@ -15,67 +15,67 @@ NUMERIC = ("mass_kg", "length_cm", "lifespan_years", "young", "speed_kmh", "legs
 NOMINAL = ("diet", "active", "cover", "birth", "moves", "social", "blood")
 
 DESCRIPTION = """\
-Animals: traits of common animals, with two hierarchies of labels in one.
+Animals: traits of common animals, labelled with a taxonomy and with habitats.
 
-One row is one kind of animal, from the African wild dog to the zebra. The figures are round
-numbers of general knowledge for a typical adult in the wild, good enough to learn from and no
-substitute for a textbook. They were written for ramify and may be used freely.
+Each row is a kind of animal, from the African wild dog to the zebra. The numbers are rounded
+values from general knowledge for a typical adult in the wild. They are good enough for examples,
+but no substitute for a textbook. The data were compiled for ramify and may be used freely.
 
-Features (unknown cells are missing):
+Features (some values are missing):
 
     mass_kg         body mass
-    length_cm       head and body; with the tail for birds, reptiles, amphibians and fish;
-                    the shell of snails and shellfish, the disc of jellyfish
-    lifespan_years  usual length of life; of the adult for insects
-    young           young of one litter or eggs of one clutch
-    speed_kmh       top speed, dives of birds included; 0 for animals that stay attached
-    legs            legs for walking: no wings, fins, flippers or tentacles
+    length_cm       head and body; includes the tail for birds, reptiles, amphibians and fish;
+                    the shell of snails and shellfish, the bell of jellyfish
+    lifespan_years  typical lifespan; of the adult for insects
+    young           young per litter or eggs per clutch
+    speed_kmh       top speed, including dives of birds; 0 for animals that stay attached
+    legs            legs for walking; not wings, fins, flippers or tentacles
     diet            blood, detritus (dead matter), fish, insects (and other small animals),
                     meat, mixed, nectar, plankton, plants
     active          any (no fixed time), day, night, twilight
     cover           exoskeleton, feathers, fur, plates, scales, shell, skin (bare), spines
     birth           eggs, eggs-inside (they hatch in the mother), live-birth, pouch
-    moves           the chief way: attached, climbs, crawls, digs, drifts, flies, hops, runs,
-                    slithers, swims, walks
+    moves           main way of moving: attached, climbs, crawls, digs, drifts, flies, hops,
+                    runs, slithers, swims, walks
     social          colony, group, pairs, solitary
     blood           cold, partly-warm, warm
 
-Figures of bees, wasps and ants are those of a worker, who has no young.
+Values of bees, wasps and ants are those of a worker, which has no young.
 
 Labels:
 
-    taxonomy/class/order/family    one of them for each animal, such as
+    taxonomy/class/order/family    one per animal, such as
                                    taxonomy/mammal/carnivora/felidae. Classes have their
-                                   everyday names (fish are several classes in strict
-                                   taxonomy); whales are an order of their own.
-    habitat/realm/place            one or several, such as habitat/sea/coast and
+                                   common names (fish are several classes in strict
+                                   taxonomy); whales are a separate order.
+    habitat/realm/place            one or more per animal, such as habitat/sea/coast and
                                    habitat/land/tundra
 """
 
 
 def load_animals(as_frame: bool | None = None) -> DataSet:
-    """Load the animals: 13 traits, labels on a taxonomy and on habitats.
+    """Load the animals data set: 13 traits, with a taxonomy and habitats as labels.
 
-    A small real data set for examples and tests. It has all that ramify is about: numeric and
-    nominal features, missing cells, labels at several levels, several labels a row.
+    This small data set for examples and tests has numeric and nominal features, missing values,
+    labels at several levels and several labels per row.
 
     Parameters
     ----------
     as_frame : bool or None
-        Whether `X` is a pandas frame, with the animals as its index. None and True give the
-        frame, since seven features are nominal; False gives an array in which a nominal cell
-        is the position of its value in ``categories``.
+        Whether to return `X` as a pandas data frame, with the animals as its index. None is the
+        same as True, because seven features are nominal. If False, `X` is an array in which a
+        nominal value is coded as its position in ``categories``.
 
     Returns
     -------
     DataSet
         With `X`, `y`, `hierarchy`, `feature_names`, `categories`, `splits`, `name`,
-        `description`, and `names`: the animals in the order of the rows.
+        `description`, and `names`, the animals in the order of the rows.
 
     Raises
     ------
     ImportError
-        If a frame is wanted and pandas is not installed.
+        If `as_frame` is not False and pandas is not installed.
 
     Examples
     --------

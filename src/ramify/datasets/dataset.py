@@ -1,4 +1,4 @@
-"""What every loader, generator and download returns: one bunch of arrays with its splits."""
+"""The data set container returned by loaders, generators and downloads."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ class DataSet(Bunch):  # type: ignore[misc]  # scikit-learn carries no types
     Parameters
     ----------
     X : ndarray, csr_array or pandas.DataFrame of shape (n, n_features)
-        The features, missing cells NaN. In an array a nominal cell is the position of its value
-        in `categories`.
+        The features; missing values are NaN. In an array, a nominal value is coded as its
+        position in `categories`.
     y : csr_array of shape (n, n_labels)
-        Zeros and ones, closed upwards, columns as ``hierarchy.labels``.
+        Label matrix of zeros and ones, including ancestors, with columns as
+        ``hierarchy.labels``.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     feature_names : tuple of str
         Names of the columns of `X`.
     categories : dict of str to tuple of str
-        The values of every nominal feature; numeric features are absent.
+        The values of each nominal feature; numeric features are not listed.
     splits : dict of str to ndarray, optional
-        Row numbers of every published split; by default one split "all". Where there are
-        several, each also stands under its own name, such as ``X_train`` and ``y_train``.
+        Row numbers of each published split; by default, a single split "all". If there are
+        several, each is also available by name, as in ``X_train`` and ``y_train``.
     **more : object
-        Further entries: ``name``, ``description``, ``names`` of the rows, ...
+        Further entries, such as ``name``, ``description`` and ``names`` of the rows.
 
     Examples
     --------
@@ -72,7 +73,7 @@ class DataSet(Bunch):  # type: ignore[misc]  # scikit-learn carries no types
                 self[f"X_{split}"], self[f"y_{split}"] = self.rows(split)
 
     def rows(self, *splits: str) -> tuple[Any, Any]:
-        """Return features and labels of some splits, one below the other.
+        """Return the features and labels of some splits, concatenated.
 
         Parameters
         ----------
@@ -81,12 +82,12 @@ class DataSet(Bunch):  # type: ignore[misc]  # scikit-learn carries no types
 
         Returns
         -------
-        X, y : of the same types as the data set's own
-            Views of them where the rows are contiguous and the types allow it.
+        X, y : of the same types as `X` and `y` of the data set
+            Views if the rows are contiguous and the types allow it.
 
         Examples
         --------
-        The protocol of the yeast sets tunes on "valid" and then trains on both parts:
+        The protocol of the yeast data sets is to tune on "valid" and then train on both splits:
 
         >>> import numpy as np
         >>> from ramify.datasets import load_animals
@@ -99,18 +100,18 @@ class DataSet(Bunch):  # type: ignore[misc]  # scikit-learn carries no types
         >>> data.rows("tset")
         Traceback (most recent call last):
             ...
-        ValueError: no split 'tset': 'animals' has 'train', 'valid', 'test'. Did you mean 'test'?
+        ValueError: splits of 'animals' must be among 'train', 'valid', 'test', got 'tset'. Did ...
         """
         for split in splits:
             if split not in self.splits:
                 raise ValueError(
-                    f"no split {split!r}: {self.get('name', 'the data set')!r} has "
-                    f"{shorten(self.splits)}.{did_you_mean(split, self.splits)}"
+                    f"splits of {self.get('name', 'the data set')!r} must be among "
+                    f"{shorten(self.splits)}, got {split!r}.{did_you_mean(split, self.splits)}"
                 )
         if not splits:
             raise ValueError(
-                f"rows() was given no split: {self.get('name', 'the data set')!r} has "
-                f"{shorten(self.splits)}. Name one or several; all rows are X and y."
+                f"rows() requires at least one split; {self.get('name', 'the data set')!r} has "
+                f"{shorten(self.splits)}. Pass one or more of them, or use X and y for all rows."
             )
         chosen = _contiguous(np.concatenate([self.splits[split] for split in splits]))
         X = self.X.iloc[chosen] if hasattr(self.X, "iloc") else self.X[chosen]
@@ -123,7 +124,7 @@ class DataSet(Bunch):  # type: ignore[misc]  # scikit-learn carries no types
 
 
 def _contiguous(rows: NDArray[np.intp]) -> NDArray[np.intp] | slice:
-    """Return a slice where the rows follow each other: a slice of an array costs no memory."""
+    """Return a slice if the rows are contiguous: slicing an array does not copy it."""
     if rows.size and np.array_equal(rows, np.arange(rows[0], rows[0] + rows.size)):
         return slice(int(rows[0]), int(rows[0]) + rows.size)
     return rows
@@ -138,27 +139,27 @@ def present(
     caller: str,
     index: Any = None,
 ) -> Any:
-    """Return dense features as the user wants them: an array, or a pandas frame.
+    """Return dense features as an array or a pandas data frame.
 
     Parameters
     ----------
     X : ndarray of shape (n, n_features)
-        Codes for nominal features, NaN for missing cells.
+        Features, with codes for nominal values and NaN for missing values.
     feature_names : sequence of str
-        The columns.
+        Names of the columns.
     categories : dict of str to tuple of str
         The values of the nominal features.
     as_frame : bool or None
-        None: a frame where there are nominal features, an array where all are numbers.
+        If None, return a data frame if there are nominal features, and an array otherwise.
     caller : str
-        The function that the error message names.
+        Name of the calling function, for error messages.
     index : array-like, optional
-        Row names of the frame.
+        Row names of the data frame.
 
     Returns
     -------
     ndarray or pandas.DataFrame
-        Nominal columns of the frame have the dtype "category" and all declared values.
+        Nominal columns of a data frame have the dtype "category" with all declared values.
 
     Examples
     --------
@@ -173,11 +174,11 @@ def present(
     try:
         import pandas as pd  # noqa: PLC0415 (optional)
     except ImportError:
-        why = "has nominal features" if as_frame is None else "was asked for a frame"
+        why = "nominal features" if as_frame is None else "as_frame=True"
         raise ImportError(
-            f"{caller} {why}, which needs pandas: pip install 'ramify[tables]'. Without it, "
-            f"{caller}(..., as_frame=False) gives an array in which a nominal cell is the "
-            "position of its value in `categories`."
+            f"{caller} requires pandas for {why}. Run: pip install 'ramify[tables]', or pass "
+            "as_frame=False for an array in which a nominal value is coded as its position in "
+            "`categories`."
         ) from None
     columns: dict[str, Any] = {}
     for j, name in enumerate(feature_names):

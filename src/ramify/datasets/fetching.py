@@ -1,4 +1,4 @@
-"""The public data sets of the literature, read into arrays with their published splits."""
+"""Fetch public data sets of the literature, with their published splits."""
 
 from __future__ import annotations
 
@@ -22,41 +22,42 @@ def fetch(
 ) -> DataSet:
     """Fetch a public data set: features, labels, hierarchy and published splits.
 
-    Files are looked for in the folder that the environment variable RAMIFY_DATA names (as
-    NAME/NAME.SPLIT.arff.gz), then in the cache, and are otherwise downloaded from their public
-    repository into the cache. Each is checked by its SHA-256. The cache is the folder
-    RAMIFY_CACHE, or the user's cache folder of the operating system.
+    Files are read from the folder given by the environment variable RAMIFY_DATA (as
+    NAME/NAME.SPLIT.arff.gz) or from the cache. Otherwise they are downloaded from their public
+    repository into the cache. The SHA-256 checksum of each file is verified. The cache is the
+    folder RAMIFY_CACHE, or the user's cache folder of the operating system.
 
     Parameters
     ----------
     name : str
-        One of those that `list_datasets` gives.
+        Name of a data set; see `list_datasets`.
     as_frame : bool or None
-        True: `X` is a pandas frame. False: an array in which a nominal cell is the position of
-        its value in ``categories``. None: a frame if there are nominal features. Sparse data
-        are a csr_array with None and False, and a frame of sparse columns with True.
+        If True, `X` is a pandas data frame. If False, it is an array in which a nominal value is
+        coded as its position in ``categories``. If None, it is a data frame if there are nominal
+        features. Sparse data are a csr_array with None and False, and a data frame of sparse
+        columns with True.
     split : str, sequence of str or None
-        Read these splits only; None reads all.
+        The splits to read. If None, all splits are read.
 
     Returns
     -------
     DataSet
         With `X` and `y` (all rows, split after split), `hierarchy`, `feature_names`,
-        `categories`, `splits` (row numbers by name), `name` and `description`. Each split of
-        several also has its own ``X_train``, ``y_train`` and so on, named as published.
-        ``data.rows("train", "valid")`` gives two splits together: the yeast sets are meant to
-        be tuned on "valid", then trained on both, then tested on "test".
+        `categories`, `splits` (row numbers by name), `name` and `description`. If there are
+        several splits, each is also available as ``X_train``, ``y_train`` and so on, named as
+        published. ``data.rows("train", "valid")`` returns two splits together: the yeast data
+        sets are meant to be tuned on "valid", trained on both, and tested on "test".
 
     Raises
     ------
     ValueError
-        If there is no such data set or split, or a checksum is not that of the registry.
+        If there is no such data set or split, or if a checksum does not match.
     FileNotFoundError
-        If a file is not at hand and no public source holds it as it is.
+        If a file is not found and cannot be downloaded from a public source.
     OSError
         If a download failed; the message says where to put the file.
     ImportError
-        If pooch is needed for a download, or pandas for a frame, and is not installed.
+        If pooch (for a download) or pandas (for a data frame) is required but not installed.
 
     Examples
     --------
@@ -67,7 +68,7 @@ def fetch(
     >>> fetch("emotion")
     Traceback (most recent call last):
         ...
-    ValueError: no data set is called 'emotion'. The nearest names: 'emotions'; ...
+    ValueError: unknown data set 'emotion'. Similar names: 'emotions'. ...
     """
     entry = find_entry(name)
     files = _chosen_files(entry, split)
@@ -96,16 +97,18 @@ def _chosen_files(entry: Entry, split: str | Sequence[str] | None) -> list[DataF
     for one in wanted:
         if one not in entry.splits:
             raise ValueError(
-                f"split={one!r} is no split of {entry.name!r}, which has "
-                f"{shorten(entry.splits)}.{did_you_mean(one, entry.splits)}"
+                f"split must be among the splits of {entry.name!r}, {shorten(entry.splits)}, got "
+                f"{one!r}.{did_you_mean(one, entry.splits)}"
             )
     if not wanted:
-        raise ValueError(f"split={split!r} names nothing. Leave it out to read all rows.")
+        raise ValueError(
+            f"split must name at least one split, got {split!r}. Use split=None to read all rows."
+        )
     return [file for file in entry.files if file.split in wanted]
 
 
 def _read_tables(entry: Entry, files: list[DataFile], as_frame: bool | None) -> list[Table]:
-    """Read one table per split; all have the first one's hierarchy and columns."""
+    """Read one table per split; all have the hierarchy and the columns of the first."""
     paths = [locate(file) for file in files]
     xml = locate(entry.label_file) if entry.format == "mulan" else None
     tables: list[Table] = []
@@ -115,7 +118,7 @@ def _read_tables(entry: Entry, files: list[DataFile], as_frame: bool | None) -> 
         elif xml is not None:
             table = read_mulan(path, xml, as_frame=as_frame)
         else:
-            # Later files share the first one's hierarchy, which must have all their labels.
+            # Later files share the hierarchy of the first, which must contain all their labels.
             hierarchy = tables[0].hierarchy if tables else None
             table = read_arff(
                 path, hierarchy=hierarchy, duplicate_names="rename", as_frame=as_frame
@@ -123,8 +126,8 @@ def _read_tables(entry: Entry, files: list[DataFile], as_frame: bool | None) -> 
         tables.append(table)
         if _columns(table) != _columns(tables[0]):
             raise ValueError(
-                f"{path} declares other features than {paths[0]}, so their rows cannot be "
-                "joined. Fetch one split at a time."
+                f"{path} and {paths[0]} declare different features, so their rows cannot be "
+                "combined. Fetch one split at a time."
             )
     return tables
 
@@ -134,7 +137,7 @@ def _columns(table: Table) -> tuple[tuple[str, ...], Categories]:
 
 
 def _read_targets(path: Path, entry: Entry, as_frame: bool | None) -> Table:
-    """Read numeric targets, the last columns: a label is present where its number is above 0."""
+    """Read numeric targets, the last columns: a label is present if its value is above 0."""
     table = read_arff(path, target=[], as_frame=False)
     n_features = entry.numeric + entry.nominal
     names, labels = table.feature_names[:n_features], table.feature_names[n_features:]
@@ -148,20 +151,20 @@ def _read_targets(path: Path, entry: Entry, as_frame: bool | None) -> Table:
 
 
 def _stack(parts: list[Any]) -> Any:
-    """Put rows one below the other, in the type that they have."""
+    """Concatenate rows, keeping their type."""
     if len(parts) == 1:
         return parts[0]
     if sparse.issparse(parts[0]):
         return sparse.csr_array(sparse.vstack(parts))
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
-    import pandas as pd  # noqa: PLC0415 (optional; the parts are frames, so it is there)
+    import pandas as pd  # noqa: PLC0415 (optional; installed, because the parts are data frames)
 
     return pd.concat(parts, ignore_index=True)
 
 
 def describe(entry: Entry) -> str:
-    """Describe a data set in words: its field, its size, its labels, its source.
+    """Describe a data set in words: its domain, size, labels and source.
 
     Examples
     --------
@@ -169,7 +172,7 @@ def describe(entry: Entry) -> str:
     water_quality: ecology
     <BLANKLINE>
     1060 rows (all 1060), 16 numeric and 0 nominal features.
-    14 labels without a hierarchy, 5.07 of them a row.
+    14 labels without a hierarchy, 5.07 per row.
     A label is present where the abundance of the species is above 0.
     Source: https://github.com/tsoumakas/mulan at 43f6389095ad, original.
     <BLANKLINE>
@@ -184,8 +187,8 @@ def describe(entry: Entry) -> str:
         f"{entry.rows} rows ({sizes}), {entry.numeric} numeric and {entry.nominal} nominal "
         "features.",
         f"{labels['nodes']} labels {kind[labels['hierarchy']]}{levels}, "
-        f"{labels['most_specific_labels_per_example']:.2f} of them a row"
-        f"{' (the most specific ones)' if levels else ''}.",
+        f"{labels['most_specific_labels_per_example']:.2f} per row"
+        f"{' (most specific labels only)' if levels else ''}.",
         *entry.notes,
         *_describe_sources(entry),
     ]
@@ -193,7 +196,7 @@ def describe(entry: Entry) -> str:
 
 
 def _describe_sources(entry: Entry) -> list[str]:
-    """Name every repository once, with what was done to its files."""
+    """List each repository once, with the status of its files."""
     sources: dict[tuple[str, str], list[str]] = {}
     for file in entry.files:
         for source in file.sources:

@@ -1,4 +1,4 @@
-"""The registry: which public data sets there are, their figures, files, checksums and sources."""
+"""The registry of public data sets: their properties, files, checksums and sources."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ramify._validation import shorten
 
 @dataclass(frozen=True)
 class Source:
-    """A file or folder of a public repository, at one commit.
+    """A file or folder of a public repository at a given commit.
 
     Examples
     --------
@@ -29,7 +29,7 @@ class Source:
 
     @property
     def url(self) -> str:
-        """The address of the raw file."""
+        """The URL of the raw file."""
         owner_and_name = self.repository.removeprefix("github.com/")
         return (
             f"https://raw.githubusercontent.com/{owner_and_name}/{self.commit}/{quote(self.path)}"
@@ -43,15 +43,15 @@ class DataFile:
     Attributes
     ----------
     path : str
-        Where it lies in a folder of data sets, "NAME/NAME.SPLIT.arff.gz".
+        Path within a folder of data sets, "NAME/NAME.SPLIT.arff.gz".
     split : str or None
-        The split whose rows it holds; None: no rows (labels, notes).
+        The split whose rows the file contains; None for files without rows (labels, notes).
     status : str
-        "original" (verbatim from its source), "converted" or "rebuilt" (made from several).
+        "original" (verbatim from its source), "converted", or "rebuilt" (from several files).
     sha256, text_sha256 : str
-        Checksums of the packed file and of its text.
+        Checksums of the compressed file and of its text.
     sources : tuple of Source
-        Where it is from.
+        The sources of the file.
     """
 
     path: str
@@ -66,35 +66,35 @@ class DataFile:
 
     @property
     def can_download(self) -> bool:
-        """Whether its source holds the very same text."""
+        """Whether the source has exactly the same text."""
         return self.status == "original"
 
     @property
     def url(self) -> str:
-        """The address it may be downloaded from."""
+        """The URL to download the file from."""
         return self.sources[0].url
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What the registry knows of one data set.
+    """The registry entry of a data set.
 
     Attributes
     ----------
     name, domain : str
-        What it is called, and the field it is from.
+        Name and application domain.
     format : str
-        How labels are written: "arff" (CLUS), "mulan" (ARFF and XML) or "targets" (numbers).
+        Format of the labels: "arff" (CLUS), "mulan" (ARFF and XML) or "targets" (numbers).
     rows, numeric, nominal, missing_cells : int
-        Its size: rows, numeric and nominal features, missing cells.
+        Number of rows, numeric features, nominal features and missing values.
     sparse : bool
         Whether the files are sparse.
     labels : dict or None
-        Figures of the labels and their hierarchy; None: there are no labels.
+        Statistics of the labels and their hierarchy; None if there are no labels.
     notes : tuple of str
-        What a user should know.
+        Notes for users.
     files : tuple of DataFile
-        Splits in published order, then the rest.
+        The splits in published order, followed by other files.
     """
 
     name: str
@@ -116,12 +116,12 @@ class Entry:
 
     @property
     def label_file(self) -> DataFile:
-        """The XML file that names the labels of a data set in Mulan's format."""
+        """The XML file that lists the labels of a data set in Mulan's format."""
         return next(file for file in self.files if PurePosixPath(file.path).suffix == ".xml")
 
     @property
     def needed(self) -> tuple[DataFile, ...]:
-        """The files that reading takes: the splits, and the names of the labels."""
+        """The files required for reading: the splits and the label names."""
         return tuple(
             file for file in self.files if file.split or PurePosixPath(file.path).suffix == ".xml"
         )
@@ -143,7 +143,7 @@ class Summary(NamedTuple):
 
 @cache
 def load_registry() -> dict[str, Entry]:
-    """Read the registry that comes with the package."""
+    """Read the registry included in the package."""
     text = package_files("ramify.datasets").joinpath("registry.json").read_text(encoding="utf-8")
     return {name: _entry(name, facts) for name, facts in json.loads(text)["datasets"].items()}
 
@@ -169,28 +169,28 @@ def find_entry(name: str) -> Entry:
     >>> find_entry("celcycle")
     Traceback (most recent call last):
         ...
-    ValueError: no data set is called 'celcycle'. The nearest names: 'cellcycle_GO', ...
+    ValueError: unknown data set 'celcycle'. Similar names: 'cellcycle_GO', ...
     """
     registry = load_registry()
     if name not in registry:
         near = _near_names(str(name), registry)
-        hint = f"The nearest names: {shorten(near)}" if near else "Nothing is spelt like it"
+        hint = f" Similar names: {shorten(near)}." if near else ""
         raise ValueError(
-            f"no data set is called {name!r}. {hint}; ramify.list_datasets() gives all "
-            f"{len(list_datasets())}."
+            f"unknown data set {name!r}.{hint} Use ramify.list_datasets() to list all "
+            f"{len(list_datasets())} data sets."
         )
     entry = registry[name]
     if entry.labels is None:
         raise ValueError(
-            f"{name!r} has no labels, only numeric targets, so it is no classification data. "
-            "Read its features with ramify.io.read_arff, or choose a data set of "
+            f"{name!r} has only numeric targets and no labels, so it is not a classification data "
+            "set. Read its features with ramify.io.read_arff, or choose a data set from "
             "ramify.list_datasets()."
         )
     return entry
 
 
 def _near_names(name: str, registry: dict[str, Entry]) -> list[str]:
-    """Find names spelt alike, whatever the case; then those that contain what was asked for."""
+    """Find similarly spelled names, ignoring case, then names that contain the given one."""
     import difflib  # noqa: PLC0415 (only the error needs it)
 
     lower = {known.lower(): known for known in registry}
@@ -200,15 +200,15 @@ def _near_names(name: str, registry: dict[str, Entry]) -> list[str]:
 
 
 def list_datasets() -> list[Summary]:
-    """List the data sets that `fetch` knows.
+    """List the data sets available from `fetch`.
 
     Returns
     -------
     list of Summary
         Named tuples in alphabetical order: ``name``, ``domain``, ``rows``, ``features``,
         ``labels``, ``hierarchy`` ("tree", "DAG" or "none"), ``depth``, ``splits``, and
-        ``download``: whether all its files have a public source. ``pandas.DataFrame`` makes
-        a table of them.
+        ``download`` (whether all files have a public source). Pass the list to
+        ``pandas.DataFrame`` to get a table.
 
     Examples
     --------

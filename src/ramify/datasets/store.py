@@ -1,6 +1,6 @@
-"""Where the files of public data sets lie: a folder of yours, the cache, or the network.
+"""Locate the files of public data sets: in a local folder, in the cache, or by download.
 
-Every file is checked against the registry before it is read, wherever it is from.
+Every file is checked against the registry before it is read.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from typing import Any
 from ramify.datasets.registry import DataFile
 from ramify.io.files import read_bytes, replacing
 
-_TRY_AGAIN = "The source has changed or the transfer failed: try again."
+_TRY_AGAIN = "The source has changed or the download failed. Try again."
 
 
 def locate(file: DataFile) -> Path:
-    """Return the path of a checked file, downloading it where it is nowhere yet.
+    """Return the path of a verified file; download it if necessary.
 
-    Looked for in the folder that the environment variable RAMIFY_DATA names, then in the
-    cache: RAMIFY_CACHE, or the user's cache folder of the operating system.
+    The file is searched for in the folder given by the environment variable RAMIFY_DATA, then in
+    the cache: RAMIFY_CACHE, or the user's cache folder of the operating system.
 
     Raises
     ------
     FileNotFoundError
-        If it is in neither, and no public source holds it as it is.
+        If it is not found and cannot be downloaded from a public source.
     ImportError
         If it must be downloaded and pooch is not installed.
     OSError
         If the download failed.
     ValueError
-        If its checksum is not that of the registry.
+        If its checksum does not match the registry.
     """
     for folder in _folders():
         for path in _candidates(folder, file):
@@ -44,22 +44,22 @@ def locate(file: DataFile) -> Path:
                 return path
     if not file.can_download:
         raise FileNotFoundError(
-            f"{file.path} is not at hand and cannot be downloaded: it is {file.status}, so no "
-            f"public source holds it as it is. Put it into a folder, {_where(file)}, and set "
-            "RAMIFY_DATA to that folder."
+            f"{file.path} was not found and cannot be downloaded: its status is {file.status!r}, "
+            f"so no public source has exactly this file. Put it into a folder, {_where(file)}, "
+            "and set RAMIFY_DATA to that folder."
         )
     return _download(file, _cache_folder())
 
 
 def _folders() -> Iterator[Path]:
-    """Yield the folders to look into, best first."""
+    """Yield the folders to search, in order."""
     data = os.environ.get("RAMIFY_DATA")
     if data:
         folder = Path(data).expanduser()
         if not folder.is_dir():
             raise FileNotFoundError(
-                f"RAMIFY_DATA={data!r} is no folder. Correct the environment variable, or unset "
-                "it to use the cache."
+                f"the environment variable RAMIFY_DATA must be a folder, got {data!r}. Correct "
+                "it, or unset it to use the cache."
             )
         yield folder
     if os.environ.get("RAMIFY_CACHE") or _has_pooch():
@@ -67,7 +67,7 @@ def _folders() -> Iterator[Path]:
 
 
 def _candidates(folder: Path, file: DataFile) -> Iterator[Path]:
-    """Yield the packed path, and the same without .gz for whoever unpacked it."""
+    """Yield the compressed path, and the same path without .gz for decompressed files."""
     yield folder / file.path
     if file.path.endswith(".gz"):
         yield folder / file.path.removesuffix(".gz")
@@ -96,14 +96,14 @@ def _import_pooch() -> Any:
         import pooch  # noqa: PLC0415 (optional)
     except ImportError:
         raise ImportError(
-            "downloading data needs pooch: pip install 'ramify[data]'. Without it, set "
-            "RAMIFY_DATA to a folder that has the files."
+            "downloading data requires pooch, which is not installed. Run: pip install "
+            "'ramify[data]', or set RAMIFY_DATA to a folder that contains the files."
         ) from None
     return pooch
 
 
 def _check_sum(file: DataFile, path: Path) -> None:
-    """Accept the packed file of the registry, or any file with the same text."""
+    """Accept the compressed file of the registry, or any file with the same text."""
     if hashlib.sha256(path.read_bytes()).hexdigest() != file.sha256:
         _check_text(file, read_bytes(path), str(path), "Delete it and fetch it again.")
 
@@ -112,13 +112,13 @@ def _check_text(file: DataFile, text: bytes, origin: str, remedy: str) -> None:
     found = hashlib.sha256(text).hexdigest()
     if found != file.text_sha256:
         raise ValueError(
-            f"{origin} is not the file that the registry describes: the SHA-256 of its text is "
-            f"{found}, expected {file.text_sha256}. {remedy}"
+            f"{origin} does not match the registry: the SHA-256 of its text is {found}, expected "
+            f"{file.text_sha256}. {remedy}"
         )
 
 
 def _download(file: DataFile, cache: Path) -> Path:
-    """Download a file, check its text, and keep it packed in the cache."""
+    """Download a file, verify its text and store it compressed in the cache."""
     pooch = _import_pooch()
     target = cache / file.path
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -128,8 +128,8 @@ def _download(file: DataFile, cache: Path) -> Path:
             pooch.HTTPDownloader()(file.url, str(raw), None)
         except OSError as error:
             raise OSError(
-                f"could not download {file.url} ({error}). Offline? Get this file some other "
-                f"way, put it into a folder {_where(file)}"
+                f"could not download {file.url} ({error}). If you are offline, obtain the file "
+                f"in another way, put it into a folder {_where(file)}"
                 f"{' (unzipped)' if file.url.endswith('.zip') else ''}, and set RAMIFY_DATA to "
                 "that folder."
             ) from error
@@ -142,11 +142,13 @@ def _download(file: DataFile, cache: Path) -> Path:
 
 
 def _unzip(path: Path, url: str) -> bytes:
-    """Return the one ARFF file of an archive; macOS adds shadows of files, which are none."""
+    """Return the only ARFF file of an archive, ignoring the metadata files that macOS adds."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = [name for name in archive.namelist() if not name.startswith("__MACOSX/")]
             (name,) = [name for name in names if name.lower().endswith(".arff")]
             return archive.read(name)
     except (zipfile.BadZipFile, ValueError):
-        raise ValueError(f"{url} is no zip archive with one ARFF file. {_TRY_AGAIN}") from None
+        raise ValueError(
+            f"{url} is not a zip archive with exactly one ARFF file. {_TRY_AGAIN}"
+        ) from None
