@@ -1,4 +1,4 @@
-"""Saving and loading: every value comes back, and files are what the documentation says."""
+"""Saving and loading: all values are restored, and files have the documented format."""
 
 import copy
 import io
@@ -37,7 +37,7 @@ from ramify.metrics import pooled_auprc
 
 @savable
 class Holder(BaseEstimator):
-    """An estimator that keeps anything, to test values one by one."""
+    """An estimator that stores any value, for tests of single values."""
 
     def __init__(self, content=None):
         self.content = content
@@ -258,7 +258,7 @@ def test_a_loaded_forest_grows_on(path):
 def test_wrapped_estimators_of_unknown_types_need_trust(path):
     pytest.importorskip("skops")
     ramify.save(Holder(LogisticRegression(C=Stranger(2.0))), path)
-    with pytest.raises(ModelFileError, match=r"not known to be harmless.*Stranger") as raised:
+    with pytest.raises(ModelFileError, match=r"not known to be safe.*Stranger") as raised:
         ramify.load(path)
     assert "trusted=" in str(raised.value)
     name = f"{Stranger.__module__}.{Stranger.__qualname__}"
@@ -283,7 +283,9 @@ def test_what_cannot_be_saved_is_named(tree, path):
     with pytest.raises(TypeError, match=r"cannot save .*Holder.content\[1\].*of type .*function"):
         ramify.save(Holder([1, lambda: 0]), path)
     assert not path.exists()
-    with pytest.raises(TypeError, match="model is of type dict"):
+    with pytest.raises(
+        TypeError, match="model must be an estimator of ramify or a pipeline, got dict"
+    ):
         ramify.save({}, path)
 
 
@@ -321,17 +323,17 @@ def test_the_file_is_a_zip_of_json_and_arrays(tree, path):
     np.testing.assert_array_equal(thresholds, tree.tree_.threshold[is_test])
 
 
-def test_what_shrinks_too_well_is_stored(path, monkeypatch):
+def test_data_that_compress_too_well_are_stored(path, monkeypatch):
     zeros = np.zeros(100_000)
     ramify.save(Holder(zeros), path)
     assert path.stat().st_size < zeros.nbytes / 100
     monkeypatch.setattr("ramify.saving.container._FREE_TOTAL", 1 << 16)
-    with pytest.raises(ModelFileError, match="its members claim 80"):
+    with pytest.raises(ModelFileError, match="its members declare 80"):
         ramify.load(path)
     assert (round_trip(Holder(zeros), path).content == 0).all()
     assert path.stat().st_size > zeros.nbytes
 
 
-def test_missing_files_are_no_damaged_files(path):
+def test_missing_files_raise_file_not_found(path):
     with pytest.raises(FileNotFoundError):
         ramify.load(path)

@@ -1,4 +1,4 @@
-"""Models in files: `save` and `load`."""
+"""Save models to files and load them again."""
 
 from ramify.saving.container import ModelFileError
 from ramify.saving.model import load, save

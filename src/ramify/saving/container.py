@@ -1,9 +1,9 @@
-"""One file of named members: a zip archive with checksums, read with distrust.
+"""The file format of models: a zip archive of named members with checksums.
 
-The archive holds ``manifest.json``, which names the format, its version and the size and SHA-256
-of every other member; the archive's comment is the SHA-256 of the manifest. Checksums find
-accidents. Against malice every size is checked against the bytes that are there before anything
-of that size is allocated.
+The archive contains ``manifest.json``, which gives the format, its version, and the size and
+SHA-256 of every other member; the comment of the archive is the SHA-256 of the manifest.
+Checksums detect accidental damage. To protect against malicious files, every declared size is
+compared with the number of bytes present before memory of that size is allocated.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ __all__ = [
 ]
 
 VERSION = 2
-"""The version of the format that `write_container` writes; all from 1 on can be read."""
+"""The format version written by `write_container`; all versions from 1 on can be read."""
 
 _FORMAT = "ramify.model"
 _MANIFEST = "manifest.json"
-# A member may be this many times larger than its compressed form, which leaves honest models
-# alone and keeps a small file from filling the memory. Small members may be anything.
+# A member may be at most this many times larger than its compressed form. Real models stay below
+# this limit, and a small file cannot fill the memory. Small members are not limited.
 _MAX_RATIO = 64
 _FREE_TOTAL = 256 << 20
-# Parsed JSON takes some twenty times the memory of its text.
+# Parsed JSON takes about twenty times the memory of its text.
 _FREE_JSON = 16 << 20
-# No time and no user inside: the same content gives the same bytes.
+# With a fixed timestamp, the same content gives the same bytes.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class DamageError(ValueError):
-    """A reader met what no sound model file holds; `distrusting` adds the name of the file."""
+    """Raised for content that a valid model file cannot have; `distrusting` adds the path."""
 
 
 class ModelFileError(FormatError):
-    """A file is no model that `ramify.load` can read; the message says why.
+    """Raised if `ramify.load` cannot read a file; the message gives the reason.
 
     Examples
     --------
@@ -63,23 +63,23 @@ class ModelFileError(FormatError):
     >>> ramify.load(path)
     Traceback (most recent call last):
         ...
-    ramify.saving.container.ModelFileError: ...model.ramify is no sound model file: it is no zip
-    archive, or its end is missing. Copy or save it again.
+    ramify.saving.container.ModelFileError: ...model.ramify is not a valid ramify model file: it
+    is not a zip archive or is truncated. Copy or save it again.
     """
 
 
 @dataclass(frozen=True)
 class Container:
-    """What a model file holds.
+    """The content of a model file.
 
     Attributes
     ----------
     version : int
-        The version of the format it was written in.
+        Version of the file format.
     written_by : str
-        The version of ramify that wrote it.
+        Version of ramify that wrote the file.
     members : dict of str to bytes
-        The members by name, all checked against their checksums.
+        The members by name, with verified checksums.
     """
 
     version: int
@@ -88,16 +88,16 @@ class Container:
 
 
 def write_container(path: FilePath, members: Mapping[str, bytes], written_by: str) -> None:
-    """Write members to a file, which replaces `path` only when it is complete.
+    """Write members to a file, which replaces `path` only after it is complete.
 
     Parameters
     ----------
     path : path
         The file.
     members : mapping of str to bytes
-        What to write, by name.
+        The members by name.
     written_by : str
-        The version of ramify.
+        Version of ramify.
     """
     listed = {
         name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
@@ -110,7 +110,7 @@ def write_container(path: FilePath, members: Mapping[str, bytes], written_by: st
     with replacing(path) as temporary, temporary.open("xb") as file:
         _write_archive(file, everything, zipfile.ZIP_DEFLATED)
         if not _is_modest(file):
-            # It shrank so much that `read_container` would take it for a trap.
+            # It compressed so well that `read_container` would reject it as a zip bomb.
             file.seek(0)
             file.truncate()
             _write_archive(file, everything, zipfile.ZIP_STORED)
@@ -138,38 +138,38 @@ def _is_modest(file: Any) -> bool:
 
 
 def read_container(path: FilePath) -> Container:
-    """Read and check every member of a model file.
+    """Read and verify all members of a model file.
 
     Parameters
     ----------
     path : path
-        A file that `write_container` wrote.
+        A file written by `write_container`.
 
     Returns
     -------
     Container
-        Its content.
+        The content of the file.
     """
     with Path(path).open("rb") as file, distrusting(path):
         size = os.fstat(file.fileno()).st_size
         try:
             archive = zipfile.ZipFile(file)
         except zipfile.BadZipFile:
-            raise DamageError("it is no zip archive, or its end is missing") from None
+            raise DamageError("it is not a zip archive or is truncated") from None
         with archive:
             check_archive(archive, size)
             file.seek(size - len(archive.comment))
             if file.read() != archive.comment:
-                raise DamageError("there are bytes after its end")
+                raise DamageError("it has extra bytes at the end")
             return _read_members(archive)
 
 
 @contextmanager
 def distrusting(path: FilePath) -> Iterator[None]:
-    """Turn whatever a reader stumbles over into a `ModelFileError` that names the file.
+    """Convert any error of a reader to a `ModelFileError` that names the file.
 
-    The parsers of the standard library raise a dozen kinds of errors for damaged input; a caller
-    should have to expect one.
+    The parsers of the standard library raise many kinds of errors for damaged input; callers
+    should only have to handle one.
     """
     try:
         yield
@@ -179,71 +179,76 @@ def distrusting(path: FilePath) -> Iterator[None]:
         known = isinstance(error, DamageError)
         reason = str(error) if known else f"{type(error).__name__}: {error}"
         raise ModelFileError(
-            f"{fspath(path)} is no sound model file: {reason.rstrip('.')}. Copy or save it again."
+            f"{fspath(path)} is not a valid ramify model file: {reason.rstrip('.')}. Copy or save "
+            "it again."
         ) from (None if known else error)
 
 
 def check_archive(archive: zipfile.ZipFile, n_bytes: int) -> None:
-    """Refuse an archive whose list of members cannot be true of `n_bytes` bytes.
+    """Raise an error if the members of an archive cannot fit into `n_bytes` bytes.
 
     Parameters
     ----------
     archive : ZipFile
         An archive of which only the list of members has been read.
     n_bytes : int
-        Its size on disk.
+        Size of the archive in bytes.
     """
     infos = archive.infolist()
     if len({info.filename for info in infos}) != len(infos):
         raise DamageError("two members have the same name")
     for info in infos:
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise DamageError(f"member {info.filename!r} is compressed in an unknown way")
+            raise DamageError(f"member {info.filename!r} uses an unsupported compression")
         if info.flag_bits & 1:
             raise DamageError(f"member {info.filename!r} is encrypted")
         is_text = info.filename.endswith(".json")
         if is_text and info.file_size > max(_FREE_JSON, _MAX_RATIO * info.compress_size):
-            raise DamageError(f"member {info.filename!r} claims {info.file_size} bytes")
-    # Members that overlap would let few bytes stand for many.
+            raise DamageError(
+                f"member {info.filename!r} declares {info.file_size} bytes, which is too large"
+            )
+    # Overlapping members could expand few bytes to many.
     if sum(info.compress_size for info in infos) > n_bytes:
-        raise DamageError("its members claim more bytes than it has")
+        raise DamageError("its members declare more bytes than the file has")
     claimed = sum(info.file_size for info in infos)
     if claimed > max(_FREE_TOTAL, _MAX_RATIO * n_bytes):
-        raise DamageError(f"its members claim {claimed} bytes in a file of {n_bytes}")
+        raise DamageError(
+            f"its members declare {claimed} bytes, too many for a file of {n_bytes} bytes"
+        )
 
 
 def _read_members(archive: zipfile.ZipFile) -> Container:
     infos = {info.filename: info for info in archive.infolist()}
     if _MANIFEST not in infos:
-        raise DamageError(f"it lacks {_MANIFEST}")
+        raise DamageError(f"it does not contain {_MANIFEST}")
     text = _read_member(archive, infos.pop(_MANIFEST))
     if hashlib.sha256(text).hexdigest().encode() != archive.comment:
-        raise DamageError(f"the checksum of {_MANIFEST} differs")
+        raise DamageError(f"the checksum of {_MANIFEST} does not match")
     manifest = json.loads(text)
     version = _checked_version(manifest)
     listed = manifest["members"]
     if set(listed) != set(infos):
         odd = sorted(set(listed) ^ set(infos))
-        raise DamageError(f"the manifest and the members differ in {odd[:3]}")
+        raise DamageError(f"the manifest does not match the members {odd[:3]}")
     members = {}
     for name, info in infos.items():
         data = _read_member(archive, info)
         if hashlib.sha256(data).hexdigest() != listed[name]["sha256"]:
-            raise DamageError(f"the checksum of {name} differs")
+            raise DamageError(f"the checksum of {name} does not match")
         members[name] = data
     return Container(version, str(manifest["ramify"]), members)
 
 
 def _checked_version(manifest: Any) -> int:
     if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
-        raise DamageError(f"{_MANIFEST} does not say 'format': '{_FORMAT}'")
+        raise DamageError(f"{_MANIFEST} does not contain 'format': '{_FORMAT}'")
     version = manifest.get("version")
     if type(version) is not int or version < 1:
-        raise DamageError(f"{_MANIFEST} gives version {version!r}")
+        raise DamageError(f"{_MANIFEST} contains the invalid version {version!r}")
     if version > VERSION:
         raise ModelFileError(
-            f"ramify {manifest.get('ramify')} wrote this file in version {version} of the format, "
-            f"but this ramify reads up to version {VERSION}. Update ramify."
+            f"the file was written by ramify {manifest.get('ramify')} in format version "
+            f"{version}, but this version of ramify reads formats up to {VERSION}. Update ramify."
         )
     return version
 
@@ -252,12 +257,14 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     with archive.open(info) as stream:
         data = stream.read(info.file_size + 1)
     if len(data) != info.file_size:
-        raise DamageError(f"member {info.filename!r} has {len(data)} bytes")
+        raise DamageError(
+            f"member {info.filename!r} declares {info.file_size} bytes, but has {len(data)}"
+        )
     return data
 
 
 def open_archive(data: bytes) -> zipfile.ZipFile:
-    """Open an archive inside a member, with the same distrust as the file itself."""
+    """Open an archive inside a member, with the same checks as for the file itself."""
     archive = zipfile.ZipFile(io.BytesIO(data))
     check_archive(archive, len(data))
     return archive

@@ -1,4 +1,4 @@
-"""The kinds of objects a model may hold, but for estimators of other libraries."""
+"""The kinds of objects a model may contain, except estimators of other libraries."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _encode_array(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
 def _decode_array(decoder: Decoder, entry: dict[str, Any]) -> Any:
     shape = entry["shape"]
     if any(type(length) is not int or length < 0 for length in shape):
-        raise DamageError(f"an array has the shape {shape!r}")
+        raise DamageError(f"an array has the invalid shape {shape!r}")
     flat = decoder.pools.take(entry["pool"], math.prod(shape))
     return flat.reshape(shape, order="F" if entry["order"] == "F" else "C")
 
@@ -115,9 +115,9 @@ def _encode_random_state(encoder: Encoder, value: Any, where: str) -> dict[str, 
 
 def _decode_random_state(decoder: Decoder, entry: dict[str, Any]) -> Any:
     key, position, gauss = decoder.value(entry["key"]), entry["position"], entry["gauss"]
-    # numpy does not check the position and would read beyond the key.
+    # numpy does not check the position and would read past the end of the key.
     if type(position) is not int or not 0 <= position <= 624 or key.dtype != np.uint32:
-        raise DamageError("a random state is out of range")
+        raise DamageError("a random state is invalid")
     state = np.random.RandomState()
     state.set_state(("MT19937", key, position, int(gauss is not None), gauss or 0.0))
     return state
@@ -134,11 +134,11 @@ def _encode_measure(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
 
 def _decode_measure(decoder: Decoder, entry: dict[str, Any]) -> Any:
     if entry["name"] not in metrics.__all__:
-        raise DamageError(f"there is no measure {entry['name']!r}")
+        raise DamageError(f"it refers to the unknown measure {entry['name']!r}")
     return getattr(metrics, entry["name"])
 
 
-# ---- our own objects -----------------------------------------------------------------------
+# ---- objects of ramify ---------------------------------------------------------------------
 
 
 def _encode_hierarchy(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
@@ -158,11 +158,11 @@ def _encode_format(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
 
 def _decode_format(decoder: Decoder, entry: dict[str, Any]) -> Any:
     hierarchy, settings = decoder.value(entry["hierarchy"]), decoder.value(entry["settings"])
-    # A format allocates its predictions: "U999999999" or as many levels must not decide how much.
+    # A format allocates its predictions, so a file must not set a huge width or number of levels.
     width = np.dtype(settings.get("dtype", "O")).itemsize
     n_levels = settings.get("n_levels", 1)
     if not isinstance(hierarchy, Hierarchy) or width > 16 or not 0 < n_levels < 1000:
-        raise DamageError("the format of its labels is out of range")
+        raise DamageError("its label format is invalid")
     return format_from_settings(hierarchy, settings)
 
 
@@ -178,10 +178,10 @@ def _decode_tree(decoder: Decoder, entry: dict[str, Any]) -> Any:
         name: decoder.pools.take(f"trees/{name}", size) for name, size in entry["sizes"].items()
     }
     tree = _core.Tree(arrays)
-    # Two ways to one node would let prediction take exponentially many.
+    # With two paths to a node, prediction could visit exponentially many nodes.
     times = np.bincount(tree.child, minlength=len(tree.feature))
     if times[0] != 0 or (times[1:] != 1).any():
-        raise DamageError("a tree has a node without or with two parents")
+        raise DamageError("a tree has a node with no parent or with two parents")
     return tree
 
 
@@ -193,7 +193,7 @@ def _is_savable(value: Any) -> bool:
 
 
 def _encode_instance(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
-    """Write an estimator as parameters and fitted attributes, a dataclass as its fields."""
+    """Encode an estimator as parameters and fitted attributes, a dataclass as its fields."""
     if isinstance(value, BaseEstimator):
         getter = getattr(value, "_get_saved_state", None)
         given = value.get_params(deep=False)
@@ -213,12 +213,12 @@ def _decode_instance(decoder: Decoder, entry: dict[str, Any]) -> Any:
     cls = find_savable(entry["class"])
     if cls is None:
         raise ModelFileError(
-            f"the file holds an object of the unknown class {entry['class']!r}. Update ramify, or "
+            f"the file contains an object of unknown class {entry['class']!r}. Update ramify, or "
             "import the module that defines the class."
         )
     given = {name: decoder.value(node) for name, node in entry["given"].items()}
     fitted = {name: decoder.value(node) for name, node in entry["fitted"].items()}
-    # An older file may use old names; parameters that it lacks have their defaults.
+    # An older file may use old names; parameters that it does not contain keep their defaults.
     given, fitted = with_new_names(cls, given), with_new_names(cls, fitted)
     value = cls(**given)
     if isinstance(value, BaseEstimator):
@@ -256,4 +256,4 @@ KINDS = (
     Kind("instance", _is_savable, _encode_instance, _decode_instance),
     Kind("pipeline", lambda x: type(x) is Pipeline, _encode_pipeline, _decode_pipeline),
 )
-"""The kinds in the order in which an object is tried against them."""
+"""The kinds, in the order in which they are matched against an object."""

@@ -1,4 +1,4 @@
-"""Models in files that last: arrays and JSON, no code."""
+"""Save and load models as arrays and JSON, without code."""
 
 from __future__ import annotations
 
@@ -31,23 +31,24 @@ _ALL_KINDS = (*KINDS, WRAPPED)
 
 
 def save(model: Any, path: FilePath) -> None:
-    """Save a model, fitted or not, in one file.
+    """Save a model, fitted or not, to a file.
 
-    The file is a zip archive of JSON and numpy arrays with checksums. There is no pickle in it:
-    loading it runs no code of the file's, and a later version of ramify reads it. Estimators of
-    other libraries within the model are written by skops (``pip install 'ramify[skops]'``).
+    The file is a zip archive of JSON and numpy arrays with checksums. It does not use pickle:
+    loading it cannot run code from the file, and later versions of ramify can read it.
+    Estimators of other libraries in the model are written with skops
+    (``pip install 'ramify[skops]'``).
 
     Parameters
     ----------
     model : estimator
         An estimator of ramify, or a scikit-learn pipeline that ends in one.
     path : path
-        The file, by custom with the ending ``.ramify``. It is replaced when the new one is
-        complete.
+        The file to write, usually with the suffix ``.ramify``. An existing file is replaced only
+        after the new one is complete.
 
     See Also
     --------
-    load : Read it again.
+    load : Load a saved model.
 
     Examples
     --------
@@ -60,8 +61,7 @@ def save(model: Any, path: FilePath) -> None:
     """
     if not isinstance(model, BaseEstimator):
         raise TypeError(
-            f"model is of type {type(model).__name__}, but it must be an estimator of ramify or "
-            "a pipeline."
+            f"model must be an estimator of ramify or a pipeline, got {type(model).__name__}."
         )
     encoder = Encoder(_ALL_KINDS)
     root = encoder.value(model, type(model).__name__)
@@ -74,33 +74,34 @@ def save(model: Any, path: FilePath) -> None:
 
 
 def load(path: FilePath, trusted: Collection[str] = ()) -> Any:
-    """Load a model that `save` wrote, of this or an earlier version.
+    """Load a model written by `save` of this or an earlier version.
 
     Parameters
     ----------
     path : path
         The file.
     trusted : collection of str
-        For models that wrap estimators of other libraries: types that may be built although
-        skops does not know them to be harmless. The error that asks for them lists them.
+        For models that wrap estimators of other libraries: types to load even though skops does
+        not consider them safe. If such types are required, the error message lists them.
 
     Returns
     -------
     estimator
-        The model; its predictions are those of the one saved, to the last bit.
+        The model. Its predictions are identical to those of the saved model.
 
     Raises
     ------
     ModelFileError
-        If the file is damaged, cut short, no model, or from a later version; a ValueError.
+        If the file is damaged, truncated, not a model file, or from a later version. This is a
+        ValueError.
 
     See Also
     --------
-    save : Write it; has an example.
+    save : Save a model; has an example.
     """
     container = read_container(path)
     if _WRAPPED in container.members:
-        import_extra("skops.io", "skops")  # an ImportError is no fault of the file
+        import_extra("skops.io", "skops")  # an ImportError does not mean that the file is damaged
     with distrusting(path):
         return _decode(container, trusted)
 
@@ -115,7 +116,7 @@ def _decode(container: Container, trusted: Collection[str]) -> Any:
     decoder.pools.check_spent()
     model = decoder.value(document["root"])
     if not isinstance(model, BaseEstimator):
-        raise DamageError("what it holds is no estimator")
+        raise DamageError("its content is not an estimator")
     return model
 
 

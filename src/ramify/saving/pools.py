@@ -1,8 +1,7 @@
-"""Arrays end to end: all that share a name and a type in one member, taken out in order.
+"""Pools of arrays: arrays with the same name are concatenated into one member.
 
-A forest has thousands of small arrays. Joined by their role they cost no header each and compress
-well; a reader takes them out in the order in which they were put in, so that no byte can be
-claimed twice.
+A forest has thousands of small arrays. Concatenated by role, they need no header each and compress
+well. They are read in the order in which they were written, so no byte can be used twice.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from ramify.saving.container import DamageError
 __all__ = ["ArrayPools", "PoolReader", "is_plain", "read_npy"]
 
 _SUFFIX = ".npy"
-# What numpy writes for plain arrays, and nothing else: a stricter reader than numpy's, which
-# evaluates a Python literal and allocates the shape it finds.
+# Matches only what numpy writes for plain arrays. This is stricter than numpy's reader, which
+# evaluates a Python literal and allocates an array of the declared shape.
 _HEADER = re.compile(
     rb"\{'descr': '([<|][biufUS]\d{1,9})', 'fortran_order': (False|True), "
     rb"'shape': \(((?:\d{1,18}, ?)*\d{0,18})\), \} *\n"
@@ -31,23 +30,23 @@ _MAX_CODE_POINT = 0x10FFFF
 
 
 def is_plain(dtype: np.dtype[Any]) -> bool:
-    """Tell whether arrays of a type are bytes and nothing else: numbers, bools, fixed strings."""
+    """Return whether a dtype is plain data: numbers, booleans or fixed-width strings."""
     return dtype.kind in "biuUS" or (dtype.kind == "f" and dtype.itemsize <= 8)
 
 
 class ArrayPools:
-    """Collects arrays to be saved."""
+    """Collects arrays to save."""
 
     def __init__(self) -> None:
         self._parts: dict[str, list[NDArray[Any]]] = {}
 
     def put(self, name: str, array: NDArray[Any]) -> None:
-        """Append the elements of a plain array to the pool of a name, in C order.
+        """Append the elements of a plain array to a pool, in C order.
 
         Parameters
         ----------
         name : str
-            The pool; arrays of several types are joined in one that holds them all.
+            Name of the pool. Arrays of different dtypes are converted to a common dtype.
         array : ndarray
             The array.
         """
@@ -66,12 +65,12 @@ class ArrayPools:
 
 
 class PoolReader:
-    """Hands out the arrays of the pools in the order in which they were put in.
+    """Returns the arrays of the pools in the order in which they were added.
 
     Parameters
     ----------
     members : mapping of str to bytes
-        The members of a container; those that are no .npy files are left alone.
+        The members of a container; members other than .npy files are ignored.
     """
 
     def __init__(self, members: Mapping[str, bytes]) -> None:
@@ -83,38 +82,38 @@ class PoolReader:
         self._taken = dict.fromkeys(self._pools, 0)
 
     def take(self, name: str, size: int) -> NDArray[Any]:
-        """Return the next `size` elements of a pool, as an array of their own.
+        """Return the next `size` elements of a pool as a new array.
 
         Parameters
         ----------
         name : str
-            The pool.
+            Name of the pool.
         size : int
-            How many elements.
+            Number of elements.
 
         Returns
         -------
         ndarray of shape (size,)
-            A copy that may be written to.
+            A writable copy.
         """
         if type(size) is not int or size < 0 or name not in self._pools:
-            raise DamageError(f"it asks for {size!r} elements of {name!r}")
+            raise DamageError(f"it refers to {size!r} elements of {name!r}, which do not exist")
         start = self._taken[name]
         part = self._pools[name][start : start + size]
         if len(part) != size:
-            raise DamageError(f"it asks for more elements of {name!r} than there are")
+            raise DamageError(f"it refers to more elements of {name!r} than there are")
         self._taken[name] = start + size
         return part.astype(part.dtype.newbyteorder("="))
 
     def check_spent(self) -> None:
-        """Refuse a file with elements that belong to nothing."""
+        """Raise an error if the file has unused elements."""
         for name, pool in self._pools.items():
             if self._taken[name] != len(pool):
-                raise DamageError(f"it has elements of {name!r} that nothing uses")
+                raise DamageError(f"it has unused elements of {name!r}")
 
 
 def read_npy(data: bytes) -> NDArray[Any]:
-    """Read an array of plain elements without trusting the shape that its header claims.
+    """Read an array of plain elements without trusting the shape declared in its header.
 
     Parameters
     ----------
@@ -137,23 +136,23 @@ def read_npy(data: bytes) -> NDArray[Any]:
     >>> read_npy(buffer.getvalue().replace(b"(2,)", b"(9,)"))
     Traceback (most recent call last):
         ...
-    ramify.saving.container.DamageError: an array claims 72 bytes and has 16
+    ramify.saving.container.DamageError: an array declares 72 bytes, but has 16
     """
     if data[:8] != b"\x93NUMPY\x01\x00":
         raise DamageError("an array is not in numpy's format 1.0")
     start = 10 + int.from_bytes(data[8:10], "little")
     header = _HEADER.fullmatch(data[10:start])
     if header is None:
-        raise DamageError("an array has no plain header")
+        raise DamageError("an array has an invalid header")
     dtype = np.dtype(header[1].decode())
     shape = tuple(int(length) for length in header[3].split(b",") if length.strip())
-    # Python's integers do not overflow, so a huge shape is only a huge number here.
+    # Python's integers do not overflow, so a huge shape gives a huge product.
     claimed = math.prod(shape) * dtype.itemsize
     if not is_plain(dtype) or dtype.itemsize == 0 or claimed != len(data) - start:
-        raise DamageError(f"an array claims {claimed} bytes and has {len(data) - start}")
+        raise DamageError(f"an array declares {claimed} bytes, but has {len(data) - start}")
     array = np.frombuffer(data, dtype=dtype, offset=start)
     if dtype.kind == "b" and (array.view(np.uint8) > 1).any():
-        raise DamageError("an array of truth values holds others")
+        raise DamageError("a boolean array contains values other than 0 and 1")
     if dtype.kind == "U" and (array.view("<u4") > _MAX_CODE_POINT).any():
-        raise DamageError("an array of strings holds what is no character")
+        raise DamageError("a string array contains invalid characters")
     return array.reshape(shape, order="F" if header[2] == b"True" else "C")

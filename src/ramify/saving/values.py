@@ -1,10 +1,10 @@
-"""Values as JSON and back: plain ones in place, objects in a table that refers only backwards.
+"""Convert values to JSON and back: plain values inline, objects in a table of references.
 
-Numbers, strings, None and lists are themselves. ``{"$tuple": […]}``, ``{"$set": […]}``,
-``{"$dict": [[key, value], …]}`` and ``{"$float": "nan"}`` are what JSON lacks. Everything else is
-an entry of the table of objects, ``{"kind": …, …}``, and stands as ``{"$ref": number}`` wherever
-it is used: shared objects stay shared, and as an entry may refer only to earlier ones, a file can
-hold no cycle and no deep nesting of objects.
+Numbers, strings, None and lists are written as they are. ``{"$tuple": […]}``, ``{"$set": […]}``,
+``{"$dict": [[key, value], …]}`` and ``{"$float": "nan"}`` represent values that JSON does not
+have. Everything else is an entry of the table of objects, ``{"kind": …, …}``, and is referred to
+as ``{"$ref": number}`` wherever it is used. Shared objects therefore stay shared, and because an
+entry may only refer to earlier entries, a file cannot contain cycles or deeply nested objects.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _BACK: dict[str, Callable[[list[Any]], Any]] = {
 
 @dataclass(frozen=True)
 class Kind:
-    """How the objects of one kind are written and read.
+    """How to write and read objects of one kind.
 
     Attributes
     ----------
     name : str
-        Its name in files.
+        Name of the kind in files.
     matches : callable
-        Whether an object is of this kind.
+        Returns whether an object is of this kind.
     encode : callable
-        From the encoder, the object and its place in the model to the entry's content.
+        Takes the encoder, the object and its place in the model; returns the entry.
     decode : callable
-        From the decoder and an entry to the object.
+        Takes the decoder and an entry; returns the object.
     """
 
     name: str
@@ -49,21 +49,21 @@ class Kind:
 
 
 class Encoder:
-    """Turns values into JSON, arrays into pools.
+    """Converts values to JSON and collects arrays in pools.
 
     Parameters
     ----------
     kinds : sequence of Kind
-        What can be saved; the first that matches an object is used.
+        The kinds of objects that can be saved; the first that matches an object is used.
 
     Attributes
     ----------
     entries : list of dict
-        The table of objects so far.
+        The table of objects.
     pools : ArrayPools
-        The arrays so far.
+        The arrays.
     wrapped : list
-        Objects of other libraries so far.
+        Objects of other libraries.
     """
 
     def __init__(self, kinds: Sequence[Kind]) -> None:
@@ -72,7 +72,7 @@ class Encoder:
         self.wrapped: list[Any] = []
         self._kinds = kinds
         self._numbers: dict[int, int] = {}
-        self._alive: list[Any] = []  # an id names an object only as long as it lives
+        self._alive: list[Any] = []  # an id is unique only as long as its object exists
         self._open: set[int] = set()
 
     def value(self, value: Any, where: str) -> Any:
@@ -81,14 +81,14 @@ class Encoder:
         Parameters
         ----------
         value : object
-            What to encode.
+            The value to encode.
         where : str
-            Its place in the model, for messages.
+            Its place in the model, for error messages.
 
         Returns
         -------
         object
-            What `json.dumps` takes.
+            A value for `json.dumps`.
         """
         if value is None or type(value) in (bool, int, str):
             return value
@@ -105,13 +105,13 @@ class Encoder:
                 for key, item in values.items()
             ]
             return {"$dict": pairs}
-        # The order of a set changes from run to run; files should not.
+        # The order of a set differs between runs, but the file should not.
         ordered = sorted(values, key=repr) if type(values) in (set, frozenset) else values
         items = [self.value(item, f"{where}[{i}]") for i, item in enumerate(ordered)]
         return items if type(values) is list else {f"${type(values).__name__}": items}
 
     def _number(self, value: Any, where: str) -> int:
-        """Return the place of an object in the table, after adding it if it is new."""
+        """Return the position of an object in the table; add it if it is new."""
         known = self._numbers.get(id(value))
         if known is not None:
             return known
@@ -120,9 +120,9 @@ class Encoder:
         kind = next((kind for kind in self._kinds if kind.matches(value)), None)
         if kind is None:
             raise TypeError(
-                f"cannot save {where}, which is of type {type(value).__module__}."
+                f"cannot save {where} of type {type(value).__module__}."
                 f"{type(value).__qualname__}. Use a number, a string, an array or an estimator "
-                "there, or keep the model with pickle."
+                "instead, or save the model with pickle."
             )
         self._open.add(id(value))
         entry = {"kind": kind.name, **kind.encode(self, value, where)}
@@ -134,12 +134,12 @@ class Encoder:
 
 
 class Decoder:
-    """Builds the objects of a table, in order.
+    """Creates the objects of a table, in order.
 
     Parameters
     ----------
     kinds : sequence of Kind
-        What can be loaded.
+        The kinds of objects that can be loaded.
     pools : PoolReader
         The arrays.
     wrapped : sequence
@@ -153,7 +153,7 @@ class Decoder:
         self._objects: list[Any] = []
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Build the object of the next entry.
+        """Create the object of the next entry.
 
         Parameters
         ----------
@@ -162,16 +162,16 @@ class Decoder:
         """
         kind = self._kinds.get(entry["kind"])
         if kind is None:
-            raise DamageError(f"it holds an object of the unknown kind {entry['kind']!r}")
+            raise DamageError(f"it contains an object of unknown kind {entry['kind']!r}")
         self._objects.append(kind.decode(self, entry))
 
     def value(self, node: Any) -> Any:
-        """Return the value of a piece of JSON.
+        """Convert JSON to a value.
 
         Parameters
         ----------
         node : object
-            What `Encoder.value` returned.
+            The result of `Encoder.value`.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class Decoder:
         if not isinstance(node, dict):
             return node
         if len(node) != 1:
-            raise DamageError(f"it holds a value with the fields {sorted(node)[:3]}")
+            raise DamageError(f"it contains a value with the invalid fields {sorted(node)[:3]}")
         tag, content = next(iter(node.items()))
         if tag == "$ref":
             return self._object(content)
@@ -193,9 +193,9 @@ class Decoder:
             return float(content)
         if tag in _BACK and isinstance(content, list):
             return _BACK[tag]([self.value(item) for item in content])
-        raise DamageError(f"it holds a value of the unknown form {tag!r}")
+        raise DamageError(f"it contains a value of unknown type {tag!r}")
 
     def _object(self, number: Any) -> Any:
         if type(number) is not int or not 0 <= number < len(self._objects):
-            raise DamageError(f"it refers to object {number!r} before that is known")
+            raise DamageError(f"it refers to object {number!r} before its definition")
         return self._objects[number]

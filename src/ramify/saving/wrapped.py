@@ -1,4 +1,4 @@
-"""Estimators of other libraries inside our models: through skops, which runs no code of a file."""
+"""Save and load estimators of other libraries with skops, which runs no code from files."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["WRAPPED", "dump_wrapped", "load_wrapped"]
 
 
 def dump_wrapped(objects: Sequence[Any]) -> bytes:
-    """Write estimators of other libraries.
+    """Serialize estimators of other libraries.
 
     Parameters
     ----------
     objects : sequence of estimators
-        Fitted or not.
+        The estimators, fitted or not.
 
     Returns
     -------
@@ -34,14 +34,14 @@ def dump_wrapped(objects: Sequence[Any]) -> bytes:
 
 
 def load_wrapped(data: bytes, trusted: Collection[str]) -> list[Any]:
-    """Read what `dump_wrapped` wrote, if all types in it are trusted.
+    """Load the output of `dump_wrapped` if all types in it are trusted.
 
     Parameters
     ----------
     data : bytes
         A skops archive.
     trusted : collection of str
-        Types to trust beside those that skops knows to be harmless.
+        Types to trust in addition to those that skops considers safe.
 
     Returns
     -------
@@ -53,17 +53,17 @@ def load_wrapped(data: bytes, trusted: Collection[str]) -> list[Any]:
     unknown = sorted(set(skops_io.get_untrusted_types(data=data)) - set(trusted))
     if unknown:
         raise ModelFileError(
-            f"the file holds objects of types that are not known to be harmless: {unknown}. If "
-            f"you trust who made it, load it with trusted={unknown}."
+            f"the file contains objects of types that are not known to be safe: {unknown}. If you "
+            f"trust the source of the file, load it with trusted={unknown}."
         )
     found = skops_io.loads(data, trusted=list(trusted))
     if type(found) is not list:
-        raise DamageError("its wrapped estimators are no list")
+        raise DamageError("its wrapped estimators are not a list")
     return found
 
 
 def _check_sizes(data: bytes) -> None:
-    """Check the shapes that arrays claim: numpy's own reader, which skops uses, believes them."""
+    """Check the declared shapes of arrays: numpy's reader, used by skops, does not."""
     with open_archive(data) as archive:
         for info in archive.infolist():
             if info.filename.endswith(".npy"):
@@ -75,7 +75,7 @@ def _check_sizes(data: bytes) -> None:
 def _check_size(data: bytes) -> None:
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
-    # Records, of which scikit-learn's trees consist, need a header of version 1 or 2.
+    # Structured arrays, which scikit-learn's trees use, have a header of version 1 or 2.
     read_header = {
         (1, 0): np.lib.format.read_array_header_1_0,
         (2, 0): np.lib.format.read_array_header_2_0,
@@ -83,7 +83,9 @@ def _check_size(data: bytes) -> None:
     shape, _, dtype = read_header(stream)
     claimed = math.prod(shape) * dtype.itemsize
     if dtype.hasobject or claimed != len(data) - stream.tell():
-        raise DamageError(f"an array claims {claimed} bytes and has {len(data) - stream.tell()}")
+        raise DamageError(
+            f"an array declares {claimed} bytes, but has {len(data) - stream.tell()}"
+        )
 
 
 def _is_estimator(value: Any) -> bool:
@@ -97,9 +99,9 @@ def _encode(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
 
 def _decode(decoder: Decoder, entry: dict[str, Any]) -> Any:
     if type(entry["at"]) is not int or not 0 <= entry["at"] < len(decoder.wrapped):
-        raise DamageError(f"there is no wrapped estimator {entry['at']!r}")
+        raise DamageError(f"it refers to a wrapped estimator {entry['at']!r} that does not exist")
     return decoder.wrapped[entry["at"]]
 
 
 WRAPPED = Kind("wrapped", _is_estimator, _encode, _decode)
-"""Any estimator that is not ours."""
+"""Any estimator that is not part of ramify."""
