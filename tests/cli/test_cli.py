@@ -1,4 +1,4 @@
-"""The command line, as somebody with a spreadsheet uses it."""
+"""The command line with tables such as spreadsheets."""
 
 from __future__ import annotations
 
@@ -62,28 +62,28 @@ def test_predict_prints_and_writes_the_same_labels(model: Path, animals: Path) -
     assert written["animal"].tolist() == pd.read_csv(animals / "test.csv")["animal"].tolist()
 
 
-def test_what_cannot_be_written_or_read_is_said_before_the_work(
+def test_unreadable_inputs_and_unwritable_outputs_fail_before_training(
     animals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     train = ("train", animals / "train.csv", "-t", "taxon", "-o", tmp_path / "m.ramify")
     (tmp_path / "h.json").write_text("no hierarchy [")
     result = run(*train, "-H", tmp_path / "h.json")
     assert result.exit_code == 2
-    assert f"the hierarchy {tmp_path / 'h.json'} cannot be read" in result.output
+    assert f"cannot read the hierarchy {tmp_path / 'h.json'}" in result.output
 
     def refuse(**_: object) -> None:
         raise PermissionError
 
     (tmp_path / "empty.csv").touch()
     result = run("train", tmp_path / "empty.csv", "-t", "taxon", "-o", tmp_path / "m.ramify")
-    assert "empty.csv holds no table" in result.output
+    assert "empty.csv is not a table" in result.output
     monkeypatch.setattr("ramify.cli.commands.TemporaryFile", refuse)
     result = run(*train)
     assert result.exit_code == 2
-    assert f"nothing can be written to {tmp_path}" in result.output
+    assert f"Choose a folder other than {tmp_path}" in result.output
 
 
-def test_train_refuses_what_is_no_text(tmp_path: Path) -> None:
+def test_train_rejects_binary_files(tmp_path: Path) -> None:
     path = tmp_path / "picture.csv"
     path.write_bytes(b"\x89PNG\r\n\x1a\n")
     result = run("train", path, "-o", tmp_path / "model.ramify")
@@ -115,9 +115,9 @@ def test_probabilities_are_written_sparsely(model: Path, animals: Path, name: st
 def test_predictions_go_to_files_of_known_kinds(model: Path, animals: Path) -> None:
     result = run("predict", model, animals / "test.csv", "-o", animals / "p.xlsx")
     assert result.exit_code == 2
-    assert "p.xlsx ends in none of .csv, .tsv, .parquet" in result.output
+    assert "--out must end in one of .csv, .tsv, .parquet" in result.output
     result = run("evaluate", model, animals / "test.csv", "-t", "taxon", "-o", model)
-    assert f"--out is {model}, a file" in result.output
+    assert f"--out must be a folder, got the file {model}" in result.output
 
 
 def test_predictions_as_arff(model: Path, animals: Path) -> None:
@@ -255,13 +255,16 @@ def test_hierarchies_of_every_kind(tmp_path: Path, file: str, text: str) -> None
             "It was renamed to 'max_bins'",
         ),
         (["train", "{train}", "-t", "taxon", "-s", "5"], "Write name=value"),
-        (["train", "{train}", "-t", "taxon", "-o", "nowhere/m"], "Make it first"),
-        (["train", "{train}", "-t", "taxon", "--folds", "1000"], "Give at most"),
+        (["train", "{train}", "-t", "taxon", "-o", "nowhere/m"], "Create the folder"),
+        (["train", "{train}", "-t", "taxon", "--folds", "1000"], "Pass at most"),
         (
             ["train", "{train}", "-t", "taxon", "--drop", "nam"],
             "--drop must name columns of the table, got 'nam'",
         ),
-        (["train", "{train}", "-t", "taxon", "-H", "{train}"], "line 1: 15 cells"),
+        (
+            ["train", "{train}", "-t", "taxon", "-H", "{train}"],
+            "line 1: expected a parent and a child, found 15 cell",
+        ),
         (["predict", "{train}", "{train}"], "train.csv"),
     ],
 )
@@ -281,7 +284,9 @@ def test_missing_columns_are_named(model: Path, animals: Path, tmp_path: Path) -
     pd.read_csv(animals / "test.csv").drop(columns="mass_kg").to_csv(tmp_path / "t.csv")
     result = run("predict", model, tmp_path / "t.csv")
     assert result.exit_code == 2
-    assert "lacks 1 of the 13 columns" in " ".join(result.output.split())
+    shown = " ".join(result.output.split())
+    assert "must have the 13 columns that the model was trained on, got " in shown
+    assert "Add the missing columns: 'mass_kg'" in shown
 
 
 def test_data_sets_are_listed() -> None:
@@ -311,11 +316,11 @@ def test_nothing_is_written_over_what_is_read(animals: Path, model: Path, tmp_pa
     for arguments in (("train", path, "-t", "taxon"), ("predict", model, path)):
         result = run(*arguments, "-o", path)
         assert result.exit_code == 2
-        assert "which is read from" in result.output
+        assert "--out must not be an input file" in result.output
     assert path.read_bytes() == (animals / "test.csv").read_bytes()
 
 
-def test_brackets_are_no_markup(animals: Path, tmp_path: Path) -> None:
+def test_brackets_are_not_markup(animals: Path, tmp_path: Path) -> None:
     for name in ("taxon[red]", "taxon[/bold]"):
         result = run("train", animals / "train.csv", "-t", name, "-o", tmp_path / "m")
         assert result.exit_code == 2
@@ -325,7 +330,7 @@ def test_brackets_are_no_markup(animals: Path, tmp_path: Path) -> None:
     assert out.name in trained.output.replace("\n", "")
 
 
-def test_what_cannot_be_shown_is_said(animals: Path, tmp_path: Path) -> None:
+def test_models_without_trees_raise_a_clear_error(animals: Path, tmp_path: Path) -> None:
     out = tmp_path / "m.ramify"
     settings = ("-m", "ml-knn", "--folds", 0)
     assert run("train", animals / "train.csv", "-t", "taxon", "-o", out, *settings).exit_code == 0
@@ -342,7 +347,7 @@ def test_demo_makes_its_folder_and_refuses_one(tmp_path: Path) -> None:
     assert out.is_file()
     refused = run("demo", "-o", tmp_path)
     assert refused.exit_code == 2
-    assert "a folder. Give the name of a file" in refused.output
+    assert "--out must be a file, got the folder" in refused.output
     assert [path.name for path in tmp_path.iterdir()] == ["results"]
 
 
@@ -363,7 +368,7 @@ def test_study_runs_reports_and_says_what_failed(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "report.md").is_file()
     part = run("study", path, "-o", tmp_path / "out", "--report", "-d", "animals")
     assert part.exit_code == 2
-    assert "Leave out --report" in part.output
+    assert "Remove --report" in part.output
 
 
 def test_study_on_some_of_its_data_sets(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The command line on files as people have them: their marks, gaps, codes and old line ends."""
+"""The command line on real-world files: delimiters, missing cells, codes, line endings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_spreadsheet_with_semicolons_and_decimal_commas(tmp_path: Path) -> Non
         assert not out.exists()
         return result.output
 
-    assert "or name its --encoding, for instance latin-1" in mistake(*form[:4])
+    assert "for example --encoding latin-1" in mistake(*form[:4])
     assert "pass --delimiter ';'" in mistake(*form[4:])
     assert "got ';;'" in mistake("--delimiter", ";;", *form[4:])
     trained = run("train", path, "-o", out, *labels, *form, *QUICK)
@@ -123,17 +123,17 @@ def test_rows_to_predict_may_have_an_empty_column_of_labels(tmp_path: Path) -> N
     assert run("predict", out, test).output.split() == ["A", "B"]
     alone = run("predict", out, test, "--probabilities", 0.5)
     assert alone.exit_code == 2
-    assert "--out names no file" in alone.output
+    assert "--probabilities 0.5 requires --out" in alone.output
     once = run("train", train, "-o", out, "--folds", 1)
     assert once.exit_code == 2
-    assert "--folds is 1. Give 2 or more" in once.output
+    assert "--folds must be 0 or at least 2, got 1" in once.output
 
 
 def test_rows_without_labels_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text("\n".join(["x,labels", *(f"{k},{'A' if k > 4 else ''}" for k in range(20))]))
     trained = run("train", path, "-o", tmp_path / "m", "-m", "tree", "--folds", 0)
-    assert "5 rows have none" in " ".join(trained.output.split())
+    assert "5 rows without labels" in " ".join(trained.output.split())
 
 
 @pytest.mark.parametrize(

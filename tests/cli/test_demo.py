@@ -1,4 +1,4 @@
-"""The demo runs on the base installation and leaves its report where it says."""
+"""The demo runs on the base installation and writes its report to the given path."""
 
 from ramify.cli.demo import main
 
@@ -8,7 +8,7 @@ def test_demo_prints_and_writes_one_report(tmp_path, capsys):
     main(["--out", str(path)])
     printed = capsys.readouterr().out
     text = path.read_text(encoding="utf-8")
-    assert f"This report is in {path}" in printed
+    assert f"Report: {path}" in printed
     assert "| predictive clustering tree |" in text
     assert text.splitlines()[0] in printed
     assert "forest ranks first" in text

@@ -1,4 +1,4 @@
-"""The command ``ramify``: commands (parsing only) and the jobs behind them."""
+"""The command line ``ramify``: the commands and the functions that implement them."""
 
 from ramify.cli.commands import app, main
 

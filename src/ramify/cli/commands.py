@@ -1,4 +1,4 @@
-"""The command ``ramify``: argument parsing only; the other files of this folder do the work."""
+"""Argument parsing of the command ``ramify``; the other modules implement the commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ try:
     from rich.console import Console
     from rich.markup import escape
 except ImportError:  # pragma: no cover - the base installation has no command line
-    raise SystemExit("The command line needs: pip install 'ramify[cli]'") from None
+    raise SystemExit("The command line requires: pip install 'ramify[cli]'") from None
 
 from ramify import __version__, load, save
 from ramify._named_estimators import MODELS, make_model
@@ -46,53 +46,56 @@ from ramify.studies.reports.console import print_study, study_facts
 __all__ = ["app", "main"]
 
 app = typer.Typer(
-    help="Learn from labels that form a hierarchy. Start with: ramify demo",
+    help="Hierarchical multi-label classification. Start with: ramify demo",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
 
 DATASET_COLUMNS = ("name", "domain", "rows", "features", "labels", "hierarchy", "depth")
-MISTAKE = 2  # exit status of a user's mistake, as for a wrong option
+MISTAKE = 2  # exit status for user errors, as for an invalid option
 
 DataFile = Annotated[
-    Path, typer.Argument(help="ARFF, CSV or parquet, plain or .gz.", metavar="DATA")
+    Path, typer.Argument(help="ARFF, CSV or parquet file, plain or .gz.", metavar="DATA")
 ]
-ModelFile = Annotated[Path, typer.Argument(help="What `ramify train` wrote.", metavar="MODEL")]
+ModelFile = Annotated[
+    Path, typer.Argument(help="Model file written by `ramify train`.", metavar="MODEL")
+]
 HierarchyFile = Annotated[
     Path | None,
     typer.Option(
         "--hierarchy",
         "-H",
-        help="The labels, where the data do not say: .obo, edges (.csv: parent,child), paths or "
-        "an outline (.txt), .json, or Mulan's .xml.",
+        help="Label hierarchy, if the data do not define it: .obo, edges (.csv: parent,child), "
+        "paths or an outline (.txt), .json, or Mulan's .xml.",
     ),
 ]
 Target = Annotated[
     list[str] | None,
-    typer.Option("--target", "-t", help='Column of labels such as "A/B;C" (default: labels).'),
+    typer.Option("--target", "-t", help='Label column, e.g. with "A/B;C" (default: labels).'),
 ]
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        help='Separates the cells of a CSV file, e.g. ";" (default: a comma).',
-        callback=lambda mark: "\t" if mark == "\\t" else mark,  # what shells leave of a tab
+        help='Delimiter of a CSV file, e.g. ";" (default: a comma).',
+        callback=lambda mark: "\t" if mark == "\\t" else mark,  # shells pass \t literally
     ),
 ]
-Decimal = Annotated[str, typer.Option(help='Written before decimals in a CSV file, e.g. ",".')]
-Encoding = Annotated[str, typer.Option(help="Of a text file that is not UTF-8, e.g. latin-1.")]
-Separator = Annotated[str, typer.Option(help="Joins the segments of a path.")]
-LabelSeparator = Annotated[str, typer.Option(help="Separates the labels of a row.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show where an error came from.")]
+Decimal = Annotated[str, typer.Option(help='Decimal point of a CSV file, e.g. ",".')]
+Encoding = Annotated[str, typer.Option(help="Encoding of a text file, e.g. latin-1.")]
+Separator = Annotated[str, typer.Option(help="Separator of the segments of a path.")]
+LabelSeparator = Annotated[str, typer.Option(help="Separator of the labels of a row.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the traceback of errors.")]
 Threshold = Annotated[
-    float, typer.Option(min=0.0, max=1.0, help="Labels from this probability on are predicted.")
+    float,
+    typer.Option(min=0.0, max=1.0, help="Predict labels with at least this probability."),
 ]
 
 
 @contextmanager
 def plain_errors(verbose: bool) -> Iterator[None]:
-    """Turn a user's mistake into one message and an exit status; no traceback unless asked."""
+    """Print user errors as one message and exit; show the traceback only if verbose."""
     try:
         yield
     except (ValueError, TypeError, OSError, ImportError, KeyError) as error:
@@ -107,7 +110,7 @@ def plain_errors(verbose: bool) -> Iterator[None]:
             )
         raise typer.Exit(MISTAKE) from None
     except KeyboardInterrupt:
-        Console(stderr=True).print("[bold]stopped[/bold]")
+        Console(stderr=True).print("[bold]interrupted[/bold]")
         raise typer.Exit(130) from None
 
 
@@ -119,13 +122,15 @@ def _columns(target: list[str] | None) -> tuple[str, ...]:
 def train(
     data: DataFile,
     hierarchy: HierarchyFile = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The model.")] = Path("model.ramify"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")] = Path(
+        "model.ramify"
+    ),
     model: Annotated[
         str, typer.Option("--model", "-m", help=f"One of: {', '.join(MODELS)}.")
     ] = "forest",
     parameters: Annotated[
         list[str] | None,
-        typer.Option("--set", "-s", help="A parameter, e.g. n_estimators=50; repeatable."),
+        typer.Option("--set", "-s", help="Parameter, e.g. n_estimators=50; repeatable."),
     ] = None,
     target: Target = None,
     separator: Separator = "/",
@@ -133,15 +138,21 @@ def train(
     delimiter: Delimiter = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
-    weight: Annotated[str | None, typer.Option(help="Column of row weights.")] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
-    folds: Annotated[int, typer.Option(min=0, help="Folds of the validation; 0: none.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="One seed, one result.")] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1: all cores.")] = -1,
+    weight: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="Column to leave out; repeatable.")
+    ] = None,
+    folds: Annotated[
+        int, typer.Option(min=0, help="Number of cross-validation folds; 0 for none.")
+    ] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Number of threads; -1 for all cores.")
+    ] = -1,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
-    """Learn a model from a file, say how good it is, and save it.
+    """Train, cross-validate and save a model.
 
     ``ramify train species.csv --target taxon -o species.ramify``
     """
@@ -150,7 +161,9 @@ def train(
         form = TextForm(delimiter, decimal, encoding)
         options = DataOptions(_columns(target), separator, label_separator, weight, form)
         if folds == 1:
-            raise ValueError("--folds is 1. Give 2 or more, or 0 for no validation.")
+            raise ValueError(
+                "--folds must be 0 or at least 2, got 1. Pass 0 for no cross-validation."
+            )
         table, dropped = split_identifiers(read_data(data, hierarchy, options), drop or ())
         estimator = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
         progress = sys.stderr.isatty() and not as_json
@@ -168,20 +181,24 @@ def predict(
     data: DataFile,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help=".csv, .tsv, .parquet or .arff; none: print."),
+        typer.Option(
+            "--out", "-o", help="File to write: .csv, .tsv, .parquet or .arff (default: print)."
+        ),
     ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
             min=0.0,
             max=1.0,
-            help="Labels from this probability on; none: as the model decides by itself.",
+            help="Predict labels with at least this probability (default: the model's own rule).",
         ),
     ] = None,
     probabilities: Annotated[
         float | None,
         typer.Option(
-            min=0.0, max=1.0, help="Write probabilities from this one on instead of label sets."
+            min=0.0,
+            max=1.0,
+            help="Write probabilities of at least this value instead of label sets.",
         ),
     ] = None,
     delimiter: Delimiter = None,
@@ -190,7 +207,7 @@ def predict(
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
-    """Predict the labels of rows in a file.
+    """Predict the labels of the rows of a file.
 
     ``ramify predict species.ramify new.csv -o predicted.csv``
     """
@@ -199,7 +216,8 @@ def predict(
             _check_folder(out, model, data)
         elif probabilities is not None:
             raise ValueError(
-                f"--probabilities is {probabilities}, but --out names no file for them. Add one."
+                f"--probabilities {probabilities} requires --out. Pass the file to write with "
+                "--out."
             )
         fitted = load(model)
         options = DataOptions(target=(), form=TextForm(delimiter, decimal, encoding))
@@ -211,7 +229,7 @@ def predict(
             if as_json:
                 _print_json({"file": str(out), "rows": int(table.X.shape[0]), "lines": n_lines})
             else:
-                _say_where(f"{n_lines:,} lines in", out)
+                _say_where(f"Wrote {n_lines:,} lines to", out)
             return
         sets = label_sets(fitted, features_for(fitted, table), threshold)
         cells = label_cells(fitted, sets)
@@ -226,7 +244,7 @@ def evaluate(
     model: ModelFile,
     data: DataFile,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A folder for measures and curves.")
+        Path | None, typer.Option("--out", "-o", help="Folder for measures and curves.")
     ] = None,
     target: Target = None,
     separator: Separator = "/",
@@ -236,25 +254,25 @@ def evaluate(
     encoding: Encoding = "utf-8",
     threshold: Threshold = 0.5,
     ignore_unknown: Annotated[
-        bool, typer.Option(help="Leave out labels that the model has never seen.")
+        bool, typer.Option(help="Ignore labels that are not known to the model.")
     ] = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
-    """Measure a model on rows whose labels are known.
+    """Evaluate a model on labelled rows.
 
     ``ramify evaluate species.ramify test.csv --target taxon -o results``
     """
     with plain_errors(verbose):
         if out is not None and out.is_file():
-            raise ValueError(f"--out is {out}, a file. Give the name of a folder.")
+            raise ValueError(f"--out must be a folder, got the file {out}. Pass another name.")
         fitted = load(model)
         form = TextForm(delimiter, decimal, encoding)
         options = DataOptions(_columns(target), separator, label_separator, None, form)
         if ignore_unknown:
             table = read_data(data, None, options, texts=nominal_columns(fitted))
             table, unknown = keep_known_labels(table, fitted.hierarchy_)
-            _say(f"{len(unknown):,} labels that the model has never seen are left out")
+            _say(f"Ignored {len(unknown):,} labels that are not known to the model")
         else:
             table = read_data(data, fitted.hierarchy_, options, texts=nominal_columns(fitted))
         summary = evaluate_model(fitted, table, threshold=threshold)
@@ -267,7 +285,7 @@ def evaluate(
 
 @app.command()
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="One of them, for its description.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Data set to describe.")] = None,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
@@ -289,36 +307,41 @@ def study(
     name: Annotated[
         str,
         typer.Argument(
-            help=f"A TOML file, or one of: {', '.join(list_studies())}.", metavar="NAME_OR_TOML"
+            help=f"TOML file, or one of: {', '.join(list_studies())}.", metavar="NAME_OR_TOML"
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The folder (default: results/NAME).")
+        Path | None, typer.Option("--out", "-o", help="Output folder (default: results/NAME).")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="The short form.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run the short version.")] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option("--datasets", "-d", help="A data set of it, or a family of them."),
+        typer.Option(
+            "--datasets", "-d", help="Data set or family of data sets to run; repeatable."
+        ),
     ] = None,
     report: Annotated[
-        bool, typer.Option("--report", help="Learn nothing: write the reports again.")
+        bool, typer.Option("--report", help="Only write the reports of the stored results.")
     ] = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Cells at a time; -1: cores.")] = 1,
+    jobs: Annotated[
+        int,
+        typer.Option("--jobs", "-j", help="Number of cells run in parallel; -1 for all cores."),
+    ] = 1,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
-    """Compare models on data sets, and write a report.
+    """Compare models on data sets and write a report.
 
-    ``ramify study levatic2015 --quick``. What is finished is kept: stopped or killed, the same
-    command goes on where it stood.
+    ``ramify study levatic2015 --quick``. Finished results are stored: after an interruption, the
+    same command resumes the study.
     """
     with plain_errors(verbose):
         plan = load_study(name, quick=quick)
         folder = out or Path("results") / (plan.name + "-quick" * quick)
         if report and only:
             raise ValueError(
-                f"--datasets is {', '.join(only)}, but --report writes the reports of all "
-                "that is stored again. Leave out --report: what is finished is not learnt again."
+                f"--datasets {', '.join(only)} cannot be combined with --report, which reports "
+                "all stored results. Remove --report: finished results are not computed again."
             )
         if report:
             results = StudyResults.read(folder)
@@ -337,19 +360,23 @@ def study(
 @app.command()
 def explore(
     model: ModelFile,
-    data: Annotated[Path | None, typer.Argument(help="Rows to pick examples from.")] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The page.")] = Path("page.html"),
+    data: Annotated[Path | None, typer.Argument(help="Data with rows to show.")] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path(
+        "page.html"
+    ),
     target: Target = None,
     separator: Separator = "/",
     label_separator: LabelSeparator = ";",
     delimiter: Delimiter = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
-    title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
-    trees: Annotated[int, typer.Option(min=1, help="Trees of a forest on the page.")] = 10,
+    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    trees: Annotated[
+        int, typer.Option(min=1, help="Maximum number of trees of a forest to show.")
+    ] = 10,
     verbose: Verbose = False,
 ) -> None:
-    """Write one page on which to read a model: its trees, labels, examples and features.
+    """Write an HTML page to explore a model: its trees, labels, rows and features.
 
     ``ramify explore species.ramify test.csv --target taxon -o species.html``
     """
@@ -368,25 +395,28 @@ def explore(
                 texts=nominal_columns(fitted),
             )
             X = features_for(fitted, table)
-            # A frame knows its categories; an array needs to be told.
+            # A data frame defines its categories; an array does not.
             categories = None if hasattr(X, "columns") else table.categories
             rows = {"X": X, "y": table.y, "categories": categories}
         write_page(fitted, path=out, title=title, max_trees=trees, **rows)
-        _say_where("The page is in", out)
+        _say_where("Wrote the page to", out)
 
 
 @app.command()
 def rules(
     model: ModelFile,
     label: Annotated[
-        list[str] | None, typer.Option("--label", "-l", help="Only rules of this; repeatable.")
+        list[str] | None,
+        typer.Option("--label", "-l", help="Only print rules for this label; repeatable."),
     ] = None,
-    best: Annotated[int, typer.Option("--best", "-n", min=1, help="How many to print.")] = 20,
+    best: Annotated[
+        int, typer.Option("--best", "-n", min=1, help="Number of rules to print.")
+    ] = 20,
     threshold: Threshold = 0.5,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
-    """Print what a model has learnt as rules, the most useful first.
+    """Print a model as rules, the most useful first.
 
     ``ramify rules species.ramify --label taxonomy/bird``
     """
@@ -405,35 +435,37 @@ def rules(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="The report.")] = Path(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Report to write.")] = Path(
         "results/demo.md"
     ),
 ) -> None:
-    """Learn from the bundled animals and show a report."""
+    """Train models on the bundled animals data set and show a report."""
     from ramify.cli.demo import main as run_demo  # noqa: PLC0415 (prints when run)
 
     with plain_errors(verbose=False):
         if out.is_dir():
-            raise ValueError(f"--out is {out}, a folder. Give the name of a file.")
+            raise ValueError(f"--out must be a file, got the folder {out}. Pass another name.")
         run_demo(["--out", str(out)])
 
 
 def _check_folder(path: Path, *inputs: Path | None) -> None:
-    """Find out before the work, not after it, that its result cannot or must not be written."""
+    """Check that the output can be written and is not an input, before any work is done."""
     folder = path.resolve().parent
     for given in inputs:
         if given is not None and given.exists() and path.resolve() == given.resolve():
-            raise ValueError(f"--out is {path}, which is read from. Give another name.")
+            raise ValueError(f"--out must not be an input file, got {path}. Pass another name.")
     if not folder.is_dir():
-        raise ValueError(f"--out is {path}, but there is no folder {folder}. Make it first.")
+        raise ValueError(
+            f"--out must be in an existing folder, got {path}. Create the folder {folder} first."
+        )
     if path.is_dir():
-        raise ValueError(f"--out is {path}, a folder. Give the name of a file.")
+        raise ValueError(f"--out must be a file, got the folder {path}. Pass another name.")
     try:
         with TemporaryFile(dir=folder):
             pass
     except OSError:
         raise ValueError(
-            f"--out is {path}, but nothing can be written to {folder}. Choose another folder."
+            f"--out must be in a writable folder, got {path}. Choose a folder other than {folder}."
         ) from None
 
 
@@ -458,10 +490,13 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _callback(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
-    """Learn from labels that form a hierarchy."""
+    """Hierarchical multi-label classification."""
 
 
 def main() -> None:

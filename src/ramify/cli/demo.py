@@ -1,4 +1,4 @@
-"""``python -m ramify.cli.demo``: the bundled animals, a first tree, and how good it is."""
+"""``python -m ramify.cli.demo``: train and evaluate a tree on the bundled animals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _N_SHOWN = 4
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the demo found, before anyone formats it."""
+    """The results of the demo."""
 
     data: Any
     model: PCTClassifier
@@ -36,7 +36,7 @@ class DemoResult:
 
 
 def run() -> DemoResult:
-    """Cross-validate a tree on the animals, beside the shares of the labels as a baseline."""
+    """Cross-validate a tree on the animals, with label frequencies as the baseline."""
     data = load_animals(as_frame=False)
     nominal = [name in data.categories for name in data.feature_names]
     model = PCTClassifier(
@@ -48,7 +48,7 @@ def run() -> DemoResult:
         baseline[test] = np.asarray(data.y[train].mean(axis=0)).ravel()
         predicted[test] = model.fit(data.X[train], data.y[train]).predict_proba(data.X[test])
     scores = {
-        "label shares (baseline)": _measures(data.y, baseline, data.hierarchy),
+        "label frequency baseline": _measures(data.y, baseline, data.hierarchy),
         "predictive clustering tree": _measures(data.y, predicted, data.hierarchy),
     }
     shown = np.linspace(0, len(predicted) - 1, _N_SHOWN + 2).astype(int)[1:-1]
@@ -68,7 +68,7 @@ def _measures(Y: Any, scores: Any, hierarchy: Any) -> dict[str, float]:
 
 
 def report(result: DemoResult) -> str:
-    """Write the findings as Markdown."""
+    """Format the results as Markdown."""
     data, hierarchy = result.data, result.data.hierarchy
     labels_per_row = data.y.sum() / data.y.shape[0]
     lines = [
@@ -76,9 +76,9 @@ def report(result: DemoResult) -> str:
         "",
         f"{data.X.shape[0]} animals, {data.X.shape[1]} traits "
         f"({len(data.categories)} of them nominal, "
-        f"{np.isnan(data.X).mean():.0%} of all cells unknown).",
-        f"{hierarchy.n_labels} labels in {hierarchy.depth} levels, {len(hierarchy.leaves)} of "
-        f"them leaves; {labels_per_row:.1f} labels per animal, ancestors included.",
+        f"{np.isnan(data.X).mean():.0%} of the values missing).",
+        f"{hierarchy.n_labels} labels on {hierarchy.depth} levels, {len(hierarchy.leaves)} of "
+        f"them leaves; {labels_per_row:.1f} labels per animal, including ancestors.",
         "",
         "## The labels",
         "",
@@ -88,7 +88,7 @@ def report(result: DemoResult) -> str:
         "",
         "## How well a tree predicts them",
         "",
-        "10-fold cross-validation, the predictions of all folds measured as one; 1 is perfect.",
+        "10-fold cross-validation; the predictions of all folds are pooled, and 1 is perfect.",
         "",
     ]
     return "\n".join([*lines, *_score_table(result.scores), "", *_examples(result)])
@@ -113,29 +113,31 @@ def _examples(result: DemoResult) -> list[str]:
         "## The tree on all animals",
         "",
         f"{len(tree.feature)} nodes, {result.model.get_n_leaves()} leaves, depth "
-        f"{result.model.get_depth()}. What it looks at most:",
+        f"{result.model.get_depth()}. The most important features:",
         "",
     ]
     importances = result.model.feature_importances_
     for k in np.argsort(-importances)[:5]:
         bar = "█" * max(1, round(30 * importances[k]))
         lines.append(f"    {result.data.feature_names[k]:<15} {importances[k]:.2f} {bar}")
-    lines += ["", "## Some animals the tree had not seen", ""]
+    lines += ["", "## Some animals that were not in the training data", ""]
     for name, truth, guessed in result.examples:
         lines.append(f"**{name}**")
-        lines.append(f"- is: {', '.join(map(str, truth))}")
-        lines.append(f"- predicted: {', '.join(map(str, guessed)) or '(nothing from 0.5 on)'}")
+        lines.append(f"- true: {', '.join(map(str, truth))}")
+        lines.append(
+            f"- predicted: {', '.join(map(str, guessed)) or '(no probability of 0.5 or more)'}"
+        )
         lines.append("")
     return lines
 
 
 def _study(folder: Path) -> tuple[str, Path]:
-    """Run the small study of the animals, and open with what it found."""
+    """Run the small study of the animals and summarize its results."""
     results = run_study(load_study("animals"), folder)
     quantity = results.measures[0]
     (comparison,) = compare_folds(results, quantity, "animals")
     lines = [
-        "# ramify: which model for the animals?",
+        "# ramify: which model is best for the animals?",
         "",
         *headlines(results),
         "",
@@ -143,15 +145,15 @@ def _study(folder: Path) -> tuple[str, Path]:
         "",
         *table_lines(score_table(results, quantity)),
         "",
-        f"{quantity.title}, {results.study['protocol']}, means of the folds; run again, it "
-        "learns nothing anew.",
+        f"{quantity.title}, {results.study['protocol']}, means over the folds. The results are "
+        "stored; running the demo again does not compute them again.",
         "",
     ]
     return "\n".join(lines), write_reports(folder)[0]
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the demo, print its report and say where it is."""
+    """Run the demo, write and print its report."""
     parser = argparse.ArgumentParser(prog="python -m ramify.cli.demo", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("results/demo.md"), help="the report")
     path = parser.parse_args(arguments).out
@@ -161,8 +163,8 @@ def main(arguments: list[str] | None = None) -> None:
     with writing_text(path) as file:
         file.write(text)
     print(textwrap.dedent(text))  # noqa: T201
-    print(f"This report is in {path.resolve()}")  # noqa: T201
-    print(f"The study as a page: {page.resolve()}")  # noqa: T201
+    print(f"Report: {path.resolve()}")  # noqa: T201
+    print(f"Study as an HTML page: {page.resolve()}")  # noqa: T201
 
 
 if __name__ == "__main__":

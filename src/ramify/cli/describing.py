@@ -1,4 +1,4 @@
-"""Summaries as facts for machines (JSON) and as text for people (rich)."""
+"""Format summaries as JSON and as rich text."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ _WORDS = {
 
 
 def data_facts(data: Table) -> dict[str, Any]:
-    """Count rows, features, unknown cells and labels.
+    """Count rows, features, missing values and labels.
 
     Parameters
     ----------
     data : Table
-        What was read.
+        The data.
 
     Returns
     -------
     dict
-        Numbers by name.
+        The counts by name.
     """
     facts: dict[str, Any] = {
         "name": data.name,
         "rows": int(data.X.shape[0]),
         "features": len(data.feature_names),
         "nominal": len(data.categories),
-        "unknown_share": _unknown_share(data.X),
+        "unknown_share": _missing_share(data.X),
     }
     if data.y is not None and data.hierarchy is not None:
         hierarchy: Hierarchy = data.hierarchy
@@ -63,30 +63,30 @@ def data_facts(data: Table) -> dict[str, Any]:
     return facts
 
 
-def _unknown_share(X: Any) -> float:
+def _missing_share(X: Any) -> float:
     if hasattr(X, "isna"):
         return float(X.isna().to_numpy().mean()) if X.size else 0.0
     cells = X.data if hasattr(X, "indptr") else X
-    unknown = int(np.isnan(np.asarray(cells, dtype=float)).sum())
-    return unknown / max(1, int(np.prod(X.shape)))
+    missing = int(np.isnan(np.asarray(cells, dtype=float)).sum())
+    return missing / max(1, int(np.prod(X.shape)))
 
 
 def training_facts(summary: TrainingSummary, path: Path, dropped: list[str]) -> dict[str, Any]:
-    """Return what `print_training` says, for machines.
+    """Return the content of `print_training` as a dict for JSON.
 
     Parameters
     ----------
     summary : TrainingSummary
-        What training found.
+        The result of training.
     path : Path
-        Where the model is.
+        The model file.
     dropped : list of str
         Columns that were left out.
 
     Returns
     -------
     dict
-        Ready for JSON.
+        The summary, which can be converted to JSON.
     """
     return {
         "data": data_facts(summary.data),
@@ -101,16 +101,16 @@ def training_facts(summary: TrainingSummary, path: Path, dropped: list[str]) -> 
 
 
 def print_training(console: Any, summary: TrainingSummary, path: Path, dropped: list[str]) -> None:
-    """Tell a person what was learnt from what, how good it is, and where it is.
+    """Print a summary of the data, the scores and the important features of a model.
 
     Parameters
     ----------
     console : rich.console.Console
-        Where to.
+        The console to print to.
     summary : TrainingSummary
-        What training found.
+        The result of training.
     path : Path
-        Where the model is.
+        The model file.
     dropped : list of str
         Columns that were left out.
     """
@@ -122,11 +122,11 @@ def print_training(console: Any, summary: TrainingSummary, path: Path, dropped: 
         console.print()
         _print_scores(console, summary)
     if summary.importances:
-        console.print("\n[bold]What the model looks at most[/bold]")
+        console.print("\n[bold]Most important features[/bold]")
         _print_importances(console, summary.importances[:_N_IMPORTANT])
     console.print(
         f"\n[bold]{type(summary.model).__name__}[/bold], fitted on all rows in "
-        f"{summary.seconds:.2f} s, is in [bold]{escape(str(path))}[/bold]",
+        f"{summary.seconds:.2f} s, saved to [bold]{escape(str(path))}[/bold]",
         highlight=False,
         soft_wrap=True,
     )
@@ -136,29 +136,33 @@ def _data_lines(facts: dict[str, Any], dropped: list[str]) -> Iterator[str]:
     from rich.markup import escape  # noqa: PLC0415 (optional)
 
     kinds = f" ({facts['nominal']} nominal)" if facts["nominal"] else ""
-    unknown = f", {facts['unknown_share']:.1%} of the cells unknown" * (facts["unknown_share"] > 0)
+    missing = f", {facts['unknown_share']:.1%} missing values" * (facts["unknown_share"] > 0)
     yield (
         f"[bold]{escape(facts['name'] or 'data')}[/bold]: {facts['rows']:,} rows, "
-        f"{facts['features']:,} features{kinds}{unknown}"
+        f"{facts['features']:,} features{kinds}{missing}"
     )
     if "labels" in facts:
         yield (
-            f"[bold]labels[/bold]: a {facts['kind']} of {facts['labels']:,} in {facts['levels']} "
-            f"levels, {facts['leaves']:,} leaves; {facts['labels_per_row']:g} a row with ancestors"
-            + f"; {facts['unlabelled_rows']:,} rows have none"
+            f"[bold]labels[/bold]: a {facts['kind']} of {facts['labels']:,} labels on "
+            f"{facts['levels']} levels, {facts['leaves']:,} leaves; {facts['labels_per_row']:g} "
+            "per row including ancestors"
+            + f"; {facts['unlabelled_rows']:,} rows without labels"
             * (facts["unlabelled_rows"] > 0)
         )
     if dropped:
         names = escape(", ".join(dropped))
-        yield f"[bold]left out[/bold]: {names} (they name rows or were dropped)"
+        yield f"[bold]left out[/bold]: {names} (identifiers or dropped columns)"
 
 
 def _print_scores(console: Any, summary: TrainingSummary) -> None:
     from rich.table import Table as RichTable  # noqa: PLC0415 (optional)
 
     n_folds = len(next(iter(summary.scores.values())))
-    table = RichTable(title=f"{n_folds}-fold cross-validation; 1 is perfect", title_justify="left")
-    for name in ("measure", "model", "± sd", "label shares"):
+    table = RichTable(
+        title=f"{n_folds}-fold cross-validation (1 is perfect; baseline: label frequencies)",
+        title_justify="left",
+    )
+    for name in ("measure", "model", "± sd", "baseline"):
         table.add_column(name, justify="left" if name == "measure" else "right")
     for measure, values in summary.scores.items():
         spread = f"{stdev(values):.3f}" if len(values) > 1 else ""
@@ -180,19 +184,19 @@ def _print_importances(console: Any, importances: list[tuple[str, float]]) -> No
 
 
 def evaluation_facts(summary: EvaluationSummary, files: list[Path]) -> dict[str, Any]:
-    """Return the figures of an evaluation, for machines.
+    """Return the result of an evaluation as a dict for JSON.
 
     Parameters
     ----------
     summary : EvaluationSummary
-        The figures.
+        The result of the evaluation.
     files : list of Path
-        What was written.
+        The files written.
 
     Returns
     -------
     dict
-        Ready for JSON; a figure that is not defined is None.
+        The measures, which can be converted to JSON; undefined values are None.
     """
     figures = [
         {**row, "value": None if np.isnan(row["value"]) else row["value"]}
@@ -206,16 +210,16 @@ def evaluation_facts(summary: EvaluationSummary, files: list[Path]) -> dict[str,
 
 
 def print_evaluation(console: Any, summary: EvaluationSummary, files: list[Path]) -> None:
-    """Tell a person the figures of an evaluation.
+    """Print the result of an evaluation.
 
     Parameters
     ----------
     console : rich.console.Console
-        Where to.
+        The console to print to.
     summary : EvaluationSummary
-        The figures.
+        The result of the evaluation.
     files : list of Path
-        What was written.
+        The files written.
     """
     for line in _data_lines(data_facts(summary.data), []):
         console.print(line)
@@ -223,4 +227,4 @@ def print_evaluation(console: Any, summary: EvaluationSummary, files: list[Path]
     console.print(str(summary.figures), highlight=False, markup=False)
     if files:
         written = ", ".join(str(file) for file in files)
-        console.print(f"\nWritten: {written}", highlight=False, soft_wrap=True, markup=False)
+        console.print(f"\nFiles written: {written}", highlight=False, soft_wrap=True, markup=False)

@@ -1,4 +1,4 @@
-"""The measures and curves of a saved model on a file of labelled rows."""
+"""Evaluate a saved model on labelled data: measures and curves."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ __all__ = ["EvaluationSummary", "evaluate_model", "keep_known_labels", "write_ev
 
 @dataclass(frozen=True)
 class EvaluationSummary:
-    """The figures of one model on one file.
+    """The result of evaluating a model on a file.
 
     Attributes
     ----------
     data : Table
-        The rows.
+        The data.
     scores : ndarray of shape (n, n_labels)
-        The model's probabilities.
+        The predicted probabilities.
     figures : Evaluation
-        Every measure.
+        The values of all measures.
     """
 
     data: Table
@@ -43,21 +43,21 @@ class EvaluationSummary:
 
 
 def evaluate_model(model: Any, data: Table, *, threshold: float = 0.5) -> EvaluationSummary:
-    """Predict rows whose labels are known, and measure.
+    """Evaluate a model on labelled rows.
 
     Parameters
     ----------
     model : estimator
         A fitted model.
     data : Table
-        With labels of the model's hierarchy.
+        Data with labels of the model's hierarchy.
     threshold : float
-        Labels from this probability on count as predicted.
+        Predict labels with at least this probability.
 
     Returns
     -------
     EvaluationSummary
-        The figures.
+        The result.
     """
     truth = labels_of(data)
     scores = model.predict_proba(features_for(model, data))
@@ -66,21 +66,21 @@ def evaluate_model(model: Any, data: Table, *, threshold: float = 0.5) -> Evalua
 
 
 def keep_known_labels(data: Table, hierarchy: Hierarchy) -> tuple[Table, list[Label]]:
-    """Leave out labels that a model does not know; their known ancestors stay.
+    """Drop labels that are not known to a model; their known ancestors are kept.
 
     Parameters
     ----------
     data : Table
-        Rows with labels of a hierarchy of their own, such as paths.
+        Data with labels of a different hierarchy, such as paths.
     hierarchy : Hierarchy
-        The model's labels.
+        The labels of the model.
 
     Returns
     -------
     data : Table
-        With the model's labels.
+        The data with the labels of the model.
     unknown : list of labels
-        Those left out.
+        The dropped labels.
     """
     own = data.hierarchy.labels if data.hierarchy is not None else ()
     known = set(hierarchy.labels)
@@ -97,21 +97,21 @@ def keep_known_labels(data: Table, hierarchy: Hierarchy) -> tuple[Table, list[La
 
 
 def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
-    """Write the measures, a table of labels and, with matplotlib, the curve.
+    """Write the measures, a table of labels and, if matplotlib is installed, a curve.
 
     Parameters
     ----------
     folder : Path
-        Made if it does not exist.
+        The output folder, which is created if it does not exist.
     model : estimator
         The fitted model.
     summary : EvaluationSummary
-        Its figures.
+        The result of the evaluation.
 
     Returns
     -------
     list of Path
-        What was written.
+        The files written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     figures = [

@@ -1,4 +1,4 @@
-"""Predictions of a saved model for a file of rows, as a file."""
+"""Predict the rows of a file with a saved model and write the result to a file."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ __all__ = [
 
 
 def features_for(model: Any, data: Table) -> Any:
-    """Pick the columns that a model was trained on, by name and in its order.
+    """Select the columns that a model was trained on, by name and in its order.
 
     Parameters
     ----------
     model : estimator
         A fitted model.
     data : Table
-        Rows with at least these columns.
+        Data with at least these columns.
 
     Returns
     -------
     data frame or matrix
-        What `predict` takes.
+        The features for `predict`.
     """
     names = getattr(model, "feature_names_in_", None)
     if names is None or not hasattr(data.X, "columns"):
@@ -46,14 +46,14 @@ def features_for(model: Any, data: Table) -> Any:
     missing = [name for name in names if name not in data.X.columns]
     if missing:
         raise ValueError(
-            f"{data.name} lacks {len(missing)} of the {len(names)} columns that the model was "
-            f"trained on: {shorten(missing)}. Its columns are {shorten(data.X.columns)}."
+            f"{data.name} must have the {len(names)} columns that the model was trained on, got "
+            f"{shorten(data.X.columns)}. Add the missing columns: {shorten(missing)}."
         )
     return data.X[list(names)]
 
 
 def nominal_columns(model: Any) -> list[str]:
-    """Return the names of the columns that a model takes for nominal.
+    """Return the names of the nominal columns of a model.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def nominal_columns(model: Any) -> list[str]:
     Returns
     -------
     list of str
-        Empty if the model does not say.
+        Empty if the model does not have this information.
     """
     names = getattr(model, "feature_names_in_", None)
     schema = getattr(model, "schema_", None)
@@ -71,21 +71,21 @@ def nominal_columns(model: Any) -> list[str]:
 
 
 def label_sets(model: Any, X: Any, threshold: float | None) -> sparse.csr_array[np.int32]:
-    """Return what a model predicts.
+    """Return the label sets predicted by a model.
 
     Parameters
     ----------
     model : estimator
         A fitted model.
     X : data frame or matrix
-        What `features_for` returned.
+        The result of `features_for`.
     threshold : float or None
-        Labels from this probability on; None: as the model decides by itself.
+        Predict labels with at least this probability. If None, use the model's `predict`.
 
     Returns
     -------
     csr_array of shape (n, n_labels)
-        Label sets, closed upwards.
+        Label sets, including ancestors.
     """
     if threshold is None:
         return read_labels(model.predict(X), model.hierarchy_).Y
@@ -93,16 +93,16 @@ def label_sets(model: Any, X: Any, threshold: float | None) -> sparse.csr_array[
 
 
 def label_cells(model: Any, Y: Any, separator: str = ";") -> list[str]:
-    """Write label sets as text, the most specific labels of each row.
+    """Format label sets as text: the most specific labels of each row.
 
     Parameters
     ----------
     model : estimator
-        Its hierarchy names the labels.
+        A fitted model, whose hierarchy names the labels.
     Y : label matrix
-        One row per example.
+        The label sets.
     separator : str
-        What separates labels.
+        Separator of the labels.
 
     Returns
     -------
@@ -116,25 +116,25 @@ def label_cells(model: Any, Y: Any, separator: str = ";") -> list[str]:
 def probability_table(
     model: Any, scores: NDArray[np.float64], least: float
 ) -> tuple[NDArray[np.intp], list[str], NDArray[np.float64]]:
-    """List the probabilities that are worth a line.
+    """List the probabilities of at least `least`.
 
     Parameters
     ----------
     model : estimator
-        Its hierarchy names the labels.
+        A fitted model, whose hierarchy names the labels.
     scores : ndarray of shape (n, n_labels)
         Probabilities.
     least : float
-        Smaller ones are left out.
+        Smaller probabilities are left out.
 
     Returns
     -------
     rows : ndarray of int
         Row numbers from 0, increasing.
     labels : list of str
-        The labels, the most probable of a row first.
+        The labels, the most probable of each row first.
     probabilities : ndarray of float
-        Their probabilities.
+        The probabilities of these labels.
     """
     rows, columns = np.nonzero(scores >= least)
     found = scores[rows, columns]
@@ -151,33 +151,35 @@ def write_predictions(
     threshold: float | None = None,
     least: float | None = None,
 ) -> int:
-    """Predict and write a file, whole or not at all.
+    """Predict and write the result to a file atomically.
 
     Parameters
     ----------
     path : Path
         ``.csv``, ``.csv.gz``, ``.tsv`` or ``.parquet``: row and labels, or row, label and
-        probability, with the column that names rows if the data have one. ``.arff``: the data
+        probability, with the identifier column of the data if there is one. ``.arff``: the data
         with the predicted labels.
     model : estimator
         A fitted model.
     data : Table
-        The rows.
+        The data.
     threshold : float, optional
-        Labels from this probability on are predicted; None: as the model decides by itself.
+        Predict labels with at least this probability. If None, use the model's `predict`.
     least : float, optional
-        Write probabilities from this one on instead of label sets.
+        Write probabilities of at least this value instead of label sets.
 
     Returns
     -------
     int
-        The number of lines written.
+        Number of lines written.
     """
     known = (".csv", ".tsv", ".parquet", ".pq", ".arff")
     if not any(suffix in known for suffix in path.suffixes):
-        raise ValueError(f"{path} ends in none of {', '.join(known)}. Name it by what it is.")
+        raise ValueError(f"--out must end in one of {', '.join(known)}, got {path}.")
     if ".arff" in path.suffixes and least is not None:
-        raise ValueError(f"{path} is ARFF, which holds label sets. Write .csv or .parquet.")
+        raise ValueError(
+            f"probabilities cannot be written to the ARFF file {path}. Use .csv or .parquet."
+        )
     X = features_for(model, data)
     if least is not None:
         rows, labels, found = probability_table(model, model.predict_proba(X), least)
@@ -185,7 +187,7 @@ def write_predictions(
         return _write_frame(path, frame, _row_names(model, data))
     Y = label_sets(model, X, threshold)
     if ".arff" in path.suffixes:
-        # A frame knows its categories; an array needs to be told.
+        # A data frame defines its categories; an array does not.
         categories = None if hasattr(X, "columns") else data.categories
         write_arff(path, X, Y, model.hierarchy_, categories=categories)
         return int(Y.shape[0])
@@ -212,7 +214,7 @@ def _write_frame(path: Path, frame: Any, names: Any) -> int:
 
 
 def _row_names(model: Any, data: Table) -> Any:
-    """Return the first column of a frame that is no feature and differs in all rows, or None."""
+    """Return the first column that is not a feature and has unique values, or None."""
     features = set(getattr(model, "feature_names_in_", ()))
     for name in data.X.columns if features and hasattr(data.X, "columns") else ():
         column = data.X[name]

@@ -1,4 +1,4 @@
-"""Train a model on a table: cross-validate, fit on everything, summarise."""
+"""Train a model on a table: cross-validate, fit on all rows, summarize."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ MEASURES = ("pooled_auprc", "mean_auprc", "hierarchical_f1")
 
 @dataclass(frozen=True)
 class TrainingSummary:
-    """What there is to say about a trained model.
+    """The result of training.
 
     Attributes
     ----------
     data : Table
-        What it was trained on.
+        The training data.
     model : estimator
-        Fitted on all rows.
+        The model, fitted on all rows.
     scores : dict of str to list of float
-        Every measure in every fold; empty without cross-validation.
+        The values of each measure per fold; empty without cross-validation.
     baseline : dict of str to float
-        The mean of the same measures for the labels' shares in the training rows.
+        The means of the same measures for predicting the label frequencies of the training rows.
     importances : list of (str, float)
-        The features the model looks at most, the most important first; empty if it cannot say.
+        Feature importances, the most important first; empty if the model has none.
     seconds : float
-        How long the fit on all rows took.
+        Time to fit the model on all rows, in seconds.
     """
 
     data: Table
@@ -57,25 +57,26 @@ def train(
     Parameters
     ----------
     data : Table
-        With labels.
+        Data with labels.
     model : estimator
-        It is fitted in place.
+        The model, which is fitted in place.
     folds : int
-        The number of folds; below 2 there is no cross-validation.
+        Number of folds. With fewer than 2, there is no cross-validation.
     seed : int
-        Decides the folds.
+        Seed for the folds.
     progress : bool
         Whether to show a progress bar.
 
     Returns
     -------
     TrainingSummary
-        The fitted model and what was found.
+        The fitted model and its scores.
     """
     n_rows = labels_of(data).shape[0]
     if folds > n_rows:
         raise ValueError(
-            f"--folds is {folds}, but there are {n_rows} rows. Give at most {n_rows}."
+            f"--folds must not exceed the number of rows, {n_rows}, got {folds}. Pass at most "
+            f"{n_rows}."
         )
     scores: dict[str, list[float]] = {}
     baseline: dict[str, float] = {}
@@ -88,49 +89,47 @@ def train(
 
 
 def labels_of(data: Table) -> Any:
-    """Return the labels of a table that must have some.
+    """Return the labels of a table, or raise an error if it has none.
 
     Parameters
     ----------
     data : Table
-        What was read.
+        The data.
 
     Returns
     -------
     csr_array
-        Its label matrix.
+        The label matrix.
     """
     if data.y is None:
-        raise ValueError(
-            f"{data.name} has no labels. Name the column that holds them by --target."
-        )
+        raise ValueError(f"{data.name} has no labels. Pass the label column with --target.")
     return data.y
 
 
 def cross_validate(
     data: Table, model: Any, folds: int, seed: int, *, progress: bool = False
 ) -> tuple[dict[str, list[float]], dict[str, float]]:
-    """Score clones of a model on rows they have not seen.
+    """Compute the cross-validated scores of a model.
 
     Parameters
     ----------
     data : Table
-        With labels.
+        Data with labels.
     model : estimator
-        Cloned for every fold.
+        The model, which is cloned for every fold.
     folds : int
-        At least 2.
+        Number of folds, at least 2.
     seed : int
-        Shuffles the rows.
+        Seed for shuffling the rows.
     progress : bool
         Whether to show a progress bar.
 
     Returns
     -------
     scores : dict of str to list of float
-        Each of `MEASURES` in every fold.
+        The values of each of `MEASURES` per fold.
     baseline : dict of str to float
-        The means for predicting the share of each label among the training rows.
+        The means for predicting the label frequencies of the training rows.
     """
     Y = labels_of(data)
     splits = list(KFold(folds, shuffle=True, random_state=seed).split(np.zeros(Y.shape[0])))
