@@ -87,14 +87,12 @@ GrowOptions options_of(const nb::dict& given) {
     options.min_gain = nb::cast<double>(given["min_gain"]);
     options.max_features = nb::cast<std::size_t>(given["max_features"]);
     options.redraw = nb::cast<bool>(given["redraw"]);
-    options.hidden = nb::cast<std::int64_t>(given["hidden"]);
+    options.hidden_feature = nb::cast<std::int64_t>(given["hidden"]);
     options.merging = merging_of(nb::cast<std::string>(given["merging"]));
     options.prototype = prototype_of(nb::cast<std::string>(given["prototype"]));
-    options.average_gain = nb::cast<bool>(given["average_gain"]);
     options.pessimism.confidence = nb::cast<double>(given["confidence"]);
     options.pessimism.z = nb::cast<double>(given["normal_quantile"]);
-    options.inner_values =
-        nb::cast<bool>(given["inner_values"]) || options.pessimism.confidence > 0;
+    options.inner_values = nb::cast<bool>(given["inner_values"]);
     options.seed = nb::cast<std::uint64_t>(given["seed"]);
     options.java_random = nb::cast<bool>(given["java_random"]);
     options.n_threads = nb::cast<unsigned>(given["n_threads"]);
@@ -102,8 +100,8 @@ GrowOptions options_of(const nb::dict& given) {
     rules.min_samples_leaf = nb::cast<double>(given["min_samples_leaf"]);
     rules.midpoint = nb::cast<bool>(given["midpoint"]);
     rules.random_thresholds = nb::cast<bool>(given["random_thresholds"]);
-    rules.nominal = nominal_tests_of(nb::cast<std::string>(given["nominal_tests"]));
-    rules.c45 = options.average_gain;
+    rules.nominal_tests = nominal_tests_of(nb::cast<std::string>(given["nominal_tests"]));
+    rules.c45 = nb::cast<bool>(given["average_gain"]);
     rules.gain_ratio = nb::cast<bool>(given["gain_ratio"]);
     rules.mean_score = nb::cast<bool>(given["mean_score"]);
     rules.score_factor = nb::cast<double>(given["score_factor"]);

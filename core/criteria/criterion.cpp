@@ -30,7 +30,7 @@ std::size_t PrefixSums::count(std::size_t n, double known_weight, const SweepLim
     for (; counted_ < n; ++counted_) {
         weight[counted_] = rows[counted_] = static_cast<double>(counted_ + 1);
     }
-    const double rest = std::max({limits.least_rows, limits.least_weight, 1.0});
+    const double rest = std::max({limits.min_rows, limits.min_weight, 1.0});
     const double most = std::min(limits.known_rows, known_weight) - rest;
     return most < 1 ? 0 : std::min(n, static_cast<std::size_t>(most));
 }
@@ -62,8 +62,8 @@ std::size_t PrefixSums::cut(std::span<const RankedEntry> items, double known_wei
     // Both sums only grow: what leaves too little is at the end.
     while (n > 0) {
         const double rest = known_weight - weight[n - 1];
-        const bool enough = limits.known_rows - rows[n - 1] >= limits.least_rows &&
-                            rest >= limits.least_weight && rest > 0;
+        const bool enough = limits.known_rows - rows[n - 1] >= limits.min_rows &&
+                            rest >= limits.min_weight && rest > 0;
         if (enough) break;
         --n;
     }

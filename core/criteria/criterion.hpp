@@ -58,8 +58,8 @@ struct PrefixSums {
         for (std::size_t k = 0; k < n; ++k) {
             const std::uint32_t next = k + 1 < items.size() ? items[k + 1].rank : next_rank;
             const double left = weight[k];
-            if (next == items[k].rank || next == missing_rank || rows[k] < limits.least_rows ||
-                left < limits.least_weight || left <= 0) {
+            if (next == items[k].rank || next == missing_rank || rows[k] < limits.min_rows ||
+                left < limits.min_weight || left <= 0) {
                 continue;
             }
             visit(k, next, gain[k], left);

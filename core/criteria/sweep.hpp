@@ -15,12 +15,12 @@ struct SweepLimits {
     bool unit;           // every entry is one whole row of weight 1
     bool by_part;        // the weights of entries are their parts
     double known_rows;
-    double least_rows;
-    double least_weight;
+    double min_rows;
+    double min_weight;
     bool by_gain;  // the largest gain wins, whatever the sizes of the sides
 
     bool too_few(double rows, double weight) const {
-        return rows < least_rows || weight < least_weight || weight <= 0;
+        return rows < min_rows || weight < min_weight || weight <= 0;
     }
 };
 
@@ -37,13 +37,12 @@ void sweep_items(std::span<const RankedEntry> items, std::uint32_t next_rank,
         rows += limits.part[items[k].entry];
         const double left = mover.left_weight();
         const double rest = mover.known_weight() - left;
-        if (limits.known_rows - rows < limits.least_rows || rest < limits.least_weight ||
-            rest <= 0) {
+        if (limits.known_rows - rows < limits.min_rows || rest < limits.min_weight || rest <= 0) {
             return;
         }
         const std::uint32_t next = k + 1 < n ? items[k + 1].rank : next_rank;
-        if (next == items[k].rank || next == missing_rank || rows < limits.least_rows ||
-            left < limits.least_weight || left <= 0) {
+        if (next == items[k].rank || next == missing_rank || rows < limits.min_rows ||
+            left < limits.min_weight || left <= 0) {
             continue;
         }
         visit(k, next, mover.gain(), left);

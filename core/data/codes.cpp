@@ -98,8 +98,8 @@ const CodeColumns& CodeCache::of(const Dataset& dataset) {
             columns_.n_values.push_back(static_cast<std::uint32_t>(count_values(feature)));
             columns_.first_cell.push_back(columns_.n_cells);
             columns_.n_cells += columns_.n_values.back() + 1;
-            columns_.most_values =
-                std::max(columns_.most_values, std::size_t{columns_.n_values.back()});
+            columns_.max_values =
+                std::max(columns_.max_values, std::size_t{columns_.n_values.back()});
         }
     });
     return columns_;

@@ -14,11 +14,11 @@ struct CodeColumns {
     std::size_t n_rows = 0;
     std::vector<std::uint16_t> cells;     // column after column
     std::vector<std::uint32_t> n_values;  // per column: how many ranks or codes there are; that
-                                          // number itself stands for an unknown value
+                                          // number itself stands for a missing value
     std::vector<std::size_t> first_cell;  // per column: where a table of sums, one for each value
-                                          // and one for unknown ones, has the column's
+                                          // and one for missing values, has the column's
     std::size_t n_cells = 0;              // of such a table
-    std::size_t most_values = 0;
+    std::size_t max_values = 0;
 
     bool empty() const { return n_values.empty(); }
     const std::uint16_t* column(std::size_t feature) const {

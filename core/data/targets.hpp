@@ -3,8 +3,8 @@
 
 #include <span>
 
+#include "common/sparse_rows.hpp"
 #include "data/label_sets.hpp"
-#include "hierarchy/closure.hpp"
 
 namespace ramify {
 

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/tolerance.hpp"
+
 namespace ramify {
 
 namespace {
 
-constexpr double tolerance = 1e-9;
-// The entropy of a split below which a ratio means nothing.
-constexpr double least_information = 1e-6;
+/// A gain ratio is not used if the split information is below this.
+constexpr double min_information = 1e-6;
 
 double known_weight(const Feature& feature, const RatioNode& node) {
     if (!node.dataset.any_missing) return node.weight;
@@ -35,7 +36,7 @@ double ratio_of(const Split& split, const RatioNode& node) {
     const double known = known_weight(feature, node) / node.weight;
     double entropy = information(1 - known);
     for (const double share : split.share) entropy += information(known * share);
-    return entropy < least_information ? rejected : split.score / node.weight / entropy;
+    return entropy < min_information ? rejected : split.score / node.weight / entropy;
 }
 
 }  // namespace
@@ -51,9 +52,9 @@ std::size_t choose_by_ratio(std::span<const Split> found, const RatioNode& node)
     std::size_t best = found.size();
     double best_ratio = rejected;
     for (std::size_t k = 0; k < found.size(); ++k) {
-        if (found[k].feature < 0 || found[k].score < sum / n * (1 - tolerance)) continue;
+        if (found[k].feature < 0 || !reaches(found[k].score, sum / n)) continue;
         const double ratio = ratio_of(found[k], node);
-        if (ratio > best_ratio + tolerance) {
+        if (ratio > best_ratio + relative_tolerance) {
             best_ratio = ratio;
             best = k;
         }

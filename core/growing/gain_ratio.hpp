@@ -6,7 +6,7 @@
 
 #include "data/dataset.hpp"
 #include "data/targets.hpp"
-#include "growing/splitter.hpp"
+#include "growing/split.hpp"
 
 namespace ramify {
 

@@ -6,13 +6,17 @@
 #include <utility>
 
 #include "common/parallel.hpp"
+#include "common/tolerance.hpp"
 #include "data/label_sums.hpp"
+#include "growing/crew.hpp"
+#include "growing/engine.hpp"
 #include "growing/feature_sampler.hpp"
 #include "growing/gain_ratio.hpp"
 #include "growing/node.hpp"
 #include "growing/partition.hpp"
+#include "growing/splitter.hpp"
 #include "single_target/counting.hpp"
-#include "single_target/marking.hpp"
+#include "single_target/rare_class.hpp"
 #include "tree/builder.hpp"
 #include "tree/medoid.hpp"
 #include "tree/prune.hpp"
@@ -21,9 +25,6 @@
 namespace ramify {
 
 namespace {
-
-/// Below this many (entry, feature) pairs a node is not worth sharing among threads.
-constexpr std::size_t shared_work = 200'000;
 
 /// One feature to search in a node; kept: its place among the node's kept orders.
 struct Task {
@@ -48,19 +49,23 @@ class Grower {
           java_(java),
           partition_(work.dataset) {}
 
+    using Node = Pending;
+
     Pending make_root(NodeRows rows);
-    /// Grows the subtree below `root`. Nodes that `defer` accepts are moved to `deferred` and
-    /// left as empty leaves.
-    template <typename Defer>
-    TreeBuilder grow(Pending root, Defer defer, std::vector<Pending>& deferred,
-                     std::vector<std::unique_ptr<Grower>>* crew);
+    std::size_t work(const Pending& node) const { return node.size() * work_.n_tried(); }
+    void expect(const Pending& root, TreeBuilder& tree) const {
+        tree.expect_values(count_labels(root.rows));
+    }
+    void set_aside(Pending&) const {}
+    void expand(Pending node, std::int32_t id, TreeBuilder& tree, std::vector<Pending>& stack,
+                Crew<Grower>* crew);
 
   private:
-    bool find_split(const Pending& node, std::vector<std::unique_ptr<Grower>>* crew);
+    bool find_split(const Pending& node, Crew<Grower>* crew);
     void list_tasks(const Pending& node, SplitMix& random);
     void search(const Pending& node, const Task& task, SplitMix random, Split& best);
     void search_alone(const Pending& node);
-    void search_together(const Pending& node, std::vector<std::unique_ptr<Grower>>& crew);
+    void search_together(const Pending& node, Crew<Grower>& crew);
     void search_further(const Pending& node, SplitMix& random);
     void choose(const Pending& node, std::span<Split> found);
     void split(Pending& node, std::int32_t id, std::vector<Pending>& stack);
@@ -112,8 +117,8 @@ void Grower<Scan>::list_tasks(const Pending& node, SplitMix& random) {
 
 template <typename Scan>
 void Grower<Scan>::search(const Pending& node, const Task& task, SplitMix random, Split& best) {
-    if (std::cmp_equal(task.feature, work_.options.hidden)) return;
-    // Small nodes are done before anyone could grow impatient.
+    if (std::cmp_equal(task.feature, work_.options.hidden_feature)) return;
+    // A feature of a node this small is searched in far less than a millisecond.
     if (node.rows.size() > 1000) work_.signal.check();
     const FeatureOrder order =
         task.kept != not_kept ? node.orders.order(task.kept) : sorted_.order_of(task.feature);
@@ -131,7 +136,7 @@ SplitMix feature_random(std::uint64_t node_seed, std::uint32_t feature) {
 
 template <typename Scan>
 void Grower<Scan>::search_alone(const Pending& node) {
-    if (work_.options.average_gain) {
+    if (work_.options.rules.c45) {
         found_.resize(tasks_.size());
         for (std::size_t i = 0; i < tasks_.size(); ++i) {
             found_[i].feature = -1;
@@ -158,8 +163,7 @@ void Grower<Scan>::search_alone(const Pending& node) {
 }
 
 template <typename Scan>
-void Grower<Scan>::search_together(const Pending& node,
-                                   std::vector<std::unique_ptr<Grower>>& crew) {
+void Grower<Scan>::search_together(const Pending& node, Crew<Grower>& crew) {
     std::vector<Split> found(tasks_.size());
     const auto n_threads = static_cast<unsigned>(crew.size());
     for (auto& member : crew) {
@@ -177,7 +181,7 @@ void Grower<Scan>::search_together(const Pending& node,
 /// Among the best tests of all features; in feature order, as if one thread had found them.
 template <typename Scan>
 void Grower<Scan>::choose(const Pending& node, std::span<Split> found) {
-    if (work_.options.average_gain) {
+    if (work_.options.rules.c45) {
         const auto k = choose_by_ratio(found, {work_.dataset, node.rows, node.weight});
         if (k < found.size()) std::swap(best_, found[k]);
         return;
@@ -199,14 +203,14 @@ void Grower<Scan>::search_further(const Pending& node, SplitMix& random) {
 }
 
 template <typename Scan>
-bool Grower<Scan>::find_split(const Pending& node, std::vector<std::unique_ptr<Grower>>* crew) {
+bool Grower<Scan>::find_split(const Pending& node, Crew<Grower>* crew) {
     best_ = Split{};
     SplitMix random(node.seed);
     list_tasks(node, random);
     splitter_.reset(node.rows, node.labels);
     if (!work_.keep_orders) sorted_.reset(node.rows);
     if (splitter_.node_impurity() > 0) {
-        if (crew != nullptr && node.rows.size() * tasks_.size() >= shared_work) {
+        if (crew != nullptr && node.rows.size() * tasks_.size() >= min_shared_work) {
             search_together(node, *crew);
         } else {
             search_alone(node);
@@ -215,7 +219,7 @@ bool Grower<Scan>::find_split(const Pending& node, std::vector<std::unique_ptr<G
     }
     sampler_.undo();
     return best_.feature >= 0 &&
-           best_.gain * work_.options.rules.score_factor >= work_.options.min_gain * (1 - 1e-9);
+           reaches(best_.gain * work_.options.rules.score_factor, work_.options.min_gain);
 }
 
 template <typename Scan>
@@ -332,66 +336,49 @@ void Grower<Scan>::set_prototype(const Pending& node, std::int32_t id, TreeBuild
 }
 
 template <typename Scan>
-template <typename Defer>
-TreeBuilder Grower<Scan>::grow(Pending root, Defer defer, std::vector<Pending>& deferred,
-                               std::vector<std::unique_ptr<Grower>>* crew) {
-    TreeBuilder tree;
-    tree.expect_values(count_labels(root.rows));
-    const double factor = work_.options.rules.score_factor;
-    const bool keep_values =
-        work_.options.merging != LeafMerging::none || work_.options.inner_values;
-    std::vector<Pending> stack;
-    stack.push_back(std::move(root));
-    while (!stack.empty()) {
-        work_.signal.check();
-        Pending node = std::move(stack.back());
-        stack.pop_back();
-        const auto id = tree.add_node(node.place, node.weight, node.rows.size());
-        if (defer(node)) {
-            node.place = {};
-            tree.mark_deferred(id, deferred.size());
-            deferred.push_back(std::move(node));
-            continue;
-        }
-        const bool inner = node.splittable && find_split(node, crew);
-        if (!inner || keep_values) set_prototype(node, id, tree);
-        if (inner) {
-            tree.set_impurity(id, splitter_.node_impurity(), node.weight);
-            tree.set_split(id, best_, factor);
-            split(node, id, stack);
-        }
-        spare_.put_back(std::move(node));
+void Grower<Scan>::expand(Pending node, std::int32_t id, TreeBuilder& tree,
+                          std::vector<Pending>& stack, Crew<Grower>* crew) {
+    const bool inner = node.splittable && find_split(node, crew);
+    if (!inner || work_.options.keeps_inner_values()) set_prototype(node, id, tree);
+    if (inner) {
+        tree.set_impurity(id, splitter_.node_impurity(), node.weight);
+        tree.set_split(id, best_, work_.options.rules.score_factor);
+        split(node, id, stack);
     }
-    return tree;
+    spare_.put_back(std::move(node));
 }
 
 template <typename Scan>
 Tree grow_with(const Work& work, NodeRows rows) {
     const GrowOptions& options = work.options;
     auto java = JavaRandom::resumed(options.seed);
-    std::vector<std::unique_ptr<Grower<Scan>>> crew;
-    const bool in_order = options.rules.clus;  // CLUS's rules look back at earlier features
-    const unsigned n_threads = in_order ? 1 : std::max(1u, options.n_threads);
+    Crew<Grower<Scan>> crew;
+    // Under CLUS's rules a feature competes with those searched before it.
+    const unsigned n_threads = options.rules.clus ? 1 : std::max(1u, options.n_threads);
     for (unsigned t = 0; t < n_threads; ++t) {
         crew.push_back(
             std::make_unique<Grower<Scan>>(work, options.java_random ? &java : nullptr));
     }
-    Pending root = crew[0]->make_root(std::move(rows));
-    // Large nodes first, their features shared among the threads; then the small ones, each with
-    // all that grows below it on one thread.
-    std::vector<Pending> small;
-    const auto is_small = [&](const Pending& node) {
-        return n_threads > 1 && node.rows.size() * work.n_tried() < shared_work;
-    };
-    TreeBuilder top =
-        crew[0]->grow(std::move(root), is_small, small, n_threads > 1 ? &crew : nullptr);
-    std::vector<TreeBuilder> below(small.size());
-    const auto never = [](const Pending&) { return false; };
-    parallel_for(n_threads, small.size(), work.signal, [&](unsigned thread, std::size_t i) {
-        std::vector<Pending> nothing;
-        below[i] = crew[thread]->grow(std::move(small[i]), never, nothing, nullptr);
-    });
-    return std::move(top).finish(below);
+    return grow_tree(crew, crew[0]->make_root(std::move(rows)), work.signal);
+}
+
+Tree grow_general(const Dataset& dataset, const Targets& targets, NodeRows root,
+                  const GrowOptions& options, StopSignal& signal) {
+    const bool any_nominal = std::ranges::any_of(
+        dataset.features, [](const Feature& f) { return f.kind == FeatureKind::nominal; });
+    const bool keep_orders = options.uses_all_features(dataset.features.size());
+    const Work work{dataset, targets, options, signal, keep_orders, any_nominal};
+    switch (options.criterion) {
+        case Criterion::variance:
+            return grow_with<VarianceScan>(work, std::move(root));
+        case Criterion::entropy:
+            return grow_with<EntropyScan<false>>(work, std::move(root));
+        case Criterion::class_entropy:
+            return grow_with<EntropyScan<true>>(work, std::move(root));
+        case Criterion::distance:
+            break;
+    }
+    return grow_with<DistanceScan>(work, std::move(root));
 }
 
 }  // namespace
@@ -399,35 +386,20 @@ Tree grow_with(const Work& work, NodeRows rows) {
 Tree grow(const Dataset& dataset, const Targets& targets, NodeRows root,
           const GrowOptions& options) {
     StopSignal signal(options.interrupted);
-    if (can_mark(dataset, targets, root, options)) {
-        return grow_by_marks(dataset, targets, root, options, signal);
-    }
-    if (can_count(dataset, targets, options)) {
-        return grow_by_counting(dataset, targets, root, options, signal);
-    }
-    const std::size_t n_features = dataset.features.size();
-    const bool keep_orders = options.max_features == 0 || options.max_features >= n_features;
-    const bool any_nominal = std::ranges::any_of(
-        dataset.features, [](const Feature& f) { return f.kind == FeatureKind::nominal; });
-    const bool pessimistic = options.pessimism.confidence > 0;
-    const NodeRows all = pessimistic ? root : NodeRows{};
-    const Work work{dataset, targets, options, signal, keep_orders, any_nominal};
-    Tree tree;
-    switch (options.criterion) {
-        case Criterion::variance:
-            tree = grow_with<VarianceScan>(work, std::move(root));
-            break;
-        case Criterion::entropy:
-            tree = grow_with<EntropyScan<false>>(work, std::move(root));
-            break;
-        case Criterion::class_entropy:
-            tree = grow_with<EntropyScan<true>>(work, std::move(root));
-            break;
-        case Criterion::distance:
-            tree = grow_with<DistanceScan>(work, std::move(root));
+    switch (choose_engine(dataset, targets, root, options)) {
+        case Engine::counting:
+            return grow_single_target<CountingSearch>(dataset, targets, root, options, signal);
+        case Engine::rare_class:
+            return grow_single_target<RareClassSearch>(dataset, targets, root, options, signal);
+        case Engine::automatic:
+        case Engine::general:
             break;
     }
-    if (pessimistic) return prune_pessimistic(tree, dataset, targets, all, options, signal);
+    if (options.pessimism.confidence > 0) {
+        const Tree tree = grow_general(dataset, targets, root, options, signal);
+        return prune_pessimistic(tree, dataset, targets, root, options, signal);
+    }
+    Tree tree = grow_general(dataset, targets, std::move(root), options, signal);
     return options.merging == LeafMerging::none ? tree : merge_leaves(tree, options.merging);
 }
 

@@ -9,7 +9,7 @@
 
 #include "common/parallel.hpp"
 #include "criteria/node_labels.hpp"
-#include "growing/grow.hpp"
+#include "growing/options.hpp"
 #include "growing/orders.hpp"
 #include "tree/builder.hpp"
 
@@ -25,6 +25,8 @@ struct Pending {
     std::int64_t depth = 0;
     std::uint64_t seed = 0;
     Place place;
+
+    std::size_t size() const { return rows.size(); }
 };
 
 /// The arrays of nodes that are done are used again: getting memory takes as long as filling it.
@@ -77,11 +79,7 @@ struct Work {
         const NodeRows& rows = node.rows;
         node.weight = std::accumulate(rows.weight.begin(), rows.weight.end(), 0.0);
         const double n_rows = std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
-        node.splittable =
-            (options.max_depth < 0 || node.depth < options.max_depth) &&
-            n_rows >= std::max(options.min_samples_split, 2 * options.rules.min_samples_leaf) *
-                          (1 - 1e-9) &&
-            node.weight >= 2 * options.rules.min_weight * (options.rules.clus ? 1 : 1 - 1e-9);
+        node.splittable = options.may_split(node.depth, n_rows, node.weight);
     }
 };
 

@@ -14,7 +14,7 @@ void Splitter<Scan>::search_nominal(std::uint32_t feature, const FeatureOrder& o
     if (!count_known(order.missing)) return;
     list_categories(order);
     if (!categories_large_enough()) return;
-    const bool nary = rules_.nominal == NominalTests::nary;
+    const bool nary = rules_.nominal_tests == NominalTests::nary;
     if (dataset_.features[feature].n_categories == 2 && !nary) {
         scan_.begin(missing_);
         if (worth_scanning()) try_pair(order, best);
@@ -68,13 +68,13 @@ void Splitter<Scan>::list_categories(const FeatureOrder& order) {
 /// anything is summed up.
 template <typename Scan>
 bool Splitter<Scan>::categories_large_enough() const {
-    if (rules_.nominal == NominalTests::nary) {
+    if (rules_.nominal_tests == NominalTests::nary) {
         return enough_branches(static_cast<std::size_t>(std::ranges::count_if(
-            categories_, [&](const Category& one) { return one.rows >= least_rows_; })));
+            categories_, [&](const Category& one) { return one.rows >= min_rows_; })));
     }
     // The largest category is on one side.
     const auto most = std::ranges::max_element(categories_, {}, &Category::rows);
-    return known_rows_ - most->rows >= least_rows_;
+    return known_rows_ - most->rows >= min_rows_;
 }
 
 /// Whether an n-ary test with so many large branches may be: C4.5 asks for two, others for all.
@@ -86,8 +86,8 @@ bool Splitter<Scan>::enough_branches(std::size_t n_large) const {
 template <typename Scan>
 bool Splitter<Scan>::sides_large_enough(double left_rows, double left_weight) const {
     const double rest = scan_.known_weight() - left_weight;
-    return left_rows >= least_rows_ && known_rows_ - left_rows >= least_rows_ &&
-           left_weight >= least_weight_ && rest >= least_weight_ && left_weight > 0 && rest > 0;
+    return left_rows >= min_rows_ && known_rows_ - left_rows >= min_rows_ &&
+           left_weight >= min_weight_ && rest >= min_weight_ && left_weight > 0 && rest > 0;
 }
 
 /// Two declared categories make one test, "is it the first?"; the one that is stored moves.
@@ -135,7 +135,7 @@ template <typename Scan>
 void Splitter<Scan>::choose_subset(Split& best) {
     const double step = rules_.clus ? 0 : tolerance_.step;
     const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
-    const std::size_t most = rules_.nominal == NominalTests::single ? 1 : n_declared - 1;
+    const std::size_t most = rules_.nominal_tests == NominalTests::single ? 1 : n_declared - 1;
     std::vector<char> chosen(categories_.size(), 0);
     double best_score = rejected;
     double best_gain = 0;
@@ -210,7 +210,7 @@ void Splitter<Scan>::branch_on_all(Split& best) {
     const double known = scan_.known_weight();
     const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
     // CLUS gives every declared category a branch, so that none may be empty.
-    if (rules_.clus && categories_.size() < n_declared && least_weight_ > 0) return;
+    if (rules_.clus && categories_.size() < n_declared && min_weight_ > 0) return;
     std::vector<std::uint32_t> places(categories_.size());
     double information = 0;
     std::size_t n_large = 0;
@@ -218,7 +218,7 @@ void Splitter<Scan>::branch_on_all(Split& best) {
         places[k] = k;
         const double weight = scan_.value_weight(k);
         if (weight <= 0) return;
-        n_large += weight >= least_weight_ && categories_[k].rows >= least_rows_;
+        n_large += weight >= min_weight_ && categories_[k].rows >= min_rows_;
         information -= weight / known * std::log2(weight / known);
     }
     if (!enough_branches(n_large)) return;

@@ -8,7 +8,7 @@
 #include "data/dataset.hpp"
 #include "data/targets.hpp"
 #include "growing/orders.hpp"
-#include "growing/splitter.hpp"
+#include "growing/split.hpp"
 
 namespace ramify {
 

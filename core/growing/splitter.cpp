@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace ramify {
 
 namespace {
-
-constexpr double relative_tolerance = 1e-9;
 
 /// Entropy in bits of a split into shares p and 1 - p.
 double split_information(double p) {
@@ -16,13 +15,6 @@ double split_information(double p) {
 }
 
 }  // namespace
-
-double threshold_between(double upper, double lower, bool midpoint) {
-    if (!midpoint) return lower;
-    const double middle = lower + (upper - lower) / 2;
-    // Neighbouring numbers have no middle, and the difference of huge ones overflows.
-    return std::isfinite(middle) && middle < upper ? middle : lower;
-}
 
 template <typename Scan>
 void Splitter<Scan>::reset(const NodeRows& rows, const NodeLabels& labels) {
@@ -57,14 +49,14 @@ bool Splitter<Scan>::count_known(std::span<const RankedEntry> missing) {
         known_rows_ -= rows_->part[item.entry];
     }
     n_known_ = rows_->size() - missing_.size();
-    return known_rows_ >= 2 * least_rows_;
+    return known_rows_ >= 2 * min_rows_;
 }
 
 /// Whether the scan that was begun is worth going on: its known entries may be too alike.
 template <typename Scan>
 bool Splitter<Scan>::worth_scanning() {
     set_gain_floor();
-    return scan_.known_weight() > 0 && scan_.known_weight() >= 2 * least_weight_ &&
+    return scan_.known_weight() > 0 && scan_.known_weight() >= 2 * min_weight_ &&
            std::isfinite(gain_floor_);
 }
 
@@ -112,7 +104,7 @@ bool Splitter<Scan>::may_divide_here(double left_rows) const {
     const double left = scan_.left_weight();
     const double rest = scan_.known_weight() - left;
     return left_rows >= side_rows_ && known_rows_ - left_rows >= side_rows_ &&
-           left >= least_weight_ && rest >= least_weight_ && left > 0 && rest > 0;
+           left >= min_weight_ && rest >= min_weight_ && left > 0 && rest > 0;
 }
 
 template <typename Scan>
@@ -139,7 +131,7 @@ void Splitter<Scan>::scan_down(std::span<const RankedEntry> stored, std::uint32_
     // one is known, are dismissed by one comparison.
     const bool plain = !rules_.gain_ratio && !rules_.mean_score;
     const SweepLimits limits{rows_->part.data(),   unit_,      by_part_,
-                             known_rows_,          side_rows_, least_weight_,
+                             known_rows_,          side_rows_, min_weight_,
                              plain && !rules_.clus};
     const auto worth = [&](double gain) {
         return !plain || tolerance_.better(gain * rules_.score_factor, std::max(best.score, bar_));
@@ -193,7 +185,7 @@ void Splitter<Scan>::search_numeric(std::uint32_t feature_index, const FeatureOr
     scan_.begin(missing_);
     if (!worth_scanning()) return;
     const bool has_zeros = feature.kind == FeatureKind::sparse && order.stored.size() < n_known_;
-    side_rows_ = least_rows_;
+    side_rows_ = min_rows_;
     if (rules_.random_thresholds) {
         try_random(feature, order, feature.zero_rank, has_zeros, random, best);
         return;
@@ -210,9 +202,9 @@ template <typename Scan>
 double Splitter<Scan>::numeric_rows(const Feature& feature) const {
     constexpr double share = 0.1;
     constexpr double most = 25;
-    if (!rules_.c45 || feature.values.size() <= 2) return least_rows_;
+    if (!rules_.c45 || feature.values.size() <= 2) return min_rows_;
     const double wanted = std::min(most, share * known_rows_ / n_classes_);
-    return std::max(least_rows_, wanted * (1 - relative_tolerance));
+    return std::max(min_rows_, rounded_down(wanted));
 }
 
 /// C4.5, release 8: naming one of n thresholds takes log2(n) bits, and the gain pays for it.

@@ -1,30 +1,9 @@
 // Closure of label sets: a row that has a label also has all ancestors of the label.
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <vector>
+#include "common/sparse_rows.hpp"
 
 namespace ramify {
-
-/// Compressed sparse rows without values: row r owns indices[indptr[r]] .. indices[indptr[r + 1]].
-struct SparseRows {
-    std::vector<std::int64_t> indptr;
-    std::vector<std::int32_t> indices;
-};
-
-/// A borrowed view of the same layout. The caller guarantees that indptr starts at 0, never
-/// decreases and ends at indices.size().
-struct SparseRowsView {
-    std::span<const std::int64_t> indptr;
-    std::span<const std::int32_t> indices;
-
-    std::size_t n_rows() const { return indptr.size() - 1; }
-    std::span<const std::int32_t> row(std::size_t r) const {
-        return indices.subspan(static_cast<std::size_t>(indptr[r]),
-                               static_cast<std::size_t>(indptr[r + 1] - indptr[r]));
-    }
-};
 
 /// All ancestors of every label, sorted, the label itself left out.
 /// `parents` lists the direct parents; labels are in topological order (parents[l] < l).

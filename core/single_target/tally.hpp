@@ -1,7 +1,7 @@
 // What the entries of a node with each value of a feature add up to, for one label.
 //
 // Three kinds of cells serve three kinds of nodes: counts where every row is there once and
-// whole, weights where rows are split by unknown values, weights beside rows where rows weigh
+// whole, weights where rows are divided by missing values, weights beside rows where rows weigh
 // more or less than one.
 #pragma once
 
@@ -86,7 +86,7 @@ struct Profile {
     std::vector<double> rows;          // filled where rows differ from weights
     std::vector<std::uint32_t> codes;  // filled where not all codes are listed
     bool all_codes = true;
-    Sums unknown;  // of the entries without a known value
+    Sums missing;  // of the entries whose value is missing
 
     Sums sums(std::size_t k) const {
         return {weight[k], positive[k], rows.empty() ? weight[k] : rows[k]};
@@ -100,21 +100,21 @@ struct Profile {
 template <typename Cell>
 class Tally {
   public:
-    explicit Tally(std::size_t most_values)
-        : cells_(most_values + 1),
+    explicit Tally(std::size_t max_values)
+        : cells_(max_values + 1),
           lanes_(n_lanes * (few_values + 1)),
-          words_(most_values / 64 + 1, 0),
+          words_(max_values / 64 + 1, 0),
           groups_(words_.size() / 64 + 1, 0) {
-        profile_.weight.resize(most_values + 1);
-        profile_.positive.resize(most_values + 1);
-        if (Cell::rows_differ) profile_.rows.resize(most_values + 1);
-        profile_.codes.resize(most_values + 1);
+        profile_.weight.resize(max_values + 1);
+        profile_.positive.resize(max_values + 1);
+        if (Cell::rows_differ) profile_.rows.resize(max_values + 1);
+        profile_.codes.resize(max_values + 1);
     }
 
     /// Rows without the label are to be counted as positive; for exact cells only.
     void turn(bool turned) { turned_ = turned; }
 
-    /// Codes are below `n_values`; that number itself stands for an unknown value.
+    /// Codes are below `n_values`; that number itself stands for a missing value.
     const Profile& count(const std::uint16_t* column, std::uint32_t n_values,
                          std::span<const std::uint32_t> rows, std::span<const Cell> steps) {
         profile_.all_codes = n_values <= most_listed * rows.size();
@@ -125,7 +125,7 @@ class Tally {
         } else {
             add_spread(column, rows, steps);
             list_spread(n_values);
-            profile_.unknown = turned_sums(cells_[n_values]);
+            profile_.missing = turned_sums(cells_[n_values]);
             cells_[n_values] = Cell{};
         }
         return profile_;
@@ -214,7 +214,7 @@ class Tally {
         }
         if (k < n_values) put(k, sum + cells[k]);
         profile_.size = n_values;
-        profile_.unknown = turned_sums(cells[n_values]);
+        profile_.missing = turned_sums(cells[n_values]);
     }
 
     void list_spread(std::uint32_t n_values) {
@@ -239,7 +239,7 @@ class Tally {
         profile_.size = k;
     }
 
-    std::vector<Cell> cells_;  // per value and one for unknown ones; zero between features
+    std::vector<Cell> cells_;  // per value and one for missing values; zero between features
     std::vector<Cell> lanes_;
     std::vector<std::uint64_t> words_;   // a bit per value
     std::vector<std::uint64_t> groups_;  // a bit per word

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/label_sums.hpp"
-#include "growing/splitter.hpp"
+#include "growing/split.hpp"
 #include "tree/tree.hpp"
 
 namespace ramify {

@@ -4,14 +4,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "common/tolerance.hpp"
+
 namespace ramify {
-
-namespace {
-
-// Sums that differ by rounding alone are equal.
-constexpr double relative_tolerance = 1e-9;
-
-}  // namespace
 
 Medoid::Medoid(const Targets& targets)
     : targets_(targets), builder_(targets.sets), step_(targets.n_labels(), 0.0) {}

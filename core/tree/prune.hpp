@@ -1,7 +1,7 @@
 // Making a grown tree smaller.
 #pragma once
 
-#include "growing/grow.hpp"
+#include "growing/options.hpp"
 #include "tree/tree.hpp"
 
 namespace ramify {

@@ -5,7 +5,7 @@
 #include "common/parallel.hpp"
 #include "data/dataset.hpp"
 #include "data/targets.hpp"
-#include "growing/grow.hpp"
+#include "growing/options.hpp"
 #include "tree/tree.hpp"
 
 namespace ramify {

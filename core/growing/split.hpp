@@ -1,0 +1,35 @@
+// The test of an inner node, as a search finds it and a tree stores it.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace ramify {
+
+/// The score of a test that must not be used.
+inline constexpr double rejected = -std::numeric_limits<double>::infinity();
+
+/// A test with its score; feature -1: no test.
+struct Split {
+    std::int32_t feature = -1;
+    double score = rejected;
+    double gain = 0;               // weight times decrease in impurity
+    std::uint32_t upper_rank = 0;  // numeric: rank of the smallest value above the threshold
+    std::uint32_t lower_rank = 0;  // numeric: rank of the largest value at or below it
+    double threshold = 0;          // numeric
+    std::vector<std::int32_t> category_branch;  // nominal: branch per category; -1: none
+    std::vector<double>
+        share;  // per branch: its share of the weight of rows without missing value
+};
+
+/// The threshold of a numeric test between two distinct values of its feature.
+inline double threshold_between(double upper, double lower, bool midpoint) {
+    if (!midpoint) return lower;
+    const double middle = lower + (upper - lower) / 2;
+    // Adjacent numbers have no midpoint, and the difference of huge numbers overflows.
+    return std::isfinite(middle) && middle < upper ? middle : lower;
+}
+
+}  // namespace ramify
