@@ -1,6 +1,5 @@
 """Local architectures: many small classifiers along a hierarchy."""
 
-from ramify.local.base import LocalClassifier
 from ramify.local.classifiers import (
     FlatClassifier,
     PerEdgeClassifier,
