@@ -212,7 +212,7 @@ void add_csr(const nb::typed<nb::dict, nb::str, nb::object>& given,
 
 }  // namespace
 
-void init_boosting(nb::module_& m) {
+void init_adaboost(nb::module_& m) {
     nb::class_<Booster>(m, "Booster", "Weights of rows and labels, moved round by round.")
         .def(nb::new_(&make_booster), nb::arg("dataset"), nb::arg("label_indptr"),
              nb::arg("label_indices"), nb::arg("parent_indptr"), nb::arg("parent_indices"),

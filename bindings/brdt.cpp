@@ -81,7 +81,7 @@ Owned<std::uint8_t> extend(LeafExtension& extension, const Vector<std::int64_t>&
 
 }  // namespace
 
-void init_extension(nb::module_& m) {
+void init_brdt(nb::module_& m) {
     nb::class_<LeafExtension>(m, "LeafExtension",
                               "Extends leaves that predict one label to related labels.")
         .def(

@@ -107,7 +107,7 @@ void write_weights(const Rows& rows, const Indptr& indptr, const Indices& indice
 
 }  // namespace
 
-void init_decode(nb::module_& m) {
+void init_decoding(nb::module_& m) {
     m.def("decode_leaves", &decoded, nb::arg("rows"), nb::arg("indptr"), nb::arg("indices"),
           nb::arg("values"), nb::arg("slope"), nb::arg("offset"), nb::arg("k"), nb::arg("exact"),
           nb::arg("n_threads"),

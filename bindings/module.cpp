@@ -1,17 +1,19 @@
-// The extension module ramify._core: thin doors into core/, nothing else.
+// The extension module ramify._core: a thin layer over core/.
 #include "init.hpp"
 
 NB_MODULE(_core, m) {
+    using namespace ramify::bindings;
     m.doc() =
         "Native kernels of ramify. Arrays in, arrays out; the Python layer checks and explains.";
-    ramify::bindings::init_arff(m);
-    ramify::bindings::init_boosting(m);
-    ramify::bindings::init_closure(m);
-    ramify::bindings::init_coherence(m);
-    ramify::bindings::init_curves(m);
-    ramify::bindings::init_decode(m);
-    ramify::bindings::init_extension(m);
-    ramify::bindings::init_random(m);
-    ramify::bindings::init_tree(m);
-    ramify::bindings::init_votes(m);
+    // Types are bound before the functions that take them.
+    init_common(m);
+    init_data(m);
+    init_tree(m);
+    init_adaboost(m);
+    init_arff(m);
+    init_brdt(m);
+    init_curves(m);
+    init_decoding(m);
+    init_growing(m);
+    init_hierarchy(m);
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from ramify._base.features import FeatureSchema, make_dataset
 from ramify.tree.plan import GrowthPlan, prepare_labels
 from tests.reference import trees as reference
 from tests.reference.trees import Column, Node, Settings
-from tests.support.engine_trees import branches, category_branches, value
+from tests.support.engine_trees import PLAIN, branches, category_branches, value
 
 
 @dataclass
@@ -94,6 +95,14 @@ growth = st.builds(
 )
 
 
+# Growth that the engine for one label supports.
+counted_growth = growth.map(
+    lambda wanted: replace(
+        wanted, criterion="gini" if wanted.criterion == "gini" else "variance", nary=False
+    )
+)
+
+
 def plan_of(wanted: Settings, **changes: Any) -> GrowthPlan:
     by_entropy = wanted.criterion in ("entropy", "gain_ratio")
     plan = GrowthPlan(
@@ -151,13 +160,27 @@ def expected_tree(problem: Problem, wanted: Settings, **targets: Any) -> Node:
 
 
 def assert_equal_trees(a: _core.Tree, b: _core.Tree) -> None:
-    for name in ("feature", "threshold", "child", "share", "value_label", "value", "weight"):
+    """Assert that two trees are the same bit for bit."""
+    for name in PLAIN:
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
 
 
-def make_columns(rng: np.random.Generator, n: int, n_values: int) -> np.ndarray:
+def is_eligible(grow: Callable[[], _core.Tree]) -> bool:
+    """Return whether the engine that `grow` asks for supports its options and data."""
+    try:
+        grow()
+    except ValueError as error:
+        if "does not support these options or data" in str(error):
+            return False
+        raise
+    return True
+
+
+def make_columns(
+    rng: np.random.Generator, n: int, n_values: int, n_columns: int = 6
+) -> np.ndarray:
     """Make columns with about `n_values` distinct values, some with zeros, one constant."""
-    X = rng.normal(size=(n, 6))
+    X = rng.normal(size=(n, n_columns))
     X = np.round(X * n_values / 6) if n_values < n else X
     X[:, 3] *= rng.random(n) < 0.4
     X[:, 4] = 2.0

@@ -92,42 +92,48 @@ def count_rows(min_samples: float, n_rows: int, at_least: int) -> float:
     return min_samples
 
 
+# The defaults of the core, see core/growing/options.hpp.
+_DEFAULTS = _core.GrowOptions()
+
+
 @dataclass(frozen=True)
 class GrowthPlan:
     """Everything that decides which tree grows on given data.
 
-    The fields are those of core/growing/grow.hpp; `f_test` is a level, None for no test. With
-    `clus` set
-    to "hierarchical" or "multilabel" the tree obeys CLUS's conventions for such targets.
-    Criterion "distance" reduces pairwise distances: those of `distance`, between the `sets` of
-    one label matrix, which are found anew for each tree unless `with_sets` has found them.
-    `confidence` is that of pessimistic pruning, None for no pruning. The feature `hidden` is
-    never tested. `min_samples_split` and `min_samples_leaf` below 1 are shares of the rows that
-    `grow` is given, unless `for_rows` has turned them into numbers.
+    The fields are those of `GrowOptions` in core/growing/options.hpp, which also has their
+    defaults, with these exceptions. `f_test` is a level, None for no test. With `clus` set to
+    "hierarchical" or "multilabel" the tree follows CLUS's conventions for such targets. Criterion
+    "distance" reduces pairwise distances: those of `distance`, between the `sets` of one label
+    matrix, which are computed for each tree unless `with_sets` has computed them. `confidence` is
+    that of pessimistic pruning, None for no pruning. The feature `hidden` is never tested.
+    `min_samples_split` and `min_samples_leaf` below 1 are shares of the rows that `grow` is given,
+    unless `for_rows` has turned them into numbers. `engine` forces one of the implementations,
+    which all grow the same tree.
     """
 
     criterion: str = "variance"
     exclusive: bool = False
     max_depth: int | None = None
-    min_samples_split: float = 2
-    min_samples_leaf: float = 1
-    min_weight: float = 0.0
-    min_impurity_decrease: float = 0.0
-    max_features: int = 0
-    redraw: bool = False
-    random_thresholds: bool = False
-    midpoint: bool = True
-    nominal_tests: str = "subset"
+    min_samples_split: float = _DEFAULTS.min_samples_split
+    min_samples_leaf: float = _DEFAULTS.rules.min_samples_leaf
+    min_weight: float = _DEFAULTS.rules.min_weight
+    min_impurity_decrease: float = _DEFAULTS.min_gain
+    max_features: int = _DEFAULTS.max_features
+    redraw: bool = _DEFAULTS.redraw
+    random_thresholds: bool = _DEFAULTS.rules.random_thresholds
+    midpoint: bool = _DEFAULTS.rules.midpoint
+    nominal_tests: str = _DEFAULTS.rules.nominal_tests.name
     f_test: float | None = None
-    seed: int = 0
+    seed: int = _DEFAULTS.seed
     n_jobs: int | None = None
     clus: str | None = None
     distance: Distance | None = None
-    prototype: str = "mean"
-    inner_values: bool = False
+    prototype: str = _DEFAULTS.prototype.name
+    inner_values: bool = _DEFAULTS.inner_values
     confidence: float | None = None
     hidden: int | None = None
     sets: LabelSets | None = None
+    engine: str = _DEFAULTS.engine.name
 
     def with_sets(
         self, Y: sparse.csr_array[np.int32], label_weights: NDArray[np.float64]
@@ -156,15 +162,15 @@ class GrowthPlan:
         Y : csr_array of shape (n, n_labels)
             Labels of all its rows, closed upwards.
         label_weights : ndarray of shape (n_labels,)
-            What each label's impurity counts.
+            Label weights.
         sample_weight : ndarray of shape (n,)
-            What each row counts.
+            Sample weights.
         rows : ndarray of int, optional
             The rows to learn from, increasing; all by default.
         labels : Labels, optional
             `Y` and `label_weights` as `prepare_labels` returns them, for many trees.
         stop : StopFlag, optional
-            Ends the growing in any thread once it is set.
+            Stops growing, in any thread, once it is set.
         unlabelled_count : bool
             Whether rows without labels count under CLUS's conventions too: the negatives of
             local problems are such rows.
@@ -227,63 +233,77 @@ class GrowthPlan:
             return LabelSets.none()
         return LabelSets.of(Y, label_weights, self.distance)
 
-    def _options(self, n_labels: int, total: float) -> dict[str, Any]:
-        by_entropy = self.criterion in ("entropy", "gain_ratio")
-        kernel = "distance" if self.criterion == "distance" else "variance"
-        if by_entropy:
-            kernel = "class_entropy" if self.exclusive else "entropy"
-        level = 1.0 if self.f_test is None else self.f_test
-        options = {
-            "criterion": kernel,
-            "max_depth": -1 if self.max_depth is None else self.max_depth,
-            "min_samples_split": float(self.min_samples_split),
-            "min_samples_leaf": float(self.min_samples_leaf),
-            "min_weight": float(self.min_weight),
-            "min_gain": self.min_impurity_decrease * total,
-            "max_features": self.max_features,
-            "redraw": self.redraw,
-            "hidden": -1 if self.hidden is None else self.hidden,
-            "merging": "none",
-            "prototype": self.prototype,
-            "inner_values": self.inner_values,
-            "seed": self.seed,
-            "java_random": False,
-            "n_threads": count_threads(self.n_jobs),
-            "midpoint": self.midpoint,
-            "random_thresholds": self.random_thresholds,
-            "nominal_tests": self.nominal_tests,
-            "gain_ratio": self.criterion == "gain_ratio" and self.clus is not None,
-            "average_gain": self.criterion == "gain_ratio" and self.clus is None,
-            "confidence": self.confidence or 0.0,
-            "normal_quantile": float(special.ndtri(1 - (self.confidence or 0.5))),
-            "mean_score": False,
-            # A label's Gini index is twice its variance; that of a class variable is the sum of
-            # its classes' variances.
-            "score_factor": 2.0 if self.criterion == "gini" and not self.exclusive else 1.0,
-            "f_critical": [] if by_entropy else critical_values(level, total).tolist(),
-            "clus": False,
-            "clus_floor": 0.0,
-            "clus_step": 0.0,
-        }
+    @property
+    def _by_entropy(self) -> bool:
+        return self.criterion in ("entropy", "gain_ratio")
+
+    def _core_criterion(self) -> _core.Criterion:
+        if self._by_entropy:
+            return _core.Criterion.class_entropy if self.exclusive else _core.Criterion.entropy
+        by_distance = self.criterion == "distance"
+        return _core.Criterion.distance if by_distance else _core.Criterion.variance
+
+    def _options(self, n_labels: int, total: float) -> _core.GrowOptions:
+        """Return the options of the core for rows of a total weight."""
+        options = _core.GrowOptions()
+        options.criterion = self._core_criterion()
+        options.engine = _core.Engine[self.engine]
+        if self.max_depth is not None:
+            options.max_depth = self.max_depth
+        options.min_samples_split = self.min_samples_split
+        options.min_gain = self.min_impurity_decrease * total
+        options.max_features = self.max_features
+        options.redraw = self.redraw
+        if self.hidden is not None:
+            options.hidden_feature = self.hidden
+        options.prototype = _core.Prototype[self.prototype]
+        options.inner_values = self.inner_values
+        if self.confidence is not None:
+            options.pessimism.confidence = self.confidence
+            options.pessimism.z = float(special.ndtri(1 - self.confidence))
+        options.seed = self.seed
+        options.n_threads = count_threads(self.n_jobs)
+        self._set_rules(options.rules, total)
         if self.clus is not None:
-            options |= self._clus_options(n_labels, level, by_entropy)
+            self._follow_clus(options, n_labels)
         return options
 
-    def _clus_options(self, n_labels: int, level: float, by_entropy: bool) -> dict[str, Any]:
-        """Return what differs under CLUS's conventions."""
-        return {
-            "merging": "equal" if self.clus == "hierarchical" else "same_labels",
-            "min_samples_split": 0.0,
-            "min_samples_leaf": 0.0,
-            "java_random": True,
-            "redraw": False,
-            "mean_score": by_entropy,
-            "score_factor": 1.0 if by_entropy else 1.0 / n_labels,
-            "f_critical": [] if by_entropy else clus_critical_values(level).tolist(),
-            "clus": True,
-            "clus_floor": 1e-6 if by_entropy else 1e-9,
-            "clus_step": 1e-6,
-        }
+    def _set_rules(self, rules: _core.SplitRules, total: float) -> None:
+        """Set which tests are allowed and how they are scored."""
+        rules.min_samples_leaf = self.min_samples_leaf
+        rules.min_weight = self.min_weight
+        rules.midpoint = self.midpoint
+        rules.random_thresholds = self.random_thresholds
+        rules.nominal_tests = _core.NominalTests[self.nominal_tests]
+        rules.gain_ratio = self.criterion == "gain_ratio" and self.clus is not None
+        rules.c45 = self.criterion == "gain_ratio" and self.clus is None
+        # The Gini index of a label is twice its variance; that of a class variable is the sum of
+        # the variances of its classes.
+        rules.score_factor = 2.0 if self.criterion == "gini" and not self.exclusive else 1.0
+        if not self._by_entropy:
+            level = 1.0 if self.f_test is None else self.f_test
+            rules.f_critical = critical_values(level, total).tolist()
+
+    def _follow_clus(self, options: _core.GrowOptions, n_labels: int) -> None:
+        """Set what differs under CLUS's conventions."""
+        hierarchical = self.clus == "hierarchical"
+        options.merging = (
+            _core.LeafMerging.equal if hierarchical else _core.LeafMerging.same_labels
+        )
+        options.min_samples_split = 0.0
+        options.java_random = True
+        options.redraw = False
+        rules = options.rules
+        rules.min_samples_leaf = 0.0
+        rules.mean_score = self._by_entropy
+        rules.clus = True
+        if self._by_entropy:
+            rules.score_factor = 1.0
+            rules.clus_floor = 1e-6
+        else:
+            level = 1.0 if self.f_test is None else self.f_test
+            rules.score_factor = 1.0 / n_labels
+            rules.f_critical = clus_critical_values(level).tolist()
 
 
 def prepare_labels(
@@ -296,9 +316,9 @@ def prepare_labels(
     Y : csr_array of shape (n, n_labels)
         Labels, closed upwards.
     label_weights : ndarray of shape (n_labels,)
-        What each label's impurity counts.
+        Label weights.
     many : bool
-        Whether more than one tree will learn from them: some of the work is then done here.
+        Whether more than one tree will be grown: some of the work is then done here.
 
     Returns
     -------
@@ -329,7 +349,7 @@ def predict_tree(
     divisor : float
         The number of trees whose mean is wanted.
     clus : bool
-        Whether branches are mixed in CLUS's order of operations where a value is unknown.
+        Whether to combine branches in the order in which CLUS does where a value is missing.
     """
     if sparse.issparse(X):
         tree.predict_csr(*csr_parts(X), out, divisor, clus)

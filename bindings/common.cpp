@@ -1,24 +1,24 @@
-// Bootstrap samples: how often each row is drawn.
-#include "common/random.hpp"
-
+// Binds core/common: bootstrap samples, and the flag that stops work in the core.
 #include <cstdint>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "arrays.hpp"
+#include "common/random.hpp"
 #include "init.hpp"
+#include "stopping.hpp"
 
 namespace ramify::bindings {
 
 namespace {
 
-constexpr std::size_t most_rows = 0x7FFFFFFF;
+constexpr std::size_t max_rows = 0x7FFFFFFF;
 
 /// How often each row comes up in draws with replacement; draw() gives a row.
 template <typename Draw>
 std::vector<std::int32_t> count_draws(std::size_t n_rows, std::size_t n_draws, Draw draw) {
-    if (n_rows == 0 || n_rows > most_rows || n_draws > most_rows) {
+    if (n_rows == 0 || n_rows > max_rows || n_draws > max_rows) {
         throw std::invalid_argument("rows and draws must be between 1 and 2**31 - 1");
     }
     std::vector<std::int32_t> counts(n_rows, 0);
@@ -44,7 +44,10 @@ nb::typed<nb::tuple, Owned<std::int32_t>, std::uint64_t> java_bootstrap(std::uin
 
 }  // namespace
 
-void init_random(nb::module_& m) {
+void init_common(nb::module_& m) {
+    nb::class_<StopFlag>(m, "StopFlag", "Stops trees that are growing in any thread.")
+        .def(nb::init<>())
+        .def("set", [](StopFlag& flag) { flag.set = true; });
     m.def("bootstrap", &bootstrap, nb::arg("seed"), nb::arg("n_rows"), nb::arg("n_draws"),
           "How often each row is drawn; the same numbers on every platform.");
     m.def("java_bootstrap", &java_bootstrap, nb::arg("state"), nb::arg("n_rows"),

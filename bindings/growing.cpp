@@ -1,0 +1,184 @@
+// Binds core/growing: the options, the labels and the call that grows a tree.
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "criteria/node_labels.hpp"
+#include "data/dataset.hpp"
+#include "growing/grow.hpp"
+#include "growing/options.hpp"
+#include "init.hpp"
+#include "matrices.hpp"
+#include "stopping.hpp"
+
+namespace ramify::bindings {
+
+namespace {
+
+void bind_choices(nb::module_& m) {
+    nb::enum_<Criterion>(m, "Criterion", "The impurity that tests reduce.")
+        .value("variance", Criterion::variance)
+        .value("entropy", Criterion::entropy)
+        .value("class_entropy", Criterion::class_entropy)
+        .value("distance", Criterion::distance);
+    nb::enum_<NominalTests>(m, "NominalTests", "The tests of nominal features.")
+        .value("subset", NominalTests::subset)
+        .value("single", NominalTests::single)
+        .value("nary", NominalTests::nary);
+    nb::enum_<LeafMerging>(m, "LeafMerging", "Which leaves of a node are merged.")
+        .value("none", LeafMerging::none)
+        .value("equal", LeafMerging::equal)
+        .value("same_labels", LeafMerging::same_labels);
+    nb::enum_<Prototype>(m, "Prototype", "What a leaf predicts.")
+        .value("mean", Prototype::mean)
+        .value("medoid", Prototype::medoid);
+    nb::enum_<Engine>(m, "Engine", "Which implementation grows a tree.")
+        .value("auto", Engine::automatic)
+        .value("general", Engine::general)
+        .value("counting", Engine::counting)
+        .value("rare_class", Engine::rare_class);
+}
+
+void bind_options(nb::module_& m) {
+    nb::class_<SplitRules>(m, "SplitRules", "Which tests are allowed and how they are scored.")
+        .def(nb::init<>())
+        .def_rw("min_weight", &SplitRules::min_weight)
+        .def_rw("min_samples_leaf", &SplitRules::min_samples_leaf)
+        .def_rw("midpoint", &SplitRules::midpoint)
+        .def_rw("random_thresholds", &SplitRules::random_thresholds)
+        .def_rw("nominal_tests", &SplitRules::nominal_tests)
+        .def_rw("c45", &SplitRules::c45)
+        .def_rw("gain_ratio", &SplitRules::gain_ratio)
+        .def_rw("mean_score", &SplitRules::mean_score)
+        .def_rw("score_factor", &SplitRules::score_factor)
+        .def_rw("f_critical", &SplitRules::f_critical)
+        .def_rw("clus", &SplitRules::clus)
+        .def_rw("clus_floor", &SplitRules::clus_floor)
+        .def_rw("clus_step", &SplitRules::clus_step);
+    nb::class_<Pessimism>(m, "Pessimism", "Pessimistic pruning; confidence 0: none.")
+        .def(nb::init<>())
+        .def_rw("confidence", &Pessimism::confidence)
+        .def_rw("z", &Pessimism::z);
+    nb::class_<GrowOptions>(m, "GrowOptions",
+                            "Options of grow; core/growing/options.hpp documents them.")
+        .def(nb::init<>())
+        .def_rw("criterion", &GrowOptions::criterion)
+        .def_rw("rules", &GrowOptions::rules)
+        .def_rw("engine", &GrowOptions::engine)
+        .def_rw("max_depth", &GrowOptions::max_depth)
+        .def_rw("min_samples_split", &GrowOptions::min_samples_split)
+        .def_rw("min_gain", &GrowOptions::min_gain)
+        .def_rw("max_features", &GrowOptions::max_features)
+        .def_rw("redraw", &GrowOptions::redraw)
+        .def_rw("hidden_feature", &GrowOptions::hidden_feature)
+        .def_rw("merging", &GrowOptions::merging)
+        .def_rw("prototype", &GrowOptions::prototype)
+        .def_rw("inner_values", &GrowOptions::inner_values)
+        .def_rw("pessimism", &GrowOptions::pessimism)
+        .def_rw("seed", &GrowOptions::seed)
+        .def_rw("java_random", &GrowOptions::java_random)
+        .def_rw("n_threads", &GrowOptions::n_threads);
+}
+
+NodeRows root_rows(std::span<const std::int64_t> rows, std::span<const double> weights,
+                   std::size_t n_rows) {
+    require(rows.size() == weights.size(), "rows and weights must have the same length");
+    require(!rows.empty(), "rows must not be empty");
+    NodeRows root;
+    double total = 0;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        require(rows[k] >= 0 && static_cast<std::size_t>(rows[k]) < n_rows &&
+                    (k == 0 || rows[k - 1] < rows[k]),
+                "rows must increase and lie within X");
+        require(weights[k] >= 0 && std::isfinite(weights[k]),
+                "weights must be finite and not negative");
+        total += weights[k];
+        root.push_back(static_cast<std::uint32_t>(rows[k]), weights[k], 1.0);
+    }
+    require(total > 0 && std::isfinite(total), "the weights must have a positive, finite sum");
+    return root;
+}
+
+/// The label set of each row and their squared distances, as far as the options need them.
+LabelSets label_sets_of(const Vector<std::uint32_t>& of_row, const Matrix<double>& squared,
+                        const GrowOptions& options, std::size_t n_rows) {
+    const bool by_distance = options.criterion == Criterion::distance;
+    if (!by_distance && options.prototype == Prototype::mean) return {};
+    require(of_row.size() == n_rows, "set_of_row must have one number per row");
+    const auto numbers = view(of_row);
+    LabelSets sets{numbers, {}, 0};
+    for (const auto number : numbers) {
+        sets.n_sets = std::max<std::size_t>(sets.n_sets, std::size_t{number} + 1);
+    }
+    require(sets.n_sets <= n_rows, "set_of_row must not skip numbers");
+    require(!by_distance || squared.size() > 0, "distances need a matrix");
+    if (squared.size() == 0) return sets;
+    require(squared.shape(0) >= sets.n_sets && squared.shape(0) == squared.shape(1) &&
+                squared.stride(1) == 1 &&
+                squared.stride(0) == static_cast<std::int64_t>(squared.shape(1)),
+            "squared must be a square matrix, row by row, with a row per label set");
+    sets.n_sets = squared.shape(0);
+    sets.squared = {squared.data(), squared.size()};
+    return sets;
+}
+
+/// Labels of all rows, checked, and numbered if many trees will learn from them.
+struct Labels {
+    std::vector<std::int64_t> indptr;
+    std::vector<std::int32_t> indices;
+    std::vector<double> weight;  // per label
+    std::optional<NodeLabels> numbered;
+
+    Targets targets() const {
+        return {{indptr, indices}, weight, {}, numbered ? &*numbered : nullptr};
+    }
+};
+
+template <typename T>
+std::vector<T> copy_of(const Vector<T>& given) {
+    const auto values = view(given);
+    return {values.begin(), values.end()};
+}
+
+void make_labels(Labels* place, const Vector<std::int64_t>& indptr,
+                 const Vector<std::int32_t>& indices, const Vector<double>& weight, bool many) {
+    check_compressed(view(indptr), view(indices), weight.size());
+    Labels labels{copy_of(indptr), copy_of(indices), copy_of(weight), {}};
+    if (many) {
+        nb::gil_scoped_release release;
+        labels.numbered = number_labels(labels.targets(), labels.indptr.size() - 1);
+    }
+    new (place) Labels(std::move(labels));  // last: it would not be destroyed after an error
+}
+
+Tree grow_tree(const Dataset& dataset, const Labels& labels, const Vector<std::int64_t>& rows,
+               const Vector<double>& weights, const Vector<std::uint32_t>& set_of_row,
+               const Matrix<double>& squared, GrowOptions options, const StopFlag* stop) {
+    options.interrupted = interrupted_by(stop);
+    require(labels.indptr.size() == dataset.n_rows + 1,
+            "labels and X must have the same number of rows");
+    Targets targets = labels.targets();
+    targets.sets = label_sets_of(set_of_row, squared, options, dataset.n_rows);
+    NodeRows root = root_rows(view(rows), view(weights), dataset.n_rows);
+    return stoppable([&] { return grow(dataset, targets, std::move(root), options); });
+}
+
+}  // namespace
+
+void init_growing(nb::module_& m) {
+    bind_choices(m);
+    bind_options(m);
+    nb::class_<Labels>(m, "Labels", "Labels of the rows of a Dataset, prepared for growing.")
+        .def("__init__", &make_labels, nb::arg("indptr"), nb::arg("indices"), nb::arg("weight"),
+             nb::arg("many") = false,
+             "Rows of label indices and label weights; many: for more than one tree.");
+    m.def("grow", &grow_tree, nb::arg("dataset"), nb::arg("labels"), nb::arg("rows"),
+          nb::arg("weights"), nb::arg("set_of_row"), nb::arg("squared"), nb::arg("options"),
+          nb::arg("stop").none() = nb::none(), "Grow a tree.");
+}
+
+}  // namespace ramify::bindings
