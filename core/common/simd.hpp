@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "data/dataset.hpp"
-
 // Only element-wise loops are marked: they give the same result at any width. Sanitizers start
 // too late for the resolvers that the dynamic linker calls.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__) && \
@@ -30,30 +28,6 @@ inline void prefetch([[maybe_unused]] const void* address) {
 
 /// to += factor * row, cell by cell; n is a multiple of simd_block.
 void add_scaled(double* to, const double* row, double factor, std::size_t n);
-
-/// What moves entries to the left side by a kernel, see VarianceScan.
-struct KernelMoves {
-    const double* cells;   // rows of `stride` cells
-    std::size_t stride;    // a multiple of simd_block
-    const double* cross;   // per entry: sum over the known entries of v times the cell
-    const double* weight;  // per entry
-    double* left;          // per entry: the same sum over the entries that have moved
-};
-
-/// Moves the items in order and writes Q1 and X after each.
-void move_by_kernel(const KernelMoves& moves, const RankedEntry* items, std::size_t n,
-                    double* square, double* cross);
-
-/// Sums over the known entries of a node: Q, W and Q / W.
-struct VarianceKnown {
-    double square;
-    double weight;
-    double part;
-};
-
-/// The gain of every candidate from its Q1, X and W1; see VarianceScan for the formula.
-void write_gains(const VarianceKnown& known, std::size_t n, const double* square,
-                 const double* cross, const double* weight, double* gain);
 
 /// The largest of n values; -infinity for none. NaN counts as nothing.
 double largest(const double* values, std::size_t n);

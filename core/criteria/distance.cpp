@@ -39,7 +39,7 @@ void move_by_sets(const SetMoves& moves, const RankedEntry* items, std::size_t n
 
 }  // namespace
 
-void DistanceScan::reset(const NodeRows& rows) {
+void DistanceScan::reset(const NodeRows& rows, const NodeLabels&) {
     weights_ = rows.weight;
     builder_.build(rows, node_);
     stride_ = (node_.size() + simd_block - 1) / simd_block * simd_block;

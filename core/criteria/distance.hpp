@@ -1,11 +1,13 @@
-// Impurity by pairwise distances between label sets: one more scan, see criterion.hpp.
+// Impurity by pairwise distances between label sets.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "criteria/criterion.hpp"
+#include "common/simd.hpp"
+#include "criteria/scan.hpp"
+#include "criteria/variance_gain.hpp"
 #include "data/label_sets.hpp"
 #include "data/targets.hpp"
 
@@ -26,7 +28,8 @@ class DistanceScan : public ScanBase {
 
     explicit DistanceScan(const Targets& targets) : sets_(targets.sets), builder_(targets.sets) {}
 
-    void reset(const NodeRows& rows);
+    /// Label sets are those of the targets; `labels` is not used.
+    void reset(const NodeRows& rows, const NodeLabels& labels = {});
     void begin(std::span<const std::uint32_t> missing);
     void move(std::uint32_t entry);
     double gain() const { return gain_of(left_square_, left_cross_, left_weight_); }
@@ -54,8 +57,7 @@ class DistanceScan : public ScanBase {
   private:
     const double* row(std::size_t set) const { return cells_.data() + set * stride_; }
     double gain_of(double square, double cross, double weight) const {
-        const double rest = known_square_ - 2 * cross + square;
-        return square / weight + rest / (known_weight_ - weight) - known_part_;
+        return variance_gain({known_square_, known_weight_, known_part_}, square, cross, weight);
     }
     void fill_cells();
     void leave_out(std::span<const std::uint32_t> missing);
@@ -85,5 +87,7 @@ class DistanceScan : public ScanBase {
     std::vector<double> value_square_;  // per category: its Q
     std::vector<double> value_cross_;
 };
+
+static_assert(Scan<DistanceScan>);
 
 }  // namespace ramify

@@ -1,6 +1,7 @@
-#include <algorithm>
+#include "criteria/entropy.hpp"
 
-#include "criteria/criterion.hpp"
+#include <algorithm>
+#include <cmath>
 
 namespace ramify {
 
@@ -37,8 +38,8 @@ double EntropyScan<exclusive>::impurity(Sum sum, double weight) const {
 }
 
 template <bool exclusive>
-void EntropyScan<exclusive>::reset(const NodeLabels& labels, std::span<const double> weights) {
-    reset_base(labels, weights);
+void EntropyScan<exclusive>::reset(const NodeRows& rows, const NodeLabels& labels) {
+    reset_base(rows, labels);
     left_.resize(labels.n_local());
     node_term_.clear();
     list_classes();

@@ -100,9 +100,10 @@ RunOfRanks follow_run(std::span<const RankedEntry> items, std::size_t begin,
     return run;
 }
 
-/// As `sweep_items`, for one class per entry. While entries of one class cross, the gain is a
+/// As `sweep_items`, for one class per entry. While entries of one class move, the gain is a
 /// convex function of their weight: it is largest where they begin or where they end, and only
-/// these places are shown.
+/// these places are shown, as visit(k, next rank, left weight). Gains are computed later, from
+/// what the mover records of each place.
 template <typename Entries, typename Mover, typename Visit>
 void sweep_runs(std::span<const RankedEntry> items, std::uint32_t next_rank,
                 const SweepLimits& limits, const Entries& entries, Mover& mover, Visit&& visit) {
@@ -132,7 +133,8 @@ void sweep_runs(std::span<const RankedEntry> items, std::uint32_t next_rank,
         }
         shown = true;
         const std::uint32_t next = k < items.size() ? items[k].rank : next_rank;
-        visit(k - 1, next, mover.gain(), mover.left_weight());
+        mover.record();
+        visit(k - 1, next, mover.left_weight());
     }
 }
 

@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "criteria/variance.hpp"
 
-#include "criteria/criterion.hpp"
+#include <algorithm>
 
 namespace ramify {
 
@@ -10,8 +10,8 @@ double VarianceScan::impurity_of(std::span<const LabelSum> sums, double weight) 
     return std::max(0.0, total);
 }
 
-void VarianceScan::reset(const NodeLabels& labels, std::span<const double> weights) {
-    reset_base(labels, weights);
+void VarianceScan::reset(const NodeRows& rows, const NodeLabels& labels) {
+    reset_base(rows, labels);
     label_weights_listed_ = false;
     // More cells than labels: the fillers' own, always zero.
     const auto n_cells = std::max(labels.n_local() + NodeLabels::n_fillers, labels.kernel.stride);
@@ -19,7 +19,7 @@ void VarianceScan::reset(const NodeLabels& labels, std::span<const double> weigh
     missing_.resize(n_cells);
     known_cross_.resize(labels.kernel.stride);
     if (!labels.kernel.empty()) return;
-    moves_.reset(labels, weights);
+    moves_.reset(labels, weights_);
 }
 
 void VarianceScan::begin(std::span<const std::uint32_t> missing) {
@@ -85,7 +85,7 @@ void VarianceScan::move(std::uint32_t entry) {
     double square = 0;
     double cross = 0;
     if (by_kernel_) {
-        move_by_kernel({&item, 1}, &square, &cross);
+        move_items({&item, 1}, &square, &cross);
     } else {
         moves_.list({&item, 1}, &weight, &square, &cross);
         moves_.move_listed(1, &square, &cross);
@@ -105,7 +105,7 @@ std::size_t VarianceScan::sum_up(std::span<const RankedEntry> items, const Sweep
     double* square = prefix_.square.data();
     double* cross = prefix_.cross.data();
     if (by_kernel_) {
-        move_by_kernel(items, square, cross);
+        move_items(items, square, cross);
         return items.size();
     }
     // Weights of 1 add up to the numbers that were counted: the list writes them once more.
@@ -115,13 +115,12 @@ std::size_t VarianceScan::sum_up(std::span<const RankedEntry> items, const Sweep
     return items.size();
 }
 
-void VarianceScan::move_by_kernel(std::span<const RankedEntry> items, double* square,
-                                  double* cross) {
+void VarianceScan::move_items(std::span<const RankedEntry> items, double* square, double* cross) {
     const Kernel& kernel = labels_->kernel;
     const auto& known_cross = any_missing_ ? known_cross_ : kernel.cross;
     const KernelMoves moves{kernel.cells.data(), kernel.stride, known_cross.data(),
                             weights_.data(), left_.data()};
-    ramify::move_by_kernel(moves, items.data(), items.size(), square, cross);
+    move_by_kernel(moves, items.data(), items.size(), square, cross);
 }
 
 void VarianceScan::begin_values(std::size_t n_values, std::span<const std::uint32_t> missing) {

@@ -35,12 +35,12 @@ struct Task {
 constexpr std::size_t not_kept = static_cast<std::size_t>(-1);
 
 /// Grows nodes depth first. One per thread.
-template <typename Scan>
+template <Scan S>
 class Grower {
   public:
     Grower(const Work& work, JavaRandom* java)
         : work_(work),
-          labels_builder_(work.targets, work.in_label_order() ? Compression{} : Scan::compression),
+          labels_builder_(work.targets, work.in_label_order() ? Compression{} : S::compression),
           label_sums_(work.targets),
           medoid_(work.targets),
           splitter_(work.dataset, work.targets, work.options.rules),
@@ -80,7 +80,7 @@ class Grower {
     NodeLabelsBuilder labels_builder_;
     LabelSums label_sums_;
     Medoid medoid_;
-    Splitter<Scan> splitter_;
+    Splitter<S> splitter_;
     SortedOrders sorted_;
     FeatureSampler sampler_;
     JavaRandom* java_;
@@ -93,8 +93,8 @@ class Grower {
     SpareNodes spare_;
 };
 
-template <typename Scan>
-void Grower<Scan>::list_tasks(const Pending& node, SplitMix& random) {
+template <Scan S>
+void Grower<S>::list_tasks(const Pending& node, SplitMix& random) {
     tasks_.clear();
     const std::size_t n_features = work_.dataset.features.size();
     if (work_.keep_orders) {
@@ -115,8 +115,8 @@ void Grower<Scan>::list_tasks(const Pending& node, SplitMix& random) {
     std::ranges::sort(tasks_, {}, &Task::feature);
 }
 
-template <typename Scan>
-void Grower<Scan>::search(const Pending& node, const Task& task, SplitMix random, Split& best) {
+template <Scan S>
+void Grower<S>::search(const Pending& node, const Task& task, SplitMix random, Split& best) {
     if (std::cmp_equal(task.feature, work_.options.hidden_feature)) return;
     // A feature of a node this small is searched in far less than a millisecond.
     if (node.rows.size() > 1000) work_.signal.check();
@@ -134,8 +134,8 @@ SplitMix feature_random(std::uint64_t node_seed, std::uint32_t feature) {
     return SplitMix(mix(node_seed ^ mix(feature + 1u)));
 }
 
-template <typename Scan>
-void Grower<Scan>::search_alone(const Pending& node) {
+template <Scan S>
+void Grower<S>::search_alone(const Pending& node) {
     if (work_.options.rules.c45) {
         found_.resize(tasks_.size());
         for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -162,8 +162,8 @@ void Grower<Scan>::search_alone(const Pending& node) {
     }
 }
 
-template <typename Scan>
-void Grower<Scan>::search_together(const Pending& node, Crew<Grower>& crew) {
+template <Scan S>
+void Grower<S>::search_together(const Pending& node, Crew<Grower>& crew) {
     std::vector<Split> found(tasks_.size());
     const auto n_threads = static_cast<unsigned>(crew.size());
     for (auto& member : crew) {
@@ -179,8 +179,8 @@ void Grower<Scan>::search_together(const Pending& node, Crew<Grower>& crew) {
 }
 
 /// Among the best tests of all features; in feature order, as if one thread had found them.
-template <typename Scan>
-void Grower<Scan>::choose(const Pending& node, std::span<Split> found) {
+template <Scan S>
+void Grower<S>::choose(const Pending& node, std::span<Split> found) {
     if (work_.options.rules.c45) {
         const auto k = choose_by_ratio(found, {work_.dataset, node.rows, node.weight});
         if (k < found.size()) std::swap(best_, found[k]);
@@ -194,16 +194,16 @@ void Grower<Scan>::choose(const Pending& node, std::span<Split> found) {
 }
 
 /// Draws until a feature splits the node, if those drawn before do not.
-template <typename Scan>
-void Grower<Scan>::search_further(const Pending& node, SplitMix& random) {
+template <Scan S>
+void Grower<S>::search_further(const Pending& node, SplitMix& random) {
     for (std::size_t k = tasks_.size(); k < sampler_.size() && best_.feature < 0; ++k) {
         const Task task{sampler_.draw(k, random), not_kept};
         search(node, task, feature_random(node.seed, task.feature), best_);
     }
 }
 
-template <typename Scan>
-bool Grower<Scan>::find_split(const Pending& node, Crew<Grower>* crew) {
+template <Scan S>
+bool Grower<S>::find_split(const Pending& node, Crew<Grower>* crew) {
     best_ = Split{};
     SplitMix random(node.seed);
     list_tasks(node, random);
@@ -222,15 +222,15 @@ bool Grower<Scan>::find_split(const Pending& node, Crew<Grower>* crew) {
            reaches(best_.gain * work_.options.rules.score_factor, work_.options.min_gain);
 }
 
-template <typename Scan>
-Pending Grower<Scan>::make_root(NodeRows rows) {
+template <Scan S>
+Pending Grower<S>::make_root(NodeRows rows) {
     Pending root;
     root.rows = std::move(rows);
     root.seed = mix(work_.options.seed);
     work_.weigh(root);
     if (!root.splittable) return root;
-    if constexpr (!Scan::by_sets) {
-        if (Scan::uses_kernel && work_.may_share_numbers()) {
+    if constexpr (!S::by_sets) {
+        if (S::uses_kernel && work_.may_share_numbers()) {
             // All rows were numbered: a row's number there is its own.
             labels_builder_.build_below(*work_.targets.numbered, root.rows.row, root.rows,
                                         root.labels);
@@ -245,16 +245,16 @@ Pending Grower<Scan>::make_root(NodeRows rows) {
     return root;
 }
 
-template <typename Scan>
-FeatureOrder Grower<Scan>::order_of_split(const Pending& node) {
+template <Scan S>
+FeatureOrder Grower<S>::order_of_split(const Pending& node) {
     const auto f = static_cast<std::uint32_t>(best_.feature);
     if (work_.dataset.features[f].kind != FeatureKind::sparse) return {};
     return work_.keep_orders ? node.orders.order_of(f) : sorted_.order_of(f);
 }
 
 /// Hands the rows to the branches; the first branch ends up on top of the stack.
-template <typename Scan>
-void Grower<Scan>::split(Pending& node, std::int32_t id, std::vector<Pending>& stack) {
+template <Scan S>
+void Grower<S>::split(Pending& node, std::int32_t id, std::vector<Pending>& stack) {
     partition_.assign(node.rows, best_, order_of_split(node));
     const std::size_t n_waiting = stack.size();
     for (std::size_t b = partition_.n_branches(); b-- > 0;) {
@@ -264,7 +264,7 @@ void Grower<Scan>::split(Pending& node, std::int32_t id, std::vector<Pending>& s
         child.place = {id, static_cast<std::int32_t>(b)};
         partition_.take_rows(b, child.rows);
         work_.weigh(child);
-        if constexpr (!Scan::by_sets) {
+        if constexpr (!S::by_sets) {
             if (child.splittable) hand_labels_down(node, child);
         }
         stack.push_back(std::move(child));
@@ -273,8 +273,8 @@ void Grower<Scan>::split(Pending& node, std::int32_t id, std::vector<Pending>& s
 }
 
 /// `children`: from the last branch to the first.
-template <typename Scan>
-void Grower<Scan>::hand_orders_down(const Pending& node, std::span<Pending> children) {
+template <Scan S>
+void Grower<S>::hand_orders_down(const Pending& node, std::span<Pending> children) {
     heirs_.clear();
     for (Pending& child : children) {
         if (!child.splittable) continue;
@@ -286,8 +286,8 @@ void Grower<Scan>::hand_orders_down(const Pending& node, std::span<Pending> chil
 
 /// A child's labels are found among its parent's. Under CLUS's conventions sums over categories
 /// run in the order of the labels themselves.
-template <typename Scan>
-void Grower<Scan>::hand_labels_down(const Pending& node, Pending& child) {
+template <Scan S>
+void Grower<S>::hand_labels_down(const Pending& node, Pending& child) {
     const bool by_kernel = !node.labels.kernel.empty();
     const auto above = partition_.above();
     child.labels.kernel.clear();
@@ -302,42 +302,42 @@ void Grower<Scan>::hand_labels_down(const Pending& node, Pending& child) {
     if (!by_kernel) add_kernel(child);
 }
 
-template <typename Scan>
-void Grower<Scan>::add_kernel(Pending& node) {
-    if constexpr (Scan::uses_kernel) {
+template <Scan S>
+void Grower<S>::add_kernel(Pending& node) {
+    if constexpr (S::uses_kernel) {
         if (Kernel::pays(node.labels, work_.n_tried())) {
             node.labels.kernel.compute(node.labels, node.rows);
         }
     }
 }
 
-template <typename Scan>
-std::size_t Grower<Scan>::count_labels(const NodeRows& rows) const {
+template <Scan S>
+std::size_t Grower<S>::count_labels(const NodeRows& rows) const {
     std::size_t n = 0;
     for (const auto row : rows.row) n += work_.targets.labels.row(row).size();
     return n;
 }
 
-template <typename Scan>
-void Grower<Scan>::set_prototype(const Pending& node, std::int32_t id, TreeBuilder& tree) {
+template <Scan S>
+void Grower<S>::set_prototype(const Pending& node, std::int32_t id, TreeBuilder& tree) {
     const auto sums = label_sums_.of(node.rows);
     if (work_.options.prototype == Prototype::medoid) {
         tree.set_labels(id, medoid_.of(node.rows, sums));
     } else {
         tree.set_values(id, sums, node.weight);
     }
-    if constexpr (Scan::by_sets) {
+    if constexpr (S::by_sets) {
         splitter_.reset(node.rows, node.labels);
         tree.set_impurity(id, splitter_.node_impurity(), node.weight);
     } else {
         const double factor = work_.options.rules.score_factor;
-        tree.set_impurity(id, Scan::impurity_of(sums, node.weight) * factor, node.weight);
+        tree.set_impurity(id, S::impurity_of(sums, node.weight) * factor, node.weight);
     }
 }
 
-template <typename Scan>
-void Grower<Scan>::expand(Pending node, std::int32_t id, TreeBuilder& tree,
-                          std::vector<Pending>& stack, Crew<Grower>* crew) {
+template <Scan S>
+void Grower<S>::expand(Pending node, std::int32_t id, TreeBuilder& tree,
+                       std::vector<Pending>& stack, Crew<Grower>* crew) {
     const bool inner = node.splittable && find_split(node, crew);
     if (!inner || work_.options.keeps_inner_values()) set_prototype(node, id, tree);
     if (inner) {
@@ -348,16 +348,15 @@ void Grower<Scan>::expand(Pending node, std::int32_t id, TreeBuilder& tree,
     spare_.put_back(std::move(node));
 }
 
-template <typename Scan>
+template <Scan S>
 Tree grow_with(const Work& work, NodeRows rows) {
     const GrowOptions& options = work.options;
     auto java = JavaRandom::resumed(options.seed);
-    Crew<Grower<Scan>> crew;
+    Crew<Grower<S>> crew;
     // Under CLUS's rules a feature competes with those searched before it.
     const unsigned n_threads = options.rules.clus ? 1 : std::max(1u, options.n_threads);
     for (unsigned t = 0; t < n_threads; ++t) {
-        crew.push_back(
-            std::make_unique<Grower<Scan>>(work, options.java_random ? &java : nullptr));
+        crew.push_back(std::make_unique<Grower<S>>(work, options.java_random ? &java : nullptr));
     }
     return grow_tree(crew, crew[0]->make_root(std::move(rows)), work.signal);
 }

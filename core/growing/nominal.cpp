@@ -6,9 +6,9 @@
 
 namespace ramify {
 
-template <typename Scan>
-void Splitter<Scan>::search_nominal(std::uint32_t feature, const FeatureOrder& order,
-                                    SplitMix& random, Split& best) {
+template <Scan S>
+void Splitter<S>::search_nominal(std::uint32_t feature, const FeatureOrder& order,
+                                 SplitMix& random, Split& best) {
     if (order.constant(FeatureKind::nominal, rows_->size())) return;
     feature_ = feature;
     if (!count_known(order.missing)) return;
@@ -33,8 +33,8 @@ void Splitter<Scan>::search_nominal(std::uint32_t feature, const FeatureOrder& o
 }
 
 /// Finds the runs of equal codes, and puts the category that is not stored in its place.
-template <typename Scan>
-void Splitter<Scan>::list_categories(const FeatureOrder& order) {
+template <Scan S>
+void Splitter<S>::list_categories(const FeatureOrder& order) {
     const auto common_code = static_cast<std::uint32_t>(dataset_.features[feature_].common);
     const bool unstored = order.stored.size() < n_known_;
     double stored_rows = 0;
@@ -66,8 +66,8 @@ void Splitter<Scan>::list_categories(const FeatureOrder& order) {
 
 /// Whether any test of the listed categories leaves enough rows on every side: seen before
 /// anything is summed up.
-template <typename Scan>
-bool Splitter<Scan>::categories_large_enough() const {
+template <Scan S>
+bool Splitter<S>::categories_large_enough() const {
     if (rules_.nominal_tests == NominalTests::nary) {
         return enough_branches(static_cast<std::size_t>(std::ranges::count_if(
             categories_, [&](const Category& one) { return one.rows >= min_rows_; })));
@@ -78,21 +78,21 @@ bool Splitter<Scan>::categories_large_enough() const {
 }
 
 /// Whether an n-ary test with so many large branches may be: C4.5 asks for two, others for all.
-template <typename Scan>
-bool Splitter<Scan>::enough_branches(std::size_t n_large) const {
+template <Scan S>
+bool Splitter<S>::enough_branches(std::size_t n_large) const {
     return n_large >= (rules_.c45 ? 2 : categories_.size());
 }
 
-template <typename Scan>
-bool Splitter<Scan>::sides_large_enough(double left_rows, double left_weight) const {
+template <Scan S>
+bool Splitter<S>::sides_large_enough(double left_rows, double left_weight) const {
     const double rest = scan_.known_weight() - left_weight;
     return left_rows >= min_rows_ && known_rows_ - left_rows >= min_rows_ &&
            left_weight >= min_weight_ && rest >= min_weight_ && left_weight > 0 && rest > 0;
 }
 
 /// Two declared categories make one test, "is it the first?"; the one that is stored moves.
-template <typename Scan>
-void Splitter<Scan>::try_pair(const FeatureOrder& order, Split& best) {
+template <Scan S>
+void Splitter<S>::try_pair(const FeatureOrder& order, Split& best) {
     const Category& moved = categories_[common_ == 0 ? 1 : 0];
     for (auto k = moved.begin; k < moved.end; ++k) scan_.move(order.stored[k].entry);
     if (!sides_large_enough(moved.rows, scan_.left_weight())) return;
@@ -105,8 +105,8 @@ void Splitter<Scan>::try_pair(const FeatureOrder& order, Split& best) {
 }
 
 /// Sums of every category. The one that is not stored is what the others leave; CLUS adds it up.
-template <typename Scan>
-void Splitter<Scan>::sum_categories(const FeatureOrder& order) {
+template <Scan S>
+void Splitter<S>::sum_categories(const FeatureOrder& order) {
     for (std::size_t k = 0; k < categories_.size(); ++k) {
         for (auto i = categories_[k].begin; i < categories_[k].end; ++i) {
             scan_.add(k, order.stored[i].entry);
@@ -120,8 +120,8 @@ void Splitter<Scan>::sum_categories(const FeatureOrder& order) {
     }
 }
 
-template <typename Scan>
-void Splitter<Scan>::add_unstored(const FeatureOrder& order) {
+template <Scan S>
+void Splitter<S>::add_unstored(const FeatureOrder& order) {
     std::vector<char> listed(rows_->size(), 0);
     for (const auto& item : order.stored) listed[item.entry] = 1;
     for (const auto entry : missing_) listed[entry] = 1;
@@ -131,8 +131,8 @@ void Splitter<Scan>::add_unstored(const FeatureOrder& order) {
 }
 
 /// Greedy forward selection: add the category that helps most while any helps.
-template <typename Scan>
-void Splitter<Scan>::choose_subset(Split& best) {
+template <Scan S>
+void Splitter<S>::choose_subset(Split& best) {
     const double step = rules_.clus ? 0 : tolerance_.step;
     const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
     const std::size_t most = rules_.nominal_tests == NominalTests::single ? 1 : n_declared - 1;
@@ -164,8 +164,8 @@ void Splitter<Scan>::choose_subset(Split& best) {
 }
 
 /// Each category that occurs goes to a side by a coin; a one-sided draw is mended by moving one.
-template <typename Scan>
-void Splitter<Scan>::choose_random_subset(SplitMix& random, Split& best) {
+template <Scan S>
+void Splitter<S>::choose_random_subset(SplitMix& random, Split& best) {
     std::vector<char> chosen(categories_.size());
     for (auto& side : chosen) side = static_cast<char>(random.next() >> 63);
     const auto n_chosen = static_cast<std::size_t>(std::ranges::count(chosen, char{1}));
@@ -188,9 +188,9 @@ void Splitter<Scan>::choose_random_subset(SplitMix& random, Split& best) {
     }
 }
 
-template <typename Scan>
-void Splitter<Scan>::accept_subset(double score, double gain, double left_weight,
-                                   std::span<const char> chosen, Split& best) const {
+template <Scan S>
+void Splitter<S>::accept_subset(double score, double gain, double left_weight,
+                                std::span<const char> chosen, Split& best) const {
     best.feature = static_cast<std::int32_t>(feature_);
     best.score = score;
     best.gain = gain;
@@ -205,8 +205,8 @@ void Splitter<Scan>::accept_subset(double score, double gain, double left_weight
     }
 }
 
-template <typename Scan>
-void Splitter<Scan>::branch_on_all(Split& best) {
+template <Scan S>
+void Splitter<S>::branch_on_all(Split& best) {
     const double known = scan_.known_weight();
     const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
     // CLUS gives every declared category a branch, so that none may be empty.

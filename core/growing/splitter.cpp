@@ -16,19 +16,15 @@ double split_information(double p) {
 
 }  // namespace
 
-template <typename Scan>
-void Splitter<Scan>::reset(const NodeRows& rows, const NodeLabels& labels) {
+template <Scan S>
+void Splitter<S>::reset(const NodeRows& rows, const NodeLabels& labels) {
     rows_ = &rows;
     node_rows_ = std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
     const auto is_one = [](double x) { return x == 1; };
     by_part_ = rows.weight == rows.part;
     unit_ = by_part_ && std::ranges::all_of(rows.part, is_one);
     bar_ = rejected;
-    if constexpr (Scan::by_sets) {
-        scan_.reset(rows);
-    } else {
-        scan_.reset(labels, rows.weight);
-    }
+    scan_.reset(rows, labels);
     scan_.begin({});
     node_impurity_ = scan_.known_impurity() * rules_.score_factor;
     if (rules_.clus) {
@@ -40,8 +36,8 @@ void Splitter<Scan>::reset(const NodeRows& rows, const NodeLabels& labels) {
 }
 
 /// Starts a feature; false when its known entries are too few.
-template <typename Scan>
-bool Splitter<Scan>::count_known(std::span<const RankedEntry> missing) {
+template <Scan S>
+bool Splitter<S>::count_known(std::span<const RankedEntry> missing) {
     missing_.clear();
     known_rows_ = node_rows_;
     for (const auto& item : missing) {
@@ -53,8 +49,8 @@ bool Splitter<Scan>::count_known(std::span<const RankedEntry> missing) {
 }
 
 /// Whether the scan that was begun is worth going on: its known entries may be too alike.
-template <typename Scan>
-bool Splitter<Scan>::worth_scanning() {
+template <Scan S>
+bool Splitter<S>::worth_scanning() {
     set_gain_floor();
     return scan_.known_weight() > 0 && scan_.known_weight() >= 2 * min_weight_ &&
            std::isfinite(gain_floor_);
@@ -62,8 +58,8 @@ bool Splitter<Scan>::worth_scanning() {
 
 /// The F-test compares df * gain / (SS - gain) with a critical value; for fixed SS that is a
 /// lower bound of the gain.
-template <typename Scan>
-void Splitter<Scan>::set_gain_floor() {
+template <Scan S>
+void Splitter<S>::set_gain_floor() {
     const double impurity = scan_.known_impurity();
     gain_ceiling_ = impurity * (1 + 1e-6);
     gain_floor_ = 0;
@@ -79,8 +75,8 @@ void Splitter<Scan>::set_gain_floor() {
 }
 
 /// The gain as a score, before any division by the split information.
-template <typename Scan>
-double Splitter<Scan>::score_without_ratio(double gain) const {
+template <Scan S>
+double Splitter<S>::score_without_ratio(double gain) const {
     if (!(gain <= gain_ceiling_) || gain < gain_floor_ ||
         (gain_floor_ > 0 && gain == gain_floor_)) {
         return rejected;
@@ -90,8 +86,8 @@ double Splitter<Scan>::score_without_ratio(double gain) const {
     return score > 0 && score >= tolerance_.floor ? score : rejected;
 }
 
-template <typename Scan>
-double Splitter<Scan>::score_of(double gain, double left_weight) const {
+template <Scan S>
+double Splitter<S>::score_of(double gain, double left_weight) const {
     const double score = score_without_ratio(gain);
     if (!rules_.gain_ratio || score == rejected) return score;
     const double information = split_information(left_weight / scan_.known_weight());
@@ -99,17 +95,17 @@ double Splitter<Scan>::score_of(double gain, double left_weight) const {
 }
 
 /// Whether what has moved and the rest may be the sides of a test.
-template <typename Scan>
-bool Splitter<Scan>::may_divide_here(double left_rows) const {
+template <Scan S>
+bool Splitter<S>::may_divide_here(double left_rows) const {
     const double left = scan_.left_weight();
     const double rest = scan_.known_weight() - left;
     return left_rows >= side_rows_ && known_rows_ - left_rows >= side_rows_ &&
            left >= min_weight_ && rest >= min_weight_ && left > 0 && rest > 0;
 }
 
-template <typename Scan>
-void Splitter<Scan>::consider(double score, double gain, double left_weight, std::uint32_t upper,
-                              std::uint32_t lower, Split& best) const {
+template <Scan S>
+void Splitter<S>::consider(double score, double gain, double left_weight, std::uint32_t upper,
+                           std::uint32_t lower, Split& best) const {
     if (score == rejected || !tolerance_.better(score, best.score)) return;
     best.feature = static_cast<std::int32_t>(feature_);
     best.score = score;
@@ -124,9 +120,9 @@ void Splitter<Scan>::consider(double score, double gain, double left_weight, std
 }
 
 /// From the largest value down; `next_rank` follows the last of `stored` (missing_rank: nothing).
-template <typename Scan>
-void Splitter<Scan>::scan_down(std::span<const RankedEntry> stored, std::uint32_t next_rank,
-                               Split& best) {
+template <Scan S>
+void Splitter<S>::scan_down(std::span<const RankedEntry> stored, std::uint32_t next_rank,
+                            Split& best) {
     // A plain score is its gain but for a factor: most candidates, and most features once a good
     // one is known, are dismissed by one comparison.
     const bool plain = !rules_.gain_ratio && !rules_.mean_score;
@@ -153,9 +149,9 @@ void Splitter<Scan>::scan_down(std::span<const RankedEntry> stored, std::uint32_
 
 /// Values below zero, from the smallest up: what moves is the "no" side, so that the zeros, most
 /// of a sparse column, are never visited. Candidates still compete in decreasing order.
-template <typename Scan>
-void Splitter<Scan>::scan_negative(std::span<const RankedEntry> stored, std::uint32_t next_rank,
-                                   Split& best) {
+template <Scan S>
+void Splitter<S>::scan_negative(std::span<const RankedEntry> stored, std::uint32_t next_rank,
+                                Split& best) {
     upward_.clear();
     double moved_rows = 0;
     for (std::size_t k = stored.size(); k-- > 0;) {
@@ -175,9 +171,9 @@ void Splitter<Scan>::scan_negative(std::span<const RankedEntry> stored, std::uin
     }
 }
 
-template <typename Scan>
-void Splitter<Scan>::search_numeric(std::uint32_t feature_index, const FeatureOrder& order,
-                                    SplitMix& random, Split& best) {
+template <Scan S>
+void Splitter<S>::search_numeric(std::uint32_t feature_index, const FeatureOrder& order,
+                                 SplitMix& random, Split& best) {
     const Feature& feature = dataset_.features[feature_index];
     if (order.constant(feature.kind, rows_->size())) return;
     feature_ = feature_index;
@@ -198,8 +194,8 @@ void Splitter<Scan>::search_numeric(std::uint32_t feature_index, const FeatureOr
 
 /// C4.5: either side has a tenth of the mean class, from min_samples_leaf up to 25 rows. A feature
 /// of two values leaves nothing to choose and is as good as nominal.
-template <typename Scan>
-double Splitter<Scan>::numeric_rows(const Feature& feature) const {
+template <Scan S>
+double Splitter<S>::numeric_rows(const Feature& feature) const {
     constexpr double share = 0.1;
     constexpr double most = 25;
     if (!rules_.c45 || feature.values.size() <= 2) return min_rows_;
@@ -208,8 +204,8 @@ double Splitter<Scan>::numeric_rows(const Feature& feature) const {
 }
 
 /// C4.5, release 8: naming one of n thresholds takes log2(n) bits, and the gain pays for it.
-template <typename Scan>
-void Splitter<Scan>::pay_threshold(Split& best) const {
+template <Scan S>
+void Splitter<S>::pay_threshold(Split& best) const {
     if (best.feature < 0) return;
     best.score -= std::log2(static_cast<double>(n_tried_));
     if (!(best.score > 0 && best.score >= tolerance_.floor)) {
@@ -218,9 +214,9 @@ void Splitter<Scan>::pay_threshold(Split& best) const {
     }
 }
 
-template <typename Scan>
-void Splitter<Scan>::scan_numeric(const Feature& feature, const FeatureOrder& order,
-                                  bool has_zeros, Split& best) {
+template <Scan S>
+void Splitter<S>::scan_numeric(const Feature& feature, const FeatureOrder& order, bool has_zeros,
+                               Split& best) {
     if (!has_zeros) {
         scan_down(order.stored, missing_rank, best);
         return;
@@ -237,10 +233,10 @@ void Splitter<Scan>::scan_numeric(const Feature& feature, const FeatureOrder& or
 }
 
 /// One threshold, uniform between the smallest and the largest value in the node.
-template <typename Scan>
-void Splitter<Scan>::try_random(const Feature& feature, const FeatureOrder& order,
-                                std::uint32_t zero_rank, bool has_zeros, SplitMix& random,
-                                Split& best) {
+template <Scan S>
+void Splitter<S>::try_random(const Feature& feature, const FeatureOrder& order,
+                             std::uint32_t zero_rank, bool has_zeros, SplitMix& random,
+                             Split& best) {
     std::uint32_t top = order.stored.front().rank;
     std::uint32_t bottom = order.stored.back().rank;
     if (has_zeros) {

@@ -7,8 +7,9 @@
 
 #include "common/random.hpp"
 #include "common/tolerance.hpp"
-#include "criteria/criterion.hpp"
 #include "criteria/distance.hpp"
+#include "criteria/entropy.hpp"
+#include "criteria/variance.hpp"
 #include "data/dataset.hpp"
 #include "growing/options.hpp"
 #include "growing/orders.hpp"
@@ -16,29 +17,19 @@
 
 namespace ramify {
 
-/// Scans of label sets must know these; the others learn all they need node by node.
-template <typename Scan>
-Scan make_scan(const Targets& targets) {
-    if constexpr (Scan::by_sets) {
-        return Scan(targets);
-    } else {
-        return Scan();
-    }
-}
-
 /// Searches one feature after the other in one node. Not shared between threads.
-template <typename Scan>
+template <Scan S>
 class Splitter {
   public:
     Splitter(const Dataset& dataset, const Targets& targets, const SplitRules& rules)
         : dataset_(dataset),
           rules_(rules),
-          scan_(make_scan<Scan>(targets)),
-          n_classes_(Scan::one_class ? static_cast<double>(targets.n_labels()) : 2.0),
+          scan_(targets),
+          n_classes_(S::one_class ? static_cast<double>(targets.n_labels()) : 2.0),
           min_rows_(rounded_down(rules.min_samples_leaf)),
           // CLUS compares weights without a tolerance.
           min_weight_(rules.clus ? rules.min_weight : rounded_down(rules.min_weight)) {
-        if constexpr (Scan::uses_kernel) {
+        if constexpr (S::uses_kernel) {
             if (rules.clus) scan_.sum_categories_as_clus(targets.n_labels());
         }
     }
@@ -88,7 +79,7 @@ class Splitter {
     const Dataset& dataset_;
     const SplitRules& rules_;
     const NodeRows* rows_ = nullptr;
-    Scan scan_;
+    S scan_;
     double n_classes_;
     ScoreTolerance tolerance_;
     double node_impurity_ = 0;

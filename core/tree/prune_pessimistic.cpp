@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "criteria/distance.hpp"
+#include "criteria/entropy.hpp"
+#include "criteria/variance.hpp"
 #include "data/label_sums.hpp"
 #include "tree/edited.hpp"
 #include "tree/medoid.hpp"

@@ -1,4 +1,4 @@
-#include "criteria/criterion.hpp"
+#include "criteria/scan.hpp"
 
 #include <algorithm>
 

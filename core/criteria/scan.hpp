@@ -1,0 +1,130 @@
+// What all criteria have in common: a scan moves the entries of a node from the right side of a
+// test to the left, one at a time, and computes the gain at the cost that its formula allows.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "criteria/node_labels.hpp"
+#include "criteria/sweep.hpp"
+#include "data/dataset.hpp"
+#include "data/targets.hpp"
+
+namespace ramify {
+
+/// The impurity of a growing left side. "Left" is whatever has moved: gains are symmetric, so that
+/// a scan may run from either end. A gain is the impurity of the known entries (those without a
+/// missing value) minus that of both sides, each times its weight.
+template <typename S>
+concept Scan = requires(S scan, const S& done, const Targets& targets, const NodeRows& rows,
+                        const NodeLabels& labels, std::span<const std::uint32_t> missing,
+                        std::uint32_t entry, std::span<const RankedEntry> items,
+                        std::uint32_t next_rank, const SweepLimits& limits, bool (*worth)(double),
+                        void (*visit)(std::size_t, std::uint32_t, double, double),
+                        std::size_t category, std::span<const std::uint32_t> categories) {
+    { S::compression } -> std::convertible_to<Compression>;  // what may be done to the labels
+    { S::uses_kernel } -> std::convertible_to<bool>;         // of Kernel
+    { S::by_sets } -> std::convertible_to<bool>;    // compares label sets, does not use NodeLabels
+    { S::one_class } -> std::convertible_to<bool>;  // each row has exactly one label
+    S(targets);
+    // A new node.
+    scan.reset(rows, labels);
+    // A new feature; `missing` are the entries whose value is missing.
+    scan.begin(missing);
+    { done.known_weight() } -> std::same_as<double>;
+    { done.known_impurity() } -> std::same_as<double>;  // times weight
+    // Moves one entry, or all items in order: visit(k, next rank, gain, left weight) sees every
+    // candidate for which worth(an upper bound of its gain) holds.
+    scan.move(entry);
+    scan.sweep(items, next_rank, limits, worth, visit);
+    { done.n_passed_over() } -> std::same_as<std::size_t>;  // candidates not shown
+    { done.left_weight() } -> std::same_as<double>;
+    { done.gain() } -> std::same_as<double>;
+    // A new nominal feature, in place of begin(); sums per category. complete(c) ends the sums;
+    // category c, if there is one of that index, was not added and gets what the others leave.
+    scan.begin_values(category, missing);
+    scan.add(category, entry);
+    scan.complete(category);
+    { done.value_weight(category) } -> std::same_as<double>;
+    // The gain if a category joined the left side; the category joins it; the gain of a test with
+    // one branch per category.
+    { done.gain_with(category) } -> std::same_as<double>;
+    scan.take(category);
+    { done.gain_of_all(categories) } -> std::same_as<double>;
+};
+
+/// Sums over the first entries of a sweep, for each number of entries.
+struct PrefixSums {
+    std::vector<double> weight;
+    std::vector<double> rows;
+    std::vector<double> square;
+    std::vector<double> cross;
+    std::vector<double> gain;
+
+    /// Sums up weights and rows; returns after how many items the rest grows too small.
+    std::size_t weigh(std::span<const RankedEntry> items, std::span<const double> weights,
+                      double known_weight, const SweepLimits& limits);
+    /// The same where the weights are summed up already.
+    std::size_t cut(std::span<const RankedEntry> items, double known_weight,
+                    const SweepLimits& limits);
+    /// The same for n entries of weight 1.
+    std::size_t count(std::size_t n, double known_weight, const SweepLimits& limits);
+    void make_room(std::size_t n);
+
+    /// Shows the visitor the candidates among the first n places, once the gains are there.
+    template <typename Visit>
+    void show(std::span<const RankedEntry> items, std::size_t n, std::uint32_t next_rank,
+              const SweepLimits& limits, Visit&& visit) const {
+        for (std::size_t k = 0; k < n; ++k) {
+            const std::uint32_t next = k + 1 < items.size() ? items[k + 1].rank : next_rank;
+            const double left = weight[k];
+            if (next == items[k].rank || next == missing_rank || rows[k] < limits.min_rows ||
+                left < limits.min_weight || left <= 0) {
+                continue;
+            }
+            visit(k, next, gain[k], left);
+        }
+    }
+
+  private:
+    std::size_t counted_ = 0;  // the first weights and rows that are 1, 2, 3, ...
+};
+
+/// Weights of the known entries and of the left side, which all scans keep.
+class ScanBase {
+  public:
+    double known_weight() const { return known_weight_; }
+    double left_weight() const { return left_weight_; }
+    double value_weight(std::size_t value) const { return value_weight_[value]; }
+    /// Candidates that the last sweep did not show because others have a larger gain.
+    std::size_t n_passed_over() const { return n_passed_over_; }
+    void pass_over(std::size_t n) { n_passed_over_ += n; }
+
+  protected:
+    void reset_base(const NodeRows& rows, const NodeLabels& labels) {
+        labels_ = &labels;
+        weights_ = rows.weight;
+    }
+    /// The entry's labels without the fillers.
+    std::span<const std::uint32_t> ids(std::uint32_t entry) const {
+        const auto begin = labels_->indptr[entry];
+        auto end = labels_->indptr[entry + 1];
+        while (end > begin && labels_->ids[end - 1] >= labels_->n_local()) --end;
+        return {labels_->ids.data() + begin, end - begin};
+    }
+
+    /// Gives category `value` the sums and the weight that all others leave of the known ones.
+    void subtract_others(std::size_t value, const std::vector<double>& known,
+                         std::vector<double>& sums, std::vector<double>& weights) const;
+
+    const NodeLabels* labels_ = nullptr;
+    std::span<const double> weights_;
+    double known_weight_ = 0;
+    double left_weight_ = 0;
+    std::vector<double> value_weight_;
+    std::size_t n_passed_over_ = 0;
+};
+
+}  // namespace ramify
