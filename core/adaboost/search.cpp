@@ -223,7 +223,6 @@ LabelLayout::LabelLayout(std::vector<std::vector<std::uint32_t>> parents)
         n_levels = std::max(n_levels, level[j] + 1);
     }
     for (std::size_t v = 0; v < n_levels; ++v) {
-        first_block_.push_back(label_.size() / label_lanes);
         for (std::size_t j = 0; j < parents_.size(); ++j) {
             if (level[j] != v) continue;
             lane_[j] = label_.size();
@@ -231,7 +230,6 @@ LabelLayout::LabelLayout(std::vector<std::vector<std::uint32_t>> parents)
         }
         while (label_.size() % label_lanes != 0) label_.push_back(no_label);
     }
-    first_block_.push_back(label_.size() / label_lanes);
 }
 
 LabelBlocks::LabelBlocks(std::size_t n_rows, std::size_t n_blocks)

@@ -21,17 +21,13 @@ class LabelLayout {
     explicit LabelLayout(std::vector<std::vector<std::uint32_t>> parents);
 
     std::size_t n_labels() const { return parents_.size(); }
-    std::size_t n_levels() const { return first_block_.size() - 1; }
-    std::size_t n_blocks() const { return first_block_.back(); }
-    /// The blocks of a level are first_block(level), ..., first_block(level + 1) - 1.
-    std::size_t first_block(std::size_t level) const { return first_block_[level]; }
+    std::size_t n_blocks() const { return label_.size() / label_lanes; }
     std::size_t lane(std::size_t label) const { return lane_[label]; }  // counted over all blocks
     std::size_t label(std::size_t lane) const { return label_[lane]; }
     const std::vector<std::uint32_t>& parents(std::size_t label) const { return parents_[label]; }
 
   private:
     std::vector<std::vector<std::uint32_t>> parents_;
-    std::vector<std::size_t> first_block_;
     std::vector<std::size_t> lane_;
     std::vector<std::size_t> label_;
 };

@@ -50,8 +50,6 @@ struct NodeLabels {
         weights = label_weight;
         weights.resize(n_local() + n_fillers, 0.0);
     }
-    /// Sum of squares around the mean vector: W times the HMC variance.
-    double sum_of_squares() const { return weight > 0 ? mass - square / weight : 0; }
 };
 
 /// The labels of n rows of weight 1 as the variance criterion takes them. Trees that learn many
