@@ -1,4 +1,4 @@
-// Boosting for Python: a Booster that learns round by round, and the margins of many rounds.
+// Binds core/adaboost: a Booster that learns round by round, and the margins of many rounds.
 #include "adaboost/adaboost.hpp"
 
 #include <nanobind/stl/string.h>

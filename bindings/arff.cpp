@@ -1,4 +1,4 @@
-// Python's view of core/arff/arff.hpp: the parser, and its arrays handed to numpy without copies.
+// Binds core/arff: the parser, and its arrays passed to numpy without copies.
 #include "arff/arff.hpp"
 
 #include <nanobind/stl/string.h>

@@ -1,4 +1,5 @@
-// Array types shared by the bindings: views of numpy arrays in, numpy arrays that own vectors out.
+// Array types of the bindings: views of numpy arrays as arguments, numpy arrays that own a vector
+// as results.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// BR-DT's extension of leaves for Python.
+// Binds core/brdt: the extension of leaves.
 #include "brdt/leaf_extension.hpp"
 #include "init.hpp"
 #include "matrices.hpp"

@@ -1,4 +1,4 @@
-// Python's view of core/curves/curves.hpp.
+// Binds core/curves: areas under curves.
 #include "curves/curves.hpp"
 
 #include <nanobind/stl/optional.h>

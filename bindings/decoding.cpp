@@ -1,4 +1,4 @@
-// Python's view of core/decoding/decode.hpp.
+// Binds core/decoding: label sets that end in leaves.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 

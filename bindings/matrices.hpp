@@ -1,4 +1,4 @@
-// Matrices and trees as the bindings take them: numpy views, and checks before the core runs.
+// Matrices as arguments: numpy views, and checks before the core is called.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ inline void check_compressed(std::span<const std::int64_t> indptr,
     for (std::size_t r = 0; r + 1 < indptr.size(); ++r) {
         require(indptr[r] <= indptr[r + 1], "indptr must not decrease");
     }
-    // Sorted and without repeats, so that no cell is counted twice.
+    // Sorted and without duplicates, so that no cell is counted twice.
     for (std::size_t r = 0; r + 1 < indptr.size(); ++r) {
         for (auto k = indptr[r]; k < indptr[r + 1]; ++k) {
             const auto index = indices[static_cast<std::size_t>(k)];

@@ -1,4 +1,4 @@
-// How Python stops work in the core: Ctrl-C in the main thread, a flag in all others.
+// How Python interrupts the core: Ctrl-C in the main thread, a flag in all others.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,7 +11,7 @@
 
 namespace ramify::bindings {
 
-/// Python delivers signals to its main thread alone; trees that grow in other threads look here.
+/// Python delivers signals to its main thread only; work in other threads checks this flag.
 struct StopFlag {
     std::atomic<bool> set{false};
 };
@@ -24,14 +24,14 @@ inline std::function<bool()> interrupted_by(const StopFlag* flag) {
     };
 }
 
-/// Runs work of the core without Python's lock; turns its end by request into an exception.
+/// Runs work of the core without Python's lock; turns an interruption into an exception.
 template <typename Work>
 auto stoppable(Work work) {
     try {
         nanobind::gil_scoped_release release;
         return work();
     } catch (const Interrupted&) {
-        // A signal has left its own exception; a flag has not.
+        // A signal has set its own exception; a flag has not.
         if (PyErr_Occurred() != nullptr) throw nanobind::python_error();
         throw std::runtime_error("stopped on request");
     }

@@ -18,7 +18,7 @@ using Arrays = nb::typed<nb::dict, nb::str, nb::object>;
 
 // ---- reading -------------------------------------------------------------------------------
 
-/// Any array of one dimension; its type is looked at when it is read.
+/// Any one-dimensional array; its type is checked when it is read.
 using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <typename To, typename From>

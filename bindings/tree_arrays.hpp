@@ -1,4 +1,4 @@
-// A tree as arrays of numpy's, for pickles and files.
+// Trees as numpy arrays, for pickles and files.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,13 +7,13 @@
 
 namespace ramify::bindings {
 
-/// A tree from its arrays, either all of them as they are, or packed. A tree may come from a file:
-/// what could lead prediction astray is refused.
+/// A tree from its arrays, packed or not. The arrays may come from a file: everything that could
+/// make predictions read out of bounds is refused.
 Tree tree_from_arrays(
     const nanobind::typed<nanobind::dict, nanobind::str, nanobind::object>& arrays);
 
-/// The arrays of PackedTree, each in the smallest type that holds it exactly; those of the tree as
-/// they are where packing would lose something.
+/// The arrays of PackedTree, each in the smallest exact type; the arrays of the tree itself if
+/// packing would not be exact.
 nanobind::dict packed_arrays(nanobind::handle_t<Tree> self);
 
 }  // namespace ramify::bindings

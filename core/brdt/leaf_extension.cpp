@@ -27,7 +27,7 @@ LeafExtension::LeafExtension(LabelRules rules)
 
 void LeafExtension::extend(const LabelledLeaf& leaf, std::span<const std::int32_t> component,
                            std::uint8_t* values) {
-    given_.assign(rules_.n_labels(), unknown);
+    given_.assign(rules_.n_labels(), not_given);
     n_given_ = 0;
     right_.assign(leaf.rows.begin(), leaf.rows.end());
     sources_.clear();
@@ -41,12 +41,12 @@ void LeafExtension::extend(const LabelledLeaf& leaf, std::span<const std::int32_
         const auto end = static_cast<std::size_t>(rules_.premise_indptr[rule + 1]);
         for (auto k = static_cast<std::size_t>(rules_.premise_indptr[rule]); k < end; ++k) {
             const auto label = static_cast<std::size_t>(rules_.premise_label[k]);
-            if (given_[label] == unknown) give(label, rules_.premise_value[k]);
+            if (given_[label] == not_given) give(label, rules_.premise_value[k]);
         }
     }
     for (std::size_t i = 0; i < component.size(); ++i) {
         const auto label = static_cast<std::size_t>(component[i]);
-        values[i] = given_[label] == unknown ? majority(leaf.rows, label) : given_[label];
+        values[i] = given_[label] == not_given ? majority(leaf.rows, label) : given_[label];
     }
 }
 
@@ -59,8 +59,8 @@ void LeafExtension::give(std::size_t label, std::uint8_t value) {
     std::erase_if(right_, [&](std::int64_t row) { return has[row] != value; });
 }
 
-/// The rule for a label's value that makes the best rule of the leaf. n(B) is the same for all, so
-/// that the largest weight of right rows has the best Laplace precision.
+/// The rule for the value of a label that is most precise in the leaf. n(B) is the same for all
+/// rules, so that the one with the largest weight of correct rows has the best Laplace precision.
 std::int32_t LeafExtension::best_rule(std::size_t source) {
     const auto begin = static_cast<std::size_t>(rules_.rule_indptr[source]);
     const auto end = static_cast<std::size_t>(rules_.rule_indptr[source + 1]);
@@ -85,7 +85,7 @@ void LeafExtension::count_rules(std::size_t source) {
     }
 }
 
-/// The commoner value of a label in a leaf; of all rows if the leaf has none.
+/// The more frequent value of a label in a leaf; over all rows if the leaf is empty.
 std::uint8_t LeafExtension::majority(std::span<const std::int64_t> rows, std::size_t label) const {
     const std::uint8_t* has = rules_.has.data() + label * rules_.n_rows;
     double total = 0;

@@ -1,5 +1,5 @@
-// BR-DT: a leaf that predicts one label is extended to the labels related to it, by the rules of
-// trees that predict each label from the others.
+// BR-DT: extends a leaf that predicts one label to the labels related to it, by the rules of trees
+// that predict each label from the others.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,9 @@ struct LabelRules {
     std::vector<std::int32_t> rule_of_row;  // per label and row: the rule whose premise holds
     std::vector<double> accuracy;           // per label: of its tree
     std::vector<std::int64_t> rule_indptr;  // per label + 1
-    std::vector<std::int32_t> preferred;    // per label, its rules: of equally good ones the first
-    std::vector<std::uint8_t> conclusion;   // per rule
+    std::vector<std::int32_t>
+        preferred;  // per label, its rules: the first of equally good ones wins
+    std::vector<std::uint8_t> conclusion;      // per rule
     std::vector<std::int64_t> premise_indptr;  // per rule + 1
     std::vector<std::int32_t> premise_label;
     std::vector<std::uint8_t> premise_value;
@@ -30,7 +31,7 @@ struct LabelRules {
 
 /// A leaf of the tree of one label.
 struct LabelledLeaf {
-    std::span<const std::int64_t> rows;  // training rows that count
+    std::span<const std::int64_t> rows;  // training rows with a weight above 0
     std::size_t label;
     std::uint8_t value;
 };
@@ -45,7 +46,7 @@ class LeafExtension {
                 std::uint8_t* values);
 
   private:
-    static constexpr std::uint8_t unknown = 2;
+    static constexpr std::uint8_t not_given = 2;
     static constexpr std::int32_t no_rule = -1;
 
     void give(std::size_t label, std::uint8_t value);
@@ -54,7 +55,7 @@ class LeafExtension {
     std::uint8_t majority(std::span<const std::int64_t> rows, std::size_t label) const;
 
     LabelRules rules_;
-    std::vector<std::uint8_t> common_;  // per label: the commoner value of all rows
+    std::vector<std::uint8_t> common_;  // per label: the more frequent value over all rows
     std::vector<std::uint8_t> given_;   // per label
     std::size_t n_given_ = 0;
     std::vector<std::int64_t> right_;                      // rows that have all that is given

@@ -1,4 +1,4 @@
-// Eight numbers at a time: what is done to one label is done to eight rows.
+// Arithmetic on eight numbers at a time: the same operation for one label of eight rows.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace ramify {
 
-// Compilers without vector types work on one row at a time, by the same code.
+// Compilers without vector types process one row at a time with the same code.
 #if defined(__GNUC__) || defined(__clang__)
 typedef double Lanes __attribute__((vector_size(64)));
 typedef std::uint64_t LaneBits __attribute__((vector_size(64)));
 #define RAMIFY_INSIDE inline __attribute__((always_inline))
 #if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"  // no function that takes or returns lanes is ever called
+#pragma GCC diagnostic ignored "-Wpsabi"  // functions that take or return lanes are always inlined
 #endif
 #else
 typedef double Lanes;
@@ -21,10 +21,10 @@ typedef std::uint64_t LaneBits;
 #define RAMIFY_INSIDE inline
 #endif
 
-/// Rows that are worked on together. A table of them is stored by columns.
+/// Rows processed together. A table of them is stored by columns.
 inline constexpr std::size_t abreast = sizeof(Lanes) / sizeof(double);
 
-/// The numbers of one column; they need not be aligned.
+/// Loads one column, which need not be aligned.
 RAMIFY_INSIDE Lanes load(const double* from, std::size_t column) {
     Lanes lanes;
     std::memcpy(&lanes, from + column * abreast, sizeof(lanes));

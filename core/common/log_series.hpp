@@ -1,4 +1,4 @@
-// The series that logarithms are taken with where many are: no branches, no calls.
+// The series for computing many logarithms at once, without branches or calls.
 #pragma once
 
 #include "common/lanes.hpp"
@@ -6,8 +6,8 @@
 namespace ramify {
 
 /// (artanh(s) / s - 1) / z with z = s^2: 1/3 + z/5 + z^2/7 + ... With x = 2^k m and m in [√½, √2),
-/// log m = 2 artanh(s) for s = (m - 1) / (m + 1), which is below 0.172: what is left out counts
-/// less than the last bit. T is a number, or several side by side.
+/// log m = 2 artanh(s) for s = (m - 1) / (m + 1), which is below 0.172: the truncation error is
+/// below the last bit. T is a number, or a vector of numbers.
 template <typename T>
 RAMIFY_INSIDE T artanh_tail(const T& z) {
     T tail = z * (1.0 / 21) + 1.0 / 19;

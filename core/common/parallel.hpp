@@ -1,4 +1,4 @@
-// Work shared among a few threads, and a way to stop it.
+// Parallel loops, and a way to interrupt them.
 #pragma once
 
 #include <atomic>
@@ -12,13 +12,13 @@
 
 namespace ramify {
 
-/// Thrown out of long work when the caller asked to stop.
+/// Thrown when the caller asks to stop.
 struct Interrupted : std::runtime_error {
     Interrupted() : std::runtime_error("interrupted") {}
 };
 
-/// Asks the caller now and then whether to go on. Only the thread that made it may ask the caller
-/// (it may have to take Python's lock); the others look at the flag.
+/// Asks the caller every 50 ms whether to stop. Only the thread that created the signal asks, as
+/// the caller may have to acquire Python's lock; the others check a flag.
 class StopSignal {
   public:
     explicit StopSignal(std::function<bool()> asked)
@@ -43,8 +43,8 @@ class StopSignal {
     std::atomic<bool> stopped_{false};
 };
 
-/// Runs task(thread, index) for every index below n_tasks; indices are handed out in order, the
-/// calling thread is thread 0 and works too. The first exception is thrown again at the end.
+/// Runs task(thread, index) for every index below n_tasks. Indices are handed out in increasing
+/// order; the calling thread is thread 0. The first exception is rethrown at the end.
 template <typename Task>
 void parallel_for(unsigned n_threads, std::size_t n_tasks, StopSignal& signal, Task task) {
     std::atomic<std::size_t> next{0};

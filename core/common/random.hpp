@@ -1,4 +1,4 @@
-// Small generators with fixed sequences: the same numbers on every platform.
+// Random number generators that give the same numbers on every platform.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline std::uint64_t mix(std::uint64_t x) {
 }
 
 /// SplitMix64: a counter with a finaliser. Every node of a tree has its own, seeded by its place
-/// in the tree, so that no node's draws depend on the order in which nodes are grown.
+/// in the tree, so that draws do not depend on the order in which nodes are grown.
 class SplitMix {
   public:
     explicit SplitMix(std::uint64_t seed) : state_(seed) {}
@@ -22,7 +22,7 @@ class SplitMix {
         state_ += 0x9E3779B97F4A7C15u;
         return mix(state_);
     }
-    /// Uniform in [0, bound), without bias (Lemire's multiply and reject).
+    /// Uniform in [0, bound), without bias (Lemire's method).
     std::uint32_t below(std::uint32_t bound) {
         for (;;) {
             const std::uint64_t product = (next() >> 32) * bound;
@@ -39,12 +39,12 @@ class SplitMix {
     std::uint64_t state_;
 };
 
-/// java.util.Random: the linear congruential generator whose numbers CLUS draws.
+/// java.util.Random, the linear congruential generator that CLUS uses.
 class JavaRandom {
   public:
     explicit JavaRandom(std::int64_t seed)
         : state_((static_cast<std::uint64_t>(seed) ^ 0x5DEECE66Du) & mask) {}
-    /// A generator that goes on where another one stopped.
+    /// A generator that continues from the state of another one.
     static JavaRandom resumed(std::uint64_t state) {
         JavaRandom random(0);
         random.state_ = state & mask;

@@ -1,4 +1,4 @@
-// Memory for values that are about to be written.
+// Uninitialised memory for values that are about to be written.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace ramify {
 
-/// Unlike a std::vector it does not touch new memory, which may be larger than what will be used,
-/// and does not keep the old content when it grows.
+/// Unlike std::vector it does not initialise new memory, of which only a part may be used, and
+/// does not keep the old content when it grows.
 template <typename T>
 class Scratch {
   public:
@@ -19,7 +19,7 @@ class Scratch {
 
     void make_room(std::size_t n) {
         if (values_ != nullptr && capacity_ >= n) return;
-        // Not one by one: the memory is used again for nodes of all sizes.
+        // Grows geometrically: the memory is reused for nodes of all sizes.
         capacity_ = std::max(n, 2 * capacity_);
         values_ = std::make_unique_for_overwrite<T[]>(capacity_);
     }

@@ -6,7 +6,7 @@ namespace ramify {
 
 namespace {
 
-/// What moves entries to the left side, see DistanceScan.
+/// Arrays for moving entries to the left side, see DistanceScan.
 struct SetMoves {
     const std::uint32_t* set;  // per entry
     const double* weight;      // per entry
@@ -101,7 +101,7 @@ void DistanceScan::move(std::uint32_t entry) {
 }
 
 void DistanceScan::move_all(std::span<const RankedEntry> items) {
-    // Few entries, such as a sparse column's: pairs of them are fewer than cells of their rows.
+    // A few entries, such as those of a sparse column, have fewer pairs than cells.
     if (2 * items.size() <= stride_ / simd_block) {
         move_few(items);
         return;
@@ -150,7 +150,7 @@ void DistanceScan::complete(std::size_t value) {
     for (std::size_t v = 0; v < value_weight_.size(); ++v) {
         const double* sums = value_sums_.data() + v * n;
         double* left = value_left_.data() + v * stride_;
-        // A category has few of the node's sets: all categories together cost entries times sets.
+        // A category has few of the sets: all categories together cost entries times sets.
         for (std::size_t a = 0; a < n; ++a) {
             if (sums[a] != 0) add_scaled(left, row(a), sums[a], stride_);
         }

@@ -69,12 +69,12 @@ class DistanceScan : public ScanBase {
     NodeSetsBuilder builder_;
     NodeSets node_;
     std::size_t stride_ = 0;           // sets of the node, rounded up to simd_block
-    std::vector<double> cells_;        // k(a, b), rows of `stride_`, filled up with zeros
+    std::vector<double> cells_;        // k(a, b), rows of `stride_`, padded with zeros
     std::vector<double> cross_;        // per set b: sum over the entries of v k(., b)
     double square_ = 0;                // Q of the node
     double weight_ = 0;                // W of the node
     std::vector<double> left_;         // g
-    std::vector<double> missing_;      // the same over the entries with an unknown value
+    std::vector<double> missing_;      // the same over the entries with a missing value
     std::vector<double> known_cross_;  // cross_ over the others
     std::vector<double> known_;        // weight of each set over the same entries
     double known_square_ = 0;          // Q over the same entries

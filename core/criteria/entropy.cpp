@@ -53,7 +53,7 @@ void EntropyScan<exclusive>::list_classes() {
     for (std::uint32_t entry = 0; entry < classes_.size(); ++entry) {
         const auto labels = ids(entry);
         classes_[entry] = labels.empty() ? -1 : static_cast<std::int32_t>(labels.front());
-        if (exclusive && labels.empty()) {  // such entries make the entropy another function
+        if (exclusive && labels.empty()) {  // the formula requires one class per entry
             classes_.clear();
             return;
         }

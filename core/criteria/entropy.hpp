@@ -40,7 +40,7 @@ class EntropyScan : public ScanBase {
             sweep_items(items, next_rank, limits, *this, visit);
             return;
         }
-        // Candidates are listed first: their logarithms are cheaper all at once.
+        // Candidates are listed first: it is faster to compute their logarithms all at once.
         candidates_.clear();
         std::conditional_t<exclusive, OneClass, OneLabel> one{*this};
         make_room(items.size());
@@ -137,9 +137,9 @@ class EntropyScan : public ScanBase {
         right_term_[id] = right;
     }
     void begin_terms(bool whole_node);
-    /// For what a sweep of n entries notes.
+    /// Reserves memory for what a sweep of n entries records.
     void make_room(std::size_t n);
-    /// Gains of all candidates of a sweep, from what its mover has noted.
+    /// Gains of all candidates of a sweep, from what its mover has recorded.
     void write_gains();
     void write_label_gains();
     void write_class_gains();
@@ -160,8 +160,8 @@ class EntropyScan : public ScanBase {
     double right_terms_ = 0;          // exclusive: the same for the right side
     std::vector<double> left_term_;   // exclusive: x log2 x per class
     std::vector<double> right_term_;  // exclusive: the same for the right side
-    std::vector<double> node_term_;   // exclusive: the same for the node; empty: not known yet
-    // A sweep's candidates, and what their gains are made of.
+    std::vector<double> node_term_;   // exclusive: the same for the node; empty: not computed
+    // The candidates of a sweep, and the terms of their gains.
     struct Candidate {
         std::size_t k;
         std::uint32_t next;
@@ -170,7 +170,7 @@ class EntropyScan : public ScanBase {
     std::vector<Candidate> candidates_;
     std::vector<double> gains_;
     std::vector<double> positive_;        // one label: its weight on the left
-    std::vector<std::size_t> n_crossed_;  // exclusive: how many crossings came before
+    std::vector<std::size_t> n_crossed_;  // exclusive: number of crossings before
     std::vector<std::int32_t> crossed_;   // exclusive, per crossing: the class
     std::vector<double> sides_;           // exclusive, per crossing: its weight left and right
     std::vector<double> terms_;           // numbers x, then x log2 x

@@ -8,9 +8,9 @@
 
 namespace ramify {
 
-/// A scan by the kernel pays for n cells per entry, a scan by labels for its labels; the kernel
-/// itself costs as much as a few scans. The numbers are fitted on FunCat and Gene Ontology, trees
-/// (all features) and forests (five to seven).
+/// A scan by kernel costs n cells per entry, a scan by labels the labels of the entry; computing
+/// the kernel costs as much as a few scans. The constants were fitted on FunCat and Gene Ontology
+/// data, for trees (all features) and forests (five to seven).
 bool Kernel::pays(const NodeLabels& labels, std::size_t n_scans) {
     const bool many = n_scans >= 20;
     const std::size_t most = many ? 160 : 100;

@@ -1,6 +1,6 @@
-// Inner products of label sets between the entries of a small node. Below a certain size they cost
-// less than the labels themselves: a scan adds one row per entry, and a child's are a part of its
-// parent's.
+// Inner products of the label sets of the entries of a small node. Below a certain size they are
+// cheaper than the labels themselves: a scan adds one row per entry, and the products of a child
+// are a part of its parent's.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct NodeLabels;
 /// are exactly zero and no sum is much larger than the impurity it stands for.
 struct Kernel {
     std::size_t stride = 0;     // cells of a row; 0: there is no kernel
-    Scratch<double> cells;      // rows of `stride` cells, filled up with zeros
+    Scratch<double> cells;      // rows of `stride` cells, padded with zeros
     std::vector<double> cross;  // per entry j: sum_i v_i [i, j]
     double mass = 0;            // sum_i v_i [i, i]
     double square = 0;          // sum_ij v_i v_j [i, j]
@@ -28,11 +28,11 @@ struct Kernel {
     void clear() { stride = 0; }
     const double* row(std::size_t entry) const { return cells.data() + entry * stride; }
 
-    /// Whether so many scans of these labels are better served by a kernel.
+    /// Whether a kernel makes `n_scans` scans of these labels faster.
     static bool pays(const NodeLabels& labels, std::size_t n_scans);
     /// The origin is the empty set of the node's (renumbered) labels.
     void compute(const NodeLabels& labels, const NodeRows& rows);
-    /// The part of the parent's; above[i]: the number that entry i has there.
+    /// Takes the kernel of a child from its parent; above[i]: entry i in the parent.
     void restrict_to(const Kernel& parent, std::span<const std::uint32_t> above,
                      const NodeRows& rows);
 

@@ -8,9 +8,9 @@ namespace ramify {
 
 namespace {
 
-/// Blocks written per entry whether it has them or not: hardly an entry has more.
+/// Blocks written per entry whether it has them or not; few entries have more.
 constexpr std::uint32_t usual_blocks = 8;
-/// How many blocks ahead of its use the labels of a block are asked for.
+/// How many blocks ahead the labels of a block are prefetched.
 constexpr std::size_t blocks_ahead = 16;
 
 }  // namespace
@@ -21,7 +21,7 @@ void LabelMoves::reset(const NodeLabels& labels, std::span<const double> weights
     prepared_ = false;
 }
 
-/// Left to the first feature that moves anything: a node may have none.
+/// Called by the first feature that moves an entry: a node may have none.
 void LabelMoves::prepare() {
     constexpr auto block = static_cast<std::uint32_t>(NodeLabels::block);
     const NodeLabels& labels = *labels_;
@@ -73,7 +73,7 @@ void LabelMoves::list(std::span<const RankedEntry> items, double* weight, double
         square[k] = square_sum;
         cross[k] = cross_sum;
     }
-    // What is asked for ahead of the last blocks must be somewhere.
+    // Prefetching reads past the last block.
     std::fill_n(block_.data() + n_blocks, blocks_ahead, 0u);
 }
 

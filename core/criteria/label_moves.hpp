@@ -1,8 +1,8 @@
-// The inner loop of a tree: entries cross to the left side one after the other, at the cost of
-// their labels. Numbers of labels differ from entry to entry, so a loop over each entry's own
-// would be mispredicted once an entry, which costs as much as its labels. Here entries are first
-// written down as blocks of a fixed number of labels, without a branch, and all blocks are moved
-// in one loop.
+// The inner loop of tree growing: entries move to the left side one after the other, at the cost
+// of their labels. The number of labels differs from entry to entry, so that a loop over the
+// labels of each would be mispredicted once per entry, which costs as much as its labels. Entries
+// are therefore first listed as blocks of a fixed number of labels, without branches, and all
+// blocks are then moved in one loop.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ class LabelMoves {
     /// A new node.
     void reset(const NodeLabels& labels, std::span<const double> weights);
     /// A new feature: nothing has moved. `missing`: per label, w_c times the weight of the entries
-    /// whose value is unknown and that have it; null where all values are known.
+    /// with a missing value that have it; null if no value is missing.
     void begin(const double* missing);
-    /// Writes items down in the order in which they will move, and what the first k + 1 of them
-    /// weigh and add by themselves.
+    /// Lists items in the order in which they will move, with the weight of the first k + 1 of
+    /// them and what each of these adds by itself.
     void list(std::span<const RankedEntry> items, double* weight, double* square, double* cross);
     /// Moves the first n items of the list: square[k] and cross[k] become all that they add.
     void move_listed(std::size_t n, double* square, double* cross);
 
   private:
-    /// What a scan needs of an entry, in one piece.
+    /// What a scan needs of an entry, in one cache line.
     struct alignas(32) Part {
         double weight;
         double square;        // what it adds to Q1 alone
@@ -45,13 +45,13 @@ class LabelMoves {
 
     const NodeLabels* labels_ = nullptr;
     std::span<const double> weights_;
-    bool prepared_ = false;  // what follows belongs to the node at hand
+    bool prepared_ = false;  // whether what follows belongs to the current node
     const double* missing_ = nullptr;
     bool unit_ = false;                 // every entry has weight 1
     Scratch<Part> parts_;               // per entry
     std::vector<double> label_weight_;  // per label and filler
     std::vector<double> left_;          // per label and filler: w_c S_c
-    Scratch<std::uint32_t> block_;      // those of the items, in order
+    Scratch<std::uint32_t> block_;      // of the items, in order
     Scratch<double> block_weight_;      // per block of the node: that of its entry
     Scratch<std::uint32_t> end_;        // per item: blocks so far
     Scratch<double> sum_;               // per block, from 1: sum of v w S over the blocks so far

@@ -20,7 +20,7 @@ struct RowLabels {
     double single(std::size_t) const { return 0; }
 };
 
-/// The labels of some entries of a node as it numbers them; fillers have a number past the end.
+/// The labels of some entries of the parent, as numbered there; fillers are past the end.
 struct ParentLabels {
     const NodeLabels& parent;
     std::span<const std::uint32_t> above;
@@ -52,7 +52,7 @@ void NodeLabelsBuilder::build(const NodeRows& rows, NodeLabels& node) {
 
 void NodeLabelsBuilder::build_below(const NodeLabels& parent, std::span<const std::uint32_t> above,
                                     const NodeRows& rows, NodeLabels& node) {
-    // With half of the entries still there, few labels could be dropped or merged.
+    // If half of the entries remain, few labels could be dropped or merged.
     if (2 * rows.size() > parent.n_numbered) {
         carry_over(parent, above, rows, node);
     } else {
@@ -60,7 +60,7 @@ void NodeLabelsBuilder::build_below(const NodeLabels& parent, std::span<const st
     }
 }
 
-/// Keeps the parent's numbers: only totals change, and the sums that depend on them.
+/// Keeps the numbers of the parent: only totals change, and the sums that depend on them.
 void NodeLabelsBuilder::carry_over(const NodeLabels& parent, std::span<const std::uint32_t> above,
                                    const NodeRows& rows, NodeLabels& node) {
     const std::size_t n_local = parent.n_local();
@@ -98,7 +98,7 @@ void NodeLabelsBuilder::carry_over(const NodeLabels& parent, std::span<const std
     sum_entries(parent, above, rows, node);
 }
 
-/// What each entry has of its parent's sums, and its part of the weighted totals.
+/// The sums of each entry, from those of its parent and the weighted totals.
 void NodeLabelsBuilder::sum_entries(const NodeLabels& parent, std::span<const std::uint32_t> above,
                                     const NodeRows& rows, NodeLabels& node) {
     node.weight = weight_;
@@ -185,7 +185,7 @@ void NodeLabelsBuilder::number(const Source& source, std::size_t n_entries, Node
     weigh_numbered(node);
 }
 
-/// A number for a set of rows, or why it gets none. Two labels count as copies when the sums of
+/// Numbers a label, unless it is folded or a copy. Two labels count as copies when the sums of
 /// 64-bit row keys and the numbers of rows agree: a false match among a million labels has a
 /// chance of about 1e-8.
 NodeLabelsBuilder::LabelFate NodeLabelsBuilder::number_label(const LabelCount& seen, double weight,
@@ -209,7 +209,7 @@ NodeLabelsBuilder::LabelFate NodeLabelsBuilder::number_label(const LabelCount& s
     return {.local = local};
 }
 
-/// What numbered labels add to an entry is known once all their copies are.
+/// What numbered labels add to an entry; known once all copies have been merged.
 void NodeLabelsBuilder::weigh_numbered(const NodeLabels& node) {
     for (std::size_t l = 0; l < node.n_local(); ++l) {
         LabelFate& fate = owners_[l].turned ? turned_[owners_[l].place] : fates_[owners_[l].place];
@@ -226,8 +226,8 @@ void NodeLabelsBuilder::make_room(std::size_t n_entries, NodeLabels& node) const
     node.ids.make_room(n_listed_ + n_entries * (turned_.size() + NodeLabels::block) + 1);
 }
 
-/// Every number is written, and stays if it is one: the loops over an entry's labels have no
-/// branch to mispredict but their own end.
+/// Branch-free: every number is written, and kept if it is valid. The only branch of the loops
+/// over the labels of an entry is their end.
 template <typename Source>
 void NodeLabelsBuilder::fill(const Source& source, const NodeRows& rows, NodeLabels& node) {
     node.weight = weight_;

@@ -1,5 +1,5 @@
-// The labels of one node in the smallest form that leaves every gain unchanged. Small nodes are
-// where most of a tree's time goes; there most labels are constant, alone or copies of another.
+// The labels of one node in the smallest form that leaves every gain unchanged. Most of the time
+// is spent in small nodes, where most labels are constant, occur once or are copies of another.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,19 @@
 
 namespace ramify {
 
-/// What a criterion allows to do to labels without changing its gains.
+/// What may be done to labels without changing the gains of a criterion.
 struct Compression {
     bool binary = false;  // impurity is a sum over labels that treats "has" and "has not" alike:
-                          // labels that most rows have are turned round, those that all rows have
-                          // are dropped, and labels of the same rows become one with the sum of
-                          // their weights
-    bool fold_single = false;  // a label of one row adds a constant of that row (variance only)
+                          // labels that most rows have are inverted, those that all rows have are
+                          // dropped, and labels of the same rows are merged, their weights added
+    bool fold_single = false;  // a label of one row becomes a constant of that row (variance only)
 };
 
-/// Labels are numbered anew from 0; an "entry" is a position in NodeRows.
+/// Labels are renumbered from 0; an "entry" is a position in NodeRows.
 struct NodeLabels {
-    // The entry's labels, renumbered, filled up to a multiple of `block` with numbers from
-    // n_local() on, of labels of weight zero: loops over blocks are regular. The fillers differ,
-    // so that a loop that adds to its labels need not wait for the last filler's sum.
+    // The renumbered labels of each entry, padded to a multiple of `block` with numbers from
+    // n_local() on, of labels with weight zero. The fillers differ, so that a loop that adds to
+    // its labels need not wait for the sum of the previous filler.
     static constexpr std::size_t block = 4;
     static constexpr std::size_t n_fillers = 16;
     std::vector<std::uint32_t> indptr;  // per entry + 1
@@ -39,11 +38,11 @@ struct NodeLabels {
     double mass = 0;             // sum_c w_c T_c
     double square = 0;           // Q = sum_c w_c T_c^2
 
-    Kernel kernel;  // small nodes: what scans of numeric features use instead of all this
+    Kernel kernel;  // small nodes: used by scans in place of all this
 
     std::size_t n_entries() const { return own.size(); }
     std::size_t n_local() const { return label_weight.size(); }
-    /// Ids in use: the array may be longer.
+    /// Number of ids in use: the array may be longer.
     std::size_t n_ids() const { return indptr.empty() ? 0 : indptr.back(); }
     /// Writes the labels' weights, and zeros for the fillers.
     void list_weights(std::vector<double>& weights) const {
@@ -52,8 +51,8 @@ struct NodeLabels {
     }
 };
 
-/// The labels of n rows of weight 1 as the variance criterion takes them. Trees that learn many
-/// times from some of these rows start from them, which are fewer than the labels themselves.
+/// The labels of n rows of weight 1 in the form of the variance criterion. Trees grown on some of
+/// these rows start from them, as they are fewer than the labels themselves.
 NodeLabels number_labels(const Targets& targets, std::size_t n_rows);
 
 /// Builds NodeLabels in two passes over the labels of the node's rows.
@@ -62,28 +61,28 @@ class NodeLabelsBuilder {
     NodeLabelsBuilder(const Targets& targets, Compression compression)
         : targets_(targets), compression_(compression) {}
     void build(const NodeRows& rows, NodeLabels& node);
-    /// The same from the labels of the node above, which are fewer: what was dropped, folded or
-    /// merged there stays so. above[e]: the number that entry e has there.
+    /// The same from the labels of the parent, which are fewer: labels dropped, folded or merged
+    /// there stay so. above[e]: entry e in the parent.
     void build_below(const NodeLabels& parent, std::span<const std::uint32_t> above,
                      const NodeRows& rows, NodeLabels& node);
 
   private:
-    /// A label in the node at hand; as large as half a cache line, so that none lies on two.
+    /// A label in the current node; half a cache line, so that none straddles two.
     struct alignas(32) LabelCount {
         double total = 0;
         std::uint64_t signature = 0;  // sum of pseudo-random keys of the rows that have the label
         std::uint32_t n = 0;
     };
-    /// What becomes of a label: its new number, if it gets one, and what it adds to the sums of an
-    /// entry that has it.
+    /// The new number of a label, if it gets one, and what it adds to the sums of an entry that
+    /// has it.
     struct alignas(32) LabelFate {
         double own = 0;
         double cross = 0;
         double single = 0;  // its weight, if it is folded
         std::uint32_t local = no_number;
-        std::uint32_t turned = 0;  // its place among the turned labels; 0: it is not one
+        std::uint32_t turned = 0;  // its place among the inverted labels; 0: not inverted
     };
-    /// Labels are listed by whom they belong to: not by entries that have them, where turned.
+    /// The place of a numbered label in fates_ or, if it is inverted, in turned_.
     struct Owner {
         std::uint32_t place;
         bool turned;
@@ -114,9 +113,9 @@ class NodeLabelsBuilder {
     std::size_t n_listed_ = 0;        // labels of all rows of the node, as the source lists them
     double weight_ = 0;               // of all rows of the node
     std::uint64_t key_sum_ = 0;       // of all rows of the node
-    // Labels that most rows have, kept by the rows that lack them; the first is none.
+    // Labels that most rows have, stored by the rows that lack them; the first is a dummy.
     std::vector<LabelFate> turned_;
-    std::vector<double> totals_;         // per label and filler, where numbers are kept
+    std::vector<double> totals_;         // per label and filler, in carry_over()
     std::vector<std::uint32_t> had_by_;  // per turned label: the last entry seen to have it
     std::vector<Owner> owners_;          // per new number
     struct Slot {
@@ -124,7 +123,7 @@ class NodeLabelsBuilder {
         std::uint32_t n;  // 0: empty
         std::uint32_t local;
     };
-    std::vector<Slot> slots_;  // hash table: rows of a label -> its number
+    std::vector<Slot> slots_;  // hash table from the rows of a label to its number
     std::uint64_t slot_mask_ = 0;
 };
 

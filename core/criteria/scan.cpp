@@ -23,8 +23,7 @@ void PrefixSums::make_room(std::size_t n) {
     counted_ = 0;
 }
 
-/// The sums are whole numbers, the same for every feature: they are kept until something else is
-/// written in their place.
+/// The sums are integers and the same for every feature: they are kept until overwritten.
 std::size_t PrefixSums::count(std::size_t n, double known_weight, const SweepLimits& limits) {
     make_room(n);
     for (; counted_ < n; ++counted_) {
@@ -59,7 +58,7 @@ std::size_t PrefixSums::cut(std::span<const RankedEntry> items, double known_wei
             rows[k] = sum;
         }
     }
-    // Both sums only grow: what leaves too little is at the end.
+    // Both sums increase: places that leave too little are at the end.
     while (n > 0) {
         const double rest = known_weight - weight[n - 1];
         const bool enough = limits.known_rows - rows[n - 1] >= limits.min_rows &&

@@ -63,17 +63,17 @@ struct PrefixSums {
     std::vector<double> cross;
     std::vector<double> gain;
 
-    /// Sums up weights and rows; returns after how many items the rest grows too small.
+    /// Sums up weights and rows; returns after how many items the right side becomes too small.
     std::size_t weigh(std::span<const RankedEntry> items, std::span<const double> weights,
                       double known_weight, const SweepLimits& limits);
-    /// The same where the weights are summed up already.
+    /// The same if the weights have been summed up already.
     std::size_t cut(std::span<const RankedEntry> items, double known_weight,
                     const SweepLimits& limits);
     /// The same for n entries of weight 1.
     std::size_t count(std::size_t n, double known_weight, const SweepLimits& limits);
     void make_room(std::size_t n);
 
-    /// Shows the visitor the candidates among the first n places, once the gains are there.
+    /// Shows the visitor the candidates among the first n places; requires the gains.
     template <typename Visit>
     void show(std::span<const RankedEntry> items, std::size_t n, std::uint32_t next_rank,
               const SweepLimits& limits, Visit&& visit) const {
@@ -115,7 +115,7 @@ class ScanBase {
         return {labels_->ids.data() + begin, end - begin};
     }
 
-    /// Gives category `value` the sums and the weight that all others leave of the known ones.
+    /// Gives category `value` the sums and the weight that all others leave of the known entries.
     void subtract_others(std::size_t value, const std::vector<double>& known,
                          std::vector<double>& sums, std::vector<double>& weights) const;
 

@@ -1,4 +1,4 @@
-// Entries of a node cross from one side to the other in the order of a feature.
+// Sweeps: the entries of a node move from one side to the other in the order of a feature.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace ramify {
 
-/// Which candidates of a sweep count: both sides must have enough rows and weight.
+/// The candidates of a sweep: both sides must have enough rows and weight.
 struct SweepLimits {
-    const double* part;  // per entry: how much of its row is here
+    const double* part;  // per entry: the part of its row that is here
     bool unit;           // every entry is one whole row of weight 1
-    bool by_part;        // the weights of entries are their parts
+    bool by_part;        // the weights of entries equal their parts
     double known_rows;
     double min_rows;
     double min_weight;
-    bool by_gain;  // the largest gain wins, whatever the sizes of the sides
+    bool by_gain;  // the score is the gain, whatever the sizes of the sides
 
     bool too_few(double rows, double weight) const {
         return rows < min_rows || weight < min_weight || weight <= 0;
@@ -26,7 +26,7 @@ struct SweepLimits {
 
 /// Moves entries in order and shows the visitor each place between two ranks:
 /// visit(k, next rank, gain, left weight). `next_rank` follows the last item (missing_rank:
-/// nothing does). Stops when the rest grows too small.
+/// nothing does). Stops when the right side becomes too small.
 template <typename Mover, typename Visit>
 void sweep_items(std::span<const RankedEntry> items, std::uint32_t next_rank,
                  const SweepLimits& limits, Mover& mover, Visit&& visit) {
@@ -55,7 +55,7 @@ struct UnitEntries {
     double part(std::uint32_t) const { return 1; }
 };
 
-/// Entries that weigh as much as there is of their rows.
+/// Entries whose weights equal their parts.
 struct PartEntries {
     const double* parts;
 
@@ -71,7 +71,7 @@ struct WeightedEntries {
     double part(std::uint32_t entry) const { return parts[entry]; }
 };
 
-/// Entries of whole ranks, all of one class.
+/// A run of entries of whole ranks, all of one class.
 struct RunOfRanks {
     std::size_t end;
     std::size_t n_ranks = 0;
@@ -79,8 +79,8 @@ struct RunOfRanks {
     double weight = 0;
 };
 
-/// The ranks from `begin` on that have class `kind` and leave enough of the rest behind. Nothing
-/// lies behind the last item if `next_rank` is missing_rank.
+/// The ranks from `begin` on that have class `kind` only and leave the right side large enough. No
+/// item follows the last one if `next_rank` is missing_rank.
 template <typename Entries, typename Mover>
 RunOfRanks follow_run(std::span<const RankedEntry> items, std::size_t begin,
                       std::uint32_t next_rank, std::int32_t kind, double rest_rows,

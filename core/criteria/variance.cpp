@@ -13,7 +13,7 @@ double VarianceScan::impurity_of(std::span<const LabelSum> sums, double weight) 
 void VarianceScan::reset(const NodeRows& rows, const NodeLabels& labels) {
     reset_base(rows, labels);
     label_weights_listed_ = false;
-    // More cells than labels: the fillers' own, always zero.
+    // Fillers have cells too, which are always zero.
     const auto n_cells = std::max(labels.n_local() + NodeLabels::n_fillers, labels.kernel.stride);
     left_.resize(n_cells);
     missing_.resize(n_cells);
@@ -108,7 +108,7 @@ std::size_t VarianceScan::sum_up(std::span<const RankedEntry> items, const Sweep
         move_items(items, square, cross);
         return items.size();
     }
-    // Weights of 1 add up to the numbers that were counted: the list writes them once more.
+    // Weights of 1 add up to the numbers that were counted: the list writes the same again.
     moves_.list(items, prefix_.weight.data(), square, cross);
     if (!limits.unit) items = items.first(prefix_.cut(items, known_weight_, limits));
     moves_.move_listed(items.size(), square, cross);
@@ -145,7 +145,7 @@ void VarianceScan::begin_values_as_clus(std::size_t n_values,
                                         std::span<const std::uint32_t> missing) {
     const std::size_t n_local = labels_->n_local();
     std::fill_n(left_.begin(), n_local, 0.0);
-    // What is missing is summed up first, and taken away at once.
+    // Missing entries are summed up first and subtracted at once.
     known_.assign(n_local, 0.0);
     for (const auto entry : missing) {
         for (const auto id : ids(entry)) known_[id] += weights_[entry];

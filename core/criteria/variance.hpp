@@ -32,7 +32,7 @@ class VarianceScan : public ScanBase {
     void begin(std::span<const std::uint32_t> missing);
     void move(std::uint32_t entry);
     double gain() const { return gain_of(left_square_, left_cross_, left_weight_); }
-    /// `worth(gain)`: whether a candidate could count whose gain is not above this one.
+    /// `worth(gain)`: whether a candidate with a gain of at most this could be used.
     template <typename Worth, typename Visit>
     void sweep(std::span<const RankedEntry> items, std::uint32_t next_rank,
                const SweepLimits& limits, Worth&& worth, Visit&& visit);
@@ -74,11 +74,11 @@ class VarianceScan : public ScanBase {
     void move_items(std::span<const RankedEntry> items, double* square, double* cross);
 
     bool by_kernel_ = false;           // scan by the node's kernel instead of by labels
-    bool as_clus_ = false;             // categories are summed up as CLUS does it
-    double n_labels_ = 1;              // as CLUS: of all, also those that no entry has
+    bool as_clus_ = false;             // categories are summed up as CLUS does
+    double n_labels_ = 1;              // as CLUS: of all labels, even if no entry has them
     LabelMoves moves_;                 // numeric features, by labels
     std::vector<double> left_;         // by kernel: sum of left rows per entry; as CLUS: S_c
-    std::vector<double> missing_;      // w_c S_c or that sum over entries with an unknown value
+    std::vector<double> missing_;      // w_c S_c or that sum over entries with a missing value
     std::vector<double> known_cross_;  // by kernel: its cross without those entries
     bool any_missing_ = false;
     PrefixSums prefix_;
@@ -91,7 +91,7 @@ class VarianceScan : public ScanBase {
         std::uint32_t value;
         std::uint32_t entry;
     };
-    std::vector<Added> added_;            // who was added to which category
+    std::vector<Added> added_;            // entries with their category
     std::vector<double> value_cross_;     // per category: sum of v times its entries' cross
     std::vector<double> value_products_;  // sum of v_i v_j [i, j] over two categories
     std::vector<double> left_products_;   // the same of the left side and a category
@@ -99,7 +99,7 @@ class VarianceScan : public ScanBase {
     std::vector<double> value_sums_;
     std::vector<double> label_sums_;     // otherwise, one row per label: S_vc of the categories
     std::vector<double> label_weight_;   // per label and filler
-    bool label_weights_listed_ = false;  // of the node at hand
+    bool label_weights_listed_ = false;  // of the current node
     std::vector<double> met_;            // per pair of categories: entries times those before them
     std::vector<double> known_;          // as CLUS: T_c over the entries with a known value
 };

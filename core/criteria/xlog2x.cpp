@@ -41,8 +41,8 @@ XLog2X::XLog2X() : table_(4096) {
 RAMIFY_ANY_WIDTH
 void replace_by_xlog2x(double* values, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) {
-        // What is below 0 becomes 0, and log2_of(0) is finite; a condition would keep the compiler
-        // from taking several at once.
+        // Negative numbers become 0, and log2_of(0) is finite; a condition would prevent the
+        // compiler from vectorising the loop.
         const auto bits = std::bit_cast<std::int64_t>(values[i]);
         const double x = std::bit_cast<double>(bits & ~(bits >> 63));
         values[i] = x * log2_of(x);

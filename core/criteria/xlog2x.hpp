@@ -1,4 +1,4 @@
-// x log2 x, of which entropies are made.
+// x log2 x, the terms of entropies.
 #pragma once
 
 #include <cmath>
@@ -7,8 +7,7 @@
 
 namespace ramify {
 
-/// x log2 x for one x, 0 for x <= 0; from a table for the small whole numbers that unit weights
-/// give.
+/// x log2 x for one x, 0 for x <= 0; from a table for small integers, the sums of unit weights.
 class XLog2X {
   public:
     XLog2X();
@@ -23,8 +22,8 @@ class XLog2X {
     std::vector<double> table_;
 };
 
-/// Puts x log2 x in the place of each of n numbers x, 0 for x <= 0. Many at once take a fraction
-/// of the time, and differ from the above in the last bits at most.
+/// Replaces each of n numbers x by x log2 x, 0 for x <= 0. Much faster than one at a time; results
+/// may differ from the above in the last bits.
 void replace_by_xlog2x(double* values, std::size_t n);
 
 }  // namespace ramify

@@ -9,8 +9,8 @@ namespace ramify {
 
 namespace {
 
-/// Below this share of cells that are not zero, counting them all costs more than it saves.
-constexpr double least_filled = 0.2;
+/// If a smaller share of cells is nonzero, counting all cells costs more than it saves.
+constexpr double min_filled = 0.2;
 
 std::size_t n_filled(const Feature& feature, std::size_t n_rows) {
     return feature.kind == FeatureKind::sparse
@@ -30,20 +30,20 @@ bool counting_suits(const Dataset& dataset) {
         filled += static_cast<double>(n_filled(feature, dataset.n_rows));
     }
     const auto n_cells = static_cast<double>(dataset.n_rows * dataset.features.size());
-    return filled >= least_filled * n_cells;
+    return filled >= min_filled * n_cells;
 }
 
 void fill_column(const Feature& feature, std::size_t n_rows, std::uint16_t* column) {
-    const auto unknown = static_cast<std::uint16_t>(count_values(feature));
+    const auto missing = static_cast<std::uint16_t>(count_values(feature));
     switch (feature.kind) {
         case FeatureKind::nominal:
             std::ranges::transform(feature.codes, column, [&](std::int32_t code) {
-                return code < 0 ? unknown : static_cast<std::uint16_t>(code);
+                return code < 0 ? missing : static_cast<std::uint16_t>(code);
             });
             return;
         case FeatureKind::dense:
             std::ranges::transform(feature.ranks, column, [&](std::uint32_t rank) {
-                return rank == missing_rank ? unknown : static_cast<std::uint16_t>(rank);
+                return rank == missing_rank ? missing : static_cast<std::uint16_t>(rank);
             });
             return;
         case FeatureKind::sparse:
@@ -51,12 +51,12 @@ void fill_column(const Feature& feature, std::size_t n_rows, std::uint16_t* colu
             for (const auto& cell : feature.stored) {
                 column[cell.row] = static_cast<std::uint16_t>(cell.rank);
             }
-            for (const auto row : feature.missing_rows) column[row] = unknown;
+            for (const auto row : feature.missing_rows) column[row] = missing;
             return;
     }
 }
 
-/// Sorts rows by code, counting.
+/// Counting sort of the rows by code.
 void place_rows(const std::uint16_t* column, std::size_t n_rows, std::uint32_t n_values,
                 std::uint16_t* position, std::uint16_t* row, std::uint16_t* start) {
     std::vector<std::uint16_t> next(n_values + 1, 0);

@@ -9,15 +9,15 @@ namespace ramify {
 
 namespace {
 
-/// A value and its row, the value mapped to an integer of the opposite order: sorting the keys
-/// upwards sorts the values downwards.
+/// A value and its row, the value mapped to an integer in the opposite order: sorting by key sorts
+/// the values in decreasing order.
 struct KeyedRow {
     std::uint64_t key;
     std::uint32_t row;
 };
 
 std::uint64_t descending_key(double value) {
-    if (value == 0.0) value = 0.0;  // -0.0 and 0.0 are one value
+    if (value == 0.0) value = 0.0;  // -0.0 and 0.0 are the same value
     const auto bits = std::bit_cast<std::uint64_t>(value);
     const auto ascending = (bits >> 63) != 0 ? ~bits : bits | (std::uint64_t{1} << 63);
     return ~ascending;
@@ -54,8 +54,8 @@ void sort_by_upper_bits(std::vector<KeyedRow>& items, std::vector<KeyedRow>& scr
     }
 }
 
-/// Stable sort by key. Values that differ do so in their upper bits, as a rule: the few that do
-/// not are put in order at the end.
+/// Stable sort by key. Most values differ in their upper bits; the few that do not are put in
+/// order at the end.
 void sort_by_key(std::vector<KeyedRow>& items, std::vector<KeyedRow>& scratch) {
     constexpr std::size_t small = 256;
     if (items.size() < small) {
@@ -104,7 +104,7 @@ class FeatureBuilder {
             feature.missing_rows = missing_;
             feature.stored_by_row = feature.stored;
             std::ranges::sort(feature.stored_by_row, {}, &RankedRow::row);
-            // Where the cells take more room than ranks would, rows are looked up at once.
+            // Ranks per row take less memory than the cells, and are faster to look up.
             if (8 * items_.size() > n_rows_) spread_ranks(feature);
         } else {
             spread_ranks(feature);
@@ -114,7 +114,7 @@ class FeatureBuilder {
     }
 
   private:
-    /// Distinct values in decreasing order with zero in its place; fills stored and zero_rank.
+    /// Lists distinct values in decreasing order, zero included; fills stored and zero_rank.
     void assign_ranks(Feature& feature) const {
         const auto zero_key = descending_key(0.0);
         const bool zero_occurs = n_zero() > 0;
@@ -162,11 +162,12 @@ void set_code(Feature& feature, std::size_t row, double value) {
                value == static_cast<double>(static_cast<std::int32_t>(value))) {
         feature.codes[row] = static_cast<std::int32_t>(value);
     } else {
-        throw std::invalid_argument("a nominal cell is not a code below its number of categories");
+        throw std::invalid_argument(
+            "cells of a nominal column must be codes below its number of categories");
     }
 }
 
-/// Notes the commonest code; true when a cell is missing.
+/// Finds the most frequent code; returns whether a cell is missing.
 bool count_codes(Feature& feature) {
     std::vector<std::size_t> counts(static_cast<std::size_t>(feature.n_categories) + 1, 0);
     for (const auto code : feature.codes) ++counts[static_cast<std::size_t>(code + 1)];
@@ -192,7 +193,7 @@ Dataset Dataset::from_dense(MatrixView<T> X, std::span<const std::int32_t> n_cat
     dataset.n_rows = X.n_rows;
     dataset.features.reserve(X.n_columns);
     FeatureBuilder builder(X.n_rows, all_dense);
-    // A few columns at a time: a matrix by rows is read along its rows, not across them.
+    // A few columns at a time, so that a row-major matrix is read along its rows.
     constexpr std::size_t width = 16;
     std::vector<double> cells(width * X.n_rows);
     for (std::size_t first = 0; first < X.n_columns; first += width) {

@@ -1,5 +1,5 @@
-// Column views of X, prepared once a fit: every numeric value becomes a rank, so that no later
-// stage compares floating-point numbers or sorts anything but small integers.
+// The columns of X, prepared once per fit: every numeric value becomes a rank, so that later
+// stages compare and sort small integers only.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct CscView {
     std::size_t n_rows;
 };
 
-/// One cell of a numeric column: who, and how large. Rank 0 is the largest value of the column.
+/// One cell of a numeric column. Rank 0 is the largest value of the column.
 struct RankedRow {
     std::uint32_t row;
     std::uint32_t rank;
@@ -50,20 +50,20 @@ enum class FeatureKind : std::uint8_t {
 struct Feature {
     FeatureKind kind = FeatureKind::dense;
     std::vector<double> values;  // numeric: distinct values, decreasing; values[rank]
-    // Dense, and sparse if not very much so: rank per row, or missing_rank.
+    // Dense, and sparse unless very few cells are stored: rank per row, or missing_rank.
     std::vector<std::uint32_t> ranks;
     std::vector<RankedRow> stored;            // sparse: by rank, then row; cells that are not zero
     std::vector<RankedRow> stored_by_row;     // sparse: the same cells by row
-    std::vector<std::uint32_t> missing_rows;  // sparse: rows whose value is unknown
+    std::vector<std::uint32_t> missing_rows;  // sparse: rows whose value is missing
     std::uint32_t zero_rank = 0;              // sparse: the rank of 0.0 in values
-    std::vector<std::int32_t> codes;          // nominal: code per row, or -1 where unknown
+    std::vector<std::int32_t> codes;          // nominal: code per row; -1: missing
     std::int32_t n_categories = 0;            // nominal
-    std::int32_t common = -1;                 // nominal: the commonest code
+    std::int32_t common = -1;                 // nominal: the most frequent code
 };
 
 inline constexpr std::uint32_t missing_rank = 0xFFFFFFFFu;
 
-/// An entry of a node and the rank of its value; entries with an unknown value have missing_rank.
+/// An entry of a node and the rank of its value, or missing_rank.
 struct RankedEntry {
     std::uint32_t entry;
     std::uint32_t rank;
@@ -76,8 +76,9 @@ struct Dataset {
     std::shared_ptr<CodeCache> codes = std::make_shared<CodeCache>();
 
     /// `n_categories[f]` > 0 makes column f nominal: its cells are codes below that number.
-    /// NaN is a missing cell. Columns with more than half their cells zero are kept sparse, unless
-    /// `all_dense`: scans pass by the zeros of a sparse column, which changes the order of sums.
+    /// NaN is a missing cell. Columns with more than half of their cells zero are stored sparse,
+    /// unless `all_dense`: scans skip the zeros of a sparse column, which changes the order of
+    /// sums.
     template <typename T>
     static Dataset from_dense(MatrixView<T> X, std::span<const std::int32_t> n_categories,
                               bool all_dense = false);

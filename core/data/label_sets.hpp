@@ -1,4 +1,4 @@
-// Label sets told apart: rows with the same labels have the same set.
+// Distinct label sets: rows with the same labels have the same set.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@ namespace ramify {
 
 struct NodeRows;
 
-/// The distinct label sets of a fit, borrowed, and how far they are from each other.
+/// The distinct label sets of a fit and their distances, borrowed.
 struct LabelSets {
-    std::span<const std::uint32_t> of_row;  // per example: the number of its set; empty: not told
+    std::span<const std::uint32_t> of_row;  // per row: the number of its set; empty: not known
     std::span<const double> squared;        // n_sets rows of squared distances; empty: Euclidean
     std::size_t n_sets = 0;
 
@@ -28,7 +28,7 @@ struct NodeSets {
     std::size_t size() const { return set.size(); }
 };
 
-/// Finds the sets of one node after the other at a cost of its rows.
+/// Finds the sets of one node after the other, in time linear in its rows.
 class NodeSetsBuilder {
   public:
     explicit NodeSetsBuilder(const LabelSets& sets) : sets_(sets), local_(sets.n_sets, unseen) {}

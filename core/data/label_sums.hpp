@@ -1,4 +1,4 @@
-// The labels of a leaf and their weights.
+// Sums of label weights over the rows of a node.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,12 @@ struct LabelSum {
     double label_weight;
 };
 
-/// Adds up labels at a cost of the rows' labels: a bit per label tells which sums are in use.
+/// Adds up labels in time linear in the labels of the rows: a bit per label tells which sums are
+/// in use.
 class LabelSums {
   public:
     explicit LabelSums(const Targets& targets);
-    /// The labels that occur, increasing; each sum is taken in row order.
+    /// The labels that occur, in increasing order; each sum is in row order.
     std::span<const LabelSum> of(const NodeRows& rows);
 
   private:

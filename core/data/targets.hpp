@@ -1,4 +1,4 @@
-// What is to be predicted: sparse label rows and the weights of labels and rows.
+// The targets: labels and their weights, and the rows of a node.
 #pragma once
 
 #include <span>
@@ -11,21 +11,21 @@ namespace ramify {
 struct NodeLabels;
 
 struct Targets {
-    SparseRowsView labels;                 // one row of labels per example, closed upwards
+    SparseRowsView labels;                 // of each row, closed upwards
     std::span<const double> label_weight;  // per label, not negative
     LabelSets sets = {};                   // for distances and medoids; otherwise empty
-    const NodeLabels* numbered = nullptr;  // those of all rows, see number_labels(); null: none
+    const NodeLabels* numbered = nullptr;  // of all rows, see number_labels(); null: not computed
 
     std::size_t n_labels() const { return label_weight.size(); }
 };
 
-/// The examples of one node of a growing tree, in the order of the file. An example whose value
-/// is missing at a test goes down every branch with a part of its weight, so rows of two nodes
-/// may overlap; within a node a row occurs once.
+/// The rows of one node of a growing tree, in increasing order. A row whose value is missing at a
+/// test goes down every branch with a part of its weight, so that two nodes may share rows; within
+/// a node a row occurs once.
 struct NodeRows {
     std::vector<std::uint32_t> row;
     std::vector<double> weight;  // sample weight times part
-    std::vector<double> part;    // how much of the row is here, in (0, 1]
+    std::vector<double> part;    // the part of the row that is here, in (0, 1]
 
     std::size_t size() const { return row.size(); }
     void resize(std::size_t n) {

@@ -1,4 +1,4 @@
-// Which features a node looks at.
+// Draws the features that are searched in a node.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace ramify {
 
-/// Draws features without replacement at a cost of the number drawn.
+/// Draws features without replacement, in time linear in the number drawn.
 class FeatureSampler {
   public:
     explicit FeatureSampler(std::size_t n_features) : order_(n_features) {
@@ -24,7 +24,7 @@ class FeatureSampler {
         swaps_.push_back({k, other});
         return order_[k];
     }
-    /// Back to the first order, so that the next node's draw depends on its own seed alone.
+    /// Restores the initial order, so that the draws of the next node depend on its seed only.
     void undo() {
         for (; !swaps_.empty(); swaps_.pop_back()) {
             std::swap(order_[swaps_.back().first], order_[swaps_.back().second]);
@@ -37,7 +37,7 @@ class FeatureSampler {
     std::vector<std::pair<std::size_t, std::size_t>> swaps_;
 };
 
-/// As CLUS does it: draws until there are enough different ones, which it then takes in order.
+/// As CLUS does: draws until there are enough distinct features, and returns them in order.
 inline std::vector<std::uint32_t> draw_like_clus(JavaRandom& java, std::size_t n_features,
                                                  std::size_t n_wanted) {
     std::vector<char> drawn(n_features, 0);

@@ -15,16 +15,16 @@ constexpr double min_information = 1e-6;
 double known_weight(const Feature& feature, const RatioNode& node) {
     if (!node.dataset.any_missing) return node.weight;
     const NodeRows& rows = node.rows;
-    double unknown = 0;
+    double missing = 0;
     for (std::size_t e = 0; e < rows.size(); ++e) {
         const auto row = rows.row[e];
-        const bool is_unknown = feature.kind == FeatureKind::nominal ? feature.codes[row] < 0
+        const bool is_missing = feature.kind == FeatureKind::nominal ? feature.codes[row] < 0
                                 : feature.kind == FeatureKind::dense
                                     ? feature.ranks[row] == missing_rank
                                     : std::ranges::binary_search(feature.missing_rows, row);
-        if (is_unknown) unknown += rows.weight[e];
+        if (is_missing) missing += rows.weight[e];
     }
-    return node.weight - unknown;
+    return node.weight - missing;
 }
 
 double information(double p) {

@@ -10,17 +10,18 @@
 
 namespace ramify {
 
-/// A node as the choice sees it.
+/// The node to be split.
 struct RatioNode {
     const Dataset& dataset;
     const NodeRows& rows;
     double weight;  // of all its rows
 };
 
-/// Which of the features' best tests (by gain less what its threshold costs; feature -1: none)
-/// splits the node, or their number if none does. A ratio is the gain over the entropy of the
-/// split, in which the rows with an unknown value are a part of their own. The mean keeps tests
-/// out that hardly divide the rows: their ratio is large because both its parts are small.
+/// Which of the best tests of all features (feature -1: none) splits the node; found.size() if
+/// none does. Scores are gains minus the cost of the threshold. The ratio divides the gain by the
+/// entropy of the split, in which rows with a missing value are a branch of their own. Requiring
+/// the mean gain excludes tests that hardly divide the rows: their ratio is large because both of
+/// its terms are small.
 std::size_t choose_by_ratio(std::span<const Split> found, const RatioNode& node);
 
 }  // namespace ramify

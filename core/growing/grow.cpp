@@ -26,7 +26,7 @@ namespace ramify {
 
 namespace {
 
-/// One feature to search in a node; kept: its place among the node's kept orders.
+/// One feature to search in a node; kept: its place among the kept orders.
 struct Task {
     std::uint32_t feature;
     std::size_t kept;
@@ -87,7 +87,7 @@ class Grower {
     std::vector<Task> tasks_;
     Split best_;
     Split trial_;
-    std::vector<Split> found_;  // per task, where features compete at the end
+    std::vector<Split> found_;  // per task, if features are compared at the end
     Partition partition_;
     std::vector<KeptOrders::Child> heirs_;  // children that may be split
     SpareNodes spare_;
@@ -129,7 +129,7 @@ void Grower<S>::search(const Pending& node, const Task& task, SplitMix random, S
     }
 }
 
-/// The draws for a feature depend on the node and the feature, not on who searches it.
+/// The draws for a feature depend on the node and the feature only.
 SplitMix feature_random(std::uint64_t node_seed, std::uint32_t feature) {
     return SplitMix(mix(node_seed ^ mix(feature + 1u)));
 }
@@ -178,7 +178,7 @@ void Grower<S>::search_together(const Pending& node, Crew<Grower>& crew) {
     choose(node, found);
 }
 
-/// Among the best tests of all features; in feature order, as if one thread had found them.
+/// Compares the best tests of all features in feature order, as search_alone does.
 template <Scan S>
 void Grower<S>::choose(const Pending& node, std::span<Split> found) {
     if (work_.options.rules.c45) {
@@ -193,7 +193,7 @@ void Grower<S>::choose(const Pending& node, std::span<Split> found) {
     }
 }
 
-/// Draws until a feature splits the node, if those drawn before do not.
+/// Draws further features until one splits the node.
 template <Scan S>
 void Grower<S>::search_further(const Pending& node, SplitMix& random) {
     for (std::size_t k = tasks_.size(); k < sampler_.size() && best_.feature < 0; ++k) {
@@ -231,7 +231,7 @@ Pending Grower<S>::make_root(NodeRows rows) {
     if (!root.splittable) return root;
     if constexpr (!S::by_sets) {
         if (S::uses_kernel && work_.may_share_numbers()) {
-            // All rows were numbered: a row's number there is its own.
+            // All rows were numbered: the entry of a row there is the row itself.
             labels_builder_.build_below(*work_.targets.numbered, root.rows.row, root.rows,
                                         root.labels);
         } else {
@@ -284,8 +284,8 @@ void Grower<S>::hand_orders_down(const Pending& node, std::span<Pending> childre
     node.orders.hand_down(work_.dataset, heirs_);
 }
 
-/// A child's labels are found among its parent's. Under CLUS's conventions sums over categories
-/// run in the order of the labels themselves.
+/// Finds the labels of a child among those of its parent, or, where their order matters to CLUS,
+/// among all.
 template <Scan S>
 void Grower<S>::hand_labels_down(const Pending& node, Pending& child) {
     const bool by_kernel = !node.labels.kernel.empty();

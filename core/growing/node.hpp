@@ -1,4 +1,4 @@
-// Nodes that wait to be grown, and what all growers of one fit share.
+// Nodes to be grown, and what the growers of one tree share.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace ramify {
 
-/// A node that waits to be grown. Its labels and orders are there if it may be split.
+/// A node to be grown. Labels and orders are filled if it may be split.
 struct Pending {
     NodeRows rows;
     double weight = 0;
@@ -29,10 +29,10 @@ struct Pending {
     std::size_t size() const { return rows.size(); }
 };
 
-/// The arrays of nodes that are done are used again: getting memory takes as long as filling it.
+/// Reuses the arrays of finished nodes: allocating them takes as long as filling them.
 class SpareNodes {
   public:
-    /// A node for at most `n_rows` rows, with whatever its last user left in it.
+    /// A node for at most `n_rows` rows, with arbitrary content.
     Pending take(std::size_t n_rows) {
         auto& spare = n_rows > small_node && !large_.empty() ? large_ : small_;
         if (spare.empty()) return {};
@@ -40,7 +40,7 @@ class SpareNodes {
         spare.pop_back();
         return node;
     }
-    /// Large nodes would pile up: no more are kept than one split needs.
+    /// Keeps no more large nodes than one split needs.
     void put_back(Pending node) {
         node.orders = {};
         if (node.rows.row.capacity() <= small_node) {
@@ -57,7 +57,7 @@ class SpareNodes {
     std::vector<Pending> large_;
 };
 
-/// What all growers of one fit share.
+/// What the growers of one tree share.
 struct Work {
     const Dataset& dataset;
     const Targets& targets;
@@ -66,13 +66,13 @@ struct Work {
     bool keep_orders;
     bool any_nominal;
 
-    /// Features that are searched in a node.
+    /// Number of features searched in a node.
     std::size_t n_tried() const {
         return keep_orders ? dataset.features.size() : options.max_features;
     }
-    /// Under CLUS's conventions sums over categories run in the order of the labels.
+    /// Under CLUS's conventions, labels are summed over in their own order.
     bool in_label_order() const { return options.rules.clus && any_nominal; }
-    /// CLUS's ties depend on the order in which labels are added up.
+    /// Under CLUS's conventions, ties depend on the order in which labels are summed.
     bool may_share_numbers() const { return targets.numbered != nullptr && !options.rules.clus; }
     /// Sets the node's weight, and whether it may be split.
     void weigh(Pending& node) const {

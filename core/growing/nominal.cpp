@@ -32,7 +32,7 @@ void Splitter<S>::search_nominal(std::uint32_t feature, const FeatureOrder& orde
     }
 }
 
-/// Finds the runs of equal codes, and puts the category that is not stored in its place.
+/// Finds the runs of equal codes, and inserts the category that is not stored.
 template <Scan S>
 void Splitter<S>::list_categories(const FeatureOrder& order) {
     const auto common_code = static_cast<std::uint32_t>(dataset_.features[feature_].common);
@@ -64,7 +64,7 @@ void Splitter<S>::list_categories(const FeatureOrder& order) {
     }
 }
 
-/// Whether any test of the listed categories leaves enough rows on every side: seen before
+/// Whether any test of the listed categories leaves enough rows on every side. Checked before
 /// anything is summed up.
 template <Scan S>
 bool Splitter<S>::categories_large_enough() const {
@@ -77,7 +77,8 @@ bool Splitter<S>::categories_large_enough() const {
     return known_rows_ - most->rows >= min_rows_;
 }
 
-/// Whether an n-ary test with so many large branches may be: C4.5 asks for two, others for all.
+/// Whether an n-ary test has enough large branches: C4.5 requires two, otherwise all must be
+/// large.
 template <Scan S>
 bool Splitter<S>::enough_branches(std::size_t n_large) const {
     return n_large >= (rules_.c45 ? 2 : categories_.size());
@@ -90,7 +91,7 @@ bool Splitter<S>::sides_large_enough(double left_rows, double left_weight) const
            left_weight >= min_weight_ && rest >= min_weight_ && left_weight > 0 && rest > 0;
 }
 
-/// Two declared categories make one test, "is it the first?"; the one that is stored moves.
+/// Two declared categories make one test, "is it the first?"; the stored one moves.
 template <Scan S>
 void Splitter<S>::try_pair(const FeatureOrder& order, Split& best) {
     const Category& moved = categories_[common_ == 0 ? 1 : 0];
@@ -104,7 +105,8 @@ void Splitter<S>::try_pair(const FeatureOrder& order, Split& best) {
     accept_subset(score, gain, moved.code == 0 ? left : scan_.known_weight() - left, first, best);
 }
 
-/// Sums of every category. The one that is not stored is what the others leave; CLUS adds it up.
+/// Sums of every category. The one that is not stored gets what the others leave; under CLUS's
+/// conventions it is summed up too.
 template <Scan S>
 void Splitter<S>::sum_categories(const FeatureOrder& order) {
     for (std::size_t k = 0; k < categories_.size(); ++k) {
@@ -130,7 +132,7 @@ void Splitter<S>::add_unstored(const FeatureOrder& order) {
     }
 }
 
-/// Greedy forward selection: add the category that helps most while any helps.
+/// Greedy forward selection: adds the category that helps most as long as one helps.
 template <Scan S>
 void Splitter<S>::choose_subset(Split& best) {
     const double step = rules_.clus ? 0 : tolerance_.step;
@@ -163,7 +165,7 @@ void Splitter<S>::choose_subset(Split& best) {
     }
 }
 
-/// Each category that occurs goes to a side by a coin; a one-sided draw is mended by moving one.
+/// Assigns each category that occurs to a random side; if all are on one side, moves one.
 template <Scan S>
 void Splitter<S>::choose_random_subset(SplitMix& random, Split& best) {
     std::vector<char> chosen(categories_.size());
@@ -179,7 +181,7 @@ void Splitter<S>::choose_random_subset(SplitMix& random, Split& best) {
         scan_.take(k);
         left_rows += categories_[k].rows;
     }
-    // take() keeps sums and weight of the left side, so gain() speaks of the whole subset.
+    // take() updates the sums of the left side, so that gain() is that of the whole subset.
     if (!sides_large_enough(left_rows, scan_.left_weight())) return;
     const double gain = scan_.gain();
     const double score = score_of(gain, scan_.left_weight());
@@ -197,7 +199,7 @@ void Splitter<S>::accept_subset(double score, double gain, double left_weight,
     best.threshold = 0;
     const double share = left_weight / scan_.known_weight();
     best.share = {share, 1 - share};
-    // Declared categories that do not occur here answer "no".
+    // Declared categories that do not occur in the node go to the second branch.
     const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
     best.category_branch.assign(n_declared, 1);
     for (std::size_t k = 0; k < chosen.size(); ++k) {
@@ -209,7 +211,7 @@ template <Scan S>
 void Splitter<S>::branch_on_all(Split& best) {
     const double known = scan_.known_weight();
     const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
-    // CLUS gives every declared category a branch, so that none may be empty.
+    // CLUS gives every declared category a branch, none of which may be empty.
     if (rules_.clus && categories_.size() < n_declared && min_weight_ > 0) return;
     std::vector<std::uint32_t> places(categories_.size());
     double information = 0;

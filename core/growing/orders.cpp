@@ -49,8 +49,8 @@ FeatureOrder SortedOrders::order_of(std::uint32_t feature_index) {
     return gather_nominal(feature);
 }
 
-/// Entries with a known rank sorted by it, entries without in order. rank_of(e) may be
-/// missing_rank or, for the value that goes without saying, implied_rank.
+/// Sorts entries by rank, and lists those with missing_rank. Entries with implied_rank are left
+/// out.
 template <typename RankOf>
 FeatureOrder SortedOrders::sort_by(std::size_t n_ranks, RankOf rank_of) {
     const auto n = static_cast<std::uint32_t>(rows_->size());
@@ -70,7 +70,7 @@ FeatureOrder SortedOrders::sort_by(std::size_t n_ranks, RankOf rank_of) {
         return {stored, {missing_.data(), n_missing}};
     }
     for (std::uint32_t e = 0; e < n; ++e) {
-        // Both lists are written and one of them moves on: no branch to mispredict.
+        // Branch-free: both lists are written, and one of them advances.
         const auto rank = rank_of(e);
         sorter_.add_if(rank < implied_rank, e, rank);
         missing_[n_missing] = {e, rank};
@@ -121,7 +121,7 @@ FeatureOrder SortedOrders::gather_sparse(const Feature& feature) {
     return {{stored_.data(), n_stored}, {missing_.data(), n_missing}};
 }
 
-/// For nodes with far fewer rows than the column has cells: each row is searched for.
+/// For nodes with far fewer rows than the column has cells: looks up each row.
 FeatureOrder SortedOrders::look_up_sparse(const Feature& feature) {
     auto cell = feature.stored_by_row.begin();
     auto missing = feature.missing_rows.begin();
@@ -185,7 +185,7 @@ void KeptOrders::hand_down_to(const Dataset& dataset, const Child* children) con
         KeptOrders& orders = *children[c].orders;
         orders = {};
         orders.lists_.reserve(lists_.size());
-        // One item past the end: the loop below writes before it knows whether the item stays.
+        // One item more: the loop below writes before it knows whether the item stays.
         const std::size_t capacity = std::min(n_items_, children[c].size * lists_.size()) + 1;
         orders.items_ = std::make_unique_for_overwrite<RankedEntry[]>(capacity);
         out[c] = orders.items_.get();

@@ -1,4 +1,4 @@
-// Which entries of a node have a known value of a numeric feature, from the largest down.
+// The entries of a node in the order of each feature.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace ramify {
 
-/// One feature in one node. Entries in neither list have the value that goes without saying: zero
-/// for sparse features, the commonest category for nominal ones (whose ranks are codes).
+/// One feature in one node. Entries in neither list have the implied value: zero for sparse
+/// features, the most frequent category for nominal ones (whose ranks are codes).
 struct FeatureOrder {
     std::span<const RankedEntry> stored;   // by rank, then entry
     std::span<const RankedEntry> missing;  // by entry
 
-    /// No two known entries differ: no test can separate them.
+    /// Whether all entries without a missing value have the same value.
     bool constant(FeatureKind kind, std::size_t n_entries) const {
         if (stored.empty()) return true;
         const bool others =
@@ -27,9 +27,9 @@ struct FeatureOrder {
     }
 };
 
-/// Orders of all features of a node, sorted once at the root and handed down by stable partition:
-/// one pass over the parent's lists per child, no sorting below the root. Features that are
-/// constant in a node leave the lists for good.
+/// Orders of all features of a node, sorted once at the root and passed on by stable partition:
+/// one pass over the lists of the parent per child, no sorting below the root. Features that are
+/// constant in a node are dropped.
 class KeptOrders {
   public:
     KeptOrders() = default;
@@ -40,7 +40,7 @@ class KeptOrders {
         std::size_t size;
         KeptOrders* orders;  // to be written
     };
-    /// Most splits have two branches: these are written in one pass.
+    /// Writes the orders of the children; those of two children in one pass.
     void hand_down(const Dataset& dataset, std::span<const Child> children) const;
 
     std::size_t size() const { return lists_.size(); }
@@ -66,10 +66,10 @@ class KeptOrders {
     std::size_t n_items_ = 0;
 };
 
-/// Orders made when asked for: cheaper when a node looks at few of its features.
+/// Orders made on demand: faster if a node searches few of its features.
 class SortedOrders {
   public:
-    /// `store_all`: list the entries of the commonest category too.
+    /// `store_all`: list the entries of the most frequent category too.
     SortedOrders(const Dataset& dataset, bool store_all);
     /// Must be called for each node before order_of.
     void reset(const NodeRows& rows);
@@ -89,12 +89,12 @@ class SortedOrders {
     bool store_all_;
     const NodeRows* rows_ = nullptr;
     struct Place {
-        std::uint32_t stamp = 0;  // of the node that wrote it: older places count as empty
+        std::uint32_t stamp = 0;  // of the node that wrote it; older places are invalid
         std::uint32_t entry = 0;
     };
     std::vector<Place> entry_of_row_;  // only filled for data with sparse features
     std::uint32_t stamp_ = 0;
-    std::vector<RankedEntry> stored_;   // room for the node's entries
+    std::vector<RankedEntry> stored_;   // sized for the entries of the node
     std::vector<RankedEntry> missing_;  // likewise
     RankSorter sorter_;
 };

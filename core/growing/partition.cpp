@@ -40,7 +40,7 @@ void Partition::take_rows(std::size_t branch, NodeRows& child) {
     child.resize(n);
     std::uint32_t k = 0;
     for (std::uint32_t e = 0; e < n; ++e) {
-        // Every row is written, and stays if it belongs here: no branch to mispredict.
+        // Branch-free: every row is written, and kept if it belongs here.
         const bool in_part = branch_[e] < 0;
         const bool here = in_part || branch_[e] == static_cast<std::int32_t>(branch);
         const double part = in_part ? share : 1.0;

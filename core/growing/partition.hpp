@@ -1,4 +1,4 @@
-// The rows of a node go to its branches.
+// Divides the rows of a node among its branches.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@
 
 namespace ramify {
 
-/// Divides one node after the other, with the same arrays. A row whose value is unknown goes down
+/// Divides one node after the other, reusing its arrays. A row whose value is missing goes down
 /// every branch in part.
 class Partition {
   public:
     explicit Partition(const Dataset& dataset) : dataset_(dataset) {}
 
-    /// Finds the branch of every row. `order`: that of the split's feature, if it is sparse. Both
-    /// arguments before it must last until the next node.
+    /// Finds the branch of every row. `order` is that of the feature of the split, if it is
+    /// sparse. `rows` and `split` must stay valid until the next call.
     void assign(const NodeRows& rows, const Split& split, FeatureOrder order);
     std::size_t n_branches() const { return split_->share.size(); }
     /// Writes the rows of a branch.
     void take_rows(std::size_t branch, NodeRows& child);
-    /// Per row of the branch taken last: its number in the node.
+    /// Per row of the last branch taken: its entry in the node.
     std::span<const std::uint32_t> above() const { return above_; }
-    /// Per row of the node: its number in the branch, or KeptOrders::no_entry.
+    /// Per row of the node: its entry in the branch, or KeptOrders::no_entry.
     std::span<const std::uint32_t> entries(std::size_t branch) const { return entries_[branch]; }
 
   private:
     const Dataset& dataset_;
     const NodeRows* rows_ = nullptr;
     const Split* split_ = nullptr;
-    std::vector<std::int32_t> branch_;  // per row; -1: unknown
+    std::vector<std::int32_t> branch_;  // per row; -1: missing value
     std::vector<std::uint32_t> above_;
     std::vector<std::vector<std::uint32_t>> entries_;  // per branch
 };

@@ -9,7 +9,7 @@ namespace ramify {
 
 namespace {
 
-constexpr std::size_t few = 64;  // comparing all with all pays up to here
+constexpr std::size_t few = 64;  // keys that are sorted by comparing all pairs
 
 }  // namespace
 

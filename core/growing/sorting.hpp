@@ -10,19 +10,19 @@
 namespace ramify {
 
 /// Sorts by rank; entries with the same rank stay in order. Rank and entry share a key of 32 bits
-/// in all but enormous nodes. Few keys find their places by comparing all with all, which needs no
-/// branch, many by counting digits.
+/// in all but enormous nodes. A few keys are sorted by comparing all pairs, which needs no
+/// branches, many by radix sort.
 class RankSorter {
   public:
-    /// Entries are below `n_entries` and come in order, ranks are below `n_ranks`.
+    /// Entries are below `n_entries` and are added in increasing order; ranks are below `n_ranks`.
     void reset(std::size_t n_entries, std::size_t n_ranks);
-    /// Whether a key holds rank and entry; nothing can be added otherwise.
+    /// Whether rank and entry fit a key; nothing can be added otherwise.
     bool fits() const { return entry_bits_ + rank_bits_ <= 31; }
     void add_if(bool wanted, std::uint32_t entry, std::uint32_t rank) {
         keys_[n_] = rank << entry_bits_ | entry;
         n_ += wanted;
     }
-    /// What was added, sorted; lasts until the next call.
+    /// The sorted entries, valid until the next call.
     std::span<const RankedEntry> sort();
 
   private:
@@ -35,7 +35,7 @@ class RankSorter {
     unsigned rank_bits_ = 0;
     std::size_t n_ = 0;
     std::vector<std::uint32_t> keys_;
-    std::vector<std::uint32_t> scratch_;  // of count_digits; with few keys: their places
+    std::vector<std::uint32_t> scratch_;  // of count_digits(); few keys: their places
     std::vector<std::uint32_t> starts_;
     std::vector<RankedEntry> sorted_;
 };

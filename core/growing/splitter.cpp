@@ -35,7 +35,7 @@ void Splitter<S>::reset(const NodeRows& rows, const NodeLabels& labels) {
     }
 }
 
-/// Starts a feature; false when its known entries are too few.
+/// Starts a feature; returns false if too few of its values are known.
 template <Scan S>
 bool Splitter<S>::count_known(std::span<const RankedEntry> missing) {
     missing_.clear();
@@ -48,7 +48,7 @@ bool Splitter<S>::count_known(std::span<const RankedEntry> missing) {
     return known_rows_ >= 2 * min_rows_;
 }
 
-/// Whether the scan that was begun is worth going on: its known entries may be too alike.
+/// Whether the scan is worth continuing, given the weight and impurity of the known entries.
 template <Scan S>
 bool Splitter<S>::worth_scanning() {
     set_gain_floor();
@@ -94,7 +94,7 @@ double Splitter<S>::score_of(double gain, double left_weight) const {
     return information < 1e-6 ? rejected : score / information;
 }
 
-/// Whether what has moved and the rest may be the sides of a test.
+/// Whether both sides are large enough.
 template <Scan S>
 bool Splitter<S>::may_divide_here(double left_rows) const {
     const double left = scan_.left_weight();
@@ -123,8 +123,8 @@ void Splitter<S>::consider(double score, double gain, double left_weight, std::u
 template <Scan S>
 void Splitter<S>::scan_down(std::span<const RankedEntry> stored, std::uint32_t next_rank,
                             Split& best) {
-    // A plain score is its gain but for a factor: most candidates, and most features once a good
-    // one is known, are dismissed by one comparison.
+    // A plain score is the gain times a factor: one comparison rules out most candidates and, once
+    // a good test is known, most features.
     const bool plain = !rules_.gain_ratio && !rules_.mean_score;
     const SweepLimits limits{rows_->part.data(),   unit_,      by_part_,
                              known_rows_,          side_rows_, min_weight_,
@@ -147,8 +147,8 @@ void Splitter<S>::scan_down(std::span<const RankedEntry> stored, std::uint32_t n
     consider(found.score, found.gain, found.left_weight, found.upper, found.lower, best);
 }
 
-/// Values below zero, from the smallest up: what moves is the "no" side, so that the zeros, most
-/// of a sparse column, are never visited. Candidates still compete in decreasing order.
+/// Scans negative values from the smallest up: the "no" side moves, so that the zeros, most of a
+/// sparse column, are never visited. Candidates still compete in decreasing order of their values.
 template <Scan S>
 void Splitter<S>::scan_negative(std::span<const RankedEntry> stored, std::uint32_t next_rank,
                                 Split& best) {
@@ -192,8 +192,8 @@ void Splitter<S>::search_numeric(std::uint32_t feature_index, const FeatureOrder
     if (rules_.c45) pay_threshold(best);
 }
 
-/// C4.5: either side has a tenth of the mean class, from min_samples_leaf up to 25 rows. A feature
-/// of two values leaves nothing to choose and is as good as nominal.
+/// C4.5: either side must have a tenth of the mean class size, at least min_samples_leaf and at
+/// most 25 rows. A feature with two values has one threshold and is treated as nominal.
 template <Scan S>
 double Splitter<S>::numeric_rows(const Feature& feature) const {
     constexpr double share = 0.1;
@@ -203,7 +203,7 @@ double Splitter<S>::numeric_rows(const Feature& feature) const {
     return std::max(min_rows_, rounded_down(wanted));
 }
 
-/// C4.5, release 8: naming one of n thresholds takes log2(n) bits, and the gain pays for it.
+/// C4.5, release 8: the gain is reduced by log2(n) bits for the choice among n thresholds.
 template <Scan S>
 void Splitter<S>::pay_threshold(Split& best) const {
     if (best.feature < 0) return;
@@ -246,7 +246,7 @@ void Splitter<S>::try_random(const Feature& feature, const FeatureOrder& order,
     const double low = feature.values[bottom];
     const double high = feature.values[top];
     const double u = random.uniform();
-    // Never the largest value itself: x > threshold must hold for at least one entry.
+    // Not the largest value itself: x > threshold must hold for at least one entry.
     const double drawn = low * (1 - u) + high * u;
     const double threshold = drawn < high ? std::max(drawn, low) : low;
 
@@ -264,7 +264,7 @@ void Splitter<S>::try_random(const Feature& feature, const FeatureOrder& order,
     for (const auto& item : order.stored) {
         const bool left = feature.values[item.rank] > threshold;
         widen(item.rank, left);
-        // With the zeros on the left it is the right side that moves: zeros are never visited.
+        // If the zeros are on the left, the right side moves: zeros are never visited.
         if (left != zeros_left) {
             scan_.move(item.entry);
             moved_rows += rows_->part[item.entry];

@@ -1,4 +1,4 @@
-// The best (or a random) test of one node.
+// The search for the best (or a random) test of a node.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace ramify {
 
-/// Searches one feature after the other in one node. Not shared between threads.
+/// Searches the features of one node after the other. One per thread.
 template <Scan S>
 class Splitter {
   public:
@@ -37,10 +37,10 @@ class Splitter {
     void reset(const NodeRows& rows, const NodeLabels& labels);
     const ScoreTolerance& tolerance() const { return tolerance_; }
     double node_impurity() const { return node_impurity_; }
-    /// Until the next reset, a feature whose scores are not better than this may be passed over.
+    /// Until the next reset, features without a score better than this may be skipped.
     void set_bar(double score) { bar_ = score; }
 
-    /// Replaces `best` by the feature's best test if that one is better.
+    /// Replaces `best` by the best test of the feature if that one is better.
     void search_numeric(std::uint32_t feature, const FeatureOrder& order, SplitMix& random,
                         Split& best);
     void search_nominal(std::uint32_t feature, const FeatureOrder& order, SplitMix& random,
@@ -83,20 +83,20 @@ class Splitter {
     double n_classes_;
     ScoreTolerance tolerance_;
     double node_impurity_ = 0;
-    double gain_floor_ = 0;    // of the current feature: what the F-test asks for
-    double gain_ceiling_ = 0;  // no gain exceeds the impurity it is taken from
+    double gain_floor_ = 0;    // of the current feature: what the F-test requires
+    double gain_ceiling_ = 0;  // no gain exceeds the impurity of the node
     double bar_ = rejected;
     double node_rows_ = 0;     // rows of the node, by parts
-    bool by_part_ = false;     // the weights of its rows are their parts
+    bool by_part_ = false;     // the weights of its rows equal their parts
     bool unit_ = false;        // all its rows are whole and have weight 1
-    double known_rows_ = 0;    // those with a known value of the current feature
-    std::size_t n_known_ = 0;  // the same in entries
+    double known_rows_ = 0;    // those with a value of the current feature
+    std::size_t n_known_ = 0;  // the same, counted in entries
     std::uint32_t feature_ = 0;
     std::vector<std::uint32_t> missing_;
     double min_rows_;
     double min_weight_;
-    double side_rows_ = 0;     // the same for the current numeric feature
-    std::size_t n_tried_ = 0;  // its thresholds
+    double side_rows_ = 0;     // min_rows_ for the current numeric feature
+    std::size_t n_tried_ = 0;  // number of its thresholds
     /// A category that occurs in the node: a run of the stored entries, or the rest (begin = end).
     struct Category {
         std::uint32_t code;
@@ -105,7 +105,7 @@ class Splitter {
         double rows;
     };
     std::vector<Category> categories_;  // by code
-    std::size_t common_ = 0;            // the one that is not stored; size(): all are
+    std::size_t common_ = 0;            // the one that is not stored; size(): none
     struct Candidate {
         double score;
         double gain;

@@ -1,8 +1,7 @@
-// What the entries of a node with each value of a feature add up to, for one label.
+// Sums over the entries of a node by value of a feature, for one label.
 //
-// Three kinds of cells serve three kinds of nodes: counts where every row is there once and
-// whole, weights where rows are divided by missing values, weights beside rows where rows weigh
-// more or less than one.
+// Three kinds of cells serve three kinds of nodes: counts if every row is whole and has weight 1,
+// weights if rows are divided by missing values, weights and rows if rows have other weights.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +29,7 @@ inline Sums operator-(const Sums& a, const Sums& b) {
 /// Whole rows of weight 1: two counts in one word, rows below, rows with the label above.
 struct CountCell {
     static constexpr bool rows_differ = false;  // from weights
-    static constexpr bool is_exact = true;      // sums may be subtracted from each other
+    static constexpr bool is_exact = true;      // sums may be subtracted without rounding errors
     std::uint64_t counts = 0;
 
     static CountCell of(double, double, bool positive) {
@@ -44,7 +43,7 @@ struct CountCell {
     }
 };
 
-/// Parts of rows whose weight is 1: a row weighs what is there of it.
+/// Parts of rows of weight 1: weights equal parts.
 struct PartCell {
     static constexpr bool rows_differ = false;
     static constexpr bool is_exact = false;
@@ -111,13 +110,13 @@ class Tally {
         profile_.codes.resize(max_values + 1);
     }
 
-    /// Rows without the label are to be counted as positive; for exact cells only.
+    /// Counts rows without the label as positive; for exact cells only.
     void turn(bool turned) { turned_ = turned; }
 
     /// Codes are below `n_values`; that number itself stands for a missing value.
     const Profile& count(const std::uint16_t* column, std::uint32_t n_values,
                          std::span<const std::uint32_t> rows, std::span<const Cell> steps) {
-        profile_.all_codes = n_values <= most_listed * rows.size();
+        profile_.all_codes = n_values <= max_listed * rows.size();
         if (profile_.all_codes) {
             add(column, n_values, rows, steps, cells_.data());
             list(cells_.data(), n_values);
@@ -131,7 +130,7 @@ class Tally {
         return profile_;
     }
 
-    /// The same for sums that `add` has made.
+    /// The same from the cells of `add`.
     const Profile& read(const Cell* cells, std::uint32_t n_values) {
         profile_.all_codes = true;
         list(cells, n_values);
@@ -154,7 +153,8 @@ class Tally {
   private:
     static constexpr std::size_t n_lanes = 4;
     static constexpr std::size_t few_values = 64;
-    static constexpr std::size_t most_listed = 3;  // values per entry: beyond, bits find them
+    static constexpr std::size_t max_listed =
+        3;  // values per entry; with more, bits find those in use
 
     Sums turned_sums(const Cell& cell) const {
         Sums sums = cell.sums();
@@ -168,8 +168,8 @@ class Tally {
         if constexpr (Cell::rows_differ) profile_.rows[k] = sums.rows;
     }
 
-    /// Few values: the same cell comes up again before its last sum is written. Neighbouring
-    /// entries go to tables of their own.
+    /// With few values, consecutive entries often share a cell and would wait for each other:
+    /// neighbouring entries are added to separate tables.
     void add_few(const std::uint16_t* column, std::uint32_t n_values,
                  std::span<const std::uint32_t> rows, std::span<const Cell> steps, Cell* cells) {
         const std::size_t n_cells = n_values + 1;
@@ -192,7 +192,7 @@ class Tally {
         }
     }
 
-    /// More values than entries: bits say which cells are in use, so that no other is looked at.
+    /// More values than entries: bits tell which cells are in use, and the others are not visited.
     void add_spread(const std::uint16_t* column, std::span<const std::uint32_t> rows,
                     std::span<const Cell> steps) {
         for (std::size_t e = 0; e < rows.size(); ++e) {
@@ -206,7 +206,7 @@ class Tally {
     void list(const Cell* cells, std::uint32_t n_values) {
         Cell sum{};
         std::size_t k = 0;
-        // Two at a time: the chain of additions is what this loop waits for.
+        // Two at a time: the chain of additions limits the speed of this loop.
         for (; k + 2 <= n_values; k += 2) {
             put(k, sum + cells[k]);
             sum = sum + (cells[k] + cells[k + 1]);

@@ -20,7 +20,7 @@ void append_slice(std::vector<std::int64_t>& to_indptr, std::vector<T>& to,
            static_cast<std::size_t>(from_indptr[node + 1]));
 }
 
-/// Small trees grow on many rows too: what was expected of them is not kept with them.
+/// A small tree may have been grown on many rows: memory reserved but not used is released.
 template <typename T>
 void give_back_room(std::vector<T>& values) {
     if (values.capacity() > 2 * values.size()) values.shrink_to_fit();
@@ -94,7 +94,7 @@ void TreeBuilder::set_values(std::int32_t, std::span<const LabelSum> sums, doubl
     tree_.value_label.resize(before + sums.size());
     tree_.value.resize(before + sums.size());
     std::size_t k = before;
-    for (const auto& s : sums) {  // all are written, and stay if they are positive
+    for (const auto& s : sums) {  // branch-free: all are written, positive ones are kept
         tree_.value_label[k] = s.label;
         tree_.value[k] = s.sum / weight;
         k += s.sum > 0;
@@ -121,7 +121,7 @@ Tree TreeBuilder::finish(std::span<TreeBuilder> subtrees) && {
     }
     for (auto& subtree : subtrees) close_tree(subtree.tree_);
 
-    // A stand-in becomes its subtree's root; later nodes shift by what the subtree adds.
+    // A placeholder becomes the root of its subtree; later nodes are shifted by its size.
     std::vector<std::int32_t> new_id(tree_.n_nodes());
     std::int32_t shift = 0;
     auto next = deferred_.begin();

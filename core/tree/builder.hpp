@@ -11,7 +11,7 @@
 
 namespace ramify {
 
-/// Where a node hangs: branch `branch` of node `parent`; parent -1: a root.
+/// The place of a node: branch `branch` of node `parent`; parent -1: the root.
 struct Place {
     std::int32_t parent = -1;
     std::int32_t branch = 0;
@@ -19,12 +19,12 @@ struct Place {
 
 /// Appends a node of one tree to another; child numbers are copied as they are.
 void copy_node(const Tree& from, std::size_t node, Tree& to);
-/// Ends the last node's ranges. A tree is complete only then.
+/// Ends the ranges of the last node, which completes a tree.
 void close_tree(Tree& tree);
 
 class TreeBuilder {
   public:
-    /// Makes room for the values of leaves, whose arrays are by far the longest.
+    /// Reserves memory for the values of leaves, whose arrays are by far the longest.
     void expect_values(std::size_t n);
     std::int32_t add_node(Place place, double weight, std::size_t n_samples);
     void set_split(std::int32_t node, const Split& split, double factor);
@@ -33,9 +33,9 @@ class TreeBuilder {
     void set_values(std::int32_t node, std::span<const LabelSum> sums, double weight);
     /// Stores a label set, each label with share 1. Likewise.
     void set_labels(std::int32_t node, std::span<const std::int32_t> labels);
-    /// The node is a stand-in for the root of subtree number `subtree`.
+    /// The node is a placeholder for the root of subtree `subtree`.
     void mark_deferred(std::int32_t node, std::size_t subtree);
-    /// Puts the subtrees in place of their stand-ins.
+    /// Puts the subtrees in place of their placeholders.
     Tree finish(std::span<TreeBuilder> subtrees) &&;
 
   private:

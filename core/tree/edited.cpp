@@ -19,7 +19,7 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
     to.insert(to.end(), from.begin(), from.end());
 }
 
-/// Appends a node; its children's numbers are set as they are appended themselves.
+/// Appends a node; the numbers of its children are set when these are appended.
 void put(const EditedNode& node, Tree& tree) {
     const bool is_leaf = node.is_leaf();
     tree.feature.push_back(node.feature);

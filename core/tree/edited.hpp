@@ -1,4 +1,4 @@
-// A grown tree that is being changed, and rows on their way down.
+// A grown tree in a form that can be edited, and the rows that reach its nodes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace ramify {
 
-/// One node with all that belongs to it; see Tree.
+/// One node with all its fields; see Tree.
 struct EditedNode {
     std::int32_t feature = -1;
     double threshold = 0;
@@ -28,12 +28,12 @@ struct EditedNode {
     void make_leaf();
 };
 
-/// Nodes keep their numbers; those that nobody leads to are gone once the tree is packed.
+/// Nodes keep their numbers; nodes that cannot be reached are dropped when the tree is packed.
 class EditedTree {
   public:
     explicit EditedTree(const Tree& tree);
     EditedNode& operator[](std::int32_t node) { return nodes_[static_cast<std::size_t>(node)]; }
-    /// The node takes the place of `below`, a node of its subtree; what else was there is gone.
+    /// Replaces a node by `below`, a node of its subtree; the rest of the subtree is dropped.
     void raise(std::int32_t node, std::int32_t below);
     /// The tree in depth-first order, with values in leaves only.
     Tree packed() const;
@@ -44,15 +44,15 @@ class EditedTree {
 
 /// Where the rows of an inner node go.
 struct Fork {
-    std::vector<std::int32_t> branch;  // per entry; -1: unknown, goes everywhere
+    std::vector<std::int32_t> branch;  // per entry; -1: missing value, all branches
     std::vector<double> share;         // per branch: its part of the known weight
 
     NodeRows rows_of(std::size_t which, const NodeRows& rows) const;
-    /// The same without the rows whose value is unknown.
+    /// The same without the rows whose value is missing.
     NodeRows known_rows_of(std::size_t which, const NodeRows& rows) const;
 };
 
-/// Asks the node's test of every row.
+/// Applies the test of the node to every row.
 Fork fork_rows(const Dataset& dataset, const EditedNode& node, const NodeRows& rows);
 
 }  // namespace ramify

@@ -1,4 +1,4 @@
-// The medoid of a node: the label set of one of its rows that is nearest to all of them.
+// The medoid of a node: the label set among its rows that is nearest to all of them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace ramify {
 class Medoid {
   public:
     explicit Medoid(const Targets& targets);
-    /// The labels of the set with the least sum of squared distances to the rows; among equals
+    /// The labels of the set with the smallest sum of squared distances to the rows; among ties
     /// the most frequent, then the first. `sums` are the label sums of the rows.
     std::span<const std::int32_t> of(const NodeRows& rows, std::span<const LabelSum> sums);
 

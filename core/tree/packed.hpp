@@ -1,4 +1,4 @@
-// A tree in few bytes, for pickles and files: what can be computed exactly is left out.
+// A compact form of a tree for pickles and files: what can be computed exactly is left out.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace ramify {
 
-/// Nodes stand in depth-first order, so that children follow from the numbers of branches. "Per
-/// test" leaves the leaves out. The labels of a node are stored as gaps, its shares as numbers of
+/// Nodes are in depth-first order, so that children follow from the numbers of branches. "Per
+/// test" means per inner node. The labels of a node are stored as gaps, its shares as numbers of
 /// the node's distinct shares, and those as whole counts wherever count / weight is the share.
 struct PackedTree {
     std::vector<std::int32_t> feature;    // per node; -1: a leaf
@@ -32,17 +32,17 @@ struct PackedTree {
     std::vector<std::int64_t> far_gap;     // the gaps that do not fit there, where far_mark stands
     std::vector<std::int64_t> n_distinct;  // per node with values: its distinct shares
     std::vector<std::uint32_t> value_number;  // per value: which of them
-    std::vector<std::int64_t> numerator;      // per distinct share: times weight; 0: an odd one
+    std::vector<std::int64_t> numerator;      // per distinct share: times weight; 0: in odd_value
     std::vector<double> odd_value;            // shares that no whole count gives
 
     static constexpr std::uint8_t far_mark = 255;
 };
 
-/// Nothing if unpacking would not give the same tree bit for bit.
+/// Returns nothing if unpacking would not give the same tree bit for bit.
 std::optional<PackedTree> pack(const Tree& tree);
 
-/// Throws std::invalid_argument if the parts do not fit together. What comes out may still be no
-/// sound tree: features, branches and numbers of categories are not looked at.
+/// Throws std::invalid_argument if the parts are inconsistent. The result may still not be a valid
+/// tree: features, branches and numbers of categories are not checked.
 Tree unpack(const PackedTree& packed);
 
 }  // namespace ramify

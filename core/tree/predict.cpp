@@ -6,18 +6,18 @@ namespace ramify {
 
 namespace {
 
-constexpr std::int32_t unknown = -1;
+constexpr std::int32_t missing = -1;
 
-/// The branch a row takes at an inner node, or `unknown`.
+/// The branch a row takes at an inner node, or `missing`.
 template <typename Rows>
 std::int32_t branch_of(const Tree& tree, std::size_t node, const Rows& row) {
     const double value = row[tree.feature[node]];
-    if (std::isnan(value)) return unknown;
+    if (std::isnan(value)) return missing;
     const auto begin = static_cast<std::size_t>(tree.category_indptr[node]);
     const auto end = static_cast<std::size_t>(tree.category_indptr[node + 1]);
     if (begin == end) return value > tree.threshold[node] ? 0 : 1;
     const auto n_categories = static_cast<double>(end - begin);
-    if (!(value >= 0 && value < n_categories)) return unknown;
+    if (!(value >= 0 && value < n_categories)) return missing;
     return tree.category_branch[begin + static_cast<std::size_t>(value)];
 }
 
@@ -42,12 +42,12 @@ void add_leaf(const Tree& tree, std::size_t node, double factor, double* out) {
     }
 }
 
-/// Follows known values from `node`; stops at a leaf or at a test it cannot decide.
+/// Follows tests from `node` to a leaf, or to a test whose value is missing.
 template <typename Rows>
 std::size_t descend(const Tree& tree, std::size_t node, const Rows& row) {
     while (tree.feature[node] >= 0) {
         const auto branch = branch_of(tree, node, row);
-        if (branch == unknown) break;
+        if (branch == missing) break;
         node = child_of(tree, node, branch);
     }
     return node;
@@ -78,7 +78,7 @@ void mix_by_leaf(const Tree& tree, const Rows& row, double divisor, std::vector<
     }
 }
 
-/// A test that is being mixed: branches before `next` are in its sum.
+/// A test whose branches are being combined: those before `next` are in its sum.
 struct OpenTest {
     std::size_t node;
     std::size_t next;
@@ -89,7 +89,7 @@ template <typename Rows>
 void mix_by_node(const Tree& tree, const Rows& row, double divisor, std::size_t n_labels,
                  double* out) {
     std::vector<OpenTest> open;
-    std::vector<double> done(n_labels, 0.0);  // the vector of the node finished last
+    std::vector<double> done(n_labels, 0.0);  // the vector of the last finished node
     auto node = descend(tree, 0, row);
     for (;;) {
         if (tree.feature[node] >= 0) {

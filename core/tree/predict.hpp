@@ -1,4 +1,4 @@
-// From rows of X to leaves and shares.
+// Predictions: from rows of X to leaves and label shares.
 #pragma once
 
 #include <cmath>
@@ -21,10 +21,10 @@ struct CsrView {
     std::size_t n_columns;
 };
 
-/// How branches are mixed where a row's value is unknown; both give the same to rounding.
+/// How branches are combined where a value is missing; both give the same up to rounding.
 enum class Mixing : std::uint8_t {
     by_leaf,  // each leaf times the product of the shares on its path
-    by_node,  // every node mixes its branches' vectors, bottom up, as CLUS does
+    by_node,  // every node combines the vectors of its branches, bottom up, as CLUS does
 };
 
 /// Rows of a dense matrix by cell.
@@ -43,7 +43,7 @@ class DenseRows {
     std::size_t row_ = 0;
 };
 
-/// Rows of a sparse matrix by cell: the selected row is spread out, the one before wiped.
+/// Rows of a sparse matrix by cell: the selected row is copied to a dense one.
 class SparseCells {
   public:
     explicit SparseCells(CsrView X) : X_(X), cells_(X.n_columns, 0.0) {}
@@ -68,14 +68,14 @@ void add_predictions(const Tree& tree, Rows rows, Mixing mixing, double divisor,
 
 /// Fills rows of `out` with the mean of the trees' shares: by_leaf sums first and divides last,
 /// by_node adds each tree's share divided by their number. The same for any number of threads.
-/// `voters`, if not empty: a row of n_rows cells per tree, 0 where it has no vote; a row of X on
-/// which no tree votes is left as it is.
+/// `voters`, if not empty: a row of n_rows cells per tree, 0 where the tree is left out; rows of
+/// `out` for which all trees are left out are not changed.
 template <typename Rows>
 void write_votes(std::span<const Tree* const> trees, const Rows& rows, Mixing mixing,
                  std::size_t n_labels, std::span<const std::uint8_t> voters, unsigned n_threads,
                  StopSignal& signal, std::span<double> out);
 
-/// The leaf of each row; unknown values follow the branch with the largest share.
+/// The leaf of each row; missing values follow the branch with the largest share.
 template <typename Rows>
 void find_leaves(const Tree& tree, Rows rows, std::span<std::int32_t> leaf);
 

@@ -42,7 +42,7 @@ Tree cut_tree(const Tree& tree, const std::vector<char>& is_leaf) {
     std::vector<std::int32_t> new_id(tree.n_nodes(), -1);
     std::int32_t n_kept = 0;
     new_id[0] = 0;
-    // Parents come before their children, so one pass settles who is kept and under which number.
+    // Parents come before their children, so that one pass numbers the nodes that are kept.
     std::vector<char> kept(tree.n_nodes(), 0);
     kept[0] = 1;
     for (std::size_t i = 0; i < tree.n_nodes(); ++i) {

@@ -1,4 +1,4 @@
-// Making a grown tree smaller.
+// Pruning of grown trees.
 #pragma once
 
 #include "growing/options.hpp"
@@ -10,7 +10,7 @@ namespace ramify {
 /// the bottom up. `tree` must carry values in its inner nodes; the result has them in leaves only.
 Tree merge_leaves(const Tree& tree, LeafMerging merging);
 
-/// The tree cut off below the nodes marked as leaves; the same of its values.
+/// Removes everything below the nodes marked as leaves, and the values of inner nodes.
 Tree cut_tree(const Tree& tree, const std::vector<char>& is_leaf);
 
 }  // namespace ramify

@@ -17,14 +17,14 @@ namespace ramify {
 
 namespace {
 
-/// Estimates this close are equal, and the smaller tree is taken.
+/// Estimates this close are ties, which the smaller tree wins.
 constexpr double slack = 0.1;
 
 double weight_of(const NodeRows& rows) {
     return std::accumulate(rows.weight.begin(), rows.weight.end(), 0.0);
 }
 
-/// What a node is about: the figures that are kept in it, and the errors it would make as a leaf.
+/// The figures stored in a node, and the errors it would make as a leaf.
 class Figures {
   public:
     Figures(const Targets& targets, const GrowOptions& options)
@@ -32,7 +32,7 @@ class Figures {
         if (options.criterion == Criterion::distance) scan_.emplace(targets);
     }
 
-    /// Weight of the rows outside the commonest class.
+    /// Weight of the rows not in the most frequent class.
     double errors(const NodeRows& rows) {
         const double weight = weight_of(rows);
         double most = 0;
@@ -151,8 +151,8 @@ Tree Pruner::prune(const NodeRows& root) {
     return tree_.packed();
 }
 
-/// Decides about a node whose branches are pruned. False: another node has taken its place, whose
-/// branches are to be pruned with all these rows.
+/// Decides about a node whose branches have been pruned. Returns false if a branch has replaced
+/// the node; that branch must then be pruned with all rows of the node.
 bool Pruner::settle(Frame& frame, double& errors) {
     auto& node = tree_[frame.node];
     const double as_leaf = figures_.pessimistic(frame.rows);
@@ -179,7 +179,7 @@ bool Pruner::settle(Frame& frame, double& errors) {
     return true;
 }
 
-/// The errors to expect of a subtree that is given these rows.
+/// The expected errors of a subtree on these rows.
 double Pruner::expected(std::int32_t node, NodeRows rows) {
     std::vector<std::pair<std::int32_t, NodeRows>> waiting;
     waiting.emplace_back(node, std::move(rows));
@@ -200,7 +200,7 @@ double Pruner::expected(std::int32_t node, NodeRows rows) {
     return errors;
 }
 
-/// Brings the figures of a subtree up to date with its rows.
+/// Recomputes the figures of a subtree from its rows.
 void Pruner::describe_all(std::int32_t node, const NodeRows& rows) {
     std::vector<std::pair<std::int32_t, NodeRows>> waiting;
     waiting.emplace_back(node, rows);

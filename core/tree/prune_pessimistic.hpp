@@ -1,5 +1,5 @@
-// C4.5's pruning: no rows are set aside, but errors are counted at the upper end of what the
-// training rows leave possible.
+// C4.5's pruning: no rows are held out; errors are estimated by an upper confidence limit on the
+// training rows.
 #pragma once
 
 #include "common/parallel.hpp"
