@@ -17,7 +17,7 @@ constexpr std::size_t max_depth = 8;  // nodes of a level are counted in bytes
 void check_parents(std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
                    std::size_t n_labels) {
     check_compressed(indptr, indices, n_labels);
-    require(indptr.size() == n_labels + 1, "parents and labels differ in their number");
+    require(indptr.size() == n_labels + 1, "indptr must have one entry per label and one more");
     for (std::size_t j = 0; j < n_labels; ++j) {
         for (auto k = indptr[j]; k < indptr[j + 1]; ++k) {
             require(indices[static_cast<std::size_t>(k)] < static_cast<std::int64_t>(j),
@@ -50,12 +50,14 @@ Booster make_booster(const Dataset& dataset, const Vector<std::int64_t>& label_i
     options.relax = nb::cast<bool>(given["relax"]);
     options.n_threads = std::max(1u, nb::cast<unsigned>(given["n_threads"]));
     require(options.depth >= 1 && options.depth <= max_depth, "depth must lie between 1 and 8");
-    require(dataset.n_rows > 0 && label_weight.size() > 0, "there is nothing to learn from");
+    require(dataset.n_rows > 0 && label_weight.size() > 0,
+            "there must be at least one row and one label");
     require(row_weight.size() == dataset.n_rows, "row_weight must have one weight per row");
     check_weights(view(row_weight));
     check_weights(view(label_weight));
     check_compressed(view(label_indptr), view(label_indices), label_weight.size());
-    require(label_indptr.size() == dataset.n_rows + 1, "labels and X differ in their rows");
+    require(label_indptr.size() == dataset.n_rows + 1,
+            "labels and X must have the same number of rows");
     check_parents(view(parent_indptr), view(parent_indices), label_weight.size());
     BoostingLabels labels{view(label_indptr), view(label_indices), {}};
     for (std::size_t j = 0; j < label_weight.size(); ++j) {
@@ -181,8 +183,9 @@ void add(const nb::typed<nb::dict, nb::str, nb::object>& given, std::size_t n_co
          const Vector<std::int32_t>& parent_indices, const Rows& rows, unsigned n_threads,
          const OutMatrix& out) {
     const HeldRounds held(given, n_columns, out.shape(1));
-    require(first <= last && last <= held.rounds.n_rounds, "there are not so many rounds");
-    require(out.shape(0) == rows.n_rows(), "out and X differ in their rows");
+    require(first <= last && last <= held.rounds.n_rounds,
+            "first and last must be rounds in increasing order");
+    require(out.shape(0) == rows.n_rows(), "out and X must have the same number of rows");
     check_parents(view(parent_indptr), view(parent_indices), out.shape(1));
     StopSignal signal(interrupted_by(nullptr));
     stoppable([&] {

@@ -17,14 +17,14 @@ void check_ranges(std::span<const std::int64_t> indptr, std::size_t n, std::size
     require(indptr.size() == n + 1 && indptr.front() == 0 &&
                 indptr.back() == static_cast<std::int64_t>(n_items) &&
                 std::ranges::is_sorted(indptr),
-            "ranges do not fit their arrays");
+            "indptr arrays must start at 0, not decrease and end at the length of their array");
 }
 
 template <typename T>
 void check_below(std::span<const T> numbers, std::size_t bound) {
     require(std::ranges::all_of(
                 numbers, [&](T x) { return x >= 0 && static_cast<std::size_t>(x) < bound; }),
-            "numbers of rows, labels or rules are too large or negative");
+            "indices of rows, labels and rules must lie in range");
 }
 
 void check_rules(const LabelRules& rules) {
@@ -32,7 +32,7 @@ void check_rules(const LabelRules& rules) {
     require(rules.has.size() == n_cells && rules.rule_of_row.size() == n_cells &&
                 rules.preferred.size() == rules.n_rules() &&
                 rules.premise_value.size() == rules.premise_label.size(),
-            "arrays of rules differ in length");
+            "arrays of rules must have matching lengths");
     check_ranges(rules.rule_indptr, rules.n_labels(), rules.n_rules());
     check_ranges(rules.premise_indptr, rules.n_rules(), rules.premise_label.size());
     check_below<std::int32_t>(rules.preferred, rules.n_rules());
@@ -40,7 +40,7 @@ void check_rules(const LabelRules& rules) {
     require(std::ranges::all_of(
                 rules.rule_of_row,
                 [&](std::int32_t r) { return r < static_cast<std::int64_t>(rules.n_rules()); }),
-            "rows have rules that are not there");
+            "rule_of_row must be below the number of rules");
 }
 
 LeafExtension make_extension(const nb::typed<nb::dict, nb::str, nb::object>& given) {
@@ -68,7 +68,7 @@ Owned<std::uint8_t> extend(LeafExtension& extension, const Vector<std::int64_t>&
     check_ranges(view(row_indptr), n_leaves, rows.size());
     check_below(view(rows), extension.rules().n_rows);
     check_below(view(component), extension.rules().n_labels());
-    require(label < extension.rules().n_labels(), "there is no such label");
+    require(label < extension.rules().n_labels(), "label must be below the number of labels");
     std::vector<std::uint8_t> found(n_leaves * component.size());
     for (std::size_t leaf = 0; leaf < n_leaves; ++leaf) {
         const auto begin = static_cast<std::size_t>(row_indptr.data()[leaf]);

@@ -35,7 +35,7 @@ Owned<std::int32_t> bootstrap(std::uint64_t seed, std::size_t n_rows, std::size_
 nb::typed<nb::tuple, Owned<std::int32_t>, std::uint64_t> java_bootstrap(std::uint64_t state,
                                                                         std::size_t n_rows,
                                                                         std::size_t n_draws) {
-    auto random = JavaRandom::resumed(state);
+    JavaRandom random(state);
     auto counts = count_draws(n_rows, n_draws,
                               [&] { return random.next_int(static_cast<std::int32_t>(n_rows)); });
     return nb::typed<nb::tuple, Owned<std::int32_t>, std::uint64_t>(

@@ -118,7 +118,7 @@ std::pair<double, double> areas_of_steps(const Vector<double>& positives,
                                          const Vector<double>& negatives, double n_positive,
                                          double n_negative, const std::string& interpolation) {
     if (negatives_above.size() != positives.size() || negatives.size() != positives.size()) {
-        throw std::invalid_argument("the arrays of steps must have one length");
+        throw std::invalid_argument("the arrays of steps must have the same length");
     }
     const StepsView steps{view(positives), view(negatives_above), view(negatives), n_positive,
                           n_negative};

@@ -25,7 +25,7 @@ using Indices = Vector<std::int32_t>;
 /// Nothing that Python passes may make the core read out of bounds.
 SparseRowsView checked_parents(const Indptr& indptr, const Indices& indices) {
     const SparseRowsView parents{view(indptr), view(indices)};
-    require(!parents.indptr.empty() && parents.n_rows() > 0, "there must be a label");
+    require(!parents.indptr.empty() && parents.n_rows() > 0, "there must be at least one label");
     check_compressed(parents.indptr, parents.indices, parents.n_rows());
     for (std::size_t label = 0; label < parents.n_rows(); ++label) {
         for (const std::int32_t parent : parents.row(label)) {

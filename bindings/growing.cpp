@@ -114,13 +114,14 @@ LabelSets label_sets_of(const Vector<std::uint32_t>& of_row, const Matrix<double
     for (const auto number : numbers) {
         sets.n_sets = std::max<std::size_t>(sets.n_sets, std::size_t{number} + 1);
     }
-    require(sets.n_sets <= n_rows, "set_of_row must not skip numbers");
-    require(!by_distance || squared.size() > 0, "distances need a matrix");
+    require(sets.n_sets <= n_rows, "set_of_row must be below the number of rows");
+    require(!by_distance || squared.size() > 0,
+            "squared must not be empty for criterion distance");
     if (squared.size() == 0) return sets;
     require(squared.shape(0) >= sets.n_sets && squared.shape(0) == squared.shape(1) &&
                 squared.stride(1) == 1 &&
                 squared.stride(0) == static_cast<std::int64_t>(squared.shape(1)),
-            "squared must be a square matrix, row by row, with a row per label set");
+            "squared must be a square C-contiguous matrix with a row per label set");
     sets.n_sets = squared.shape(0);
     sets.squared = {squared.data(), squared.size()};
     return sets;

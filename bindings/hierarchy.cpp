@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "common/parallel.hpp"
 #include "hierarchy/closure.hpp"
 #include "hierarchy/coherence.hpp"
 #include "init.hpp"
+#include "stopping.hpp"
 
 namespace ramify::bindings {
 
@@ -116,11 +116,6 @@ Repair repair_of(const std::string& name) {
     throw std::invalid_argument("method must be 'max', 'min' or 'isotonic', got '" + name + "'");
 }
 
-bool interrupted() {
-    nb::gil_scoped_acquire acquire;
-    return PyErr_CheckSignals() != 0;
-}
-
 Matrix repaired(const Scores& scores, const Indptr& indptr, const Indices& indices,
                 const Vector<double>& weight, const std::string& method, unsigned n_threads) {
     const auto parents = checked_parents(indptr, indices, scores);
@@ -137,12 +132,10 @@ Matrix repaired(const Scores& scores, const Indptr& indptr, const Indices& indic
     }
     auto values =
         std::make_unique<std::vector<double>>(scores.data(), scores.data() + scores.size());
-    try {
-        nb::gil_scoped_release release;
-        make_coherent(*values, parents, weights, repair, std::max(1u, n_threads), interrupted);
-    } catch (const Interrupted&) {
-        throw nb::python_error();  // the signal's own exception is set already
-    }
+    stoppable([&] {
+        make_coherent(*values, parents, weights, repair, std::max(1u, n_threads),
+                      interrupted_by(nullptr));
+    });
     double* data = values->data();
     nb::capsule owner(values.release(),
                       [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });

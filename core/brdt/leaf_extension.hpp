@@ -58,10 +58,10 @@ class LeafExtension {
     std::vector<std::uint8_t> common_;  // per label: the more frequent value over all rows
     std::vector<std::uint8_t> given_;   // per label
     std::size_t n_given_ = 0;
-    std::vector<std::int64_t> right_;                      // rows that have all that is given
+    std::vector<std::int64_t> right_;                      // rows that agree with all given values
     std::vector<std::pair<double, std::size_t>> sources_;  // heap: accuracy and label of those
                                                            // whose rules have not been used
-    std::vector<double> count_;                            // per rule: weight of right rows
+    std::vector<double> count_;                            // per rule: weight of the correct rows
 };
 
 }  // namespace ramify

@@ -42,20 +42,13 @@ class SplitMix {
 /// java.util.Random, the linear congruential generator that CLUS uses.
 class JavaRandom {
   public:
-    explicit JavaRandom(std::int64_t seed)
-        : state_((static_cast<std::uint64_t>(seed) ^ 0x5DEECE66Du) & mask) {}
-    /// A generator that continues from the state of another one.
-    static JavaRandom resumed(std::uint64_t state) {
-        JavaRandom random(0);
-        random.state_ = state & mask;
-        return random;
-    }
+    /// Continues from the state of another generator.
+    explicit JavaRandom(std::uint64_t state) : state_(state & mask) {}
     std::uint64_t state() const { return state_; }
     std::int32_t next(int bits) {
         state_ = (state_ * 0x5DEECE66Du + 0xBu) & mask;
         return static_cast<std::int32_t>(static_cast<std::int64_t>(state_) >> (48 - bits));
     }
-    std::int32_t next_int() { return next(32); }
     std::int32_t next_int(std::int32_t bound) {
         if ((bound & -bound) == bound) {
             return static_cast<std::int32_t>((static_cast<std::int64_t>(bound) * next(31)) >> 31);

@@ -14,7 +14,7 @@ namespace ramify {
 
 /// Entropy in bits, weighted and summed.
 /// exclusive = false: sum over labels of w_c times the binary entropy of p_c. The total weight
-/// enters every label's term, so a gain costs the node's (renumbered) labels.
+/// enters the term of every label, so that a gain costs all (renumbered) labels of the node.
 /// exclusive = true: one variable, one class per entry: -sum_c p_c log2 p_c; a gain costs O(1).
 template <bool exclusive>
 class EntropyScan : public ScanBase {
@@ -90,8 +90,7 @@ class EntropyScan : public ScanBase {
         /// Records what `write_gains` needs of the next candidate.
         void record() { scan.positive_[scan.candidates_.size()] = positive; }
     };
-    /// The same scan for one class per entry: sums change once for all entries of a class that
-    /// cross one after the other.
+    /// The same scan for one class per entry: sums change once for consecutive entries of a class.
     struct OneClass {
         EntropyScan& scan;
         double left = 0;

@@ -2,6 +2,7 @@
 // stages compare and sort small integers only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -74,6 +75,10 @@ struct Dataset {
     std::vector<Feature> features;
     bool any_missing = false;
     std::shared_ptr<CodeCache> codes = std::make_shared<CodeCache>();
+
+    bool has(FeatureKind kind) const {
+        return std::ranges::any_of(features, [&](const Feature& f) { return f.kind == kind; });
+    }
 
     /// `n_categories[f]` > 0 makes column f nominal: its cells are codes below that number.
     /// NaN is a missing cell. Columns with more than half of their cells zero are stored sparse,

@@ -10,12 +10,6 @@ namespace ramify {
 
 namespace {
 
-bool any_nominal(const Dataset& dataset) {
-    return std::ranges::any_of(dataset.features, [](const Feature& feature) {
-        return feature.kind == FeatureKind::nominal;
-    });
-}
-
 /// What the search for the largest decrease in variance over all features does not support.
 std::optional<std::string> not_plain(const Dataset& dataset, const GrowOptions& options) {
     const SplitRules& rules = options.rules;
@@ -35,7 +29,7 @@ std::optional<std::string> not_plain(const Dataset& dataset, const GrowOptions& 
 std::optional<std::string> not_counting(const Dataset& dataset, const Targets& targets,
                                         const GrowOptions& options) {
     if (targets.n_labels() != 1) return "there must be one label";
-    if (options.rules.nominal_tests == NominalTests::nary && any_nominal(dataset)) {
+    if (options.rules.nominal_tests == NominalTests::nary && dataset.has(FeatureKind::nominal)) {
         return "nominal_tests must not be nary";
     }
     return not_plain(dataset, options);
@@ -66,7 +60,7 @@ std::optional<std::string> not_rare_class(const Dataset& dataset, const Targets&
     if (!rules.f_critical.empty()) return "there must be no F-test";
     if (rules.min_samples_leaf > 1) return "min_samples_leaf must be at most 1";
     if (rules.min_weight > 1) return "min_weight must be at most 1";
-    if (any_nominal(dataset)) return "all features must be numeric";
+    if (dataset.has(FeatureKind::nominal)) return "all features must be numeric";
     if (dataset.any_missing) return "no value must be missing";
     if (!std::ranges::all_of(root.weight, is_one) || !std::ranges::all_of(root.part, is_one)) {
         return "all rows must have weight 1";

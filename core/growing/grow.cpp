@@ -351,7 +351,7 @@ void Grower<S>::expand(Pending node, std::int32_t id, TreeBuilder& tree,
 template <Scan S>
 Tree grow_with(const Work& work, NodeRows rows) {
     const GrowOptions& options = work.options;
-    auto java = JavaRandom::resumed(options.seed);
+    JavaRandom java(options.seed);
     Crew<Grower<S>> crew;
     // Under CLUS's rules a feature competes with those searched before it.
     const unsigned n_threads = options.rules.clus ? 1 : std::max(1u, options.n_threads);
@@ -363,10 +363,9 @@ Tree grow_with(const Work& work, NodeRows rows) {
 
 Tree grow_general(const Dataset& dataset, const Targets& targets, NodeRows root,
                   const GrowOptions& options, StopSignal& signal) {
-    const bool any_nominal = std::ranges::any_of(
-        dataset.features, [](const Feature& f) { return f.kind == FeatureKind::nominal; });
     const bool keep_orders = options.uses_all_features(dataset.features.size());
-    const Work work{dataset, targets, options, signal, keep_orders, any_nominal};
+    const Work work{dataset, targets,     options,
+                    signal,  keep_orders, dataset.has(FeatureKind::nominal)};
     switch (options.criterion) {
         case Criterion::variance:
             return grow_with<VarianceScan>(work, std::move(root));

@@ -6,20 +6,11 @@
 
 namespace ramify {
 
-namespace {
-
-bool has_sparse(const Dataset& dataset) {
-    return std::ranges::any_of(dataset.features,
-                               [](const Feature& f) { return f.kind == FeatureKind::sparse; });
-}
-
-}  // namespace
-
 // ---- SortedOrders --------------------------------------------------------------------------
 
 SortedOrders::SortedOrders(const Dataset& dataset, bool store_all)
     : dataset_(dataset), store_all_(store_all) {
-    if (has_sparse(dataset)) entry_of_row_.resize(dataset.n_rows);
+    if (dataset.has(FeatureKind::sparse)) entry_of_row_.resize(dataset.n_rows);
 }
 
 void SortedOrders::reset(const NodeRows& rows) {

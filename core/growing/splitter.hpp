@@ -84,7 +84,7 @@ class Splitter {
     ScoreTolerance tolerance_;
     double node_impurity_ = 0;
     double gain_floor_ = 0;    // of the current feature: what the F-test requires
-    double gain_ceiling_ = 0;  // no gain exceeds the impurity of the node
+    double gain_ceiling_ = 0;  // no gain exceeds the impurity of the known entries
     double bar_ = rejected;
     double node_rows_ = 0;     // rows of the node, by parts
     bool by_part_ = false;     // the weights of its rows equal their parts

@@ -45,7 +45,7 @@ std::span<const T> part(const std::vector<std::int64_t>& indptr, const std::vect
         static_cast<std::size_t>(indptr[node + 1] - indptr[node]));
 }
 
-/// Bit by bit: -0.0 is not 0.0, and what is no number equals itself.
+/// Bitwise: -0.0 differs from 0.0, and NaN equals itself.
 template <typename T>
 bool same(const std::vector<T>& a, const std::vector<T>& b) {
     return a.size() == b.size() &&
@@ -94,7 +94,7 @@ void pack_shares(const Tree& tree, PackedTree& packed) {
     packed.share = packed.n_branches.empty() && same(rest, tree.share) ? first : tree.share;
 }
 
-/// False if the labels do not increase.
+/// Returns false if the labels do not increase.
 bool pack_labels(std::span<const std::int32_t> labels, PackedTree& packed) {
     std::int64_t before = -1;
     for (const auto label : labels) {
@@ -108,7 +108,7 @@ bool pack_labels(std::span<const std::int32_t> labels, PackedTree& packed) {
     return true;
 }
 
-/// The whole number that gives a share when it is divided by the weight; 0 if there is none.
+/// The integer that divided by the weight gives exactly the share; 0 if there is none.
 std::int64_t find_numerator(double share, double weight) {
     const double count = std::rint(share * weight);
     const bool whole = count >= 1 && count <= largest_count && count / weight == share;
@@ -116,7 +116,7 @@ std::int64_t find_numerator(double share, double weight) {
 }
 
 void pack_values(std::span<const double> values, double weight, PackedTree& packed) {
-    // As bits they have an order in any case, that of the numbers if these are not negative.
+    // Ordered by their bits, which is the order of the numbers unless they are negative.
     const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
     std::vector<double> distinct(values.begin(), values.end());
     std::ranges::sort(distinct, {}, bits);
@@ -135,7 +135,7 @@ void pack_values(std::span<const double> values, double weight, PackedTree& pack
 
 // ---- unpacking -----------------------------------------------------------------------------
 
-/// Takes the elements of an array in order; asking for more than there are is an error.
+/// Reads the elements of an array in order; reading past the end is an error.
 template <typename T>
 class Source {
   public:
@@ -179,7 +179,7 @@ void unpack_tests(const PackedTree& packed, Tree& tree) {
         tree.category_indptr.push_back(static_cast<std::int64_t>(tree.category_branch.size()));
         if (!is_test) continue;
         const auto n_branches = packed.n_branches.empty() ? 2 : branches.next();
-        // Every branch leads to a node of its own.
+        // Every branch leads to a different node.
         require(n_branches > 0 && static_cast<std::uint64_t>(n_branches) + tree.child.size() <
                                       packed.feature.size());
         tree.child.resize(tree.child.size() + static_cast<std::size_t>(n_branches), -1);
@@ -301,7 +301,7 @@ std::optional<PackedTree> pack(const Tree& tree) {
     try {
         if (!same(unpack(packed), tree)) return std::nullopt;
     } catch (const std::invalid_argument&) {
-        return std::nullopt;  // its nodes stand in another order
+        return std::nullopt;  // its nodes are in another order
     }
     return packed;
 }

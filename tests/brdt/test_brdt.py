@@ -94,11 +94,11 @@ def test_the_laplace_choice_worked_out_by_hand():
 @pytest.mark.parametrize(
     ("name", "values", "message"),
     [
-        ("preferred", [0, 7], "too large or negative"),
-        ("premise_label", [3, 0], "too large or negative"),
-        ("rule_of_row", [0, 0, 9, -1], "rules that are not there"),
-        ("rule_indptr", [0, 3, 2], "ranges do not fit"),
-        ("has", [1, 0, 1], "differ in length"),
+        ("preferred", [0, 7], "must lie in range"),
+        ("premise_label", [3, 0], "must lie in range"),
+        ("rule_of_row", [0, 0, 9, -1], "must be below the number of rules"),
+        ("rule_indptr", [0, 3, 2], "must start at 0, not decrease"),
+        ("has", [1, 0, 1], "matching lengths"),
     ],
 )
 def test_the_core_refuses_rules_that_do_not_fit(name, values, message):
@@ -118,7 +118,7 @@ def test_the_core_refuses_rules_that_do_not_fit(name, values, message):
     bounds, both = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
     leaf = (0, np.ones(1, dtype=np.uint8), both)
     assert extension.extend(bounds, np.arange(2), *leaf).tolist() == [1, 1]
-    with pytest.raises(ValueError, match="too large or negative"):
+    with pytest.raises(ValueError, match="must lie in range"):
         extension.extend(bounds, np.array([0, 2]), *leaf)
     with pytest.raises(ValueError, match=message):
         ramify._core.LeafExtension(rules | {name: np.array(values, dtype=rules[name].dtype)})
