@@ -141,6 +141,34 @@ def test_with_fewer_rows_than_folds_the_strictest_level_is_taken() -> None:
         clone(tree).fit(X[:2], y[:2])
 
 
+@every_architecture
+def test_a_distance_of_your_own_gets_the_names_of_the_labels(model: Any) -> None:
+    data = make_data(n_labels=9)
+    seen: set[Any] = set()
+
+    def differ(first: Any, second: Any) -> float:
+        seen.update(first, second)
+        return len(first ^ second) ** 0.5
+
+    settings = {"hierarchy": data.hierarchy, "random_state": 0}
+    by_function = PCTClassifier(criterion=differ, w0=1)
+    model = clone(model).set_params(estimator=by_function, **settings).fit(data.X, data.y)
+    assert seen <= set(data.hierarchy.labels)
+    assert seen
+    by_name = PCTClassifier(criterion="euclidean", w0=1)
+    twin = clone(model).set_params(estimator=by_name, **settings).fit(data.X, data.y)
+    np.testing.assert_array_equal(model.predict_proba(data.X), twin.predict_proba(data.X))
+
+
+def test_architectures_inside_architectures_need_no_weights() -> None:
+    data = make_data(n_labels=6)
+    inner = PerEdgeClassifier(estimator=KNeighborsClassifier(3))
+    nested = PerEdgeClassifier(data.hierarchy, estimator=inner).fit(data.X, data.y)
+    plain = PerEdgeClassifier(data.hierarchy, estimator=KNeighborsClassifier(3))
+    expected = plain.fit(data.X, data.y).predict_proba(data.X)
+    np.testing.assert_array_equal(nested.predict_proba(data.X), expected)
+
+
 def test_progress_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
     data = make_data(n_labels=5)
     PerEdgeClassifier(hierarchy=data.hierarchy, verbose=True).fit(data.X, data.y)

@@ -1,0 +1,135 @@
+"""Labels as the y of other libraries' classifiers, their answers as scores, and sample weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from ramify import (
+    HierarchicalBaggingClassifier,
+    MetaLabeler,
+    MLkNN,
+    PCTClassifier,
+    PerEdgeClassifier,
+    TunedThresholdClassifier,
+)
+from ramify._base.foreign import Question, check_takes_weights, clone_seeded, takes_weights
+
+X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
+Y = sparse.csr_array(np.array([[1, 0], [1, 0], [0, 1], [0, 1], [0, 0], [0, 0]], dtype=np.int32))
+
+
+def test_exclusive_labels_are_classes_by_name() -> None:
+    question = Question.about(["cat", "dog"], exclusive=True)
+    y = question.write(Y)
+    assert y.tolist() == ["cat", "cat", "dog", "dog", "", ""]
+    assert question.write(Y[:4]).tolist() == ["cat", "cat", "dog", "dog"]
+    model = DecisionTreeClassifier().fit(X, y)
+    np.testing.assert_array_equal(question.read(model, X), Y.toarray())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DecisionTreeClassifier(),
+        KNeighborsClassifier(1),
+        RandomForestClassifier(20, random_state=0),
+    ],
+    ids=str,
+)
+def test_answers_with_an_array_per_label_are_columns(model: Any) -> None:
+    question = Question.about(["cat", "dog"], exclusive=False)
+    model.fit(X, question.write(Y))
+    expected = np.stack([part[:, 1] for part in model.predict_proba(X)], axis=1)
+    np.testing.assert_array_equal(question.read(model, X), expected)
+
+
+def test_answers_in_one_matrix_are_taken_as_they_are() -> None:
+    question = Question.about(["cat", "dog"], exclusive=False)
+    model = OneVsRestClassifier(LogisticRegression()).fit(X, question.write(Y))
+    np.testing.assert_array_equal(question.read(model, X), model.predict_proba(X))
+
+
+def test_one_label_is_the_probability_of_class_1() -> None:
+    question = Question.about(["cat"], exclusive=False)
+    model = LogisticRegression().fit(X, question.write(Y[:, [0]]))
+    np.testing.assert_array_equal(question.read(model, X)[:, 0], model.predict_proba(X)[:, 1])
+
+
+def test_classes_that_did_not_occur_have_probability_0() -> None:
+    few = sparse.csr_array(np.array([[0, 1], [0, 1]], dtype=np.int32))
+    for exclusive in (False, True):
+        question = Question.about(["cat", "dog"], exclusive=exclusive)
+        model = DecisionTreeClassifier().fit(X[:2], question.write(few))
+        assert question.read(model, X[:1]).tolist() == [[0.0, 1.0]]
+    question = Question.about(["cat"], exclusive=False)
+    model = DummyClassifier().fit(X[:2], question.write(few[:, [0]]))
+    assert question.read(model, X[:1]).tolist() == [[0.0]]
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_predictions_stand_for_missing_probabilities(exclusive: bool) -> None:
+    question = Question.about(["cat", "dog"], exclusive=exclusive)
+    model = RidgeClassifier().fit(X, question.write(Y))
+    predicted = model.predict(X)
+    if exclusive:
+        predicted = np.stack([predicted == "cat", predicted == "dog"], axis=1)
+    np.testing.assert_array_equal(question.read(model, X), predicted)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "culprit"),
+    [
+        (LogisticRegression(), None),
+        (KNeighborsClassifier(), "KNeighborsClassifier"),
+        (PCTClassifier(), None),
+        (MLkNN(), "MLkNN"),
+        (PerEdgeClassifier(), None),
+        (PerEdgeClassifier(estimator=LogisticRegression()), None),
+        (PerEdgeClassifier(estimator=KNeighborsClassifier()), "KNeighborsClassifier"),
+        (HierarchicalBaggingClassifier(estimator=PerEdgeClassifier(estimator=MLkNN())), "MLkNN"),
+        (TunedThresholdClassifier(MLkNN()), "MLkNN"),
+        (MetaLabeler(PCTClassifier(), counter=KNeighborsClassifier()), "KNeighborsClassifier"),
+        (make_pipeline(StandardScaler(), LogisticRegression()), "Pipeline"),
+        (FrozenEstimator(MLkNN()), None),
+    ],
+    ids=str,
+)
+def test_who_takes_sample_weights(estimator: Any, culprit: str | None) -> None:
+    assert takes_weights(estimator) == (culprit is None)
+    if culprit is not None:
+        with pytest.raises(TypeError, match=rf"sample_weight is given, but {culprit}\.fit takes"):
+            check_takes_weights(estimator)
+
+
+def test_pipelines_route_sample_weights() -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        asking = LogisticRegression().set_fit_request(sample_weight=True)
+        refusing = LogisticRegression().set_fit_request(sample_weight=False)
+        assert takes_weights(make_pipeline(scaler, asking))
+        assert not takes_weights(make_pipeline(scaler, refusing))
+
+
+def test_every_estimator_inside_gets_a_seed_of_its_own() -> None:
+    nested = PerEdgeClassifier(estimator=PCTClassifier())
+    seeded = clone_seeded(nested, 3)
+    assert seeded.random_state != seeded.estimator.random_state
+    assert clone_seeded(nested, 3).get_params()["estimator__random_state"] == (
+        seeded.estimator.random_state
+    )
+    assert nested.random_state is None
+    assert clone_seeded(nested, None).random_state is None
