@@ -263,6 +263,22 @@ def check_number(
         raise ValueError(f"{name} must be {kind} {bounds}, got {value!r}.")
 
 
+def check_folds(cv: Any) -> None:
+    """Raise an error if `cv` is neither a number of folds nor a way to split rows.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, test)
+        The parameter `cv` of an estimator.
+    """
+    if isinstance(cv, int | np.integer):
+        check_number("cv", cv, 2, whole=True)
+    elif isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+        raise ValueError(
+            f"cv must be an integer >= 2, a splitter or an iterable of (train, test), got {cv!r}."
+        )
+
+
 def check_classifier(estimator: Any) -> None:
     """Raise an error if `estimator` does not follow scikit-learn's classifier API.
 

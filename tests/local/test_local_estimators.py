@@ -137,6 +137,11 @@ def test_with_fewer_rows_than_folds_the_strictest_level_is_taken() -> None:
     assert model.named_estimators_["a", "a/x"].f_test_ == 0.001
     assert model.named_estimators_["a", "a/x"].f_test_scores_ == {}
     assert model.named_estimators_["b", "b/x"].f_test_scores_.keys() == {0.1, 0.001, 0.01}
+    split = [(np.arange(6), np.arange(6, 12))]
+    with pytest.raises(ValueError, match="local models learn from different rows"):
+        PerEdgeClassifier(clone(tree).set_params(cv=split)).fit(X, y)
+    folds = PerEdgeClassifier(clone(tree).set_params(cv=KFold(3))).fit(X, y)
+    assert folds.named_estimators_["a", "a/x"].f_test_scores_ == {}
     with pytest.raises(ValueError, match="cv is 3, but there are 2 rows"):
         clone(tree).fit(X[:2], y[:2])
 

@@ -92,7 +92,7 @@ def test_rows_are_repeated_where_weights_are_not_taken() -> None:
 def test_members_that_take_no_weights_learn_from_the_drawn_rows() -> None:
     data = make_data()
     model = HierarchicalBaggingClassifier(
-        data.hierarchy, estimator=MLkNN(n_neighbors=3), n_estimators=3, random_state=0
+        hierarchy=data.hierarchy, estimator=MLkNN(n_neighbors=3), n_estimators=3, random_state=0
     ).fit(data.X, data.y)
     for member in model.estimators_:
         assert member.X_.shape == data.X.shape
@@ -113,7 +113,9 @@ def test_members_that_take_no_weights_learn_from_the_drawn_rows() -> None:
 )
 def test_weights_are_refused_if_a_member_takes_none(estimator: Any, name: str) -> None:
     data = make_data()
-    model = HierarchicalBaggingClassifier(data.hierarchy, estimator=estimator, n_estimators=2)
+    model = HierarchicalBaggingClassifier(
+        hierarchy=data.hierarchy, estimator=estimator, n_estimators=2
+    )
     with pytest.raises(TypeError, match=rf"sample_weight is given, but {name}\.fit takes none"):
         model.fit(data.X, data.y, sample_weight=np.ones(80))
 

@@ -8,6 +8,7 @@ from scipy import optimize, sparse
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
 
 from ramify import (
     Hierarchy,
@@ -189,6 +190,17 @@ def test_cross_validation_chooses_a_penalty_that_threads_do_not_change():
     with pytest.warns(FutureWarning, match="penalties_ was renamed to alphas_"):
         assert one.penalties_ == one.alphas_
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+def test_penalties_are_chosen_by_any_folds():
+    splitter = KFold(3, shuffle=True, random_state=1)
+    splits = list(splitter.split(X))
+    chosen = [
+        SiblingLassoClassifier(DATA.hierarchy, cv=cv, random_state=0).fit(X, Y).alphas_
+        for cv in (splitter, splits, iter(splits))
+    ]
+    assert chosen[0] == chosen[1] == chosen[2]
+    assert set(chosen[0].values()) != {1.0}
 
 
 @pytest.mark.parametrize("method", LEAF_METHODS)

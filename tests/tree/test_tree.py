@@ -10,10 +10,12 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.class_weight import compute_class_weight
 
 from ramify import (
+    HierarchicalStratifiedKFold,
     Hierarchy,
     PCTClassifier,
     PCTExtraTreesClassifier,
@@ -174,6 +176,23 @@ def test_f_test_levels_shrink_trees_and_a_list_chooses():
     assert set(chosen.f_test_scores_) == {0.05, 0.001}
     assert chosen.f_test_ == max(chosen.f_test_scores_, key=chosen.f_test_scores_.get)
     assert chosen.get_n_leaves() == sizes[1 if chosen.f_test_ == 0.05 else 2]
+
+
+def test_levels_are_chosen_by_any_folds():
+    data = generated()
+    levels = [0.2, 0.01, 0.001]
+
+    def scores(cv):
+        model = PCTClassifier(data.hierarchy, f_test=levels, cv=cv, random_state=0)
+        return model.fit(data.X, data.y).f_test_scores_
+
+    splitter = KFold(4, shuffle=True, random_state=5)
+    splits = list(splitter.split(data.X))
+    assert scores(splitter) == scores(splits) == scores(iter(splits))
+    assert scores(HierarchicalStratifiedKFold(3, random_state=0)).keys() == set(levels)
+    for cv in (1, 2.5, "three", None):
+        with pytest.raises(ValueError, match=f"cv must be an integer >= 2.*got {cv!r}"):
+            scores(cv)
 
 
 def test_validation_rows_choose_the_level_and_join_the_final_tree():

@@ -20,7 +20,7 @@ from ramify.local.problems import LocalProblem
 from ramify.tree.checks import check_tree
 from ramify.tree.classifier import PCTClassifier
 from ramify.tree.criteria import read_distance
-from ramify.tree.f_test_choice import FTestFound, choose_level, draw_folds
+from ramify.tree.f_test_choice import FTestFound, choose_level, count_folds, draw_splits
 from ramify.tree.parameters import TreeParameters, is_list, plan_growth, weigh_labels
 from ramify.tree.plan import GrowthPlan
 from ramify.tree.training_data import TrainingData
@@ -52,7 +52,7 @@ class OwnLearner(ModelLearner):
         if data.schema.has_nominal:
             settings["categorical_features"] = data.schema.n_categories > 0
         levels: Any = getattr(self.estimator, "f_test", None)
-        if is_list(levels) and len(problem.rows) < self.estimator.cv:
+        if is_list(levels) and len(problem.rows) < count_folds(self.estimator.cv):
             # Too few rows for folds to choose by: the level that lets the smallest tree grow.
             settings["f_test"] = min(levels)
         Y = label_columns(problem.positives, data.n_rows)[problem.rows]
@@ -117,6 +117,12 @@ class TuningLearner(SharingLearner):
     def prepare(self) -> None:
         """Also check the parameters."""
         check_tree(self.estimator)
+        cv = self.estimator.cv
+        if not isinstance(cv, int | np.integer) and not hasattr(cv, "split"):
+            raise ValueError(
+                f"estimator has cv={cv!r}, but local models learn from different rows. Pass a "
+                "number of folds or a splitter."
+            )
         super().prepare()
 
     def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
@@ -144,12 +150,12 @@ def _choose(
     data: TrainingData,
     problem: LocalProblem,
 ) -> FTestFound:
-    levels, n_rows = tuple(map(float, tree.f_test)), len(problem.rows)
-    if n_rows < tree.cv:
+    levels = tuple(map(float, tree.f_test))
+    if len(problem.rows) < count_folds(tree.cv):
         # Too few rows for folds to choose by: the level that lets the smallest tree grow.
         return FTestFound(plan.with_f_test(min(levels)), min(levels), {}, data)
-    folds = draw_folds(n_rows, tree.cv, plan, random)
-    return choose_level(plan, levels, [problem.rows[fold] for fold in folds], data)
+    splits = draw_splits(problem.rows, tree.cv, plan, random, data.Y)
+    return choose_level(plan, levels, splits, data)
 
 
 class ForestLearner(SharingLearner):

@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from ramify._validation import check_number, check_same_length
+from ramify._validation import check_folds, check_same_length
 from ramify.labels.encoding import EncodedLabels, read_labels
 from ramify.meta.base import WrappingClassifier
 from ramify.meta.wrapping import fit_wrapped, label_scores
@@ -100,9 +100,9 @@ class HeldOutClassifier(WrappingClassifier):
         return HeldOut(encoded.Y[rows], self._coherent(np.concatenate(parts)), weights[rows])
 
     def _splits(self, X: Any, y: Any, n_rows: int) -> list[tuple[Any, Any]]:
+        check_folds(self.cv)
         if not isinstance(self.cv, int | np.integer):
             return list(check_cv(self.cv).split(X, y))
-        check_number("cv", self.cv, 2, whole=True)
         if n_rows < self.cv:
             raise ValueError(
                 f"cv is {self.cv}, but X has n_samples={n_rows}. Take fewer folds, or give "

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,7 +21,7 @@ from ramify._base.features import read_features
 from ramify._parallel import in_parallel
 from ramify._progress import track
 from ramify._savable import renamed_attribute
-from ramify._validation import check_choice, check_number
+from ramify._validation import check_choice, check_folds, check_number
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.combining import multiply_down
 from ramify.local.problems import ROOT
@@ -56,8 +57,8 @@ class SiblingLassoClassifier(ArrayClassifier):
         The number of values that "cv" tries, in equal ratios from 1 down to `alpha_min`.
     alpha_min : float
         The smallest value that "cv" tries.
-    cv : int
-        The number of folds of that cross-validation.
+    cv : int, splitter or iterable of (train, test)
+        The folds of that cross-validation: their number in each group, or how to split all rows.
     categorical_features : array-like of bool, int or str, optional
         Nominal columns as a mask, positions or names; as for `PCTClassifier`. They become
         columns of 0 and 1, and unknown numbers the column's mean.
@@ -135,7 +136,7 @@ class SiblingLassoClassifier(ArrayClassifier):
         alpha: Any = "cv",
         n_alphas: int = 6,
         alpha_min: float = 0.03,
-        cv: int = 3,
+        cv: Any = 3,
         categorical_features: Any = None,
         tol: float = 1e-3,
         max_iter: int = 2000,
@@ -162,7 +163,7 @@ class SiblingLassoClassifier(ArrayClassifier):
             check_number("alpha", self.alpha, 1e-6, 1)
         check_number("n_alphas", self.n_alphas, 2, whole=True)
         check_number("alpha_min", self.alpha_min, 1e-6, 0.99)
-        check_number("cv", self.cv, 2, whole=True)
+        check_folds(self.cv)
         check_number("tol", self.tol, 0)
         check_number("max_iter", self.max_iter, 1, whole=True)
 
@@ -172,7 +173,10 @@ class SiblingLassoClassifier(ArrayClassifier):
         groups = find_groups(Y, weights, self.hierarchy_)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         given = None if self.alpha == "cv" else float(self.alpha)
-        rule = PenaltyRule(given, self.n_alphas, self.alpha_min, self.cv, seed)
+        n_folds, splits = self.cv, None
+        if given is None and not isinstance(self.cv, int | np.integer):
+            n_folds, splits = 0, tuple(check_cv(self.cv).split(X, Y))
+        rule = PenaltyRule(given, self.n_alphas, self.alpha_min, n_folds, seed, splits)
         tasks = (
             delayed(fit_group)(columns, weights, group, rule, tol=self.tol, max_iter=self.max_iter)
             for group in groups

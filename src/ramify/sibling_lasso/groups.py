@@ -54,6 +54,7 @@ class PenaltyRule:
     smallest: float
     n_folds: int
     seed: int
+    splits: tuple[tuple[Any, Any], ...] | None = None  # of all rows, in place of folds
 
     def shares(self) -> NDArray[np.float64]:
         """Return falling shares of the largest penalty."""
@@ -62,6 +63,18 @@ class PenaltyRule:
         # A path to the penalty given, so that every solution starts from one nearby.
         steps = max(2, int(np.ceil(-2 * np.log10(self.given))) + 1)
         return np.geomspace(1.0, self.given, steps)
+
+    def split(self, rows: NDArray[np.intp]) -> list[tuple[Any, Any]]:
+        """Return positions in `rows` to train and to test on, for each fold that has both."""
+        if self.splits is None:
+            n_folds = min(self.n_folds, len(rows))
+            folds = KFold(n_folds, shuffle=True, random_state=self.seed) if n_folds > 1 else None
+            return [] if folds is None else list(folds.split(rows))
+        found = [
+            (np.flatnonzero(np.isin(rows, train)), np.flatnonzero(np.isin(rows, test)))
+            for train, test in self.splits
+        ]
+        return [(train, test) for train, test in found if len(train) and len(test)]
 
 
 @dataclass(frozen=True)
@@ -171,7 +184,8 @@ def fit_group(
     penalties = shares * problem.largest_penalty
     last = len(shares) - 1
     if rule.given is None:
-        last = _best_penalty(X, Y, own, penalties, rule, tol=tol, max_iter=max_iter)
+        splits = rule.split(group.rows)
+        last = _best_penalty(X, Y, own, penalties, splits, tol=tol, max_iter=max_iter)
     *_, fit = problem.path(penalties[: last + 1].tolist())
     intercept[learnt] = fit.intercept
     return GroupFit(
@@ -190,17 +204,14 @@ def _best_penalty(
     Y: NDArray[np.float64],
     weights: NDArray[np.float64],
     penalties: NDArray[np.float64],
-    rule: PenaltyRule,
+    splits: list[tuple[Any, Any]],
     *,
     tol: float,
     max_iter: int,
 ) -> int:
     """Return the place of the penalty with the smallest loss on rows left out."""
-    n_folds = min(rule.n_folds, len(Y))
-    if n_folds < 2:
+    if not splits:
         return 0
-    folds = KFold(n_folds, shuffle=True, random_state=rule.seed)
-    splits = list(folds.split(Y))
     problems = [
         LassoProblem(X[train], Y[train], weights[train], tol=tol, max_iter=max_iter)
         for train, _ in splits

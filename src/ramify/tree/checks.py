@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ramify._validation import check_choice, check_number
+from ramify._validation import check_choice, check_folds, check_number
 from ramify.tree.criteria import check_criterion, check_label_weight
 from ramify.tree.parameters import TreeParameters, is_list
 from ramify.tree.pruning import check_measure
@@ -40,7 +40,7 @@ def check_tree(tree: TreeParameters) -> None:
     check_min_samples("min_samples_leaf", tree.min_samples_leaf, 1)
     for name in ("min_weight", "min_impurity_decrease"):
         check_number(name, getattr(tree, name), 0)
-    check_number("cv", tree.cv, 2, whole=True)
+    check_folds(tree.cv)
     check_label_weight(tree.label_weight, tree.class_weight)
     _check_levels(tree.f_test)
     if tree.splitter == "random":

@@ -90,8 +90,9 @@ class PCTClassifier(HierarchicalClassifier):
         Significance level of an F-test that every test must pass: smaller levels give smaller
         trees. A list lets `fit` choose the level with the best pooled AU(PRC) by internal
         cross-validation, or on validation data. Not for "entropy" and "gain_ratio".
-    cv : int
-        The number of folds with which a list in `f_test` is searched.
+    cv : int, splitter or iterable of (train, test)
+        The folds by which a level is chosen from a list in `f_test`: their number, or how to
+        split the rows.
     pruning : {"pessimistic", "reduced_error"}, optional
         How the grown tree is made smaller. "pessimistic": C4.5's way, for one label or one class
         per row; a node becomes a leaf, or its largest branch takes its place, where no more
@@ -196,7 +197,7 @@ class PCTClassifier(HierarchicalClassifier):
         max_features: Any = None,
         redraw: bool = False,
         f_test: Any = None,
-        cv: int = 3,
+        cv: Any = 3,
         pruning: str | None = None,
         pruning_confidence: float = 0.25,
         pruning_measure: Any = "hamming_loss",

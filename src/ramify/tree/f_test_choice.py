@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, check_cv
 
 from ramify.metrics import pooled_auprc
 from ramify.tree.java_random import clus_folds
@@ -21,8 +21,11 @@ __all__ = [
     "FTestFound",
     "choose_f_test",
     "choose_level",
-    "draw_folds",
+    "count_folds",
+    "draw_splits",
 ]
+
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -33,14 +36,14 @@ class FTestChoice:
     ----------
     levels : tuple of float
         In the order in which they are tried; a later one wins only if it is better.
-    n_folds : int
+    cv : int, splitter or iterable of (train, test)
         Folds of the cross-validation without validation rows.
     validation : tuple (X, Y), optional
         Rows to choose on.
     """
 
     levels: tuple[float, ...]
-    n_folds: int
+    cv: Any
     validation: tuple[Any, sparse.csr_array[np.int32]] | None
 
 
@@ -81,16 +84,16 @@ def choose_f_test(
     n_rows = data.n_rows
     if choice.validation is not None:
         data = data.with_rows(*choice.validation)
-        held_out = [np.arange(n_rows, data.n_rows)]
+        splits = [(np.arange(n_rows), np.arange(n_rows, data.n_rows))]
     else:
-        held_out = draw_folds(n_rows, choice.n_folds, plan, random)
-    return choose_level(plan, choice.levels, held_out, data)
+        splits = draw_splits(np.arange(n_rows), choice.cv, plan, random, data.Y)
+    return choose_level(plan, choice.levels, splits, data)
 
 
 def choose_level(
     plan: GrowthPlan,
     levels: tuple[float, ...],
-    held_out: list[NDArray[np.int64]],
+    splits: list[Split],
     data: TrainingData,
 ) -> FTestFound:
     """Score every level on held-out rows, by trees that grow on the others.
@@ -101,8 +104,8 @@ def choose_level(
         How trees grow, but for the level.
     levels : tuple of float
         In the order in which they are tried; a later one wins only if it is better.
-    held_out : list of ndarray of int
-        Row numbers, for each tree those that it does not see.
+    splits : list of (train, test)
+        Row numbers: for each tree those that it learns from, and those that it is scored on.
     data : TrainingData
         What to learn from.
 
@@ -112,17 +115,15 @@ def choose_level(
         The best level.
     """
     plan = data.find_sets(plan)
-    known = np.arange(data.n_rows) if data.rows is None else data.rows
-    seen = [np.setdiff1d(known, test, assume_unique=True) for test in held_out]
-    unseen = [data.by_rows[test] for test in held_out]
-    truth = data.Y[np.concatenate(held_out)]
+    unseen = [data.by_rows[test] for _, test in splits]
+    truth = data.Y[np.concatenate([test for _, test in splits])]
     scores: dict[float, float] = {}
     best = levels[0]
     for level in levels:
         predicted = np.zeros(truth.shape)
         start = 0
-        for rows, X in zip(seen, unseen, strict=True):
-            tree = data.grow(plan.with_f_test(level), rows)
+        for (train, _), X in zip(splits, unseen, strict=True):
+            tree = data.grow(plan.with_f_test(level), train)
             part = predicted[start : start + X.shape[0]]
             predict_tree(tree, X, part, clus=plan.clus is not None)
             start += X.shape[0]
@@ -132,33 +133,51 @@ def choose_level(
     return FTestFound(plan.with_f_test(best), best, scores, data)
 
 
-def draw_folds(
-    n_rows: int, n_folds: int, plan: GrowthPlan, random: RandomState
-) -> list[NDArray[np.int64]]:
-    """Divide rows into the folds of an internal cross-validation.
+def count_folds(cv: Any) -> int:
+    """Return how many rows a cross-validation needs at least: its number of folds, if known."""
+    return int(cv) if isinstance(cv, int | np.integer) else int(getattr(cv, "n_splits", 2))
+
+
+def draw_splits(
+    rows: NDArray[np.int64],
+    cv: Any,
+    plan: GrowthPlan,
+    random: RandomState,
+    Y: sparse.csr_array[np.int32],
+) -> list[Split]:
+    """Divide rows into the training and test rows of an internal cross-validation.
 
     Parameters
     ----------
-    n_rows : int
-        How many there are.
-    n_folds : int
-        Into how many parts.
+    rows : ndarray of int
+        The rows, increasing.
+    cv : int, splitter or iterable of (train, test)
+        The number of folds, or how to split the rows.
     plan : GrowthPlan
         Whether CLUS's folds are wanted.
     random : RandomState
-        Draws the folds otherwise.
+        Draws the folds if `cv` is a number.
+    Y : csr_array of shape (n, n_labels)
+        The labels of all rows.
 
     Returns
     -------
-    list of ndarray of int
-        Each part's rows.
+    list of (train, test)
+        Row numbers, increasing.
     """
-    if n_rows < n_folds:
+    n_rows = len(rows)
+    if not isinstance(cv, int | np.integer):
+        found = check_cv(cv).split(np.empty((n_rows, 1)), Y[rows])
+        return [(np.sort(rows[train]), np.sort(rows[test])) for train, test in found]
+    if n_rows < cv:
         raise ValueError(
-            f"cv is {n_folds}, but there are {n_rows} rows. Take fewer folds, or one "
+            f"cv is {cv}, but there are {n_rows} rows. Take fewer folds, or one "
             "level for f_test instead of a list."
         )
     if plan.clus is not None:
-        return clus_folds(n_rows, n_folds)
-    folds = KFold(n_folds, shuffle=True, random_state=random)
-    return [test for _, test in folds.split(np.empty((n_rows, 1)))]
+        folds = clus_folds(n_rows, int(cv))
+    else:
+        drawn = KFold(int(cv), shuffle=True, random_state=random).split(np.empty((n_rows, 1)))
+        folds = [test for _, test in drawn]
+    tests = [rows[fold] for fold in folds]
+    return [(np.setdiff1d(rows, test, assume_unique=True), test) for test in tests]

@@ -37,7 +37,7 @@ class TreeParameters(Protocol):
     max_features: Any
     redraw: bool
     f_test: Any
-    cv: int
+    cv: Any
     pruning: str | None
     pruning_confidence: float
     pruning_measure: Any
