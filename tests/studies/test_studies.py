@@ -275,7 +275,10 @@ def test_a_study_of_a_users_file(tmp_path: Path) -> None:
         ({"models": [{"name": "a", "model": "forrest"}]}, "Did you mean 'forest'"),
         ({"models": [{"name": "a"}]}, "model 'a' has no 'model'"),
         ({"models": [MODELS[0]] * 2}, "two models are called 'shares'"),
-        ({"measures": {"m": {"measure": "auprcc"}}}, "measure 'm' is 'auprcc', which there is"),
+        (
+            {"measures": {"m": {"measure": "auprcc"}}},
+            "measure 'm' must be .*, got 'auprcc'",
+        ),
         ({"protocol": {"folds": 1}}, "Give at least 2 folds"),
         ({"protocol": {"train": ["a"]}}, "train without test"),
         ({"tests": {"groups": {"g": ["treee"]}}}, "group 'g' names the model 'treee'"),

@@ -13,7 +13,8 @@ from ramify import Hierarchy, MLkNN, flatten_level, load_animals
 from ramify.stats import pairwise
 from ramify.studies import StudyResults, load_study, run_study
 from ramify.studies.cell import run_cell
-from ramify.studies.comparing import check_claims, compare_folds, compare_overall
+from ramify.studies.claims import check_claims
+from ramify.studies.comparing import compare_folds, compare_overall
 from ramify.studies.data import StudyData, _selected, load_data
 from ramify.studies.findings import Table, TableCell, headlines, left_out, score_table
 from ramify.studies.identity import cell_key

@@ -12,7 +12,9 @@ from xml.etree import ElementTree
 import pytest
 
 from ramify.studies import StudyResults, run_study, write_reports
-from ramify.studies.comparing import check_claims, compare_overall
+from ramify.studies.claims import check_claims
+from ramify.studies.comparing import compare_overall
+from ramify.studies.findings import data_table
 from ramify.studies.reports.figures import dots_svg, rank_svg
 from ramify.studies.reports.html_page import to_html
 from ramify.studies.reports.latex import to_latex
@@ -173,3 +175,25 @@ def test_csv_module_reads_what_was_written(results: StudyResults) -> None:
     rows = list(csv.DictReader(io.StringIO(to_scores_csv(results))))
     published = [row["published"] for row in rows if row["quantity"] == "auprc"]
     assert published[:3] == ["0.41", "0.5", "0.61"]
+
+
+def test_claims_are_judged_by_the_published_figures_too(results: StudyResults) -> None:
+    verdicts = check_claims(results)
+    # Published: 0.41 for shares, 0.5 for the tree, 0.61 for edges, on one data set.
+    outcomes = ["confirmed", "not confirmed", "confirmed", "open"]
+    assert [verdict.published for verdict in verdicts] == outcomes
+    assert verdicts[0].explanation.endswith(" By the published figures: confirmed.")
+    assert "published" not in verdicts[3].explanation
+
+
+def test_published_sizes_stand_beside_ours(folder: Path) -> None:
+    results = StudyResults.read(folder)
+    results.study["reference"] = [
+        {"dataset": "animals", "model": "", "quantity": "rows", "value": 1234.0},
+        {"dataset": "animals", "model": "", "quantity": "leaf_labels_per_row", "value": 1.5},
+    ]
+    ((_, cells),) = [row for row in data_table(results).rows if row[0] == "Animals"]
+    assert cells[0].text.endswith(" (1,234)")
+    assert cells[-1].text.endswith(" (1.50)")
+    assert "(" not in cells[1].text
+    assert check_claims(results)[0].published == ""

@@ -313,6 +313,9 @@ def study(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Output folder (default: results/NAME).")
     ] = None,
+    variant: Annotated[
+        str | None, typer.Option("--variant", help="Apply a variant of the study.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Run the short version.")] = False,
     only: Annotated[
         list[str] | None,
@@ -336,7 +339,7 @@ def study(
     same command resumes the study.
     """
     with plain_errors(verbose):
-        plan = load_study(name, quick=quick)
+        plan = load_study(name, variant=variant, quick=quick)
         folder = out or Path("results") / (plan.name + "-quick" * quick)
         if report and only:
             raise ValueError(

@@ -5,30 +5,26 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from joblib import parallel_config
-from sklearn.exceptions import UndefinedMetricWarning
 
-from ramify.metrics import (
-    get_scorer,
-    get_scorer_names,
-    label_imbalance,
-    overfit_score,
-    record_fit,
-)
-from ramify.studies.data import Rows, StudyData, load_data, split_rows
+from ramify.inspection import export_text
+from ramify.metrics import label_imbalance, overfit_score, record_fit
+from ramify.studies.curve_points import FittedCell, curve_points
+from ramify.studies.data import StudyData, load_data, split_rows
 from ramify.studies.identity import versions
-from ramify.studies.models import build, choose_parameters, label_sets, take
+from ramify.studies.measuring import Predictions, value_of
+from ramify.studies.models import build, choose_parameters, take
 from ramify.studies.plan import Cell, MeasureSpec, Study
 
-__all__ = ["higher_is_better", "run_cell"]
+__all__ = ["run_cell"]
+
+_MOST_LINES = 200  # of the text of a model
 
 
 def run_cell(study: Study, cell: Cell, key: str) -> dict[str, Any]:
@@ -89,13 +85,13 @@ def _learn_and_measure(study: Study, cell: Cell) -> dict[str, Any]:
     record = record_fit(build(model, data, cell.seed), X_train, data.y[train])
     cpu_seconds = time.process_time() - begin_cpu
     begin = time.perf_counter()
-    answers = _Answers.of(record.model, take(data.X, test), test, study.measures)
+    predictions = Predictions.of(record.model, take(data.X, test), test, study.measures)
     predict_seconds = time.perf_counter() - begin
     again = [measure for measure in study.measures if measure.train]
-    seen = _Answers.of(record.model, X_train, train, again)
+    seen = Predictions.of(record.model, X_train, train, again)
     imbalance = label_imbalance(data.y[train])
-    scores = {one.name: _measure(one, data, answers, imbalance) for one in study.measures}
-    train_scores = {one.name: _measure(one, data, seen, imbalance) for one in again}
+    scores = _values(study.measures, data, predictions, imbalance)
+    train_scores = _values(again, data, seen, imbalance)
     return {
         "scores": scores,
         "train_scores": train_scores,
@@ -108,67 +104,34 @@ def _learn_and_measure(study: Study, cell: Cell) -> dict[str, Any]:
         "n_train": len(train),
         "n_test": len(test),
         "data": data.facts(),
+        **_drawn(cell, FittedCell(record.model, data, train, test)),
     }
 
 
-@dataclass(frozen=True)
-class _Answers:
-    """What a model says of some rows: probabilities and label sets, as far as measures ask."""
+def _values(
+    measures: Sequence[MeasureSpec], data: StudyData, predictions: Predictions, imbalance: float
+) -> dict[str, float | None]:
+    return {
+        one.name: value_of(one.measure, one.options, data, predictions, imbalance)
+        for one in measures
+    }
 
-    rows: Rows
-    scores: Any
-    sets: Any
 
-    @classmethod
-    def of(cls, model: Any, X: Any, rows: Rows, measures: Sequence[MeasureSpec]) -> _Answers:
-        asked = {get_scorer(_scorer_name(measure)).of_scores for measure in measures}
-        scores = model.predict_proba(X) if True in asked else None
-        return cls(rows, scores, label_sets(model, X) if False in asked else None)
+def _drawn(cell: Cell, fitted: FittedCell) -> dict[str, Any]:
+    """Return what the report draws beside the scores: curves, and the text of a model."""
+    found: dict[str, Any] = {}
+    points = {curve.name: curve_points(curve, fitted) for curve in cell.model.curves}
+    if known := {name: one for name, one in points.items() if one is not None}:
+        found["curves"] = known
+    if cell.model.show and cell.repeat == cell.fold == 0:
+        lines = export_text(fitted.model).splitlines()
+        rest = [f"… {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
+        found["text"] = "\n".join([*lines[:_MOST_LINES], *rest])
+    return found
 
 
 def _lost(seen: float | None, unseen: float | None) -> float | None:
     return None if seen is None or unseen is None else overfit_score(seen, unseen)
-
-
-def _measure(
-    measure: MeasureSpec, data: StudyData, answers: _Answers, imbalance: float
-) -> float | None:
-    """Return a figure; None where it is not defined, for JSON has no NaN."""
-    scorer = get_scorer(_scorer_name(measure))
-    options = {
-        name: imbalance if value == "imbalance" else value
-        for name, value in measure.options.items()
-    }
-    thresholds = options.get("thresholds")
-    if isinstance(thresholds, int):
-        options["thresholds"] = np.arange(thresholds) / (thresholds - 1)
-    answer = answers.scores if scorer.of_scores else answers.sets
-    truth = data.y[answers.rows]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        value = float(scorer.measure(truth, answer, hierarchy=data.hierarchy, **options))
-    return value if np.isfinite(value) else None
-
-
-def _scorer_name(measure: MeasureSpec) -> str:
-    name = measure.measure
-    return name if name in get_scorer_names() else f"neg_{name}"
-
-
-def higher_is_better(measure: MeasureSpec) -> bool:
-    """Tell whether the largest value is the best.
-
-    Parameters
-    ----------
-    measure : MeasureSpec
-        The measure.
-
-    Returns
-    -------
-    bool
-        False for losses.
-    """
-    return get_scorer(_scorer_name(measure)).sign > 0
 
 
 def forget_peak() -> None:

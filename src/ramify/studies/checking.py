@@ -52,6 +52,8 @@ def check_names(study: Study) -> None:
     for data in study.data:
         used += [(f"parameters of data set {data.name!r}", one) for one in data.parameters]
         used += [(f"without of data set {data.name!r}", one) for one in data.without]
+    for curve in study.curves:
+        used += [(f"curve {curve.name!r}", one) for one in curve.models]
     for where, name in used:
         if name not in models:
             raise ValueError(

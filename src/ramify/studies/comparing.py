@@ -20,9 +20,7 @@ from ramify.stats import (
 )
 from ramify.studies.results import Quantity, StudyResults
 
-__all__ = ["Comparison", "Verdict", "check_claims", "compare_folds", "compare_overall"]
-
-_SHOWN = 4  # exceptions to a claim that are named
+__all__ = ["Comparison", "compare_folds", "compare_overall", "finished_means", "titles_of"]
 
 
 @dataclass(frozen=True)
@@ -51,25 +49,6 @@ class Comparison:
     nemenyi: NemenyiResult | None = None
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """A claim, and what the results say of it.
-
-    Attributes
-    ----------
-    text : str
-        The claim.
-    outcome : {"confirmed", "partly", "not confirmed", "open"}
-        "open": too few results to tell.
-    words : str
-        Why.
-    """
-
-    text: str
-    outcome: str
-    words: str
-
-
 def compare_overall(results: StudyResults, quantity: Quantity) -> list[Comparison]:
     """Compare the models of every group over the data sets of each family, by their means.
 
@@ -90,7 +69,7 @@ def compare_overall(results: StudyResults, quantity: Quantity) -> list[Compariso
         if len(part.datasets) < 2:
             continue
         for group, models in _groups(part):
-            rows = [_means(part, quantity, data["name"], models) for data in part.datasets]
+            rows = [finished_means(part, quantity, data["name"], models) for data in part.datasets]
             name = f"{part.family}: {group}" if part.family else group
             scores = np.array(rows)
             found.append(
@@ -140,15 +119,48 @@ def _groups(results: StudyResults) -> Iterator[tuple[str, list[str]]]:
             yield group, models
 
 
-def _means(results: StudyResults, quantity: Quantity, data: str, models: list[str]) -> list[float]:
-    """Return a mean for each model; NaN where folds are missing, which would be unfair."""
+def finished_means(
+    results: StudyResults, quantity: Quantity, data: str, models: list[str]
+) -> list[float]:
+    """Return a mean for each model; NaN where folds are missing, which would be unfair.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Stored results.
+    quantity : Quantity
+        What to compare.
+    data : str
+        The data set.
+    models : list of str
+        Names.
+
+    Returns
+    -------
+    list of float
+        In the order of `models`.
+    """
     return [
         results.mean(quantity.name, data, model) if results.complete(data, model) else np.nan
         for model in models
     ]
 
 
-def _titles(results: StudyResults, models: list[str]) -> list[str]:
+def titles_of(results: StudyResults, models: list[str]) -> list[str]:
+    """Return the titles of models.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Stored results.
+    models : list of str
+        Names.
+
+    Returns
+    -------
+    list of str
+        In the order of `models`.
+    """
     titles = {model["name"]: model["title"] for model in results.models}
     return [titles[model] for model in models]
 
@@ -163,7 +175,7 @@ def _compare(
     scores: NDArray[np.float64],
 ) -> Comparison:
     scores = scores[~np.isnan(scores).any(axis=1)]
-    titles = _titles(results, models)
+    titles = titles_of(results, models)
     if len(scores) < 2:
         text = f"Fewer than two {scope} have results of all models: nothing to test."
         return Comparison(group, scope, quantity, text)
@@ -292,100 +304,3 @@ def join(names: Any, word: str = "and") -> str:
     """
     names = list(names)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
-
-
-def check_claims(results: StudyResults) -> list[Verdict]:
-    """Check the findings that the study names, each by its measure.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    list of Verdict
-        One for each claim.
-    """
-    checks = {
-        "first": _check_place,
-        "last": _check_place,
-        "place": _check_place,
-        "better": _check_better,
-        "alike": _check_alike,
-    }
-    found = []
-    for claim in results.study["claims"]:
-        by = claim.get("measure")
-        quantity = results.quantity(by) if by else results.measures[0]
-        family = claim.get("family")
-        part = results.part(family) if family else results
-        outcome, words = checks[claim["kind"]](part, quantity, claim)
-        found.append(Verdict(claim["text"], outcome, words))
-    return found
-
-
-def _claim_scores(
-    results: StudyResults, quantity: Quantity, models: list[str]
-) -> NDArray[np.float64]:
-    """Return a row for each data set that has results of all the models."""
-    rows = [_means(results, quantity, data["name"], models) for data in results.datasets]
-    scores = np.array(rows, dtype=np.float64).reshape(len(rows), len(models))
-    return np.asarray(scores[~np.isnan(scores).any(axis=1)])
-
-
-def _check_place(
-    results: StudyResults, quantity: Quantity, claim: dict[str, Any]
-) -> tuple[str, str]:
-    models = list(claim["models"])
-    scores = _claim_scores(results, quantity, models)
-    if not len(scores):
-        return "open", "No data set has results of all these models."
-    titles = _titles(results, models)
-    ranks = friedman(scores, titles, higher_is_better=quantity.higher_is_better).ranks
-    order = list(ranks.ordered())
-    text = "Average ranks: " + ", ".join(f"{title} {rank:.2f}" for title, rank in order) + "."
-    place = {"first": 0, "last": -1}.get(claim["kind"], claim.get("place", 1) - 1)
-    tied = [title for title, rank in order if rank == order[place][1]]
-    if titles[0] not in tied:
-        return "not confirmed", text
-    return "confirmed" if len(tied) == 1 else "partly", text
-
-
-def _check_better(
-    results: StudyResults, quantity: Quantity, claim: dict[str, Any]
-) -> tuple[str, str]:
-    n_right, n_pairs, wrong = 0, 0, []
-    for worse, better in claim["pairs"]:
-        for data in results.datasets:
-            values = _means(results, quantity, data["name"], [worse, better])
-            if np.isnan(values).any():
-                continue
-            n_pairs += 1
-            right = values[1] > values[0] if quantity.higher_is_better else values[1] < values[0]
-            n_right += right
-            if not right:
-                beaten, winner = _titles(results, [better, worse])
-                wrong.append(f"{beaten} against {winner} on {data['title']}")
-    if not n_pairs:
-        return "open", "No data set has results of both models of a pair."
-    text = f"So it is in {n_right} of {n_pairs} comparisons"
-    hidden = wrong[_SHOWN:]
-    shown = [*wrong[:_SHOWN], f"{len(hidden)} more"] if hidden else wrong
-    text += f"; not for {join(shown)}." if wrong else "."
-    outcome = "confirmed" if n_right == n_pairs else "partly"
-    return outcome if 2 * n_right > n_pairs else "not confirmed", text
-
-
-def _check_alike(
-    results: StudyResults, quantity: Quantity, claim: dict[str, Any]
-) -> tuple[str, str]:
-    models = list(claim["models"])
-    scores = _claim_scores(results, quantity, models)
-    if len(scores) < 2:
-        return "open", "One data set cannot tell: the claim is about ranks over several."
-    test = friedman(scores, _titles(results, models), higher_is_better=quantity.higher_is_better)
-    text = f"Friedman's test over {len(scores)} data sets: {p_words(test.p_value)}. "
-    spread = float((scores.max(axis=1) - scores.min(axis=1)).mean())
-    text += f"On average best and worst differ by {spread:.3f}."
-    return "confirmed" if test.p_value >= results.study["alpha"] else "not confirmed", text

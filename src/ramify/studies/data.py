@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files as package_files
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from ramify.studies.plan import DataSpec, Protocol
 __all__ = ["Rows", "StudyData", "digest_data", "ending_in_leaves", "load_data", "split_rows"]
 
 Rows = NDArray[np.intp]
+COMMON_LABEL = "common label"
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,21 @@ def _selected(found: StudyData, data: DataSpec) -> StudyData:
     if data.level is not None:
         y, hierarchy = flatten_level(sparse.csr_array(found.y), found.hierarchy, data.level)
         found = replace(found, y=y, hierarchy=hierarchy)
-    return found
+    return found if data.common_label is None else _with_common_label(found, data.common_label)
+
+
+def _with_common_label(data: StudyData, share: float) -> StudyData:
+    """Add a label at the top that rows have by chance, the same ones every time."""
+    old = data.hierarchy
+    named = (f"{COMMON_LABEL} {number}" if number else COMMON_LABEL for number in count())
+    name = next(one for one in named if one not in old.labels)
+    indptr, parents = old.parent_rows
+    parent_rows = np.append(indptr, indptr[-1]), parents
+    hierarchy = Hierarchy((*old.labels, name), parent_rows, old.separator)
+    has = np.random.default_rng(0).random(data.y.shape[0]) < share
+    column = sparse.csr_array(has[:, None].astype(np.int32))
+    y = sparse.csr_array(sparse.hstack([sparse.csr_array(data.y), column], format="csr"))
+    return replace(data, y=y, hierarchy=hierarchy)
 
 
 def _with_labels(data: StudyData, hierarchy: Hierarchy) -> StudyData:

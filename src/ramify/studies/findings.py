@@ -192,17 +192,28 @@ def data_table(results: StudyResults) -> Table:
     Returns
     -------
     Table
-        Rows, features, labels, leaves, levels and leaf labels of a row.
+        Rows, features, labels, leaves, levels and leaf labels per row, with the published figures
+        in brackets.
     """
-    header = ["data set", "rows", "features", "labels", "leaves", "levels", "leaf labels per row"]
-    names = ("rows", "features", "labels", "leaves", "levels")
+    titles = {
+        **{name: name for name in ("rows", "features", "labels", "leaves", "levels")},
+        "leaf_labels_per_row": "leaf labels per row",
+    }
     rows = []
     for data in results.datasets:
         facts = next(cell["data"] for cell in results.cells if cell["dataset"] == data["name"])
-        cells = [TableCell(f"{facts[name]:,}", facts[name]) for name in names]
-        share = facts["leaf_labels_per_row"]
-        rows.append((data["title"], [*cells, TableCell(f"{share:.2f}", share)]))
-    return Table("The data", header, rows)
+        cells = []
+        for name in titles:
+            theirs = results.published.get((data["name"], "", name))
+            text = _fact(facts[name], name)
+            text += "" if theirs is None else f" ({_fact(theirs, name)})"
+            cells.append(TableCell(text, facts[name]))
+        rows.append((data["title"], cells))
+    return Table("The data", ["data set", *titles.values()], rows)
+
+
+def _fact(value: float, name: str) -> str:
+    return f"{value:.2f}" if name == "leaf_labels_per_row" else f"{value:,.0f}"
 
 
 def data_notes(results: StudyResults) -> list[tuple[str, str]]:

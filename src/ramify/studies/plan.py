@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ramify._validation import did_you_mean
+from ramify.studies.curves import CurveSpec
 
 __all__ = ["Cell", "Claim", "DataSpec", "MeasureSpec", "ModelSpec", "Protocol", "Study"]
 
@@ -36,6 +37,8 @@ class DataSpec:
         Use only rows whose labels all lead to leaves.
     min_count : int or None
         Leave out labels of fewer rows; with `full_paths`, also what then leads to no leaf.
+    common_label : float or None
+        Add a label that this share of the rows has by chance.
     family : str
         Data sets of one family are compared with each other, those of others apart from them.
     protocol : Protocol or None
@@ -61,6 +64,7 @@ class DataSpec:
     splits: tuple[str, ...] = ()
     full_paths: bool = False
     min_count: int | None = None
+    common_label: float | None = None
     family: str = ""
     protocol: Protocol | None = None
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
@@ -74,6 +78,7 @@ class DataSpec:
         return {
             **{name: getattr(self, name) for name in names},
             "target": self.target if self.file else None,
+            **({} if self.common_label is None else {"common_label": self.common_label}),
         }
 
 
@@ -98,6 +103,10 @@ class ModelSpec:
     tune : dict or None
         Parameters to choose by cross-validation on the training rows: "grid" (name to values),
         "folds" and "measure".
+    show : bool
+        Whether the report shows the model of the first fold as text.
+    curves : tuple of CurveSpec
+        What to draw of it.
     """
 
     name: str
@@ -108,9 +117,12 @@ class ModelSpec:
     labels: str = "all"
     scale: bool = False
     tune: Mapping[str, Any] | None = None
+    show: bool = False
+    curves: tuple[CurveSpec, ...] = ()
 
     def settings(self) -> dict[str, Any]:
-        """Return what decides the model: everything but what it is called."""
+        """Return what decides the cells of the model: everything but what it is called."""
+        drawn = {curve.name: curve.settings() for curve in self.curves}
         return {
             "model": self.model,
             "parameters": dict(self.parameters),
@@ -118,6 +130,9 @@ class ModelSpec:
             "labels": self.labels,
             "scale": self.scale,
             "tune": None if self.tune is None else dict(self.tune),
+            # Only where set, so that results from before these settings existed are still found.
+            **({"show": True} if self.show else {}),
+            **({"curves": drawn} if drawn else {}),
         }
 
     def with_parameters(self, parameters: Mapping[str, Any]) -> ModelSpec:
@@ -290,6 +305,8 @@ class Study:
         What compares pairs of models after Friedman's test.
     groups : dict of str to tuple of str
         Models to compare with each other, by the name of the group; none: all of them.
+    curves : tuple of CurveSpec
+        What to draw of models beside their scores.
     claims : tuple of Claim
         Findings to check.
     reference : tuple of dict
@@ -311,6 +328,7 @@ class Study:
     alpha: float = 0.05
     posthoc: str = "nemenyi"
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    curves: tuple[CurveSpec, ...] = ()
     claims: tuple[Claim, ...] = ()
     reference: tuple[Mapping[str, Any], ...] = ()
     reference_name: str = ""
@@ -359,7 +377,12 @@ class Study:
         """Yield the cells of a data set, fold by fold: early results compare all models."""
         protocol = self.protocol_of(data)
         models = [
-            model.with_parameters(data.parameters.get(model.name, {}))
+            replace(
+                model.with_parameters(data.parameters.get(model.name, {})),
+                curves=tuple(
+                    one for one in self.curves if not one.models or model.name in one.models
+                ),
+            )
             for model in self.models
             if model.name not in data.without
         ]

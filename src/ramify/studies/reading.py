@@ -15,24 +15,33 @@ from ramify._named_estimators import MODELS, check_parameter_names, make_inner
 from ramify._validation import did_you_mean
 from ramify.metrics import get_scorer_names
 from ramify.studies.checking import check_keys, check_names
+from ramify.studies.curves import KINDS, CurveSpec
 from ramify.studies.plan import Claim, DataSpec, MeasureSpec, ModelSpec, Protocol, Study
+from ramify.studies.variants import apply_variant, narrow, shorten
 
 __all__ = ["list_studies", "load_study", "make_study"]
 
 _TOP = (
     *("name", "title", "text", "seed", "datasets", "all_datasets", "models", "measures"),
-    *("protocol", "tests", "claims", "reference", "reference_name", "quick"),
+    *("curves", "protocol", "tests", "claims", "reference", "reference_name", "variants", "quick"),
 )
 _DATA = (
     *("name", "title", "fetch", "file", "hierarchy", "target", "max_level", "level", "splits"),
-    *("full_paths", "min_count", "family", "protocol", "parameters", "without", "missing", "note"),
+    *("full_paths", "min_count", "common_label", "family", "protocol", "parameters", "without"),
+    *("missing", "note"),
 )
-_MODEL = ("name", "title", "model", "parameters", "inside", "labels", "scale", "grid", "tune")
+_MODEL = (
+    *("name", "title", "model", "parameters", "inside", "labels", "scale", "grid", "tune"),
+    "show",
+)
+_CURVE = (
+    *("title", "x_title", "over", "measure", "option", "options", "values", "models", "rows"),
+    "log",
+)
 _CLAIM = ("text", "kind", "models", "pairs", "measure", "family", "place")
-_KINDS = ("first", "last", "place", "better", "alike")
+_CLAIM_KINDS = ("first", "last", "place", "better", "alike")
 _POSTHOC = ("nemenyi", "benjamini-hochberg")
 _PROTOCOL = ("folds", "repeats", "stratify", "train", "test", "test_rows", "rows")
-_QUICK = ("datasets", "parameters", "folds", "repeats", "rows", "text")
 
 
 def list_studies() -> list[str]:
@@ -53,13 +62,15 @@ def list_studies() -> list[str]:
     return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
-def load_study(name: str | Path, *, quick: bool = False) -> Study:
+def load_study(name: str | Path, *, variant: str | None = None, quick: bool = False) -> Study:
     """Read a study.
 
     Parameters
     ----------
     name : str or Path
         A study of `list_studies`, or a TOML file.
+    variant : str, optional
+        Apply the changes of this table of ``[variants]``.
     quick : bool
         Take the short form: what the file's table ``[quick]`` says.
 
@@ -79,7 +90,8 @@ def load_study(name: str | Path, *, quick: bool = False) -> Study:
     if path.suffix == ".toml":
         if not path.is_file():
             raise FileNotFoundError(f"there is no study {path}. Give a TOML file that exists.")
-        return make_study(_parse(path.read_text("utf-8"), str(path)), path.parent, quick=quick)
+        tables = _parse(path.read_text("utf-8"), str(path))
+        return make_study(tables, path.parent, variant=variant, quick=quick)
     known = list_studies()
     if str(name) not in known:
         raise ValueError(
@@ -87,8 +99,8 @@ def load_study(name: str | Path, *, quick: bool = False) -> Study:
             f"or one of {', '.join(known)}."
         )
     resource = package_files("ramify.studies").joinpath("papers").joinpath(f"{name}.toml")
-    text = resource.read_text(encoding="utf-8")
-    return make_study(_parse(text, str(resource)), Path(str(resource)).parent, quick=quick)
+    tables = _parse(resource.read_text(encoding="utf-8"), str(resource))
+    return make_study(tables, Path(str(resource)).parent, variant=variant, quick=quick)
 
 
 def _parse(text: str, origin: str) -> dict[str, Any]:
@@ -108,7 +120,11 @@ def _parse(text: str, origin: str) -> dict[str, Any]:
 
 
 def make_study(
-    tables: Mapping[str, Any], folder: Path | None = None, *, quick: bool = False
+    tables: Mapping[str, Any],
+    folder: Path | None = None,
+    *,
+    variant: str | None = None,
+    quick: bool = False,
 ) -> Study:
     """Make a study of the tables that a TOML file holds.
 
@@ -118,6 +134,8 @@ def make_study(
         As parsed.
     folder : Path, optional
         Where the files lie that it names.
+    variant : str, optional
+        Apply the changes of this table of ``variants``.
     quick : bool
         Whether to apply ``quick``.
 
@@ -140,6 +158,9 @@ def make_study(
     for name in ("name", "datasets", "models", "measures"):
         if not tables.get(name):
             raise ValueError(f"the study has no {name!r}. Every study needs it.")
+    changes: Mapping[str, Any] = {}
+    if variant is not None:
+        tables, changes = apply_variant(tables, variant)
     folder = folder or Path()
     tests = _tests(tables.get("tests", {}))
     models = tuple(one for table in tables["models"] for one in _models(table))
@@ -153,12 +174,15 @@ def make_study(
         measures=tuple(_measure(name, table) for name, table in tables["measures"].items()),
         protocol=_protocol(tables.get("protocol", {})),
         **tests,
+        curves=tuple(_curve(name, table) for name, table in tables.get("curves", {}).items()),
         claims=tuple(_claim(table) for table in tables.get("claims", ())),
         reference=_reference(tables.get("reference"), folder),
         reference_name=str(tables.get("reference_name", "published")),
     )
     check_names(study)
-    return _shortened(study, tables.get("quick", {})) if quick else study
+    study = narrow(study, changes)
+    short = tables.get("quick", {})
+    return shorten(study, short, of_variant=variant is not None) if quick else study
 
 
 def _tests(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -253,6 +277,7 @@ def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]
         labels=table.get("labels", "all"),
         scale=bool(table.get("scale", False)),
         tune=tune,
+        show=bool(table.get("show", False)),
     )
     return _expanded(first, table.get("grid", {}))
 
@@ -277,17 +302,48 @@ def _expanded(model: ModelSpec, grid: Mapping[str, list[Any]]) -> list[ModelSpec
 
 def _measure(name: str, table: Mapping[str, Any]) -> MeasureSpec:
     measure = table.get("measure", name)
-    scorers = get_scorer_names()
-    if measure not in scorers and f"neg_{measure}" not in scorers:
-        known = [scorer.removeprefix("neg_") for scorer in scorers]
-        raise ValueError(
-            f"measure {name!r} is {measure!r}, which there is not."
-            f"{did_you_mean(measure, known)} Measures are {', '.join(known)}."
-        )
+    _check_measure(measure, f"measure {name!r}")
     own = ("measure", "title", "train")
     options = {key: value for key, value in table.items() if key not in own}
     title = table.get("title", str(measure).replace("_", " "))
     return MeasureSpec(name, title, measure, options, bool(table.get("train", False)))
+
+
+def _check_measure(measure: str, where: str) -> None:
+    scorers = get_scorer_names()
+    if measure not in scorers and f"neg_{measure}" not in scorers:
+        known = [scorer.removeprefix("neg_") for scorer in scorers]
+        raise ValueError(
+            f"{where} must be a measure of ramify.metrics, got {measure!r}."
+            f"{did_you_mean(measure, known)} Use one of {', '.join(known)}."
+        )
+
+
+def _curve(name: str, table: Mapping[str, Any]) -> CurveSpec:
+    where = f"curve {name!r}"
+    check_keys(table, _CURVE, where)
+    over = str(table.get("over", ""))
+    if over not in KINDS:
+        raise ValueError(f"over of {where} must be one of {', '.join(KINDS)}, got {over!r}.")
+    needed = {"stages": ("measure", "values"), "option": ("measure", "option", "values")}
+    for key in needed.get(over, ("values",) if over == "nested" else ()):
+        if key not in table:
+            raise ValueError(f"{where} over {over} has no {key!r}. Add it.")
+    if "measure" in table:
+        _check_measure(table["measure"], f"measure of {where}")
+    return CurveSpec(
+        name=name,
+        title=str(table.get("title", name)),
+        x_title=str(table.get("x_title", table.get("option", KINDS[over]))),
+        over=over,
+        measure=str(table.get("measure", "")),
+        options=table.get("options", {}),
+        option=str(table.get("option", "")),
+        values=tuple(table.get("values", ())),
+        models=tuple(table.get("models", ())),
+        rows=table.get("rows"),
+        log=bool(table.get("log", False)),
+    )
 
 
 def _protocol(table: Mapping[str, Any], where: str = "[protocol]") -> Protocol:
@@ -309,9 +365,9 @@ def _protocol(table: Mapping[str, Any], where: str = "[protocol]") -> Protocol:
 
 def _claim(table: Mapping[str, Any]) -> Claim:
     check_keys(table, _CLAIM, "a claim")
-    if table.get("kind") not in _KINDS:
+    if table.get("kind") not in _CLAIM_KINDS:
         given = table.get("kind")
-        raise ValueError(f"a claim has kind = {given!r}: give one of {', '.join(_KINDS)}.")
+        raise ValueError(f"a claim has kind = {given!r}: give one of {', '.join(_CLAIM_KINDS)}.")
     pairs = tuple((str(worse), str(better)) for worse, better in table.get("pairs", ()))
     return Claim(
         text=str(table["text"]),
@@ -330,36 +386,3 @@ def _reference(name: str | None, folder: Path) -> tuple[Mapping[str, Any], ...]:
         return ()
     with (folder / name).open(encoding="utf-8", newline="") as file:
         return tuple({**row, "value": float(row["value"])} for row in csv.DictReader(file))
-
-
-def _shortened(study: Study, quick: Mapping[str, Any]) -> Study:
-    """Return the short form: fewer data sets, folds and rows, smaller ensembles."""
-    check_keys(quick, _QUICK, "[quick]")
-    known = [data.name for data in study.data]
-    for name in quick.get("datasets", ()):
-        if name not in known:
-            raise ValueError(
-                f"[quick] names the data set {name!r}, which the study has not."
-                f"{did_you_mean(name, known)}"
-            )
-    kept = quick.get("datasets", known)
-    numbers = {key: quick[key] for key in ("folds", "repeats", "rows") if key in quick}
-    smaller = quick.get("parameters", {})
-    return replace(
-        study,
-        data=tuple(_less(data, numbers, smaller) for data in study.data if data.name in kept),
-        models=tuple(model.with_parameters(smaller) for model in study.models),
-        protocol=replace(study.protocol, **numbers),
-        text="\n\n".join(filter(None, (study.text, str(quick.get("text", "")).strip()))),
-        quick=True,
-    )
-
-
-def _less(data: DataSpec, numbers: Mapping[str, int], smaller: Mapping[str, Any]) -> DataSpec:
-    """Shorten what a data set says for itself."""
-    parameters = {
-        model: {name: smaller.get(name, value) for name, value in own.items()}
-        for model, own in data.parameters.items()
-    }
-    protocol = data.protocol and replace(data.protocol, **numbers)  # type: ignore[arg-type]
-    return replace(data, parameters=parameters, protocol=protocol)

@@ -234,6 +234,21 @@ class StudyResults:
         """
         return next(one for one in (*self.measures, *self.costs) if one.name == name)
 
+    def cells_of(self, data: str, model: str) -> list[dict[str, Any]]:
+        """Return the finished cells of a model on a data set.
+
+        Parameters
+        ----------
+        data, model : str
+            Names.
+
+        Returns
+        -------
+        list of dict
+            In the order of repeats and folds.
+        """
+        return self._by_place.get((data, model), [])
+
     def folds(self, quantity: str, data: str, model: str) -> NDArray[np.float64]:
         """Return a quantity in every finished fold.
 
@@ -247,7 +262,7 @@ class StudyResults:
         ndarray of shape (n_folds,)
             NaN where it is not defined.
         """
-        cells = self._by_place.get((data, model), [])
+        cells = self.cells_of(data, model)
         return np.array([_figure(cell, quantity) for cell in cells], dtype=np.float64)
 
     def mean(self, quantity: str, data: str, model: str) -> float:
@@ -302,7 +317,7 @@ class StudyResults:
         columns = [
             {
                 (cell["repeat"], cell["fold"]): _figure(cell, quantity)
-                for cell in self._by_place.get((data, model), [])
+                for cell in self.cells_of(data, model)
             }
             for model in models
         ]
@@ -340,7 +355,7 @@ class StudyResults:
             False where some failed or have not run.
         """
         planned = sum(place[:2] == [data, model] for place in self.study["cells"].values())
-        return bool(len(self._by_place.get((data, model), [])) == planned)
+        return bool(len(self.cells_of(data, model)) == planned)
 
 
 def _in_order(study: dict[str, Any]) -> list[str]:

@@ -10,9 +10,10 @@ from typing import Any
 from joblib import Parallel, delayed, effective_n_jobs
 
 from ramify._progress import track
-from ramify.studies.cell import higher_is_better, run_cell
+from ramify.studies.cell import run_cell
 from ramify.studies.data import digest_data
 from ramify.studies.identity import cell_key, digest_code, versions
+from ramify.studies.measuring import higher_is_better
 from ramify.studies.plan import Cell, DataSpec, Study
 from ramify.studies.results import StudyResults
 from ramify.studies.store import Store
@@ -170,6 +171,16 @@ def _facts(study: Study, work: _Work) -> dict[str, Any]:
                 **measure.settings(),
             }
             for measure in study.measures
+        ],
+        "curves": [
+            {
+                "name": curve.name,
+                "title": curve.title,
+                "x_title": curve.x_title,
+                "log": curve.log,
+                **curve.settings(),
+            }
+            for curve in study.curves
         ],
         "code": digest_code(),
         "versions": versions(),

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ramify.studies.drawing import drawn_curves
 from ramify.studies.results import StudyResults
 
-__all__ = ["to_cells_csv", "to_scores_csv"]
+__all__ = ["to_cells_csv", "to_curves_csv", "to_scores_csv"]
 
 _PLACE = ("dataset", "model", "repeat", "fold", "seed", "n_train", "n_test", "started", "key")
 
@@ -87,6 +88,28 @@ def to_cells_csv(results: StudyResults) -> str:
         for cell in (*results.cells, *results.failures)
     )
     return _csv([*header, "error"], rows)
+
+
+def to_curves_csv(results: StudyResults) -> str:
+    """Write the points of all curves.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Stored results.
+
+    Returns
+    -------
+    str
+        Columns dataset, model, curve, x, mean, n_folds.
+    """
+    rows = (
+        [curve.data["name"], model, curve.name, x, float(np.mean(values)), len(values)]
+        for curve in drawn_curves(results)
+        for model, points in curve.lines.items()
+        for x, values in sorted(points.items())
+    )
+    return _csv(["dataset", "model", "curve", "x", "mean", "n_folds"], rows)
 
 
 def _csv(header: list[str], rows: Any) -> str:

@@ -1,9 +1,10 @@
-"""Figures of a report as SVG: rank diagrams, and folds, time and size as dots on a line."""
+"""Figures of a report as SVG: rank diagrams, curves, and folds as dots on a line."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
 import numpy as np
@@ -12,13 +13,15 @@ from ramify.stats import NemenyiResult
 from ramify.stats.diagram import plan_diagram
 from ramify.studies.results import Quantity, StudyResults
 
-__all__ = ["dots_svg", "rank_svg"]
+__all__ = ["dots_svg", "lines_svg", "rank_svg"]
 
 _INCH = 78  # the layout of rank diagrams is in inches
 _LETTER, _CAPITAL = 7.0, 9.5  # pixels of an average letter at 13 px
 _ROW = 26
 _PANEL = 250
 _GAP = 46
+_CURVE_LEFT, _CURVE_TOP, _CURVE_WIDTH, _CURVE_HEIGHT = 52.0, 14.0, 520.0, 260.0
+_COLOURS = 10
 
 
 def rank_svg(result: NemenyiResult, title: str) -> str:
@@ -102,6 +105,81 @@ def dots_svg(results: StudyResults, data: str, quantities: Sequence[Quantity]) -
         rows = [results.folds(quantity.name, data, model["name"]) for model in known]
         parts += _panel(begin, quantity, [row[np.isfinite(row)] for row in rows])
     return _svg(width, height, f"{data}: {', '.join(q.title for q in quantities)}", parts)
+
+
+def lines_svg(
+    lines: Mapping[str, Sequence[tuple[float, float]]], title: str, x_title: str, *, log: bool
+) -> str:
+    """Draw a line for each model, named at the right in the order of the last points.
+
+    Parameters
+    ----------
+    lines : mapping of str to sequence of (float, float)
+        Points by the title of a model, from left to right.
+    title, x_title : str
+        Read out by screen readers, and the title of the horizontal axis.
+    log : bool
+        Whether the horizontal axis is logarithmic.
+
+    Returns
+    -------
+    str
+        An SVG element.
+    """
+    axes = _Axes.around([point for own in lines.values() for point in own], log)
+    parts = list(axes.draw(x_title))
+    order = sorted(lines, key=lambda name: -lines[name][-1][1])
+    for number, (name, points) in enumerate(lines.items()):
+        colour = f"c{number % _COLOURS}"
+        path = " L".join(f"{axes.x(a):.1f} {axes.y(b):.1f}" for a, b in points)
+        parts.append(f'<path class="line {colour}" d="M{path}"/>')
+        parts += [_dot(axes.x(a), axes.y(b), 2.5, colour, f"{name}: {b:.3f}") for a, b in points]
+        row = _CURVE_TOP + 10 + 20 * order.index(name)
+        start = _CURVE_LEFT + _CURVE_WIDTH + 16
+        parts.append(_line(start, row, start + 18, row, f"line {colour}"))
+        parts.append(_text(start + 24, row + 4, name, "start", "name"))
+    width = _CURVE_LEFT + _CURVE_WIDTH + 56 + max(map(_width, lines))
+    height = _CURVE_TOP + max(_CURVE_HEIGHT + 44, 20 * len(lines) + 10)
+    return _svg(width, height, title, parts)
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """Places of points in the frame of a curve."""
+
+    low: float
+    high: float
+    x_ticks: list[float]
+    y_ticks: list[float]
+    log: bool
+
+    @classmethod
+    def around(cls, points: Sequence[tuple[float, float]], log: bool) -> _Axes:
+        xs, ys = (np.array(part) for part in zip(*points, strict=True))
+        low, high = float(xs.min()), float(xs.max())
+        ticks = [tick for tick in (_log_ticks(xs) if log else _ticks(xs)) if low <= tick <= high]
+        return cls(low, high, ticks, _ticks(ys), log)
+
+    def x(self, value: float) -> float:
+        if self.low == self.high:
+            return _CURVE_LEFT + _CURVE_WIDTH / 2
+        share = (value - self.low) / (self.high - self.low)
+        if self.log:
+            share = math.log(value / self.low) / math.log(self.high / self.low)
+        return _CURVE_LEFT + _CURVE_WIDTH * share
+
+    def y(self, value: float) -> float:
+        top, bottom = self.y_ticks[-1], self.y_ticks[0]
+        return _CURVE_TOP + _CURVE_HEIGHT * (top - value) / (top - bottom)
+
+    def draw(self, x_title: str) -> Iterator[str]:
+        right, bottom = _CURVE_LEFT + _CURVE_WIDTH, _CURVE_TOP + _CURVE_HEIGHT
+        for tick in self.y_ticks:
+            yield _line(_CURVE_LEFT, self.y(tick), right, self.y(tick), "grid")
+            yield _text(_CURVE_LEFT - 8, self.y(tick) + 4, f"{tick:g}", "end", "tick")
+        for tick in self.x_ticks:
+            yield _text(self.x(tick), bottom + 16, _short(tick), "middle", "tick")
+        yield _text((_CURVE_LEFT + right) / 2, bottom + 34, x_title, "middle", "head")
 
 
 def _width(text: str) -> float:

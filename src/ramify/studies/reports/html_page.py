@@ -9,7 +9,9 @@ from importlib.resources import files
 
 import numpy as np
 
-from ramify.studies.comparing import Comparison, check_claims, compare_folds, compare_overall
+from ramify.studies.claims import check_claims
+from ramify.studies.comparing import Comparison, compare_folds, compare_overall
+from ramify.studies.drawing import curve_table, drawn_curves, model_texts
 from ramify.studies.findings import (
     Table,
     TableCell,
@@ -20,7 +22,7 @@ from ramify.studies.findings import (
     left_out,
     score_table,
 )
-from ramify.studies.reports.figures import dots_svg, rank_svg
+from ramify.studies.reports.figures import dots_svg, lines_svg, rank_svg
 from ramify.studies.reports.markdown import FOLDS_NOTE, QUICK_NOTE, REFERENCE_NOTE
 from ramify.studies.reports.reference import (
     reference_details,
@@ -66,6 +68,7 @@ def to_html(results: StudyResults) -> str:
         ("scores", "Scores", _scores(results)),
         ("ranks", "Ranks and tests", _ranks(results)),
         ("reference", f"Beside {results.study['reference_name']}", _reference(results)),
+        ("curves", "Curves", _curves(results)),
         ("datasets", "Data set by data set", _drill_down(results)),
         ("costs", "Time, size and overfitting", _costs(results)),
         ("data", "The data", _data(results)),
@@ -122,7 +125,8 @@ def _found(results: StudyResults) -> Iterator[str]:
     for verdict in check_claims(results):
         kind = verdict.outcome.replace(" ", "-")
         yield f'<div class="card"><span class="chip {kind}">{escape(verdict.outcome)}</span>'
-        yield f'<p>{escape(verdict.text)}</p><p class="note">{escape(verdict.words)}</p></div>'
+        yield f"<p>{escape(verdict.text)}</p>"
+        yield f'<p class="note">{escape(verdict.explanation)}</p></div>'
     yield "</div>"
 
 
@@ -175,6 +179,18 @@ def _reference(results: StudyResults) -> Iterator[str]:
         yield _table(table, "") + "</details>"
 
 
+def _curves(results: StudyResults) -> Iterator[str]:
+    curves = drawn_curves(results)
+    if curves:
+        yield '<p class="note">Means over folds.</p>'
+    for curve in curves:
+        title = f"{curve.title}, {curve.data['title']}"
+        svg = lines_svg(curve.means(), title, curve.x_title, log=curve.log)
+        yield f'<h3>{escape(title)}</h3><div class="scroll">{svg}</div>'
+        yield '<details class="data"><summary>As a table</summary>'
+        yield _table(curve_table(curve), "") + "</details>"
+
+
 def _drill_down(results: StudyResults) -> Iterator[str]:
     if not results.cells:
         return
@@ -191,6 +207,9 @@ def _drill_down(results: StudyResults) -> Iterator[str]:
         yield f'<div class="scroll">{dots_svg(results, data["name"], quantities)}</div>'
         for comparison in compare_folds(results, quantities[0], data["name"]):
             yield _comparison(comparison)
+        for title, text in model_texts(results, data["name"]):
+            yield f"<details><summary>{escape(title)}, fold 1</summary>"
+            yield f"<pre>{escape(text)}</pre></details>"
         yield "</details>"
 
 

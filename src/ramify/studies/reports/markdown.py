@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ramify.studies.comparing import check_claims, compare_folds, compare_overall
+from ramify.studies.claims import check_claims
+from ramify.studies.comparing import compare_folds, compare_overall
+from ramify.studies.drawing import curve_table, drawn_curves
 from ramify.studies.findings import (
     Table,
     TableCell,
@@ -62,6 +64,7 @@ def to_markdown(results: StudyResults) -> str:
         *_scores(results),
         *_tests(results),
         *_reference(results),
+        *_curves(results),
         *_costs(results),
         *_data(results),
         *_failures(results),
@@ -83,7 +86,7 @@ def _found(results: StudyResults) -> Iterator[str]:
     lines = headlines(results) or ["Nothing yet: no cell has a result."]
     yield from (f"- {line}" for line in lines)
     for verdict in check_claims(results):
-        yield f"- *{verdict.outcome}*: {verdict.text} {verdict.words}"
+        yield f"- *{verdict.outcome}*: {verdict.text} {verdict.explanation}"
     yield ""
 
 
@@ -127,6 +130,14 @@ def _reference(results: StudyResults) -> Iterator[str]:
     yield from _paragraphs(time_words(results))
     for table in reference_details(results):
         yield from (f"### {table.title} in detail", "", *table_lines(table), "")
+
+
+def _curves(results: StudyResults) -> Iterator[str]:
+    tables = [curve_table(curve) for curve in drawn_curves(results)]
+    if tables:
+        yield from ("## Curves", "", "Means over folds.", "")
+    for table in tables:
+        yield from (f"### {table.title}", "", *table_lines(table), "")
 
 
 def _costs(results: StudyResults) -> Iterator[str]:

@@ -170,7 +170,7 @@ def reference_details(results: StudyResults) -> list[Table]:
     list of Table
         For each data set a table of models by quantities; none if only scores were published.
     """
-    published = results.published
+    published = {place: value for place, value in results.published.items() if place[1]}
     costs = _known(published, results.costs)
     if not costs:
         return []

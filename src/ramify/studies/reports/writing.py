@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ramify.io.files import writing_text
-from ramify.studies.reports.csv_tables import to_cells_csv, to_scores_csv
+from ramify.studies.reports.csv_tables import to_cells_csv, to_curves_csv, to_scores_csv
 from ramify.studies.reports.html_page import to_html
 from ramify.studies.reports.latex import to_latex
 from ramify.studies.reports.markdown import to_markdown
@@ -21,6 +21,7 @@ _WRITERS: dict[str, Callable[[StudyResults], str]] = {
     "scores.csv": to_scores_csv,
     "cells.csv": to_cells_csv,
 }
+_OF_CURVES: dict[str, Callable[[StudyResults], str]] = {"curves.csv": to_curves_csv}
 
 
 def write_reports(folder: str | Path) -> list[Path]:
@@ -34,12 +35,13 @@ def write_reports(folder: str | Path) -> list[Path]:
     Returns
     -------
     list of Path
-        ``report.html``, ``report.md``, ``tables.tex``, ``scores.csv`` (means) and
-        ``cells.csv`` (every fold).
+        ``report.html``, ``report.md``, ``tables.tex``, ``scores.csv`` (means), ``cells.csv``
+        (every fold) and, if the study has curves, ``curves.csv``.
     """
     folder = Path(folder)
     results = StudyResults.read(folder)
-    for name, write in _WRITERS.items():
+    writers = _WRITERS | (_OF_CURVES if results.study.get("curves") else {})
+    for name, write in writers.items():
         with writing_text(folder / name) as file:
             file.write(write(results))
-    return [folder / name for name in _WRITERS]
+    return [folder / name for name in writers]
