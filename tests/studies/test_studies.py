@@ -234,7 +234,7 @@ def test_published_splits_levels_and_rows() -> None:
     assert len(train) == len(test) == 25
     whole = split_rows(data, Protocol(train=("all",), test=("all",)), 0, 0, 0)
     assert len(whole[0]) == 189
-    with pytest.raises(ValueError, match="the split 'test', but the data have all"):
+    with pytest.raises(ValueError, match="the split 'test', but the data set has all"):
         split_rows(data, Protocol(train=("all",), test=("test",)), 0, 0, 0)
 
 
@@ -274,15 +274,15 @@ def test_a_study_of_a_users_file(tmp_path: Path) -> None:
         ({"models": []}, "the study has no 'models'"),
         ({"models": [{"name": "a", "model": "forrest"}]}, "Did you mean 'forest'"),
         ({"models": [{"name": "a"}]}, "model 'a' has no 'model'"),
-        ({"models": [MODELS[0]] * 2}, "two models are called 'shares'"),
+        ({"models": [MODELS[0]] * 2}, "names of models must be unique, got 'shares'"),
         (
             {"measures": {"m": {"measure": "auprcc"}}},
             "measure 'm' must be .*, got 'auprcc'",
         ),
-        ({"protocol": {"folds": 1}}, "Give at least 2 folds"),
+        ({"protocol": {"folds": 1}}, "folds of .* must be at least 2"),
         ({"protocol": {"train": ["a"]}}, "train without test"),
         ({"tests": {"groups": {"g": ["treee"]}}}, "group 'g' names the model 'treee'"),
-        ({"claims": [{"text": "x", "kind": "best"}]}, "a claim has kind = 'best'"),
+        ({"claims": [{"text": "x", "kind": "best"}]}, "kind of a claim must be .*, got 'best'"),
         ({"datasets": [{"title": "x"}]}, "a data set has no 'name'"),
     ],
 )
@@ -303,14 +303,14 @@ def test_a_grid_is_several_models_and_quick_is_less() -> None:
 
 
 def test_files_that_are_no_study(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="there is no study 'levatic2051'"):
+    with pytest.raises(ValueError, match=r"got 'levatic2051'\. Did you mean 'levatic2015'"):
         load_study("levatic2051")
-    with pytest.raises(FileNotFoundError, match="there is no study"):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
         load_study(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("name = ", "utf-8")
-    with pytest.raises(ValueError, match="is no TOML"):
+    with pytest.raises(ValueError, match="is not a valid TOML file"):
         load_study(tmp_path / "bad.toml")
-    with pytest.raises(FileNotFoundError, match="holds no results of a study"):
+    with pytest.raises(FileNotFoundError, match="contains no results of a study"):
         StudyResults.read(tmp_path)
 
 

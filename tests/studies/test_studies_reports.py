@@ -143,7 +143,7 @@ def test_reports_of_nothing_are_no_errors(tmp_path: Path) -> None:
     found = run_study(small(datasets=[{"name": "gone", "missing": "not public"}]), tmp_path)
     write_reports(tmp_path)
     for text in (to_markdown(found), to_html(found)):
-        assert "Nothing yet" in text
+        assert "No cell has a result yet" in text
         assert "not public" in text
 
 
@@ -197,3 +197,32 @@ def test_published_sizes_stand_beside_ours(folder: Path) -> None:
     assert cells[-1].text.endswith(" (1.50)")
     assert "(" not in cells[1].text
     assert check_claims(results)[0].published == ""
+
+
+@pytest.mark.parametrize(
+    ("claim", "outcome"),
+    [
+        # By every measure edges are best, then the tree, then shares.
+        ({"kind": "top", "place": 2, "models": ["tree", "edges", "shares"]}, "confirmed"),
+        ({"kind": "top", "place": 2, "models": ["shares", "edges", "tree"]}, "not confirmed"),
+        ({"kind": "top", "place": 1, "models": ["tree", "edges", "shares"]}, "not confirmed"),
+        ({"kind": "first", "models": ["edges", "tree", "shares"]}, "confirmed"),
+        ({"kind": "better", "pairs": [["shares", "edges"]]}, "confirmed"),
+    ],
+)
+@pytest.mark.parametrize("measure", ["all", "loss"])
+def test_claims_over_all_measures_and_the_best_of_them(
+    folder: Path, claim: dict, outcome: str, measure: str
+) -> None:
+    results = StudyResults.read(folder)
+    results.study["claims"] = [{"text": "x", "pairs": [], "measure": measure, **claim}]
+    assert check_claims(results)[0].outcome == outcome
+
+
+def test_the_best_of_several_may_be_tied(folder: Path) -> None:
+    results = StudyResults.read(folder)
+    for cell in results.cells:
+        cell["scores"] = {"auprc": 0.9 if cell["model"] == "edges" else 0.5, "loss": 0.5}
+    claim = {"text": "x", "kind": "top", "place": 2, "models": ["edges", "tree", "shares"]}
+    results.study["claims"] = [claim]
+    assert check_claims(results)[0].outcome == "partly"

@@ -1,4 +1,4 @@
-"""One cell of a study: learn, measure, and record what it cost."""
+"""Run one cell of a study: fit a model, measure it, and record time, size and memory."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ _MOST_LINES = 200  # of the text of a model
 
 
 def run_cell(study: Study, cell: Cell, key: str) -> dict[str, Any]:
-    """Learn and measure one cell; an error becomes its result.
+    """Fit and measure the model of one cell; an error is recorded as its result.
 
     Parameters
     ----------
     study : Study
-        Its protocol and measures.
+        The protocol and the measures.
     cell : Cell
-        Which model on which part of which data.
+        The model, the data set and the fold.
     key : str
-        The checksum of all that the result depends on.
+        Checksum of everything the result depends on.
 
     Returns
     -------
     dict
-        Ready for JSON; "status" is "done" or "failed".
+        A JSON-serializable record; "status" is "done" or "failed".
     """
     record: dict[str, Any] = {
         "key": key,
@@ -57,7 +57,7 @@ def run_cell(study: Study, cell: Cell, key: str) -> dict[str, Any]:
     begin = time.perf_counter()
     forget_peak()
     try:
-        # A cluster's backend would send the parts of a model on to other workers.
+        # A cluster backend would distribute the parts of a model to other workers.
         with parallel_config("sequential"):
             found = {"status": "done", **_learn_and_measure(study, cell)}
     except Exception as error:
@@ -118,7 +118,7 @@ def _values(
 
 
 def _drawn(cell: Cell, fitted: FittedCell) -> dict[str, Any]:
-    """Return what the report draws beside the scores: curves, and the text of a model."""
+    """Return curves and the text of the model, if the study asks for them."""
     found: dict[str, Any] = {}
     points = {curve.name: curve_points(curve, fitted) for curve in cell.model.curves}
     if known := {name: one for name, one in points.items() if one is not None}:
@@ -135,7 +135,7 @@ def _lost(seen: float | None, unseen: float | None) -> float | None:
 
 
 def forget_peak() -> None:
-    """Start a new record of the most memory used, where the operating system can."""
+    """Reset the record of peak memory, if the operating system supports it."""
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     except OSError:
@@ -143,12 +143,12 @@ def forget_peak() -> None:
 
 
 def peak_memory() -> float:
-    """Return the most memory that this process has used, in megabytes, since `forget_peak`.
+    """Return the peak memory of this process in megabytes since `forget_peak`.
 
     Returns
     -------
     float
-        Since the process began where the operating system cannot forget.
+        Since the start of the process if the operating system cannot reset it.
     """
     try:
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():

@@ -1,4 +1,4 @@
-"""Mistakes in a study's file, each told with what to write instead."""
+"""Checks of the settings and names in the file of a study."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ramify._validation import did_you_mean
-from ramify.studies.plan import Claim, Study
+from ramify.studies.plan import ALL_MEASURES, Claim, Study
 
 __all__ = ["check_keys", "check_names"]
 
 
 def check_keys(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    """Refuse settings that there are not.
+    """Raise an error for settings that do not exist.
 
     Parameters
     ----------
     table : mapping
         As parsed.
     known : iterable of str
-        The settings that there are.
+        The settings that exist.
     where : str
-        What a message calls the table.
+        The name of the table in messages.
     """
     known = list(known)
     for key in table:
@@ -33,7 +33,7 @@ def check_keys(table: Mapping[str, Any], known: Iterable[str], where: str) -> No
 
 
 def check_names(study: Study) -> None:
-    """Refuse names that are given twice, or that nothing has.
+    """Raise an error for duplicate names, and for names of unknown models, measures and families.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def check_names(study: Study) -> None:
     for kind, names in (("models", models), ("data sets", [one.name for one in study.data])):
         twice = {name for name in names if names.count(name) > 1}
         if twice:
-            raise ValueError(f"two {kind} are called {min(twice)!r}. Give each its own name.")
+            raise ValueError(f"names of {kind} must be unique, got {min(twice)!r} twice.")
     used = [(f"group {group!r}", one) for group, names in study.groups.items() for one in names]
     for claim in study.claims:
         _check_claim(study, claim)
@@ -57,26 +57,26 @@ def check_names(study: Study) -> None:
     for where, name in used:
         if name not in models:
             raise ValueError(
-                f"{where} names the model {name!r}, which there is not."
+                f"{where} names the model {name!r}, which the study does not have."
                 f"{did_you_mean(name, models)}"
             )
 
 
 def _check_claim(study: Study, claim: Claim) -> None:
     measures = [measure.name for measure in study.measures]
-    if claim.measure and claim.measure not in measures:
+    if claim.measure and claim.measure not in (*measures, ALL_MEASURES):
         raise ValueError(
-            f"a claim names the measure {claim.measure!r}, which there is not."
+            f"a claim names the measure {claim.measure!r}, which the study does not have."
             f"{did_you_mean(claim.measure, measures)}"
         )
     families = {data.family for data in study.data}
     if claim.family and claim.family not in families:
         raise ValueError(
-            f"a claim names the family {claim.family!r}, of which no data set is."
+            f"a claim names the family {claim.family!r}, which no data set belongs to."
             f"{did_you_mean(claim.family, families)}"
         )
-    if claim.kind == "place" and not 1 <= claim.place <= len(claim.models):
+    if claim.kind in ("place", "top") and not 1 <= claim.place <= len(claim.models):
         raise ValueError(
-            f"a claim has place = {claim.place} among {len(claim.models)} models. Give a number "
-            "from 1 to that."
+            f"place of a claim must be between 1 and the number of its models "
+            f"({len(claim.models)}), got {claim.place}."
         )

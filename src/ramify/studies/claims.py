@@ -1,8 +1,9 @@
-"""Findings of the literature, judged by the results of a study and by the published figures."""
+"""Check claims of the literature against the results of a study and published figures."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from ramify.stats import friedman
 from ramify.studies.comparing import finished_means, join, p_words, titles_of
+from ramify.studies.plan import ALL_MEASURES
 from ramify.studies.results import Quantity, StudyResults
 
 __all__ = ["Verdict", "check_claims", "published_results"]
@@ -28,7 +30,7 @@ class Verdict:
     outcome : {"confirmed", "partly", "not confirmed", "open"}
         "open": too few results to tell.
     words : str
-        Why.
+        The reason.
     published : str
         The outcome by the published figures on the same data sets; empty if there are none.
     """
@@ -40,7 +42,7 @@ class Verdict:
 
     @property
     def explanation(self) -> str:
-        """Why, and what the published figures say."""
+        """The reason, and the outcome by the published figures."""
         by_published = ""
         if self.published not in ("", "open"):
             by_published = f"By the published figures: {self.published}."
@@ -48,7 +50,7 @@ class Verdict:
 
 
 def check_claims(results: StudyResults) -> list[Verdict]:
-    """Check the findings that the study names, each by its measure.
+    """Check the claims of the study.
 
     Parameters
     ----------
@@ -71,14 +73,16 @@ def check_claims(results: StudyResults) -> list[Verdict]:
 
 def _check(results: StudyResults, claim: dict[str, Any]) -> tuple[str, str]:
     by = claim.get("measure")
-    quantity = results.quantity(by) if by else results.measures[0]
+    quantities = results.measures[:1]
+    if by:
+        quantities = results.measures if by == ALL_MEASURES else [results.quantity(by)]
     family = claim.get("family")
     part = results.part(family) if family else results
-    return _CHECKS[claim["kind"]](part, quantity, claim)
+    return _CHECKS[claim["kind"]](part, quantities, claim)
 
 
 def published_results(results: StudyResults) -> StudyResults | None:
-    """Return the published figures as results of their own, on the data sets that have results.
+    """Return the published figures, on the data sets with results, in the form of results.
 
     Parameters
     ----------
@@ -114,25 +118,36 @@ def published_results(results: StudyResults) -> StudyResults | None:
 
 
 def _claim_scores(
-    results: StudyResults, quantity: Quantity, models: list[str]
+    results: StudyResults, quantities: list[Quantity], models: list[str]
 ) -> NDArray[np.float64]:
-    """Return a row for each data set that has results of all the models."""
-    rows = [finished_means(results, quantity, data["name"], models) for data in results.datasets]
+    """Return a row per measure and data set with results of all the models; higher is better."""
+    rows = [
+        np.array(finished_means(results, quantity, data["name"], models))
+        * (1 if quantity.higher_is_better else -1)
+        for quantity in quantities
+        for data in results.datasets
+    ]
     scores = np.array(rows, dtype=np.float64).reshape(len(rows), len(models))
     return np.asarray(scores[~np.isnan(scores).any(axis=1)])
 
 
 def _check_place(
-    results: StudyResults, quantity: Quantity, claim: dict[str, Any]
+    results: StudyResults, quantities: list[Quantity], claim: dict[str, Any]
 ) -> tuple[str, str]:
     models = list(claim["models"])
-    scores = _claim_scores(results, quantity, models)
+    scores = _claim_scores(results, quantities, models)
     if not len(scores):
         return "open", "No data set has results of all these models."
     titles = titles_of(results, models)
-    ranks = friedman(scores, titles, higher_is_better=quantity.higher_is_better).ranks
-    order = list(ranks.ordered())
+    order = list(friedman(scores, titles).ranks.ordered())
     text = "Average ranks: " + ", ".join(f"{title} {rank:.2f}" for title, rank in order) + "."
+    if claim["kind"] == "top":
+        n_top = claim["place"]
+        n_right = len({title for title, _ in order[:n_top]} & set(titles[:n_top]))
+        tied = n_top < len(order) and order[n_top - 1][1] == order[n_top][1]
+        if n_right < n_top and not tied:
+            return "not confirmed", text
+        return "partly" if tied else "confirmed", text
     place = {"first": 0, "last": -1}.get(claim["kind"], claim.get("place", 1) - 1)
     tied = [title for title, rank in order if rank == order[place][1]]
     if titles[0] not in tied:
@@ -141,10 +156,10 @@ def _check_place(
 
 
 def _check_better(
-    results: StudyResults, quantity: Quantity, claim: dict[str, Any]
+    results: StudyResults, quantities: list[Quantity], claim: dict[str, Any]
 ) -> tuple[str, str]:
     n_right, n_pairs, wrong = 0, 0, []
-    for worse, better in claim["pairs"]:
+    for (worse, better), quantity in product(claim["pairs"], quantities):
         for data in results.datasets:
             values = finished_means(results, quantity, data["name"], [worse, better])
             if np.isnan(values).any():
@@ -157,7 +172,7 @@ def _check_better(
                 wrong.append(f"{beaten} against {winner} on {data['title']}")
     if not n_pairs:
         return "open", "No data set has results of both models of a pair."
-    text = f"So it is in {n_right} of {n_pairs} comparisons"
+    text = f"True in {n_right} of {n_pairs} comparisons"
     hidden = wrong[_SHOWN:]
     shown = [*wrong[:_SHOWN], f"{len(hidden)} more"] if hidden else wrong
     text += f"; not for {join(shown)}." if wrong else "."
@@ -166,13 +181,13 @@ def _check_better(
 
 
 def _check_alike(
-    results: StudyResults, quantity: Quantity, claim: dict[str, Any]
+    results: StudyResults, quantities: list[Quantity], claim: dict[str, Any]
 ) -> tuple[str, str]:
     models = list(claim["models"])
-    scores = _claim_scores(results, quantity, models)
+    scores = _claim_scores(results, quantities, models)
     if len(scores) < 2:
-        return "open", "One data set cannot tell: the claim is about ranks over several."
-    test = friedman(scores, titles_of(results, models), higher_is_better=quantity.higher_is_better)
+        return "open", "At least two data sets are needed."
+    test = friedman(scores, titles_of(results, models))
     text = f"Friedman's test over {len(scores)} data sets: {p_words(test.p_value)}. "
     spread = float((scores.max(axis=1) - scores.min(axis=1)).mean())
     text += f"On average best and worst differ by {spread:.3f}."
@@ -183,6 +198,7 @@ _CHECKS = {
     "first": _check_place,
     "last": _check_place,
     "place": _check_place,
+    "top": _check_place,
     "better": _check_better,
     "alike": _check_alike,
 }

@@ -1,4 +1,4 @@
-"""Statistical tests of a study, with what they mean in words."""
+"""Statistical tests of a study, with explanations in words."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Comparison:
     Attributes
     ----------
     group, scope : str
-        Which models, and over what: data sets, or the folds of one of them.
+        Name of the group of models, and what is compared over: data sets or folds.
     quantity : Quantity
-        What is compared.
+        The quantity that is compared.
     words : str
-        What was found.
+        Explanation of the result.
     friedman : FriedmanResult or None
-        None: too little to test.
+        None if there are too few results.
     nemenyi : NemenyiResult or None
-        Its ranks and groups, for a diagram; None with two models.
+        Ranks and groups for a diagram; None for two models.
     """
 
     group: str
@@ -62,7 +62,7 @@ def compare_overall(results: StudyResults, quantity: Quantity) -> list[Compariso
     Returns
     -------
     list of Comparison
-        None of families of fewer than two data sets.
+        Families with fewer than two data sets are skipped.
     """
     found = []
     for part in results.parts():
@@ -93,7 +93,7 @@ def compare_folds(results: StudyResults, quantity: Quantity, data: str) -> list[
     Returns
     -------
     list of Comparison
-        One for each group; none where the data set has no folds.
+        One for each group; empty if the data set has no folds.
     """
     planned = {tuple(place[2:]) for place in results.study["cells"].values() if place[0] == data}
     if len(planned) < 2:
@@ -122,7 +122,7 @@ def _groups(results: StudyResults) -> Iterator[tuple[str, list[str]]]:
 def finished_means(
     results: StudyResults, quantity: Quantity, data: str, models: list[str]
 ) -> list[float]:
-    """Return a mean for each model; NaN where folds are missing, which would be unfair.
+    """Return the mean of each model; NaN if some of its folds are missing.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def _compare(
     scores = scores[~np.isnan(scores).any(axis=1)]
     titles = titles_of(results, models)
     if len(scores) < 2:
-        text = f"Fewer than two {scope} have results of all models: nothing to test."
+        text = f"No test: fewer than two {scope} have results of all models."
         return Comparison(group, scope, quantity, text)
     better, alpha = quantity.higher_is_better, float(results.study["alpha"])
     test = friedman(scores, titles, higher_is_better=better)
@@ -225,7 +225,7 @@ def _difference_words(test: FriedmanResult, which: str = "a") -> str:
 
 
 def _pairs_words(test: FriedmanResult, corrected: PairwiseResult) -> str:
-    """Say of every model, the best first, than which others it is significantly better."""
+    """List for every model, the best first, the models that are significantly worse."""
     adjusted = corrected.p_values.adjusted
     p_values = {
         frozenset(pair): float(p) for pair, p in zip(corrected.pairs, adjusted, strict=True)
@@ -247,7 +247,7 @@ def _pairs_words(test: FriedmanResult, corrected: PairwiseResult) -> str:
 
 
 def _pair_words(scores: NDArray[np.float64], titles: list[str], better: bool, scope: str) -> str:
-    """Say which of two models wins: Wilcoxon's test sees more than Friedman's then."""
+    """Compare two models by Wilcoxon's test, which is more powerful than Friedman's here."""
     gain = (scores[:, 0] - scores[:, 1]) * (1 if better else -1)
     wins = int((gain > 0).sum()), int((gain < 0).sum())
     leader = 0 if wins[0] >= wins[1] else 1
@@ -262,7 +262,7 @@ def _number(value: float) -> str:
 
 
 def p_words(p: float) -> str:
-    """Write a p-value.
+    """Format a p-value.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def p_words(p: float) -> str:
     Returns
     -------
     str
-        Very small ones as "p < 0.001".
+        "p < 0.001" for very small values.
 
     Examples
     --------
@@ -283,19 +283,19 @@ def p_words(p: float) -> str:
 
 
 def join(names: Any, word: str = "and") -> str:
-    """Enumerate names as in a sentence.
+    """Join names for a sentence.
 
     Parameters
     ----------
     names : iterable of str
         At least one.
     word : str
-        Before the last.
+        The word before the last name.
 
     Returns
     -------
     str
-        Their enumeration.
+        The joined names.
 
     Examples
     --------

@@ -14,7 +14,7 @@ KINDS = {
     "levels": "level",
     "nested": "number of leaves k",
 }
-"""What a curve may run over, and the default title of its horizontal axis."""
+"""What a curve may run over, with the default title of the horizontal axis."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class CurveSpec:
     Attributes
     ----------
     name, title, x_title : str
-        What files and people call it, and the title of its horizontal axis.
+        Name in files, title in reports, and title of the horizontal axis.
     over : {"stages", "option", "levels", "nested"}
         "stages": the measure after some rounds of models with ``staged_predict``. "option": the
         measure at several values of one of its options; a model around another one that has a
@@ -60,7 +60,7 @@ class CurveSpec:
     log: bool = False
 
     def settings(self) -> dict[str, Any]:
-        """Return what decides the points."""
+        """Return the settings that determine the points."""
         return {
             "over": self.over,
             "measure": self.measure,

@@ -1,4 +1,4 @@
-"""The data of a study: where they are, what they contain, and the rows of every fold."""
+"""Data sets of a study: reading, selection of rows and labels, and the rows of every fold."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class StudyData:
     hierarchy : Hierarchy
         Names the columns of `y`.
     nominal : list of bool or None
-        Which columns of an array are nominal; None: a frame says it itself.
+        Whether each column of an array is nominal; None for data frames.
     splits : dict of str to ndarray
         Rows of every published split.
     """
@@ -55,7 +55,7 @@ class StudyData:
     splits: dict[str, Rows]
 
     def facts(self) -> dict[str, Any]:
-        """Return the figures that a report tells of the data."""
+        """Return the sizes of the data for the report."""
         leaves = self.hierarchy.indices(self.hierarchy.leaves)
         n = max(1, self.y.shape[0])
         return {
@@ -69,22 +69,22 @@ class StudyData:
 
 
 def digest_data(data: DataSpec) -> str:
-    """Return a checksum of the files of a data set, without reading them as data.
+    """Return a checksum of the files of a data set.
 
     Parameters
     ----------
     data : DataSpec
-        The data set; a public one is downloaded where it is not at hand.
+        The data set; a public one is downloaded if necessary.
 
     Returns
     -------
     str
-        Changes when the content does.
+        Depends on the content of the files.
 
     Raises
     ------
     OSError, ValueError or ImportError
-        If the data are not at hand: the message says why.
+        If the data are not available.
     """
     digest = hashlib.sha256()
     if data.file is not None:
@@ -101,7 +101,7 @@ def digest_data(data: DataSpec) -> str:
 
 @lru_cache(maxsize=1)
 def load_data(data: DataSpec) -> StudyData:
-    """Read a data set; the last one is kept, for the next cell usually needs it again.
+    """Read a data set; the last one is cached, since the next cell usually needs it.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def load_data(data: DataSpec) -> StudyData:
     Returns
     -------
     StudyData
-        With the rows and labels that the study takes of it.
+        With the rows and labels that the study uses.
     """
     if data.file is not None:
         found = _read_file(data)
@@ -131,7 +131,7 @@ def _read_file(data: DataSpec) -> StudyData:
     options = DataOptions((data.target,), "/", ";", None)
     table, _ = split_identifiers(read_data(Path(str(data.file)), hierarchy, options), ())
     if table.y is None or table.hierarchy is None:
-        raise ValueError(f"{data.file} has no labels. Name the column that holds them as target.")
+        raise ValueError(f"{data.file} has no labels. Set target to the name of the label column.")
     nominal = None
     if not hasattr(table.X, "iloc"):
         nominal = [name in table.categories for name in table.feature_names]
@@ -140,11 +140,11 @@ def _read_file(data: DataSpec) -> StudyData:
 
 
 def _selected(found: StudyData, data: DataSpec) -> StudyData:
-    """Return the rows and labels that a study takes."""
+    """Select the rows and labels that the study uses."""
     if data.splits:
         found = _with_rows(found, np.sort(_published(found, data.splits, "splits")))
     if data.max_level is not None:
-        # Labels are closed, so that ancestors stand for what is left out.
+        # Label sets are closed, so that ancestors replace dropped labels.
         kept = [label for level in found.hierarchy.levels[: data.max_level] for label in level]
         found = _with_labels(found, found.hierarchy.subset(kept))
     if data.full_paths:
@@ -152,7 +152,7 @@ def _selected(found: StudyData, data: DataSpec) -> StudyData:
     if data.min_count is not None:
         found = _with_labels(found, found.hierarchy.prune(found.y, min_count=data.min_count))
         if data.full_paths:
-            # A row that has lost a leaf keeps the others, with their ancestors.
+            # Rows that lose a leaf keep their other leaves with ancestors.
             ending = replace(found, y=ending_in_leaves(found.y, found.hierarchy))
             found = _with_rows(ending, np.flatnonzero(np.diff(ending.y.indptr)))
     if data.level is not None:
@@ -162,7 +162,7 @@ def _selected(found: StudyData, data: DataSpec) -> StudyData:
 
 
 def _with_common_label(data: StudyData, share: float) -> StudyData:
-    """Add a label at the top that rows have by chance, the same ones every time."""
+    """Add a top-level label that a random share of the rows has, always the same rows."""
     old = data.hierarchy
     named = (f"{COMMON_LABEL} {number}" if number else COMMON_LABEL for number in count())
     name = next(one for one in named if one not in old.labels)
@@ -196,7 +196,7 @@ def _with_full_paths(data: StudyData) -> StudyData:
 
 
 def ending_in_leaves(Y: Any, hierarchy: Hierarchy) -> Any:
-    """Return the leaves of every row with their ancestors, and nothing that ends above.
+    """Return the leaves of every row with their ancestors, without paths that end above a leaf.
 
     Parameters
     ----------
@@ -268,14 +268,14 @@ def split_rows(
 
 
 def _some(rows: Rows, most: int | None, seed: int) -> Rows:
-    """Return the rows, or as many of them as there may be, drawn by the seed."""
+    """Return the rows, or a random sample of the maximal size."""
     if most is None or most >= len(rows):
         return rows
     return np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
 
 
 def _drawn(rows: Rows, n_test: int, seed: int) -> tuple[Rows, Rows]:
-    """Divide rows at random; of few rows, as when a study is run on some, a third is tested."""
+    """Split rows at random; if there are too few, a third of them are test rows."""
     n_test = n_test if n_test < len(rows) else max(1, len(rows) // 3)
     order = np.random.default_rng(seed).permutation(rows)
     return np.sort(order[n_test:]), np.sort(order[:n_test])
@@ -285,6 +285,6 @@ def _published(data: StudyData, names: tuple[str, ...], where: str) -> Rows:
     for name in names:
         if name not in data.splits:
             raise ValueError(
-                f"{where} names the split {name!r}, but the data have {', '.join(data.splits)}."
+                f"{where} names the split {name!r}, but the data set has {', '.join(data.splits)}."
             )
     return np.concatenate([data.splits[name] for name in names])

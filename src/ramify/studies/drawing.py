@@ -1,4 +1,4 @@
-"""Curves and texts of models as a report shows them: means over folds."""
+"""Curves and model texts for the reports of a study."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Curve:
     Attributes
     ----------
     name, title, x_title : str
-        What files and people call it, and the title of its horizontal axis.
+        Name in files, title in reports, and title of the horizontal axis.
     data : dict
         The data set.
     log : bool

@@ -1,4 +1,4 @@
-"""What a report shows, before anyone formats it: tables with the best marked, and sentences."""
+"""Content of the reports, independent of their format: tables and sentences."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WIDE = 8  # columns that fit on a page
 
 @dataclass(frozen=True)
 class TableCell:
-    """A cell: its text, its number, and whether it is the best of its column."""
+    """A cell of a table: text, value, and whether it is the best of its column."""
 
     text: str
     value: float = float("nan")
@@ -39,14 +39,14 @@ class TableCell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: a name for each row, cells under a header.
+    """A table with named rows.
 
     Attributes
     ----------
     title : str
-        What it shows.
+        Title of the table.
     header : list of str
-        The first is that of the names.
+        Titles of the columns; the first column has the names.
     rows : list of (str, list of TableCell)
         Name and cells.
     """
@@ -57,16 +57,16 @@ class Table:
 
     @property
     def is_wide(self) -> bool:
-        """Whether it is read more easily with columns as rows."""
+        """Whether the table is easier to read transposed."""
         return len(self.header) > _WIDE and len(self.header) > len(self.rows)
 
     def upright(self) -> Table:
-        """Return the table; a wide one with a row for each of its columns.
+        """Return the table, transposed if it is wide.
 
         Returns
         -------
         Table
-            With models in columns, if there were many data sets.
+            With at most as many columns as fit on a page, if possible.
 
         Examples
         --------
@@ -82,19 +82,19 @@ class Table:
 
 
 def score_table(results: StudyResults, quantity: Quantity) -> Table:
-    """Return models by data sets: means, spreads, the best marked, and average ranks.
+    """Return a table of models by data sets: means, standard deviations and average ranks.
 
     Parameters
     ----------
     results : StudyResults
         Stored results.
     quantity : Quantity
-        What to show.
+        The quantity to show.
 
     Returns
     -------
     Table
-        A column for each data set; ranks where there are several.
+        A column for each data set; ranks if there are several.
     """
     data = results.datasets
     columns = [_score_column(results, quantity, one["name"]) for one in data]
@@ -108,7 +108,7 @@ def score_table(results: StudyResults, quantity: Quantity) -> Table:
 
 
 def titled(results: StudyResults, text: str) -> str:
-    """Return a title with the family of data sets that the results are of.
+    """Return a title followed by the family of data sets.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def titled(results: StudyResults, text: str) -> str:
 
 
 def short_titles(results: StudyResults) -> list[str]:
-    """Return the titles of data sets under a heading that names their family.
+    """Return the titles of data sets without the name of their family.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def short_titles(results: StudyResults) -> list[str]:
     Returns
     -------
     list of str
-        Without the family, where a title ends in it.
+        Titles that do not end in the family are unchanged.
     """
     return [data["title"].removesuffix(f", {results.family}") for data in results.datasets]
 
@@ -156,9 +156,9 @@ def _score_column(results: StudyResults, quantity: Quantity, data: str) -> list[
 
 
 def _mark_best(cells: list[TableCell], quantity: Quantity) -> list[TableCell]:
-    """Mark what looks best: equal texts of means are equally good."""
+    """Mark the best cells; means with equal text are ties."""
     values = [cell.value for cell in cells if np.isfinite(cell.value)]
-    if not values or quantity.kind == "megabytes":  # mostly Python's own: no contest, no ranks
+    if not values or quantity.kind == "megabytes":  # mostly that of Python itself
         return cells
     best = quantity.show(max(values) if quantity.higher_is_better else min(values))
     return [TableCell(cell.text, cell.value, quantity.show(cell.value) == best) for cell in cells]
@@ -182,7 +182,7 @@ def _rank_column(results: StudyResults, quantity: Quantity) -> list[TableCell]:
 
 
 def data_table(results: StudyResults) -> Table:
-    """Return the figures of the data sets.
+    """Return a table of the sizes of the data sets.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def _fact(value: float, name: str) -> str:
 
 
 def data_notes(results: StudyResults) -> list[tuple[str, str]]:
-    """Return what a reader should know of data sets: their own protocol, and their notes.
+    """Return the notes on data sets, and their protocols where they differ.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def data_notes(results: StudyResults) -> list[tuple[str, str]]:
     Returns
     -------
     list of (str, str)
-        Titles and texts, of the data sets that have any.
+        Titles and texts of the data sets with notes.
     """
     found = []
     for data in results.datasets:
@@ -240,7 +240,7 @@ def data_notes(results: StudyResults) -> list[tuple[str, str]]:
 
 
 def left_out(results: StudyResults) -> list[str]:
-    """Return which models are not run on which data sets, and why.
+    """Return which models are not run on which data sets, with the reasons.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def left_out(results: StudyResults) -> list[str]:
 
 
 def headlines(results: StudyResults) -> list[str]:
-    """Return the first thing a reader wants to know: who won.
+    """Return the best model of every data set in sentences.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def headlines(results: StudyResults) -> list[str]:
     Returns
     -------
     list of str
-        Sentences, one for each measure and family of data sets.
+        One sentence for each measure and family of data sets.
     """
     found = []
     for quantity in results.measures:
@@ -284,7 +284,7 @@ def headlines(results: StudyResults) -> list[str]:
 
 
 def _winners(results: StudyResults, quantity: Quantity) -> dict[str, str]:
-    """Return on which data sets every winner wins: their names, or their number if many."""
+    """Return the data sets won by every best model: their names, or their number if many."""
     won: dict[str, list[str]] = {}
     for data, title in zip(results.datasets, short_titles(results), strict=True):
         means = {
@@ -304,7 +304,7 @@ def _winners(results: StudyResults, quantity: Quantity) -> dict[str, str]:
 
 
 def facts_of_run(results: StudyResults) -> list[tuple[str, str]]:
-    """Return how the results came about: protocol, seed, versions, time and memory.
+    """Return the protocol, seed, versions, time and memory of the run.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Estimators of a study: made by name, on all labels or on leaves alone, tuned where asked."""
+"""Estimators of a study: made by name, for all labels or only leaves, with tuning."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = ["LeafModel", "SharesModel", "build", "choose_parameters", "label_sets
 
 
 class SharesModel:
-    """The baseline: every row gets the share of each label among the training rows."""
+    """Baseline that predicts the share of each label among the training rows."""
 
     def fit(self, X: Any, y: Any) -> SharesModel:
-        """Count."""
+        """Compute the shares."""
         self.shares_ = np.asarray(y.mean(axis=0)).ravel()
         return self
 
@@ -35,14 +35,14 @@ class SharesModel:
 
 
 class LeafModel:
-    """A model of the leaves as flat labels; inner labels are as probable as the leaves below.
+    """A model of the leaves as flat labels; inner labels get the maximum over their leaves.
 
     Parameters
     ----------
     hierarchy : Hierarchy
         The labels.
     estimator : estimator
-        Learns the leaves; its hierarchy is flat.
+        Classifier for the leaves; its hierarchy is flat.
     """
 
     def __init__(self, hierarchy: Hierarchy, estimator: Any) -> None:
@@ -51,7 +51,7 @@ class LeafModel:
         self.leaves = hierarchy.indices(hierarchy.leaves)
 
     def fit(self, X: Any, y: Any) -> LeafModel:
-        """Learn the columns of the leaves."""
+        """Fit the estimator to the columns of the leaves."""
         self.estimator_.fit(X, y[:, self.leaves])
         return self
 
@@ -63,12 +63,12 @@ class LeafModel:
 
 
 def build(model: ModelSpec, data: StudyData, seed: int) -> Any:
-    """Make an estimator, not fitted, that works in one thread.
+    """Make an unfitted estimator that uses one thread.
 
     Parameters
     ----------
     model : ModelSpec
-        Its settings.
+        The settings of the model.
     data : StudyData
         The labels, and which features are nominal.
     seed : int
@@ -96,7 +96,7 @@ def build(model: ModelSpec, data: StudyData, seed: int) -> Any:
 
 
 def _tell_nominal(estimator: Any, nominal: list[bool]) -> None:
-    """Say which columns are nominal to an estimator, or else to those directly inside it."""
+    """Pass the nominal columns to an estimator, or else to the estimators directly inside it."""
     known = estimator.get_params(deep=False)
     if "categorical_features" in known:
         estimator.set_params(categorical_features=nominal)
@@ -111,7 +111,7 @@ def _settings(model: ModelSpec) -> list[str]:
 
 
 def label_sets(fitted: Any, X: Any) -> Any:
-    """Return what a model predicts, by its own rule of decision if it has one.
+    """Return the label sets that a model predicts.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def label_sets(fitted: Any, X: Any) -> Any:
     Returns
     -------
     ndarray or csr_array of shape (n, n_labels)
-        0 and 1; of models that give probabilities alone, the labels from 0.5 on.
+        Binary; models without ``predict`` are thresholded at 0.5.
     """
     if hasattr(fitted, "predict"):
         return fitted.predict(X)
@@ -144,12 +144,12 @@ def choose_parameters(
     rows : ndarray of int
         The training rows.
     seed : int
-        Of the folds and of the models.
+        Seed of the folds and the models.
 
     Returns
     -------
     dict
-        The best combination; of equals, the first.
+        The best combination; the first one if there are ties.
     """
     tune = model.tune or {}
     scorer = get_scorer(tune["measure"])

@@ -1,4 +1,4 @@
-"""What a study is: data sets, models, protocol and measures, and the cells they make."""
+"""Specification of a study: data sets, models, protocol, measures, and the cells they make."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from ramify.studies.curves import CurveSpec
 __all__ = ["Cell", "Claim", "DataSpec", "MeasureSpec", "ModelSpec", "Protocol", "Study"]
 
 
+ALL_MEASURES = "all"
+"""The measure of a claim that is judged by all measures of the study."""
+
+
 @dataclass(frozen=True)
 class DataSpec:
     """A data set of a study.
@@ -20,37 +24,37 @@ class DataSpec:
     Attributes
     ----------
     name, title : str
-        What files and people call it.
+        Name in files, and title in reports.
     fetch : str
-        The bundled "animals", or a name that `ramify.fetch` knows.
+        "animals", which is bundled, or a data set of `ramify.fetch`.
     file, hierarchy : str or None
-        A file of the user's instead, and the file of its labels.
+        A file with the data instead, and the file of its hierarchy.
     target : str
         The column of labels of that file.
     max_level : int or None
-        Labels below this level count as their ancestors there.
+        Replace labels below this level by their ancestors on it.
     level : int or None
-        Take the labels of this level alone, as flat labels.
+        Use only the labels of this level, as flat labels.
     splits : tuple of str
         Published splits whose rows are used; none: all rows.
     full_paths : bool
         Use only rows whose labels all lead to leaves.
     min_count : int or None
-        Leave out labels of fewer rows; with `full_paths`, also what then leads to no leaf.
+        Drop labels with fewer rows; with `full_paths`, also paths that then end above a leaf.
     common_label : float or None
         Add a label that this share of the rows has by chance.
     family : str
-        Data sets of one family are compared with each other, those of others apart from them.
+        Only data sets of the same family are compared with each other.
     protocol : Protocol or None
-        How its rows are divided, where that is not the study's way.
+        How its rows are divided, if not as in the rest of the study.
     parameters : dict
-        By the name of a model: parameters that differ on these data.
+        Parameters that differ on these data, by the name of the model.
     without : dict
-        By the name of a model that is not run on these data: why.
+        Why a model is not run on these data, by its name.
     missing : str or None
-        Why the data set cannot be had; it is then only mentioned.
+        Why the data set is not available; it is then only mentioned.
     note : str
-        What a reader of the report should know.
+        A note for readers of the report.
     """
 
     name: str
@@ -73,7 +77,7 @@ class DataSpec:
     note: str = ""
 
     def settings(self) -> dict[str, Any]:
-        """Return what decides the rows and labels, beside the content of the files."""
+        """Return the settings that determine rows and labels, apart from the files."""
         names = ("max_level", "level", "splits", "full_paths", "min_count")
         return {
             **{name: getattr(self, name) for name in names},
@@ -89,7 +93,7 @@ class ModelSpec:
     Attributes
     ----------
     name, title : str
-        What files and people call it.
+        Name in files, and title in reports.
     model : str
         A name that ``ramify train --model`` takes.
     parameters : dict
@@ -97,9 +101,9 @@ class ModelSpec:
     inside : ModelSpec or None
         The model inside a local architecture.
     labels : {"all", "leaves"}
-        Whether it learns the hierarchy or its leaves as flat labels.
+        Whether it is trained on the whole hierarchy or on its leaves as flat labels.
     scale : bool
-        Whether numeric features are brought to [0, 1], by the training rows.
+        Whether numeric features are scaled to [0, 1] by the ranges of the training rows.
     tune : dict or None
         Parameters to choose by cross-validation on the training rows: "grid" (name to values),
         "folds" and "measure".
@@ -121,7 +125,7 @@ class ModelSpec:
     curves: tuple[CurveSpec, ...] = ()
 
     def settings(self) -> dict[str, Any]:
-        """Return what decides the cells of the model: everything but what it is called."""
+        """Return the settings that determine the results of the model, without its names."""
         drawn = {curve.name: curve.settings() for curve in self.curves}
         return {
             "model": self.model,
@@ -136,17 +140,17 @@ class ModelSpec:
         }
 
     def with_parameters(self, parameters: Mapping[str, Any]) -> ModelSpec:
-        """Return the model with other values of parameters that it, or its inside, sets itself.
+        """Return the model with other values of parameters that it, or the model inside it, sets.
 
         Parameters
         ----------
         parameters : mapping
-            Their values; names that the model does not set are passed over.
+            Values by name; names that the model does not set are ignored.
 
         Returns
         -------
         ModelSpec
-            Called the same.
+            With the same name.
 
         Examples
         --------
@@ -166,16 +170,16 @@ class Protocol:
     Attributes
     ----------
     folds, repeats : int
-        Cross-validation, and how often with other folds.
+        Number of folds of the cross-validation, and how often it is repeated with new folds.
     stratify : bool
-        Whether folds have every label in the same share.
+        Whether every label has about the same share in all folds.
     train, test : tuple of str
         Published splits to use instead of folds.
     test_rows : int or None
-        Test on this many rows, drawn anew for every repeat, and train on the others, instead of
+        Number of test rows, drawn again for every repeat; all others are training rows. Replaces
         folds.
     rows : int or None
-        Use at most this many rows, drawn by the seed; of published splits, of each part.
+        Use at most this many random rows; with published splits, of each part.
     """
 
     folds: int = 10
@@ -187,12 +191,12 @@ class Protocol:
     rows: int | None = None
 
     def settings(self) -> dict[str, Any]:
-        """Return what decides the rows of one fold; more repeats leave the others as they are."""
+        """Return the settings that determine the rows of one fold: all but `repeats`."""
         return {name: value for name, value in asdict(self).items() if name != "repeats"}
 
     @property
     def n_folds(self) -> int:
-        """Folds of one repeat; a split into training and test rows makes one."""
+        """Number of folds of one repeat; 1 for a split into training and test rows."""
         return 1 if self.test or self.test_rows else self.folds
 
     def __str__(self) -> str:
@@ -215,7 +219,7 @@ class MeasureSpec:
     Attributes
     ----------
     name, title : str
-        What files and people call it.
+        Name in files, and title in reports.
     measure : str
         A function of `ramify.metrics`, such as "pooled_auprc" or "hmc_loss".
     options : dict
@@ -232,7 +236,7 @@ class MeasureSpec:
     train: bool = False
 
     def settings(self) -> dict[str, Any]:
-        """Return what decides the value."""
+        """Return the settings that determine the value."""
         return {"measure": self.measure, "options": dict(self.options), "train": self.train}
 
 
@@ -244,20 +248,21 @@ class Claim:
     ----------
     text : str
         The finding in words.
-    kind : {"first", "last", "place", "better", "alike"}
+    kind : {"first", "last", "place", "top", "better", "alike"}
         "first", "last": ``models[0]`` has the best, the worst average rank of the models.
-        "place": it is in that place by average rank. "better": the second of every pair beats the
+        "place": it is in that place by average rank. "top": ``models[:place]`` have the best
+        average ranks. "better": the second of every pair beats the
         first. "alike": Friedman's test finds no difference.
     models : tuple of str
         The models concerned.
     pairs : tuple of pairs of str
         For "better": a worse and a better model each.
     measure : str
-        By which measure; empty: the study's first.
+        The measure to judge by; empty: the first of the study; "all": all of them together.
     family : str
-        On which family of data sets; empty: on all.
+        The family of data sets to judge on; empty: all.
     place : int
-        For "place": which, 1 being the best.
+        For "place": the place, 1 is the best. For "top": the number of models.
     """
 
     text: str
@@ -271,7 +276,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Cell:
-    """One model on one part of one data set: what is learnt, measured and stored at a time."""
+    """One model on one fold of one data set: fitted, measured and stored together."""
 
     data: DataSpec
     model: ModelSpec
@@ -281,20 +286,20 @@ class Cell:
 
     @property
     def title(self) -> str:
-        """What a person calls it."""
+        """Title for messages."""
         return f"{self.model.title} on {self.data.title}, fold {self.fold + 1}"
 
 
 @dataclass(frozen=True)
 class Study:
-    """A comparison of models on data sets, as a TOML file declares it.
+    """A comparison of models on data sets, as specified by a TOML file.
 
     Attributes
     ----------
     name, title, text : str
-        What files and people call it, and an introduction.
+        Name in files, title and introduction in reports.
     seed : int
-        One seed, one result.
+        Seed of all random numbers.
     data, models, measures : tuple
         Their specifications; the first measure is the one that tests compare.
     protocol : Protocol
@@ -302,9 +307,9 @@ class Study:
     alpha : float
         Significance level of the tests.
     posthoc : {"nemenyi", "benjamini-hochberg"}
-        What compares pairs of models after Friedman's test.
+        The test of pairs of models after Friedman's test.
     groups : dict of str to tuple of str
-        Models to compare with each other, by the name of the group; none: all of them.
+        Models to compare with each other, by the name of the group; empty: all models.
     curves : tuple of CurveSpec
         What to draw of models beside their scores.
     claims : tuple of Claim
@@ -312,7 +317,7 @@ class Study:
     reference : tuple of dict
         Published numbers: "dataset", "model", "quantity", "value".
     reference_name : str
-        Where those are from.
+        The source of these numbers.
     quick : bool
         Whether this is the short form of a study.
     """
@@ -335,12 +340,12 @@ class Study:
     quick: bool = False
 
     def on(self, names: Sequence[str]) -> Study:
-        """Return the study on some of its data sets only.
+        """Return the study restricted to some of its data sets.
 
         Parameters
         ----------
         names : sequence of str
-            Their names, or those of families; none: all of them.
+            Names of data sets or families; empty: all data sets.
 
         Returns
         -------
@@ -374,7 +379,7 @@ class Study:
         return self.protocol if data.protocol is None else data.protocol
 
     def cells(self, data: DataSpec) -> Iterator[Cell]:
-        """Yield the cells of a data set, fold by fold: early results compare all models."""
+        """Yield the cells of a data set fold by fold, so that early results compare all models."""
         protocol = self.protocol_of(data)
         models = [
             replace(
@@ -394,6 +399,6 @@ class Study:
 
 
 def _cell_seed(seed: int, data: str, repeat: int, fold: int) -> int:
-    """Return the same seed for all models, so that they meet the same luck."""
+    """Return a seed that is the same for all models."""
     text = f"{seed}/{data}/{repeat}/{fold}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1

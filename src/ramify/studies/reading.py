@@ -1,4 +1,4 @@
-"""A study from a TOML file: every mistake found before anything runs."""
+"""Read a study from a TOML file and check it before anything runs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _CURVE = (
     "log",
 )
 _CLAIM = ("text", "kind", "models", "pairs", "measure", "family", "place")
-_CLAIM_KINDS = ("first", "last", "place", "better", "alike")
+_CLAIM_KINDS = ("first", "last", "place", "top", "better", "alike")
 _POSTHOC = ("nemenyi", "benjamini-hochberg")
 _PROTOCOL = ("folds", "repeats", "stratify", "train", "test", "test_rows", "rows")
 
@@ -72,12 +72,12 @@ def load_study(name: str | Path, *, variant: str | None = None, quick: bool = Fa
     variant : str, optional
         Apply the changes of this table of ``[variants]``.
     quick : bool
-        Take the short form: what the file's table ``[quick]`` says.
+        Apply the changes of the table ``[quick]``.
 
     Returns
     -------
     Study
-        Checked, so that a mistake is found before hours of work.
+        Checked for mistakes.
 
     Examples
     --------
@@ -89,14 +89,16 @@ def load_study(name: str | Path, *, variant: str | None = None, quick: bool = Fa
     path = Path(name)
     if path.suffix == ".toml":
         if not path.is_file():
-            raise FileNotFoundError(f"there is no study {path}. Give a TOML file that exists.")
+            raise FileNotFoundError(
+                f"study file {path} does not exist. Pass the path of a TOML file."
+            )
         tables = _parse(path.read_text("utf-8"), str(path))
         return make_study(tables, path.parent, variant=variant, quick=quick)
     known = list_studies()
     if str(name) not in known:
         raise ValueError(
-            f"there is no study {str(name)!r}.{did_you_mean(str(name), known)} Give a TOML file, "
-            f"or one of {', '.join(known)}."
+            f"study must be a TOML file or one of {', '.join(known)}, got {str(name)!r}."
+            f"{did_you_mean(str(name), known)}"
         )
     resource = package_files("ramify.studies").joinpath("papers").joinpath(f"{name}.toml")
     tables = _parse(resource.read_text(encoding="utf-8"), str(resource))
@@ -116,7 +118,7 @@ def _parse(text: str, origin: str) -> dict[str, Any]:
     try:
         return dict(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{origin} is no TOML: {error}.") from None
+        raise ValueError(f"{origin} is not a valid TOML file: {error}.") from None
 
 
 def make_study(
@@ -126,14 +128,14 @@ def make_study(
     variant: str | None = None,
     quick: bool = False,
 ) -> Study:
-    """Make a study of the tables that a TOML file holds.
+    """Make a study from the tables of a TOML file.
 
     Parameters
     ----------
     tables : mapping
         As parsed.
     folder : Path, optional
-        Where the files lie that it names.
+        The folder of the files that it names.
     variant : str, optional
         Apply the changes of this table of ``variants``.
     quick : bool
@@ -157,7 +159,7 @@ def make_study(
     check_keys(tables, _TOP, "the study")
     for name in ("name", "datasets", "models", "measures"):
         if not tables.get(name):
-            raise ValueError(f"the study has no {name!r}. Every study needs it.")
+            raise ValueError(f"the study has no {name!r}. Add a table or value of this name.")
     changes: Mapping[str, Any] = {}
     if variant is not None:
         tables, changes = apply_variant(tables, variant)
@@ -189,7 +191,9 @@ def _tests(table: Mapping[str, Any]) -> dict[str, Any]:
     check_keys(table, ("alpha", "posthoc", "groups"), "[tests]")
     posthoc = str(table.get("posthoc", "nemenyi"))
     if posthoc not in _POSTHOC:
-        raise ValueError(f"[tests] has posthoc = {posthoc!r}: give one of {', '.join(_POSTHOC)}.")
+        raise ValueError(
+            f"posthoc of [tests] must be one of {', '.join(_POSTHOC)}, got {posthoc!r}."
+        )
     groups = {name: tuple(group) for name, group in table.get("groups", {}).items()}
     return {"alpha": float(table.get("alpha", 0.05)), "posthoc": posthoc, "groups": groups}
 
@@ -226,7 +230,7 @@ def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
     where = f"data set {table.get('name', '?')!r}"
     check_keys(table, _DATA, where)
     if "name" not in table:
-        raise ValueError("a data set has no 'name'. Give it one, e.g. name = \"animals\".")
+        raise ValueError("a data set has no 'name'. Add one, e.g. name = \"animals\".")
     found = {"title": table["name"], **table}
     for name in ("file", "hierarchy"):
         if name in found:
@@ -236,7 +240,7 @@ def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
     if "protocol" in found:
         found["protocol"] = _protocol(found["protocol"], f"protocol of {where}")
     if "level" in found and "max_level" in found:
-        raise ValueError(f"{where} has level and max_level. Give one level, or all down to one.")
+        raise ValueError(f"{where} has level and max_level. Use only one of them.")
     found["splits"] = tuple(found.get("splits", ()))
     return DataSpec(**found)
 
@@ -247,20 +251,22 @@ def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]
     check_keys(table, _MODEL, where)
     for name in ("name", "model"):
         if name not in table:
-            raise ValueError(f"{where} has no {name!r}. Models are {', '.join(MODELS)}.")
+            raise ValueError(
+                f"{where} has no {name!r}. Add it; models are {', '.join(MODELS)}, shares."
+            )
     if inner and str(table["model"]).startswith("sklearn."):
         make_inner(table["model"])  # so that a wrong name is found now
     elif table["model"] not in (*MODELS, "shares"):
         raise ValueError(
-            f"{where} is of the kind {table['model']!r}, which there is not."
-            f"{did_you_mean(table['model'], MODELS)} Models are {', '.join(MODELS)}, shares."
+            f"the kind of {where} must be one of {', '.join(MODELS)}, shares, got "
+            f"{table['model']!r}.{did_you_mean(table['model'], MODELS)}"
         )
     if table["model"] in MODELS:
         check_parameter_names(
             table["model"], [*table.get("parameters", {}), *table.get("grid", {})]
         )
     if table.get("labels", "all") not in ("all", "leaves"):
-        raise ValueError(f'{where} has labels = {table["labels"]!r}: give "all" or "leaves".')
+        raise ValueError(f'labels of {where} must be "all" or "leaves", got {table["labels"]!r}.')
     inside = table.get("inside")
     if inside is not None:
         (inside,) = _models({"name": table["name"], **inside}, inner=True)
@@ -349,16 +355,18 @@ def _curve(name: str, table: Mapping[str, Any]) -> CurveSpec:
 def _protocol(table: Mapping[str, Any], where: str = "[protocol]") -> Protocol:
     check_keys(table, _PROTOCOL, where)
     if ("train" in table) != ("test" in table):
-        raise ValueError(f"{where} has train without test, or test without train. Give both.")
+        raise ValueError(
+            f"{where} has train without test, or test without train. Set both or neither."
+        )
     if "test" in table and "test_rows" in table:
-        raise ValueError(f"{where} has test and test_rows. Give published or drawn test rows.")
+        raise ValueError(f"{where} has test and test_rows. Use only one of them.")
     found = Protocol(
         **{key: tuple(v) if isinstance(v, list) else v for key, v in table.items()}  # type: ignore[arg-type]
     )
     if found.folds < 2 or found.repeats < 1:
         raise ValueError(
-            f"{where} has folds = {found.folds} and repeats = {found.repeats}. Give at least "
-            "2 folds and 1 repeat."
+            f"folds of {where} must be at least 2 and repeats at least 1, got folds = "
+            f"{found.folds} and repeats = {found.repeats}."
         )
     return found
 
@@ -367,7 +375,9 @@ def _claim(table: Mapping[str, Any]) -> Claim:
     check_keys(table, _CLAIM, "a claim")
     if table.get("kind") not in _CLAIM_KINDS:
         given = table.get("kind")
-        raise ValueError(f"a claim has kind = {given!r}: give one of {', '.join(_CLAIM_KINDS)}.")
+        raise ValueError(
+            f"kind of a claim must be one of {', '.join(_CLAIM_KINDS)}, got {given!r}."
+        )
     pairs = tuple((str(worse), str(better)) for worse, better in table.get("pairs", ()))
     return Claim(
         text=str(table["text"]),

@@ -1,4 +1,4 @@
-"""Stored results as tables: a figure for every model, data set and fold."""
+"""Stored results: a value for every quantity, model, data set and fold."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["Quantity", "StudyResults"]
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that every cell has a figure of.
+    """A measure or cost that every cell has a value of.
 
     Attributes
     ----------
     name, title : str
-        What files and people call it.
+        Name in files, and title in reports.
     higher_is_better : bool
-        Whether the largest is the best.
+        Whether larger values are better.
     kind : {"score", "overfit", "seconds", "nodes", "megabytes"}
-        How it is written.
+        How values are formatted.
     """
 
     name: str
@@ -35,12 +35,12 @@ class Quantity:
     kind: str
 
     def show(self, value: float) -> str:
-        """Write a figure as people read it.
+        """Format a value.
 
         Parameters
         ----------
         value : float
-            NaN: a dash.
+            The value; NaN gives a dash.
 
         Returns
         -------
@@ -62,7 +62,7 @@ class Quantity:
 
 
 class StudyResults:
-    """What a folder of results holds of one study.
+    """The results of one study in a folder.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class StudyResults:
     cells : list of dict
         Finished cells, in the order of the study.
     failures : list of dict
-        Failed ones.
+        Failed cells.
 
     Attributes
     ----------
@@ -129,16 +129,16 @@ class StudyResults:
 
     @property
     def missing(self) -> list[dict[str, Any]]:
-        """Data sets that are not at hand, with the reason under "missing"."""
+        """Data sets that are not available, with the reason under "missing"."""
         return [data for data in self.study["datasets"] if data["missing"]]
 
     @property
     def family(self) -> str:
-        """The family of data sets that these are the results of; empty: all there are."""
+        """The family of data sets of these results; empty: all data sets."""
         return str(self.study.get("part", ""))
 
     def parts(self) -> list[StudyResults]:
-        """Return the results of every family of data sets that has any; itself without families.
+        """Return the results of every family of data sets; only itself if there are no families.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Running a study: what is not there yet, in parallel, one file for each finished cell."""
+"""Run the unfinished cells of a study in parallel, and store each finished cell in a file."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["run_study"]
 
 @dataclass(frozen=True)
 class _Work:
-    """The cells of a study by their keys, and why some data sets have none."""
+    """The cells of a study by key, and the reasons why data sets are missing."""
 
     cells: dict[str, Cell]
     missing: dict[str, str]
     digests: dict[str, str]
 
     def __or__(self, other: _Work) -> _Work:
-        """Join the cells of other data sets to these."""
+        """Add the cells of other data sets."""
         return _Work(
             self.cells | other.cells, self.missing | other.missing, self.digests | other.digests
         )
@@ -46,8 +46,8 @@ def run_study(
 ) -> StudyResults:
     """Run the cells of a study that have no result yet, and return all results.
 
-    Each finished cell is written at once. A run that was interrupted or killed is continued by
-    the same call; only what was being learnt at that moment is learnt again.
+    Each finished cell is written immediately. The same call resumes an interrupted or killed run;
+    only the cells that were running at that moment are run again.
 
     Parameters
     ----------
@@ -56,19 +56,19 @@ def run_study(
     out : path
         The folder of results.
     only : sequence of str
-        Data sets, or families of them, to learn on now; none: all. Of the others, those that
-        the folder has results of are returned too.
+        Data sets or families to run; empty: all. Results of other data sets that are already in
+        the folder are returned too.
     n_jobs : int
-        Cells that are learnt at the same time, through joblib; -1 for as many as there are
-        cores. ``joblib.parallel_config("dask")`` sends them to a cluster, which uses all it has.
-        Each learns in one thread, so that learning times compare.
+        Number of cells that run at the same time, through joblib; -1 for all cores.
+        ``joblib.parallel_config("dask")`` runs them on a cluster. Each cell uses one thread, so
+        that learning times are comparable.
     progress : bool
         Whether to show a progress bar.
 
     Returns
     -------
     StudyResults
-        Whatever there is; cells that failed are listed in it.
+        The results, including failed cells.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def run_study(
 
 
 def _plan(study: Study) -> _Work:
-    """Find the cells, and which data are not at hand, before anything is learnt."""
+    """Find the cells, and the data sets that are not available, before anything is run."""
     cells: dict[str, Cell] = {}
     missing: dict[str, str] = {}
     digests: dict[str, str] = {}
@@ -118,7 +118,7 @@ def _plan(study: Study) -> _Work:
 
 
 def _earlier(study: Study, work: _Work, store: Store) -> _Work:
-    """Find the cells on data sets that are not to run now, but have results of this very study."""
+    """Find the cells of data sets that are not run now but have results of this study."""
     found = _Work({}, {}, {})
     others = [data for data in study.data if data.name not in work.digests | work.missing]
     for data in others:
@@ -129,7 +129,7 @@ def _earlier(study: Study, work: _Work, store: Store) -> _Work:
 
 
 def _run(study: Study, cells: dict[str, Cell], n_jobs: int) -> Iterator[dict[str, Any]]:
-    """Yield results as they are finished, not in order: none waits to be written."""
+    """Yield results in the order in which cells finish, so that each is stored immediately."""
     if effective_n_jobs(n_jobs) == 1:
         for key, cell in cells.items():
             yield run_cell(study, cell, key)
@@ -140,7 +140,7 @@ def _run(study: Study, cells: dict[str, Cell], n_jobs: int) -> Iterator[dict[str
 
 
 def _facts(study: Study, work: _Work) -> dict[str, Any]:
-    """Return all that a report needs beside the cells."""
+    """Return everything that the reports need apart from the cells."""
     return {
         "name": study.name,
         "title": study.title,

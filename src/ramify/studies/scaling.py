@@ -1,4 +1,4 @@
-"""Numeric features brought to [0, 1], for models that measure distances between rows."""
+"""Scaling of numeric features to [0, 1], for models that use distances between rows."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ __all__ = ["ScaledModel"]
 
 
 class ScaledModel:
-    """A model of features whose numeric columns are scaled by the ranges of the training rows.
+    """A model whose numeric features are scaled by the ranges of the training rows.
 
     Parameters
     ----------
     estimator : estimator
-        Learns the scaled rows.
+        Fitted to the scaled rows.
     nominal : list of bool or None
-        Columns of an array that stay as they are; a frame says it itself.
+        Columns of an array that are not scaled; None for data frames.
 
     Notes
     -----
-    Unknown values stay unknown. Columns of one value, or none, are only shifted. Of sparse
-    features, values are divided by the largest size in their column, so that zeros stay.
+    Missing values stay missing. Constant columns are only shifted. Sparse columns are divided by
+    their largest absolute value, so that zeros stay zero.
 
     Examples
     --------
@@ -39,17 +39,17 @@ class ScaledModel:
         self.nominal = nominal
 
     def fit(self, X: Any, y: Any) -> ScaledModel:
-        """Learn the ranges, then the model."""
+        """Compute the ranges, then fit the estimator."""
         self._learn_ranges(X)
         self.estimator_.fit(self.scaled(X), y)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return what the model gives for the scaled rows."""
+        """Return the probabilities for the scaled rows."""
         return np.asarray(self.estimator_.predict_proba(self.scaled(X)))
 
     def predict(self, X: Any) -> Any:
-        """Return the label sets that the model predicts for the scaled rows."""
+        """Return the label sets for the scaled rows."""
         return self.estimator_.predict(self.scaled(X))
 
     def _learn_ranges(self, X: Any) -> None:
@@ -75,7 +75,7 @@ class ScaledModel:
         Returns
         -------
         ndarray, csr_array or data frame
-            As given, scaled.
+            The scaled rows, of the same type.
         """
         if self._names is not None:
             return X.assign(
@@ -91,8 +91,8 @@ class ScaledModel:
 
 
 def _ranges(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    unknown = np.isnan(X)
-    return np.where(unknown, np.inf, X).min(axis=0), np.where(unknown, -np.inf, X).max(axis=0)
+    missing = np.isnan(X)
+    return np.where(missing, np.inf, X).min(axis=0), np.where(missing, -np.inf, X).max(axis=0)
 
 
 def _sizes(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -1,4 +1,4 @@
-"""Results on disk: one file for each finished cell, whole or not there."""
+"""Results on disk: one file for each finished cell, written atomically."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Store"]
 class Store:
     """A folder of results.
 
-    ``study.json`` says what belongs to the study, ``cells/KEY.json`` holds what was found. A
-    key is the checksum of all that a result depends on, so that results of other code, data or
-    settings may lie in the same folder without ever being mistaken for this study's.
+    ``study.json`` lists the cells of the study, ``cells/KEY.json`` contains the result of a cell.
+    A key is a checksum of everything the result depends on, so that results of other code, data
+    or settings can be in the same folder without being mixed up.
 
     Parameters
     ----------
     folder : Path
-        Made if it does not exist.
+        Created if it does not exist.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -33,18 +33,18 @@ class Store:
         self._study = self.folder / "study.json"
 
     def prepare(self) -> None:
-        """Make the folders, and clear away what a killed run had begun to write."""
+        """Create the folders, and remove incomplete files of killed runs."""
         self.cells.mkdir(parents=True, exist_ok=True)
         for part in [*self.cells.glob(".*.part"), *self.folder.glob(".*.part")]:
             part.unlink(missing_ok=True)
 
     def write_study(self, facts: dict[str, Any]) -> None:
-        """Write which cells the study has.
+        """Write the description of the study.
 
         Parameters
         ----------
         facts : dict
-            Ready for JSON.
+            JSON-serializable.
         """
         _write(self._study, facts)
 
@@ -58,13 +58,13 @@ class Store:
         """
         if not self._study.is_file():
             raise FileNotFoundError(
-                f"{self.folder} holds no results of a study. Run: ramify study NAME --out "
+                f"{self.folder} contains no results of a study. Run: ramify study NAME --out "
                 f"{self.folder}"
             )
         return dict(json.loads(self._study.read_text(encoding="utf-8")))
 
     def write(self, record: dict[str, Any]) -> None:
-        """Write a cell's result; a failure never takes the place of a result.
+        """Write the result of a cell; a failure never replaces a result.
 
         Parameters
         ----------
@@ -79,19 +79,19 @@ class Store:
             self._path(record["key"], True).unlink(missing_ok=True)
 
     def read(self, key: str, *, failed: bool = False) -> dict[str, Any] | None:
-        """Return a cell's result, or None if there is none that can be read.
+        """Return the result of a cell, or None if there is no readable one.
 
         Parameters
         ----------
         key : str
-            The cell.
+            Key of the cell.
         failed : bool
-            Return its failure instead.
+            Whether to return its failure instead.
 
         Returns
         -------
         dict or None
-            What was written.
+            The record.
         """
         try:
             record = json.loads(self._path(key, failed).read_text(encoding="utf-8"))
@@ -100,17 +100,17 @@ class Store:
         return record if isinstance(record, dict) and record.get("key") == key else None
 
     def done(self, keys: Iterable[str]) -> set[str]:
-        """Return which of the cells have results.
+        """Return the cells that have results.
 
         Parameters
         ----------
         keys : iterable of str
-            The cells.
+            Keys of cells.
 
         Returns
         -------
         set of str
-            Those that need not run again; failures are tried again.
+            Keys of cells that need not run again; failed cells are run again.
         """
         return {key for key in keys if self.read(key) is not None}
 
@@ -119,7 +119,7 @@ class Store:
 
 
 def _write(path: Path, facts: dict[str, Any]) -> None:
-    """Write a file that is whole even if the process is killed or the power fails meanwhile."""
+    """Write a file atomically, even if the process is killed or the power fails."""
     text = json.dumps(_finite(facts), indent=1, ensure_ascii=False)
     with replacing(path) as temporary, temporary.open("x", encoding="utf-8") as file:
         file.write(text + "\n")
@@ -128,7 +128,7 @@ def _write(path: Path, facts: dict[str, Any]) -> None:
 
 
 def _finite(value: Any) -> Any:
-    """Replace NaN and infinities, which JSON does not have, by null."""
+    """Replace NaN and infinities by None, since JSON has neither."""
     if isinstance(value, dict):
         return {name: _finite(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

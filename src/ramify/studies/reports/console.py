@@ -1,4 +1,4 @@
-"""What a study found, as facts for machines (JSON) and as lines for people (rich)."""
+"""Summary of the results of a study for the command line, as JSON or as text."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ __all__ = ["print_study", "study_facts"]
 
 
 def study_facts(results: StudyResults, files: list[Path]) -> dict[str, Any]:
-    """Return what `print_study` says, for machines.
+    """Return the summary of `print_study` as a dict.
 
     Parameters
     ----------
     results : StudyResults
-        What was found.
+        The results.
     files : list of Path
         The reports.
 
     Returns
     -------
     dict
-        Ready for JSON.
+        JSON-serializable.
     """
     return {
         "finished": len(results.cells),
@@ -38,16 +38,16 @@ def study_facts(results: StudyResults, files: list[Path]) -> dict[str, Any]:
 
 
 def print_study(console: Any, results: StudyResults, files: list[Path]) -> None:
-    """Tell a person what was found, what is missing, and where the report is.
+    """Print the main results, what is missing, and the path of the report.
 
     Parameters
     ----------
     console : rich.console.Console
-        Where to.
+        The console to print to.
     results : StudyResults
-        What was found.
+        The results.
     files : list of Path
-        The reports, the page first.
+        The reports, the HTML page first.
     """
     for style, text in _lines(results):
         console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
@@ -59,7 +59,7 @@ def print_study(console: Any, results: StudyResults, files: list[Path]) -> None:
 
 
 def _lines(results: StudyResults) -> list[tuple[str, str]]:
-    """Return every line and its style."""
+    """Return the lines with their styles."""
     lines = [("bold", str(results.study["title"]))]
     lines += [("", line) for line in headlines(results)]
     lines += [("yellow", f"missing {one['title']}: {one['missing']}") for one in results.missing]

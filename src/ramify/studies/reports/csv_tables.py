@@ -1,4 +1,4 @@
-"""The results of a study as CSV: one row for each cell and figure, and one for each mean."""
+"""The results of a study as CSV: cells, means and curves."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _known(value: float) -> float | str:
 
 
 def to_cells_csv(results: StudyResults) -> str:
-    """Write every cell with all its figures.
+    """Write every cell with all its values.
 
     Parameters
     ----------

@@ -32,12 +32,12 @@ def rank_svg(result: NemenyiResult, title: str) -> str:
     result : NemenyiResult
         Ranks, groups and critical difference.
     title : str
-        Read out by screen readers.
+        Text for screen readers.
 
     Returns
     -------
     str
-        An SVG element, coloured by the page's style.
+        An SVG element, coloured by the style of the page.
     """
     plan = plan_diagram(result)
     k = plan.n_methods
@@ -117,7 +117,7 @@ def lines_svg(
     lines : mapping of str to sequence of (float, float)
         Points by the title of a model, from left to right.
     title, x_title : str
-        Read out by screen readers, and the title of the horizontal axis.
+        Text for screen readers, and the title of the horizontal axis.
     log : bool
         Whether the horizontal axis is logarithmic.
 
@@ -183,7 +183,7 @@ class _Axes:
 
 
 def _width(text: str) -> float:
-    """Guess the pixels of a text; a page measures it only when it is shown."""
+    """Estimate the width of a text in pixels."""
     return sum(_CAPITAL if letter.isupper() else _LETTER for letter in text)
 
 

@@ -1,4 +1,4 @@
-"""The report of a study as one HTML page that loads nothing from anywhere."""
+"""The report of a study as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _CODE = r"<code>\1</code>"
 
 
 def to_html(results: StudyResults) -> str:
-    """Write the report of a study as one page: light and dark, for screen and paper.
+    """Write the report of a study as one page, with light, dark and print styles.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def _count(number: int, word: str) -> str:
 def _found(results: StudyResults) -> Iterator[str]:
     lines = headlines(results)
     if not lines:
-        yield "<p>Nothing yet: no cell has a result.</p>"
+        yield "<p>No cell has a result yet.</p>"
         return
     if results.study["quick"]:
         yield f'<p class="note">{QUICK_NOTE}</p>'
@@ -279,7 +279,7 @@ def _table(table: Table, caption: str, quantity: Quantity | None = None) -> str:
 
 
 def _shares(table: Table, quantity: Quantity) -> dict[tuple[int, int], float]:
-    """Return how near each figure is to its column's best: 1 for the best, 0 for the worst."""
+    """Return the values scaled within each column: 1 for the best, 0 for the worst."""
     found: dict[tuple[int, int], float] = {}
     n_columns = len(table.header) - 1
     for column in range(n_columns):
@@ -301,6 +301,6 @@ def _td(cell: TableCell, share: float | None) -> str:
     attributes = f' class="{kinds}"' if kinds else ""
     if share is not None:
         attributes += f' style="--share:{share:.2f}"'
-    mean, space, rest = cell.text.partition(" ")  # a spread or a difference, less loud
+    mean, space, rest = cell.text.partition(" ")  # a standard deviation or a difference
     text = escape(mean) + (f' <span class="spread">{escape(rest)}</span>' if space else "")
     return f"<td{attributes}>{text}{'&nbsp;†' if cell.marked else ''}</td>"

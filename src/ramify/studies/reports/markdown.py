@@ -38,8 +38,8 @@ REFERENCE_NOTE = (
 )
 
 QUICK_NOTE = (
-    "This is the quick form, on a small share of the work: it shows what the study does, and "
-    "settles nothing."
+    "This is the quick form of the study, on a small part of the data: it shows what the study "
+    "does, not what it would find."
 )
 
 
@@ -83,7 +83,7 @@ def _found(results: StudyResults) -> Iterator[str]:
     yield from ("## What was found", "")
     if results.study["quick"]:
         yield from (QUICK_NOTE, "")
-    lines = headlines(results) or ["Nothing yet: no cell has a result."]
+    lines = headlines(results) or ["No cell has a result yet."]
     yield from (f"- {line}" for line in lines)
     for verdict in check_claims(results):
         yield f"- *{verdict.outcome}*: {verdict.text} {verdict.explanation}"
@@ -162,7 +162,7 @@ def _data(results: StudyResults) -> Iterator[str]:
 
 def _failures(results: StudyResults) -> Iterator[str]:
     if results.failures:
-        yield from ("## Failures", "", "These cells are tried again by the next run.", "")
+        yield from ("## Failures", "", "The next run tries these cells again.", "")
         titles = {model["name"]: model["title"] for model in results.models}
         for cell in results.failures:
             place = f"{titles[cell['model']]} on {cell['dataset']}, fold {cell['fold'] + 1}"

@@ -1,4 +1,4 @@
-"""Our numbers beside published ones: scores, order of the models, time."""
+"""Comparison with published results: scores, order of the models, time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ramify.studies.results import Quantity, StudyResults
 __all__ = ["FAR", "reference_details", "reference_overviews", "time_words"]
 
 FAR = 0.02
-"""A difference from a published score that asks for an explanation."""
+"""Larger differences from a published score are marked."""
 
 Published = dict[tuple[str, str, str], float]
 
@@ -30,7 +30,7 @@ def _compared_data(results: StudyResults, published: Published) -> list[dict[str
 
 
 def reference_overviews(results: StudyResults) -> list[tuple[Table, str]]:
-    """Set every measure of all data sets beside the published figures.
+    """Compare every measure on all data sets with the published figures.
 
     Parameters
     ----------
@@ -89,14 +89,14 @@ def _overview_column(
 
 
 def _is_far(results: StudyResults, difference: float) -> bool:
-    """Tell whether a difference asks for an explanation; the quick form explains them all."""
+    """Tell whether to mark a difference; in the quick form large ones are expected."""
     return not results.study["quick"] and bool(abs(round(difference, 3)) > FAR)
 
 
 def _rank_columns(
     results: StudyResults, quantity: Quantity, data: list[dict[str, Any]], published: Published
 ) -> list[list[TableCell]]:
-    """Return our and the published average ranks, within groups; none without a whole group."""
+    """Return our and the published average ranks within groups; empty if no group is complete."""
     names = [model["name"] for model in results.models]
     groups = list(results.study["groups"].values()) or [names]
     found = [{}, {}]  # type: list[dict[str, float]]
@@ -158,7 +158,7 @@ def _agreement(
 
 
 def reference_details(results: StudyResults) -> list[Table]:
-    """Set the first measure and the costs of every data set beside the published figures.
+    """Compare the first measure and the costs on every data set with the published figures.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def _detail(
 
 
 def time_words(results: StudyResults) -> str:
-    """Say how long learning took, here and as published.
+    """Compare the learning times with the published ones.
 
     Parameters
     ----------

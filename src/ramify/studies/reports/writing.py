@@ -1,4 +1,4 @@
-"""Reports of stored results, in every format, written beside them."""
+"""Write the reports of stored results in every format."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_CURVES: dict[str, Callable[[StudyResults], str]] = {"curves.csv": to_curves_
 
 
 def write_reports(folder: str | Path) -> list[Path]:
-    """Write all reports of the results in a folder; nothing is learnt.
+    """Write all reports of the results in a folder, without running anything.
 
     Parameters
     ----------
