@@ -1,1 +1,1 @@
-"""Speed against peers, measured in one run; see each module."""
+"""Speed, scale and accuracy against peers, measured in one run."""

@@ -1,12 +1,11 @@
 """Boosting: seconds per round, ramify against a scikit-learn stump per label, in one run.
 
-``python -m benchmarks.boosting`` prints the table with what is required of it and leaves the
-figures in ``build/benchmarks/boosting.json``. Both run AdaBoost.MH on ImCLEF07A (10,000 rows, 80
-features, 96 labels) with weights of rows and labels; scikit-learn fits one
-``DecisionTreeClassifier(max_depth=1)`` per label and round. Rounds are timed in turns, in CPU
+``python -m benchmarks.boosting`` prints the results with the requirements and writes them to
+``build/benchmarks/boosting.json``. Both run AdaBoost.MH on ImCLEF07A (10,000 rows, 80 features, 96
+labels) with weights of rows and labels; scikit-learn fits one
+``DecisionTreeClassifier(max_depth=1)`` per label and round. Rounds are timed alternately, in CPU
 seconds of one thread each; then ramify runs all rounds on two threads. That run is judged by the
-CPU seconds of both threads together, which idle cores need at most; the clock shows more where
-other programs compete for the cores.
+CPU seconds of both threads together, since wall-clock time depends on other programs.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class PeerBoosting:
         self.edges: list[float] = []
 
     def run_round(self) -> None:
-        """Fit the stumps, weigh the round, move the weights."""
+        """Fit the stumps, weight the round, update the weights."""
         votes = np.empty_like(self.Y)
         for j in range(self.Y.shape[1]):
             stump = DecisionTreeClassifier(max_depth=1, random_state=0)
@@ -61,7 +60,7 @@ def make_ours(problem: Problem, n_rounds: int, n_jobs: int) -> AdaBoostMHClassif
 
 
 def compare_rounds(problem: Problem, n_turns: int) -> dict[str, Any]:
-    """Time rounds of both in turns; ours come in tens, for theirs are so much longer."""
+    """Time rounds of both alternately; ours are timed in tens, since theirs take much longer."""
     model = make_ours(problem, 1, 1)
     X, encoded, weights = model._read_training(problem.X, problem.Y, None)
     booster = model._make_booster(X, encoded.Y, weights)
@@ -88,7 +87,7 @@ def compare_rounds(problem: Problem, n_turns: int) -> dict[str, Any]:
 
 
 def time_all(problem: Problem, n_rounds: int, n_jobs: int) -> dict[str, float]:
-    """Time a whole fit by the clock and in CPU seconds."""
+    """Time a whole fit in wall-clock and CPU seconds."""
     clock, cpu = time.perf_counter(), time.process_time()
     model = make_ours(problem, n_rounds, n_jobs).fit(problem.X, problem.Y)
     return {

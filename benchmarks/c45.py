@@ -1,4 +1,4 @@
-"""C4.5-style trees beside scikit-learn's pruned trees: accuracy and size, 10 × 10-fold.
+"""Accuracy and size of C4.5-style trees and scikit-learn's pruned trees, 10 × 10-fold.
 
 ``python -m benchmarks.c45`` compares on iris, wine and breast cancer our trees by gain ratio with
 pessimistic pruning, and scikit-learn's trees with minimal cost-complexity pruning whose strength

@@ -1,7 +1,7 @@
 """Run CLUS as a peer: a separate Java program, fetched from PyPI and timed by its own clock.
 
-CLUS 2.12.8 comes as a jar inside the PyPI package pyclus. It is GPL software that is run and
-compared with, nothing of it is part of ramify. Needs ``java`` (11 or later) on the path.
+CLUS 2.12.8 comes as a jar inside the PyPI package pyclus. It is GPL software that is only
+run for comparison; no part of it is included in ramify. Needs ``java`` (11 or later) on the path.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ OPENS = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED.s
 
 @dataclass(frozen=True)
 class ClusRun:
-    """What CLUS said about one run; `status` is "ok", "timeout" or "failed"."""
+    """The results of one run of CLUS; `status` is "ok", "timeout" or "failed"."""
 
     status: str
     wall_s: float
@@ -178,7 +178,7 @@ def run_clus(
     timeout_s: float = 1200.0,
     cached: bool = False,
 ) -> ClusRun:
-    """Learn with CLUS in a process of its own; the answer holds its own time for learning.
+    """Run CLUS in a separate process; the result contains its own induction time.
 
     `switches` are CLUS's ("-forest"); `extra` adds settings by section. With `cached` an earlier
     answer to the same data and settings is used if there is one.
@@ -266,7 +266,7 @@ def java_version() -> str:
 
 @contextmanager
 def one_core(wanted: bool = True) -> Iterator[None]:
-    """Give this program, and all that it starts, one core to share.
+    """Pin this process and its children to one core.
 
     Java compiles and collects garbage on threads of its own: with a core for them CLUS would not
     be a program of one thread. Does nothing where a system cannot say which core.
@@ -283,7 +283,7 @@ def one_core(wanted: bool = True) -> Iterator[None]:
 
 
 def describe_machine() -> str:
-    """Say how busy the machine is: figures taken beside other work are rough."""
+    """Describe the machine and its load, since timings on a busy machine are imprecise."""
     cores, words = os.cpu_count() or 1, []
     if hasattr(os, "getloadavg"):
         load = os.getloadavg()[0]

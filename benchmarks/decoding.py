@@ -1,13 +1,13 @@
-"""Mandatory-leaf decoding: rows a second on one core, beside the paper's algorithm in numpy.
+"""Mandatory-leaf decoding: rows per second on one core, ramify against the paper's algorithm.
 
-``python -m benchmarks.decoding`` prints the table with what is required of it and leaves the
-figures in ``build/benchmarks/decoding.json``. Decoders start from probabilities, so weights are
-part of the time. Rows are CPU seconds of one thread; the numpy twin runs on few rows. Made
-hierarchies have the size and the shape of FunCat and the Gene Ontology; ``--data`` takes the
-real ones, and compares the sets that the solvers find for the probabilities of a tree learnt
-there: exact ones with an integer program's, greedy ones with exact ones. Probabilities are like a
-forest's, most near 0, or spread evenly, which is the worst case: hundreds of labels are worth
-having, and the search goes on to the last leaf.
+``python -m benchmarks.decoding`` prints the results with the requirements and writes them to
+``build/benchmarks/decoding.json``. Decoders start from probabilities, so weights are part of the
+time. Rows are CPU seconds of one thread; the numpy twin runs on few rows. Made hierarchies have
+the size and the shape of FunCat and the Gene Ontology; ``--data`` takes the real ones, and
+compares the sets that the solvers find for the probabilities of a tree learnt there: exact ones
+with an integer program's, greedy ones with exact ones. Probabilities are like a forest's, most
+near 0, or spread evenly, which is the worst case: hundreds of labels are worth having, and the
+search goes on to the last leaf.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ REAL = ("cellcycle_FUN", "cellcycle_GO")
 
 @dataclass(frozen=True)
 class Figure:
-    """Rows a second of one solver on one kind of rows."""
+    """Rows per second of one solver on one kind of rows."""
 
     hierarchy: str
     n_leaves: int
@@ -53,7 +53,7 @@ class Figure:
 
     @property
     def needed(self) -> int | None:
-        """Return what is required, where something is."""
+        """Return the requirement, if there is one."""
         return NEEDED.get((self.hierarchy, self.solver)) if self.k is None else None
 
 
@@ -167,7 +167,7 @@ def measure(name: str, hierarchy: Hierarchy, n_rows: int) -> Iterator[Figure]:
 
 
 def agree(name: str, n_rows: int, ks: tuple[int, ...] = (2, 5)) -> bool:
-    """Compare the solvers on a real data set; print what was found, and return if all is well."""
+    """Compare the solvers on a real data set, print the results, and return whether they agree."""
     data = fetch(name)
     hierarchy = data.hierarchy
     tree = PCTClassifier(hierarchy, min_samples_leaf=20, random_state=0)
@@ -228,7 +228,7 @@ def line(figure: Figure) -> list[str]:
 
 
 def main() -> int:
-    """Measure, print and keep the figures; 1 if something is too slow or wrong."""
+    """Measure, print and store the figures; return 1 if something is too slow or wrong."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
     parser.add_argument("--data", action="store_true", help="real hierarchies of RAMIFY_DATA")

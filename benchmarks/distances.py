@@ -1,4 +1,4 @@
-"""Trees by distances between label sets: their time beside that of criterion "variance".
+"""Training time of trees by distances between label sets, relative to criterion "variance".
 
 ``python -m benchmarks.distances`` grows the same kind of tree by every criterion, in turns and on
 one thread, on Enron's training rows and on generated rows of the size of mediana (5,318 × 79, five

@@ -1,11 +1,11 @@
 """Ensembles: ramify against CLUS and scikit-learn, in the same run.
 
-``python -m benchmarks.ensembles`` prints the table with what is required of it, then how good the
-forests are beside CLUS's (`benchmarks.forest_quality`), and leaves the figures in
+``python -m benchmarks.ensembles`` prints the results with the requirements, then the accuracy of
+the forests beside CLUS's (`benchmarks.forest_quality`), and writes them to
 ``build/benchmarks/ensembles.json``. Random forests are timed by the clock, CLUS's by its own
 "Induction Time", which leaves out reading, starting and writing; each program has one core.
-Bagging is timed in CPU seconds of both programs. ``--large`` grows the forest of 100 on
-100,000 × 1,000 cells with 10,000 labels.
+Bagging is timed in CPU seconds of both programs. ``--large`` grows the forest of 100 on 100,000 ×
+1,000 cells with 10,000 labels.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def make_forest(problem: Problem, **options: Any) -> PCTForestClassifier:
 
 
 def best_of(action: Callable[[], Any], clock: Callable[[], float], least_s: float = 2.0) -> float:
-    """Return the least time of three repetitions or more: other work only ever adds."""
+    """Return the shortest time of at least three repetitions."""
     times: list[float] = []
     while len(times) < 3 or sum(times) < least_s:
         start = clock()
@@ -110,7 +110,7 @@ def ask_clus(problem: Problem, settings: dict[str, str], cached: bool) -> ClusRu
 
 
 def clus_note(run: ClusRun) -> str:
-    """Say what a reader must know about CLUS's figure: unfinished, or how old."""
+    """Return a note on CLUS's figure: unfinished, or how old."""
     if run.status == "timeout":
         return f"CLUS did not finish in {CLUS_LIMIT_S / 60:.0f} minutes"
     return f"CLUS: {(time.time() - run.finished) / 3600:.1f} h old" if run.recalled else ""
@@ -168,7 +168,7 @@ def measure_sklearn(name: str) -> tuple[Figure, float]:
 
 
 def measure_threads(name: str) -> Figure:
-    """Time one thread against two; the pair is taken in turns."""
+    """Time one thread against two, alternately."""
     problem = load(name)
     one, two = (make_forest(problem, n_jobs=n, n_estimators=100) for n in (1, 2))
     one.fit(problem.X, problem.Y)
@@ -178,7 +178,7 @@ def measure_threads(name: str) -> Figure:
 
 
 def measure_large() -> list[str]:
-    """Grow the large forest and say how long it took and how much memory it needed."""
+    """Grow the large forest and print its time and memory."""
     problem = generate(100_000, 1_000, 10_000, positives=30, shifted=True)
     problem = replace(problem, X=problem.X.astype(np.float32))
     model = make_forest(problem, n_estimators=100, n_jobs=2, verbose=True)
@@ -194,7 +194,7 @@ def measure_large() -> list[str]:
 
 
 def speed(options: argparse.Namespace) -> tuple[list[Figure], list[Check]]:
-    """Time every kind of ensemble and hold it against what is required."""
+    """Time every kind of ensemble and compare it with the requirements."""
     funcat = QUICK_FUNCAT if options.quick else tuple(f"{name}_FUN" for name in FUNCAT)
     go = ("pheno_GO",) if options.quick else tuple(f"{name}_GO" for name in GO)
     bagged = BAGGED[:2] if options.quick else BAGGED

@@ -1,4 +1,4 @@
-"""How good forests are: ramify's beside CLUS's, on the same training and test rows.
+"""Accuracy of ramify's and CLUS's forests on the same training and test rows.
 
 ``python -m benchmarks.forest_quality`` prints the pooled AUPRC and the sizes of both, and whether
 each set meets what is required. With `clus_compat` the forests must be equal. By default they are
@@ -36,7 +36,7 @@ EQUAL = 1e-9  # areas that differ by the rounding of sums alone
 
 @dataclass(frozen=True)
 class Kind:
-    """An ensemble as both programs know it."""
+    """An ensemble that both programs support."""
 
     title: str
     model: type
@@ -102,7 +102,7 @@ def ask_clus(kind: Kind, train: Problem, test: Problem, seed: int) -> tuple[floa
 
 
 def as_frame(problem: Problem) -> pd.DataFrame:
-    """Return X with the categories that CLUS is told of, also those that no training row has."""
+    """Return X with all declared categories, also those without training rows."""
     X = problem.X.toarray() if sp.issparse(problem.X) else problem.X
     columns = dict(enumerate(np.asarray(X, dtype=float).T))
     for j, values in problem.categories.items():

@@ -1,10 +1,10 @@
 """Local architectures: a tree per edge, ramify against a loop of scikit-learn's, in one run.
 
-``python -m benchmarks.local`` prints the table with what is required of it and leaves the figures
-in ``build/benchmarks/local.json``. Both learn the same problems on one thread: for every edge of
-the hierarchy the rows that have the parent, unless all or none of them have the child. Times are
-CPU seconds of the whole work, for ramify one ``fit``, for scikit-learn the loop with the rows of
-each problem picked from X in the layout it likes best; the two take turns.
+``python -m benchmarks.local`` prints the results with the requirements and writes them to
+``build/benchmarks/local.json``. Both learn the same problems on one thread: for every edge of the
+hierarchy the rows that have the parent, unless all or none of them have the child. Times are CPU
+seconds of the whole work, for ramify one ``fit``, for scikit-learn the loop with the rows of each
+problem selected from X in its preferred layout; the two are timed alternately.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def fit_sklearn(
 
 
 def measure(name: str, min_leaf: int, repeats: int) -> Figure:
-    """Time both on one data set, in turns."""
+    """Time both on one data set, alternately."""
     problem = load(name)
     X = np.ascontiguousarray(problem.X, dtype=np.float32)
     problems = edge_problems(problem)

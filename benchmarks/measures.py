@@ -1,4 +1,4 @@
-"""Measures: speed beside scikit-learn, and agreement with everyone who computes the same.
+"""Measures: speed against scikit-learn, and agreement with other implementations.
 
 ``python -m benchmarks.measures`` prints two tables: seconds of the areas under curves on
 matrices of the size of the GO and FunCat data; and for every measure the
@@ -61,7 +61,7 @@ def seconds(work: Callable[[], object], repeats: int) -> float:
 
 
 def speed_rows() -> Iterator[list[str]]:
-    """Yield a line for each case and measure; scikit-learn gets the dense truth for nothing."""
+    """Yield a line per case and measure; making the labels dense for scikit-learn is not timed."""
     go = {"n_rows": 1300, "n_labels": 4125, "per_row": 34}
     funcat = {"n_rows": 1300, "n_labels": 499, "per_row": 9}
     for case, average, ours in (
@@ -105,7 +105,7 @@ class Agreement:
     largest: float = 0.0
 
     def add(self, ours: float, theirs: float) -> None:
-        """Note a pair of figures; two NaN agree."""
+        """Add a pair of values; two NaN agree."""
         self.n_cases += 1
         if np.isnan(ours) and np.isnan(theirs):
             return
@@ -114,10 +114,10 @@ class Agreement:
 
 
 class Book(dict[tuple[str, str], Agreement]):
-    """All agreements, by measure and by whom it was compared with."""
+    """All agreements, by measure and peer."""
 
     def add(self, measure: str, against: str, ours: float, theirs: float) -> None:
-        """Note a pair of figures."""
+        """Add a pair of values."""
         entry = self.setdefault((measure, against), Agreement(measure, against))
         entry.add(float(ours), float(theirs))
 
@@ -204,7 +204,7 @@ def our_figures(
 
 
 def compare_by_hand(book: Book) -> None:
-    """Compare with figures worked out on paper; the tests show how."""
+    """Compare with values computed by hand, as in the tests."""
     animals = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
     y = ([["mammal/cat"]], [["bird"]])
     options = {"hierarchy": animals}
@@ -280,7 +280,7 @@ def compare_with_posthocs(book: Book) -> None:
 
 
 def agreement_rows() -> Iterator[list[str]]:
-    """Yield a line for each measure and whom it is compared with."""
+    """Yield a line for each measure and peer."""
     book = Book()
     if ORACLE.is_dir():
         compare_with_clus(book)

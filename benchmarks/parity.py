@@ -1,8 +1,8 @@
-"""How many nodes of CLUS's trees the engine reproduces: ``python -m benchmarks.parity``.
+"""Compare our trees with those of CLUS node by node: ``python -m benchmarks.parity``.
 
 Grows every stored tree of one model under CLUS's conventions and compares tests, thresholds and
-leaves. The data sets are read from the folder RAMIFY_DATA; without it the hand-sized cases
-remain.
+leaves. The data sets are read from the folder RAMIFY_DATA; without it only the hand-sized cases
+are compared.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def real() -> Iterator[Comparison]:
 
 
 def main() -> int:
-    """Print the summary and whatever differs; return the number of differences."""
+    """Print the summary and all differences; return their number."""
     if not ORACLE.is_dir():
         raise SystemExit(f"no results of CLUS in {ORACLE}; set RAMIFY_CLUS_ORACLE to their folder")
     n_differences = 0

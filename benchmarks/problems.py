@@ -14,7 +14,7 @@ from ramify.hierarchy import Hierarchy
 
 @dataclass(frozen=True)
 class Problem:
-    """Training rows as a benchmark hands them to every learner.
+    """Training rows in the form that benchmarks pass to every learner.
 
     X is dense (NaN is missing, nominal columns hold codes) or a csr_array; Y is a closed 0/1
     csr_array whose columns are `hierarchy.labels`; `categories` maps the position of a nominal

@@ -1,9 +1,9 @@
-"""Reading ARFF files: seconds and peak memory, beside pandas.read_csv on the same rows.
+"""Reading ARFF files: time and peak memory, against pandas.read_csv on the same rows.
 
 ``python -m benchmarks.readers`` reads whole data sets from $RAMIFY_DATA, every reader and file in
 a process of its own, and prints a table. *peak* is how far the process grew beyond what it had
-after its imports; *arrays* is the size of what it returned. Sparse rows are no CSV, and a frame of
-19,628 columns of text is what pandas makes of struc_FUN.
+after its imports; *arrays* is the size of what it returned. Sparse files cannot be written as CSV;
+of struc_FUN pandas makes a frame of 19,628 text columns.
 """
 
 # Only the standard library here: a child process starts with the memory peak of its parent.
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def data_folder() -> str:
-    """Return the folder of the public data sets, or stop with what to do."""
+    """Return the folder of the public data sets, or exit with a message."""
     folder = os.environ.get("RAMIFY_DATA", "")
     if not Path(folder, DATASETS[0]).is_dir() or not folder:
         sys.exit(
@@ -111,7 +111,7 @@ def measure(reader: str, path: str) -> dict[str, float] | None:
 
 
 def find_rows(path: str) -> tuple[str, int]:
-    """Return the first data row, and how many lines stand before it."""
+    """Return the first data row and the number of lines before it."""
     with gzip.open(path, "rt") as lines:
         in_data = False
         for number, line in enumerate(lines):

@@ -1,11 +1,10 @@
 """Multi-label transformations: ramify against scikit-multilearn-ng, in one run, one thread each.
 
-``python -m benchmarks.transformations`` prints the table with what is required of it and leaves
-the figures in ``build/benchmarks/transformations.json``. Both fit and then predict the same new
-rows; ramify with its own trees, scikit-multilearn-ng with scikit-learn's. Figures are CPU seconds.
-What does not finish within the limit is stopped: its ratio is then a lower bound, marked "≥".
-scikit-multilearn-ng gets more than the limit where that would not tell whether ramify is quick
-enough.
+``python -m benchmarks.transformations`` prints the results with the requirements and writes them
+to ``build/benchmarks/transformations.json``. Both fit and then predict the same new rows; ramify
+with its own trees, scikit-multilearn-ng with scikit-learn's. Figures are CPU seconds. What does
+not finish within the limit is stopped: its ratio is then a lower bound, marked "≥". The limit is
+extended for scikit-multilearn-ng if it would not show whether ramify is fast enough.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Figure:
-    """CPU seconds of one method; None where the limit came first."""
+    """CPU seconds of one method; None if stopped by the limit."""
 
     method: str
     ramify_s: float | None
@@ -99,7 +98,7 @@ def run_ramify(method: str, rows: Rows) -> Any:
 
 
 def run_theirs(method: str, rows: Rows) -> Any:
-    """Fit and predict with scikit-multilearn-ng; its RAkEL makes a model more than it is told."""
+    """Fit and predict with scikit-multilearn-ng; its RAkEL makes one model more than requested."""
     from skmultilearn.adapt import MLkNN as TheirMLkNN  # noqa: PLC0415 (optional)
     from skmultilearn.ensemble import RakelO  # noqa: PLC0415
     from skmultilearn.problem_transform import BinaryRelevance as TheirBR  # noqa: PLC0415
@@ -124,7 +123,7 @@ def make_rows(n_rows: int, n_labels: int) -> Rows:
 
 
 def measure(method: str, rows: Rows, limit_s: float) -> Figure:
-    """Time both, theirs for as long as it takes to tell."""
+    """Time both, theirs only as long as necessary to decide."""
     ours = cpu_seconds(lambda: run_ramify(method, rows), limit_s)
     enough = math.ceil(max(limit_s, 1.1 * NEEDED * (ours or 0)))
     theirs = cpu_seconds(lambda: run_theirs(method, rows), enough)

@@ -1,8 +1,8 @@
 """One tree: ramify against CLUS and scikit-learn, in the same run, one core each.
 
-``python -m benchmarks.trees`` prints the table with what is required of it and leaves the figures
-in ``build/benchmarks/trees.json``. ramify and scikit-learn are timed over the whole ``fit``;
-CLUS by its own "Induction Time", which leaves out reading, starting and writing.
+``python -m benchmarks.trees`` prints the results with the requirements and writes them to
+``build/benchmarks/trees.json``. ramify and scikit-learn are timed over the whole ``fit``; CLUS by
+its own "Induction Time", which leaves out reading, starting and writing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CLUS_LIMIT_S = 1200.0
 
 @dataclass(frozen=True)
 class Work:
-    """A line of the requirements: what is learnt, and how much faster than whom it must be."""
+    """A requirement: the task, the peer, and the required speed-up."""
 
     title: str
     min_leaf: int = 5
@@ -172,7 +172,7 @@ def cells(figure: Figure) -> list[str]:
 
 
 def note(clus: ClusRun) -> str:
-    """Say what a reader must know about a peer's figure: unfinished, or how old."""
+    """Return a note on a peer's figure: unfinished, or how old."""
     if clus.status == "timeout":
         return f"CLUS did not finish in {CLUS_LIMIT_S / 60:.0f} minutes"
     age_h = (time.time() - clus.finished) / 3600
@@ -191,7 +191,7 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
 
 @dataclass(frozen=True)
 class Check:
-    """A requirement and what was found."""
+    """A requirement and the measured value."""
 
     what: str
     found: float
@@ -211,7 +211,7 @@ class Check:
 
 
 def judge(work: Work, figures: Sequence[Figure]) -> list[Check]:
-    """Hold a work's figures against what is required of it."""
+    """Compare the figures of a task with its requirements."""
     checks = []
     for peer, needed, ratios in (
         ("CLUS", work.clus_mean, [f.times_clus for f in figures]),
@@ -226,7 +226,7 @@ def judge(work: Work, figures: Sequence[Figure]) -> list[Check]:
 
 
 def times_as_long(small: Problem, large: Problem, repeats: int) -> float:
-    """Return how many times as long the larger problem takes; the two are timed in turns."""
+    """Return the ratio of the times of a larger and a smaller problem, timed alternately."""
     models = [(make_ramify(problem, 5), problem) for problem in (small, large)]
     pairs = [[once(lambda m=m, p=p: m.fit(p.X, p.Y)) for m, p in models] for _ in range(repeats)]
     return median(larger / smaller for smaller, larger in pairs)
@@ -319,7 +319,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def write_json(figures: Sequence[Figure], checks: Sequence[Check]) -> None:
-    """Leave the figures where other programs can read them; null: not measured."""
+    """Write the figures as JSON; null means not measured."""
     folder = BUILD / "benchmarks"
     folder.mkdir(parents=True, exist_ok=True)
     report = {

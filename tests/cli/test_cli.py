@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -394,3 +395,27 @@ def test_study_names_what_there_is() -> None:
     assert result.exit_code == 2
     assert "animals, bi2012, brdt2015, chelmis2021, gjorgjioski, levatic2015" in result.output
     assert "has no data set 'enronn'" in run("study", "levatic2015", "-d", "enronn").output
+
+
+def test_study_runs_a_variant_into_its_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'name = "mine"\n[protocol]\nfolds = 2\n[measures.pooled_auprc]\n'
+        '[[datasets]]\nname = "animals"\n[[models]]\nname = "tree"\nmodel = "tree"\n'
+        "parameters = { max_depth = 1 }\n[variants.deep]\nparameters = { max_depth = 4 }\n",
+        "utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    assert run("study", path).exit_code == 0
+    assert run("study", path, "--variant", "deep").exit_code == 0
+    means = {}
+    for name in ("mine", "mine-deep"):
+        text = (tmp_path / "results" / name / "scores.csv").read_text("utf-8")
+        rows = csv.DictReader(text.splitlines())
+        means[name] = next(row["mean"] for row in rows if row["quantity"] == "pooled_auprc")
+    assert means["mine-deep"] > means["mine"]
+    refused = run("study", path, "--variant", "deeep")
+    assert refused.exit_code == 2
+    assert "has no variant 'deeep'. Did you mean 'deep'" in refused.output

@@ -30,16 +30,16 @@ from tests.support.model_file_damage import ACCIDENTS, FORGERIES, Damage, bomb
 
 @dataclass
 class Summary:
-    """What happened to the files.
+    """Outcomes of loading the files.
 
     Attributes
     ----------
     outcomes : Counter of (damage, outcome)
-        How often a kind of damage ended how.
+        Number of files by kind of damage and outcome.
     failures : list of str
-        Files that were neither refused nor sound, with what was raised.
+        Files that were neither refused nor valid, with the errors.
     most_bytes, most_seconds : float
-        The largest memory and time of a load.
+        Maximum memory and time of a load.
     """
 
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -48,7 +48,7 @@ class Summary:
     most_seconds: float = 0.0
 
     def write(self) -> str:
-        """Return a table for people."""
+        """Return a table."""
         kinds = sorted({kind for kind, _ in self.outcomes})
         names = ["refused", "same", "other", "useless", "failed"]
         lines = [f"{'damage':16s}" + "".join(f"{name:>9s}" for name in names)]

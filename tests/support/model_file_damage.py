@@ -1,4 +1,4 @@
-"""Ways to damage a model file: accidents, which checksums find, and forgeries, which keep them."""
+"""Ways to damage a model file: accidents, and forgeries with valid checksums."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MANIFEST, _MODEL, _WRAPPED = "manifest.json", "model.json", "wrapped.skops"
 
 
 def flip_bits(rng: random.Random, data: bytes) -> bytes:
-    """Turn over one to eight bits."""
+    """Flip one to eight bits."""
     damaged = bytearray(data)
     for _ in range(rng.randint(1, 8)):
         damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
@@ -203,7 +203,7 @@ def forge_sizes(rng: random.Random, data: bytes) -> bytes:
 
 
 def bomb(rng: random.Random, data: bytes) -> bytes:
-    """Put many zeros, which shrink to nothing, where an array or JSON was."""
+    """Replace an array or the JSON by many zeros, which compress to almost nothing."""
     members = unpack(data)
     name = rng.choice(sorted(members))
     filler = b" " if name.endswith(".json") else b"\0"
@@ -252,7 +252,7 @@ def _change(rng: random.Random, document: Any) -> None:
 
 
 def unpack(data: bytes) -> Members:
-    """Return the members of a sound model file."""
+    """Return the members of a valid model file."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -269,7 +269,7 @@ def pack(members: Members, original: bytes, comment: bytes | None = None) -> byt
 
 
 def forge(members: Members, original: bytes) -> bytes:
-    """Write changed members with checksums that are right."""
+    """Write changed members with valid checksums."""
     manifest = json.loads(members[_MANIFEST].strip())
     for name in manifest["members"]:
         digest = hashlib.sha256(members[name]).hexdigest()
