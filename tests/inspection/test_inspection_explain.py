@@ -45,13 +45,13 @@ def test_contributions_sum_to_the_prediction_for_the_animals(grow):
         np.testing.assert_allclose(total, expected[i], atol=1e-9)
 
 
-def test_an_unknown_value_moves_nothing_and_splits_the_row():
+def test_a_missing_value_changes_nothing_and_divides_the_row():
     X = [[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [4.0, 1.0]]
     model = PCTClassifier().fit(X, ["a", "a", "b", "c"])
     found = explain(model, [np.nan, np.nan])
     assert not found.contributions.any()
     assert len(found.paths[0].leaves) == 3
-    assert "x0 = unknown: all branches, in parts" in found.to_text()
+    assert "x0 = missing: divided among all branches" in found.to_text()
     assert "50 % of the row:" in found.to_text()
 
 
@@ -110,7 +110,7 @@ def test_shapley_values_sum_to_the_prediction(monkeypatch):
         total = values.sum(axis=1) + baseline
         np.testing.assert_allclose(total, model.predict_proba(X[:10]), atol=1e-9)
     data = animals()
-    with pytest.raises(ValueError, match="Give background=X_train"):
+    with pytest.raises(ValueError, match="Pass background=X_train"):
         shap_values(animal_tree(), data.X[:1])
     values, baseline = shap_values(animal_tree(), data.X[:1], data.X[::20])
     total = values.sum(axis=1) + baseline

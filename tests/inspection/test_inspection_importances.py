@@ -1,4 +1,4 @@
-"""Importances: what the trees explain, and what shuffling a feature costs."""
+"""Importances from trees and by permutation."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tests.support.inspection_cases import TREE, animal_forest, animal_tree, ani
 @given(problems())
 @settings(max_examples=25)
 def test_importances_are_those_of_the_tree_itself(problem):
-    params, X, Y, unknown = problem
+    params, X, Y, missing = problem
     model = PCTClassifier(**params).fit(X, Y)
     found = importances(model)
-    if unknown == 0 and found.overall.sum() > 0:
+    if missing == 0 and found.overall.sum() > 0:
         shares = found.overall / found.overall.sum()
         np.testing.assert_allclose(shares, model.feature_importances_, atol=1e-9)
     assert (found.overall >= -1e-12).all()
@@ -26,7 +26,7 @@ def test_importances_are_those_of_the_tree_itself(problem):
 
 
 def test_share_of_variance_explained_is_that_of_the_predictions():
-    """Without unknown values the shares of a label sum to 1 - Σ(y - p)² / Σ(y - ȳ)²."""
+    """Without missing values the fractions of a label sum to 1 - Σ(y - p)² / Σ(y - ȳ)²."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
     Y = TREE.close((rng.random((80, TREE.n_labels)) < 0.4).astype(int))
@@ -78,7 +78,7 @@ def test_shuffling_a_feature_that_matters_costs():
     assert (found.by_label[unused][:, found.label_weight > 0] == 0).all()
     assert found.overall.argmax() == list(data.X.columns).index("moves")
     assert found.overall_spread.max() > 0
-    assert found.unit == "drop of pooled_auprc"
+    assert found.unit == "drop in pooled_auprc"
     again = permutation_importances(tree, data.X, data.y, n_repeats=3, random_state=0)
     np.testing.assert_array_equal(found.overall, again.overall)
     with pytest.raises(ValueError, match=r"n_repeats must be .*, got 0"):

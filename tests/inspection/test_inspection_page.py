@@ -76,7 +76,7 @@ def test_rows_are_chosen_evenly_and_named(tmp_path):
     assert twice["rows"]["names"][1] == "n (row 1)"
     with pytest.raises(ValueError, match="names has 1 entries, but X has 10 rows"):
         explore(model, X, None, tmp_path / "p.html", names=["n"])
-    with pytest.raises(ValueError, match="y is given without X"):
+    with pytest.raises(ValueError, match="y was passed without X"):
         explore(model, y=["a"], path=tmp_path / "p.html")
 
 
@@ -111,7 +111,7 @@ def test_nodes_open_close_and_tell_of_their_labels(pages, show):  # noqa: F811
     page.keyboard.press("Home")
     page.evaluate("app.view.focus()")
     page.keyboard.press("ArrowRight")
-    assert "What leads here" in page.inner_text("#pane-node")
+    assert "Path to this node" in page.inner_text("#pane-node")
     child = int(animal_tree().tree_.child[0])
     value = page.evaluate(f"Array.from(app.tree.values({child}))")
     expected = summarise(animal_tree()).trees[0].value(child)
@@ -140,7 +140,7 @@ def test_a_label_is_found_and_colours_the_tree(pages, show):  # noqa: F811
     leaves = [node.number for node in tree.leaves]
     assert tree.value(leaf)[bird] == max(tree.value(node)[bird] for node in leaves)
     page.click("#colour .link")
-    assert "how alike" in page.inner_text("#colour")
+    assert "node purity" in page.inner_text("#colour")
 
 
 def test_an_example_goes_down_the_tree(pages, show):  # noqa: F811
@@ -163,7 +163,7 @@ def test_an_example_goes_down_the_tree(pages, show):  # noqa: F811
 
 
 def test_every_animal_reaches_its_leaf(pages, show):  # noqa: F811
-    """The page's own walk is the engine's, unknown values included."""
+    """The page predicts the same as the engine, including rows with missing values."""
     page = show(pages["tree"])
     found = page.evaluate(
         "app.model.rows.X.map((row) => { const out = new Float64Array(app.model.labels.length);"

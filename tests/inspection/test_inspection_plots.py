@@ -77,7 +77,7 @@ def test_depth_limit_marks_what_is_cut():
 def test_missing_values_are_shown_where_they_matter():
     X = [[1.0], [2.0], [3.0], [4.0], [np.nan]]
     tree = PCTClassifier(max_depth=1).fit(X, ["a", "a", "b", "b", "b"])
-    assert "1 unknown: 50 % yes, 50 % no" in export_svg(tree)
+    assert "1 missing: 50 % yes, 50 % no" in export_svg(tree)
 
 
 def test_trees_of_few_labels_show_them_all():

@@ -40,7 +40,7 @@ def test_page_of_many_labels_and_nodes(name, show, tmp_path):  # noqa: F811
     page.fill("input[type=search]", label)
     page.keyboard.press("Enter")
     assert page.inner_text("#label-details h2") == label
-    # However many labels there are, only the lines in sight are in the page.
+    # Only visible lines are in the document, regardless of the number of labels.
     page.evaluate("app.model.labels.forEach((_, l) => app.panes.label.outline.open.add(l))")
     page.fill("input[type=search]", "")
     assert page.evaluate("app.panes.label.outline.shown.length") == data.hierarchy.n_labels
@@ -52,7 +52,7 @@ def test_page_of_many_labels_and_nodes(name, show, tmp_path):  # noqa: F811
     np.testing.assert_allclose(values, model.predict_proba(data.X_test[:1])[0], atol=1e-3)
 
 
-def test_rules_and_contributions_hold_with_many_unknown_values():
+def test_rules_and_contributions_hold_with_many_missing_values():
     data, model = grown("cellcycle_FUN")
     rows = data.X_test[:40]
     expected = model.predict_proba(rows)

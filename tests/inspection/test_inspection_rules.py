@@ -1,4 +1,4 @@
-"""Rules predict what their trees predict, and their figures are right."""
+"""Rules predict the same as their trees, and their statistics are correct."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_figures_measured_on_other_rows():
     assert rule.precision == pytest.approx(2 / 3)
     assert rule.lift == pytest.approx(4 / 3)
     np.testing.assert_array_equal(found.predict_proba([[1.0]]), [[1, 0]])
-    with pytest.raises(ValueError, match="X is given without y"):
+    with pytest.raises(ValueError, match="X was passed without y"):
         rules(model, [[1.0]])
 
 
@@ -131,5 +131,5 @@ def test_local_architectures_have_rules_but_no_sum():
     model.fit(data.X, data.y)
     found = rules(model)
     assert found.for_label("taxonomy/bird")[0].precision == pytest.approx(1)
-    with pytest.raises(ValueError, match="combines its trees in a way of its own"):
+    with pytest.raises(ValueError, match="is not a sum over its trees"):
         found.predict_proba(data.X)

@@ -26,7 +26,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def golden_texts() -> dict[str, str]:
-    """What the golden files hold; running this module writes them."""
+    """Return the content of the golden files; running this module writes them."""
     found = rules(animal_tree())
     return {
         "animals_tree.txt": export_text(animal_tree()),
@@ -55,12 +55,12 @@ def test_an_inner_node_predicts_what_a_row_without_further_values_gets(problem):
             assert sum(node.shares) == pytest.approx(1)
 
 
-def test_rows_with_unknown_values_are_counted():
+def test_rows_with_missing_values_are_counted():
     X = [[1.0], [2.0], [3.0], [4.0], [np.nan]]
     tree = PCTClassifier(max_depth=1).fit(X, ["a", "a", "b", "b", "b"])
     node = summarise(tree).trees[0].nodes[0]
     assert (node.n_samples, node.n_unknown) == (5, 1)
-    assert "x0 > 2.5?  5 rows ± 1 unknown" in export_text(tree)
+    assert "x0 > 2.5?  5 rows ± 1 missing" in export_text(tree)
 
 
 def test_depth_limit_counts_what_it_hides():
@@ -105,13 +105,13 @@ def test_forest_shows_ten_trees():
 def test_other_models_are_refused_with_a_remedy():
     tuned = ramify.TunedThresholdClassifier(PCTClassifier(), cv=2)
     tuned.fit([[0.0], [1.0], [2.0], [3.0]], [["a"], ["b"], ["a"], ["b"]])
-    with pytest.raises(TypeError, match=r"no set of trees of ramify\. Give its estimator_"):
+    with pytest.raises(TypeError, match=r"a set of trees of ramify, got .*\. Pass its estimator_"):
         export_text(tuned)
-    with pytest.raises(TypeError, match="only a fitted estimator can be read"):
+    with pytest.raises(TypeError, match="model must be a fitted estimator"):
         export_text("model.ramify")
     with pytest.raises(ValueError, match="feature_names has 1 names, but the model has 13"):
         export_text(animal_tree(), feature_names=["x"])
-    with pytest.raises(ValueError, match="categories names the feature 'size', but"):
+    with pytest.raises(ValueError, match="categories must be keyed by feature names, got 'size'"):
         export_text(animal_tree(), categories={"size": ["s", "m"]})
     with pytest.raises(ValueError, match="threshold must be a number from 0 to 1, got 2"):
         export_text(animal_tree(), threshold=2)

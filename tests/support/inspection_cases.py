@@ -32,23 +32,23 @@ def animal_forest() -> PCTForestClassifier:
     return model.fit(data.X, data.y)
 
 
-def rows(rng: np.random.Generator, n: int, unknown: float) -> np.ndarray:
+def rows(rng: np.random.Generator, n: int, missing: float) -> np.ndarray:
     """Two numeric columns, one of few values, and a nominal one of four codes."""
     X = np.column_stack(
         [rng.normal(size=n), rng.integers(0, 3, n), rng.random(n), rng.integers(0, 4, n)]
     ).astype(float)
-    X[rng.random(X.shape) < unknown] = np.nan
+    X[rng.random(X.shape) < missing] = np.nan
     return X
 
 
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[Any, np.ndarray, Any, float]:
-    """Return parameters of a model, X, Y and the share of unknown cells."""
+    """Return parameters of a model, X, Y and the fraction of missing cells."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    unknown = draw(st.sampled_from([0.0, 0.0, 0.2]))
+    missing = draw(st.sampled_from([0.0, 0.0, 0.2]))
     hierarchy = draw(st.sampled_from([DAG, TREE]))
     n = draw(st.integers(5, 60))
-    X = rows(rng, n, unknown)
+    X = rows(rng, n, missing)
     Y = hierarchy.close((rng.random((n, hierarchy.n_labels)) < 0.3).astype(int))
     params = {
         "hierarchy": hierarchy,
@@ -57,4 +57,4 @@ def problems(draw: st.DrawFn) -> tuple[Any, np.ndarray, Any, float]:
         "min_samples_leaf": draw(st.integers(1, 5)),
         "random_state": 0,
     }
-    return params, X, Y, unknown
+    return params, X, Y, missing

@@ -1,4 +1,4 @@
-"""Reading a model: trees as text and pictures, rules, explanations, importances, a page."""
+"""Inspect models: trees as text and plots, rules, explanations, importances, an HTML page."""
 
 from ramify.inspection.drawing.plots import plot_tree
 from ramify.inspection.drawing.svg import export_graphviz, export_svg

@@ -29,18 +29,18 @@ class Explanation:
     Attributes
     ----------
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     features : FeatureNames
-        The names of the features.
+        Names of the features.
     row : ndarray of shape (n_features,)
-        The row's values.
+        The values of the row.
     baseline : ndarray of shape (n_labels,)
         The prediction for a row whose values are all missing.
     contributions : ndarray of shape (n_features, n_labels)
         Contribution of each feature's tests to each label's probability. The baseline plus the
         sum of contributions is the prediction.
     prediction : ndarray of shape (n_labels,)
-        The model's `predict_proba` for the row.
+        `predict_proba` of the model for the row.
     paths : tuple of TreePath
         The row's path through each tree.
     """
@@ -116,7 +116,7 @@ class Explanation:
         yield from contribution_lines(column, self.row, self.features, max_features)
 
     def to_frame(self) -> Any:
-        """Return the contributions as a pandas frame, a row per feature, a column per label."""
+        """Return the contributions as a data frame with features as rows, labels as columns."""
         pandas = import_extra("pandas", "tables")
         return pandas.DataFrame(
             self.contributions, index=self.features.names, columns=self.hierarchy.labels
@@ -151,7 +151,7 @@ def explain(
     Returns
     -------
     Explanation
-        Path and contributions.
+        The paths and the contributions.
 
     Examples
     --------

@@ -41,7 +41,7 @@ def _step_line(step: Step, features: FeatureNames) -> str:
     name = features.names[step.test.feature]
     value = features.value_text(step.test.feature, step.value)
     if step.branch < 0:
-        return f"{part}{step.test.question}?  {name} = {value}: all branches, in parts"
+        return f"{part}{step.test.question}?  {name} = {value}: divided among all branches"
     answer = step.test.answer(step.branch)
     return (
         f"{part}{step.test.question}?  {answer}: {name} = {value}  → {count_rows(step.n_samples)}"

@@ -1,4 +1,4 @@
-"""How much a model owes to each attribute: overall, per label, per subtree of the hierarchy."""
+"""Feature importances: overall, per label and per subtree of the hierarchy."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ __all__ = ["Importances", "importances"]
 
 @dataclass(frozen=True)
 class Importances:
-    """How much each feature matters.
+    """Feature importances.
 
     Attributes
     ----------
     features : FeatureNames
         The features.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     unit : str
-        What the figures are.
+        Meaning of the values.
     overall, overall_spread : ndarray of shape (n_features,)
-        For all labels together, and the standard deviation over trees or repeats.
+        Importances for all labels together, and their standard deviations over trees or repeats.
     by_label, by_label_spread : ndarray of shape (n_features, n_labels)
-        For each label, and the standard deviation; NaN for labels about which nothing is known.
+        Importances for each label, and their standard deviations; NaN for labels without
+        importances.
     label_weight : ndarray of shape (n_labels,)
-        What each label counts in a subtree.
+        Weight of each label in the mean over a subtree.
     """
 
     features: FeatureNames
@@ -60,12 +61,12 @@ class Importances:
         Returns
         -------
         ndarray of shape (n_features,)
-            The figures.
+            The importances.
         """
         return self.by_label[:, self.hierarchy.index(label)]
 
     def for_subtree(self, label: Label) -> NDArray[np.float64]:
-        """Return the mean importances for a label and all below it.
+        """Return the mean importances for a label and all its descendants.
 
         Parameters
         ----------
@@ -75,7 +76,7 @@ class Importances:
         Returns
         -------
         ndarray of shape (n_features,)
-            Means by `label_weight` over the labels about which something is known.
+            Means over the labels that have importances, weighted by `label_weight`.
         """
         inside = self.hierarchy.indices([label, *self.hierarchy.descendants(label)])
         inside = inside[~np.isnan(self.by_label[0, inside]) & (self.label_weight[inside] > 0)]
@@ -85,18 +86,18 @@ class Importances:
         return np.asarray(mean, dtype=np.float64)
 
     def to_frame(self, *, by_label: bool = False) -> Any:
-        """Return a pandas frame, the most important feature first.
+        """Return a pandas data frame, the most important feature first.
 
         Parameters
         ----------
         by_label : bool
-            Whether there is a column per label, instead of one with the importance for all
-            labels together and one with its spread.
+            If True, there is one column per label. Otherwise, there is one column with the
+            importance for all labels together and one with its spread.
 
         Returns
         -------
         pandas.DataFrame
-            Rows are features.
+            One row per feature.
         """
         pandas = import_extra("pandas", "tables")
         order = np.argsort(-self.overall, kind="stable")
@@ -114,22 +115,22 @@ class Importances:
         max_features: int = 15,
         ax: Axes | None = None,
     ) -> Axes:
-        """Draw the importances with matplotlib.
+        """Plot the importances with matplotlib.
 
         Parameters
         ----------
         labels : sequence of labels, optional
-            Draw a table of features and these labels' subtrees in colours. None: bars for all
-            labels together, with their spread.
+            Plot a heat map of features and the subtrees of these labels. By default, plot bars
+            for all labels together, with their spread.
         max_features : int
-            At most so many features, the most important ones.
+            Maximum number of features; the most important ones are shown.
         ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
+            Axes to draw on. By default, a new figure is created.
 
         Returns
         -------
         matplotlib.axes.Axes
-            What was drawn on.
+            The axes drawn on.
         """
         order = np.argsort(-self.overall, kind="stable")[:max_features]
         if ax is None:
@@ -171,23 +172,24 @@ def importances(
     feature_names: Sequence[Any] | None = None,
     categories: Mapping[Any, Sequence[Any]] | None = None,
 ) -> Importances:
-    """Return the share of the labels' variance that the tests of each feature explain.
+    """Return the fraction of the variance of the labels explained by the tests of each feature.
 
-    The variance of a label is p(1 - p); a test explains what is less of it in the branches. This
-    is known from the trees alone, holds for the training rows, and flatters features with many
-    values: `permutation_importances` asks other rows.
+    The variance of a label is p(1 - p); a test explains the reduction of the variance in its
+    branches. These importances are computed from the trees alone, hold for the training rows, and
+    are biased towards features with many values. `permutation_importances` can be computed on
+    other rows.
 
     Parameters
     ----------
     model : PCTClassifier, ensemble, local architecture, or other set of trees
-        Fitted; see `summarise`.
+        A fitted model; see `summarise`.
     feature_names, categories
         As in `export_text`.
 
     Returns
     -------
     Importances
-        Shares of the variance at the root; means over trees, and their spread.
+        Fractions of the variance at the root: means over trees and their spread.
 
     Examples
     --------
@@ -220,7 +222,7 @@ def importances(
     return Importances(
         summary.features,
         summary.hierarchy,
-        "share of the labels' variance explained",
+        "fraction of label variance explained",
         total,
         total_spread,
         mean,
@@ -232,7 +234,7 @@ def importances(
 def _over_trees(
     summary: ModelSummary, overall: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and spread of trees that count alike, or as much as their labels do."""
+    """Return mean and spread over trees, weighted equally or by the variance of their labels."""
     if summary.combination == "mean":
         return overall.mean(axis=0), overall.std(axis=0)
     parts = []
@@ -244,7 +246,7 @@ def _over_trees(
 
 
 def _label_weights(model: Any) -> NDArray[np.float64]:
-    """Return what each label counts in the model's own search for tests."""
+    """Return the weight of each label in the model's search for tests."""
     inner = getattr(model, "estimator", None)
     source = model if hasattr(model, "w0") else inner
     hierarchy: Hierarchy = model.hierarchy_
@@ -256,7 +258,7 @@ def _label_weights(model: Any) -> NDArray[np.float64]:
 def _explained(
     tree: TreeSummary, n_features: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the variance that each feature's tests remove of each label, and the root's."""
+    """Return the variance of each label explained by each feature, and that at the root."""
     explained = np.zeros((n_features, tree.hierarchy.n_labels))
     total = max(tree.nodes[0].weight, 1e-300)
     for node in tree.nodes:

@@ -1,4 +1,4 @@
-"""The tests of a tree as words: features by name, categories by name, thresholds in few digits."""
+"""Describe the tests of a tree with the names of features and categories."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from ramify import _core
 
 __all__ = ["FeatureNames", "NodeTest", "join_categories", "read_feature_names", "threshold_texts"]
 
-_FEW_DIGITS = 6  # thresholds that are this short are written whole
+_FEW_DIGITS = 6  # thresholds with at most this many digits are written in full
 _MIN_DIGITS = 4
 
 
 @dataclass(frozen=True)
 class FeatureNames:
-    """What the features and their categories are called.
+    """Names of features and their categories.
 
     Attributes
     ----------
     names : tuple of str
-        One per feature.
+        One name per feature.
     categories : dict of int to tuple of str
-        The names of a nominal feature's codes, where they are known.
+        Category names of nominal features, if known.
     """
 
     names: tuple[str, ...]
     categories: Mapping[int, tuple[str, ...]]
 
     def value_text(self, feature: int, value: float) -> str:
-        """Return a value of a feature: a number, the name of a category, or unknown."""
+        """Return a value as text: a number, the name of a category, or "missing"."""
         if math.isnan(value):
-            return "unknown"
+            return "missing"
         if feature in self.categories:
             return self.category(feature, int(value))
         return f"{value:.6g}"
 
     def category(self, feature: int, code: int) -> str:
-        """Return the name of a category, or its code where names are not known."""
+        """Return the name of a category, or its code if the name is not known."""
         known = self.categories.get(feature, ())
         return known[code] if code < len(known) else str(code)
 
@@ -52,16 +52,18 @@ def read_feature_names(
     feature_names: Sequence[Any] | None = None,
     categories: Mapping[Any, Sequence[Any]] | None = None,
 ) -> FeatureNames:
-    """Return the names that the caller gives, or those that the model saw in `fit`.
+    """Return the given names, or those that the model saw in `fit`.
 
     Parameters
     ----------
     model : estimator
-        Fitted.
+        A fitted model.
     feature_names : sequence of str, optional
-        One per feature. None: the columns of `fit`'s data frame, or x0, x1, ….
+        One name per feature. By default, the columns of the data frame passed to `fit`, or x0,
+        x1, ….
     categories : mapping of feature name to sequence, optional
-        What the codes of nominal features stand for; a data frame has told the model.
+        Names of the categories of nominal features. By default, those of the data frame passed
+        to `fit`.
 
     Returns
     -------
@@ -75,7 +77,7 @@ def read_feature_names(
     if len(names) != n_features:
         raise ValueError(
             f"feature_names has {len(names)} names, but the model has {n_features} features. "
-            "Give one name per column of X."
+            "Pass one name per column of X."
         )
     known: dict[int, tuple[str, ...]] = {
         j: tuple(map(str, values)) for j, values in model.schema_.categories.items()
@@ -83,8 +85,8 @@ def read_feature_names(
     for name, values in (categories or {}).items():
         if str(name) not in names:
             raise ValueError(
-                f"categories names the feature {name!r}, but feature_names has no such name. "
-                "Give the categories by the names of the features."
+                f"categories must be keyed by feature names, got {name!r}, which is not in "
+                "feature_names."
             )
         known[names.index(str(name))] = tuple(map(str, values))
     return FeatureNames(names, known)
@@ -97,19 +99,19 @@ class NodeTest:
     Attributes
     ----------
     feature : int
-        The column that is tested.
+        The feature tested.
     name : str
-        Its name.
+        Name of the feature.
     threshold : float or None
-        A numeric test sends values above it down branch 0; None for a nominal test.
+        Numeric tests: values above the threshold go to branch 0. None for nominal tests.
     threshold_text : str
-        The threshold in as many digits as it takes.
+        The threshold as text, with as many digits as necessary.
     branch_of : tuple of int
-        Nominal tests: the branch of each code, -1 for codes that the node has not seen.
+        Nominal tests: the branch of each code, -1 for codes that the node did not see in training.
     categories : tuple of str
-        Nominal tests: the names of the codes.
+        Nominal tests: names of the codes.
     n_branches : int
-        How many branches there are.
+        Number of branches.
     """
 
     feature: int
@@ -122,26 +124,26 @@ class NodeTest:
 
     @property
     def question(self) -> str:
-        """The test in words; two-way tests are answered by yes (branch 0) and no."""
+        """The test as text; the answers of two-way tests are yes (branch 0) and no."""
         if self.threshold is None and self.n_branches != 2:
             return self.name
         return self.condition(0)
 
     def answer(self, branch: int) -> str:
-        """Return what leads down a branch: yes, no, or the categories of a many-way test."""
+        """Return the answer of a branch: yes, no, or the categories of a multiway test."""
         if self.threshold is None and self.n_branches != 2:
             return ", ".join(self._members(branch))
         return ("yes", "no")[branch]
 
     def condition(self, branch: int) -> str:
-        """Return what holds for the values that go down a branch."""
+        """Return the condition that holds for the values of a branch."""
         if self.threshold is not None:
             return f"{self.name} {'>≤'[branch]} {self.threshold_text}"
         members = self._members(branch)
         return f"{self.name} {join_categories(members, self.categories)}"
 
     def branch(self, value: float) -> int:
-        """Return the branch that a value goes down, -1 if it is unknown to the test."""
+        """Return the branch of a value, or -1 if it is missing or was not seen in training."""
         if math.isnan(value):
             return -1
         if self.threshold is not None:
@@ -154,7 +156,7 @@ class NodeTest:
 
 
 def join_categories(members: Sequence[str], all_categories: Sequence[str]) -> str:
-    """Say that a value is among some categories, in the shorter of two ways.
+    """Format the condition that a value is among some categories in the shorter of two ways.
 
     Examples
     --------
@@ -176,11 +178,11 @@ def join_categories(members: Sequence[str], all_categories: Sequence[str]) -> st
 
 
 def threshold_texts(feature: NDArray[np.int32], threshold: NDArray[np.float64]) -> list[str]:
-    """Write each threshold in as many digits as it takes.
+    """Format each threshold with as many digits as necessary.
 
-    Up to six digits are written whole, once the noise of floating-point arithmetic is off. Of
-    longer ones as many digits are kept, four at least, as tell the thresholds of one feature
-    apart.
+    Thresholds of up to six digits are written in full, after removing floating-point noise.
+    Longer ones are rounded to the fewest digits, but at least four, that distinguish the
+    thresholds of a feature.
 
     Parameters
     ----------
@@ -207,7 +209,7 @@ def threshold_texts(feature: NDArray[np.int32], threshold: NDArray[np.float64]) 
     texts = [""] * len(threshold)
     for j in np.unique(feature).tolist():
         nodes = np.flatnonzero(feature == j)
-        # Thresholds that differ by the noise of arithmetic alone are the same to a reader.
+        # Thresholds that differ only by floating-point noise get the same text.
         plain = {node: f"{threshold[node]:.12g}" for node in nodes.tolist()}
         distinct = sorted(set(plain.values()), key=float)
         written = dict(zip(distinct, _distinct_texts(distinct), strict=True))
@@ -217,7 +219,7 @@ def threshold_texts(feature: NDArray[np.int32], threshold: NDArray[np.float64]) 
 
 
 def _distinct_texts(wholes: list[str]) -> list[str]:
-    """Shorten numbers of up to twelve digits as far as they stay apart."""
+    """Shorten numbers of up to twelve digits as long as they stay distinct."""
     for digits in range(_MIN_DIGITS, 12):
         texts = [_rounded(whole, digits) for whole in wholes]
         if len(set(texts)) == len(texts):

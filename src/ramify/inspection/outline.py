@@ -1,4 +1,4 @@
-"""The labels that a node speaks of, as a small indented piece of the hierarchy."""
+"""Select the relevant labels of a node and show them as an indented part of the hierarchy."""
 
 from __future__ import annotations
 
@@ -23,23 +23,25 @@ __all__ = [
 ]
 
 _FEW_LABELS = 3
-_SAME = 0.005  # probabilities that look the same in two digits
+_SAME = 0.005  # smaller differences are not visible in two digits
 
 
 @dataclass(frozen=True)
 class LabelChoice:
-    """Which labels of a node are worth showing.
+    """Which labels of a node to show.
 
     Attributes
     ----------
     threshold : float
-        Labels from this probability on are shown.
+        Show labels with at least this probability.
     min_change : float or None
-        So are those that differ this much from the root of the tree; None: none of them.
+        Also show labels whose probability differs from that at the root by at least this much.
+        None disables this.
     max_labels : int or None
-        At most so many, those that differ most from the root; None: all.
+        Maximum number of labels; those that differ most from the root are shown. None means no
+        limit.
     labels : tuple of int, optional
-        Exactly these instead, by position.
+        Positions of the labels to show instead.
     """
 
     threshold: float = 0.5
@@ -48,13 +50,13 @@ class LabelChoice:
     labels: tuple[int, ...] | None = None
 
     def for_tree(self, labels: NDArray[np.int64]) -> LabelChoice:
-        """Return what suits a tree: one that predicts very few labels shows all of them."""
+        """Adapt the choice to a tree: a tree with very few labels shows all of them."""
         if self.labels is not None or len(labels) > _FEW_LABELS:
             return self
         return replace(self, labels=tuple(sorted(labels.tolist())))
 
     def check(self) -> None:
-        """Refuse numbers that make no sense."""
+        """Raise an error for invalid values."""
         check_number("threshold", self.threshold, 0, 1)
         if self.min_change is not None:
             check_number("min_change", self.min_change, 0, 1)
@@ -64,10 +66,10 @@ class LabelChoice:
     def choose(
         self, probability: NDArray[np.float64], reference: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Return the positions of the labels worth showing."""
+        """Return the positions of the labels to show."""
         if self.labels is not None:
             return np.array(sorted(self.labels), dtype=np.int64)
-        # Ten digits: the mean of leaves of probability 1 may be a hair below 1.
+        # Tolerance: the mean of leaves with probability 1 may be slightly below 1.
         chosen = (probability >= self.threshold - 1e-10) & (probability > 0)
         if self.min_change is not None:
             moved = np.abs(probability - reference)
@@ -82,7 +84,7 @@ def read_choice(
     max_labels: int | None,
     labels: Sequence[Label] | None,
 ) -> LabelChoice:
-    """Return a checked choice of labels from what a caller gave."""
+    """Return a validated choice of labels from the arguments of a caller."""
     positions = None if labels is None else tuple(hierarchy.indices(labels).tolist())
     choice = LabelChoice(threshold, min_change, max_labels, positions)
     choice.check()
@@ -96,15 +98,16 @@ class OutlineLine:
     Attributes
     ----------
     label : int
-        Its position in the hierarchy.
+        Position of the label in the hierarchy.
     level : int
-        How far it is indented.
+        Level of indentation.
     name : str
-        Its name below the line above, several names joined where those between tell nothing.
+        Name relative to the line above; several names are joined if the labels between them are
+        not shown.
     probability : float
-        Its probability in the node.
+        Probability of the label in the node.
     change : float
-        By how much this differs from the root's.
+        Difference to the probability at the root.
     """
 
     label: int
@@ -116,7 +119,7 @@ class OutlineLine:
 
 @dataclass(frozen=True)
 class Outline:
-    """Some labels of a node, and how many more there would be."""
+    """The labels shown for a node and the number of labels not shown."""
 
     lines: tuple[OutlineLine, ...]
     n_hidden: int
@@ -128,18 +131,20 @@ def make_outline(
     reference: NDArray[np.float64],
     choice: LabelChoice,
 ) -> Outline:
-    """Choose labels and nest them; a label with the probability of its only child is folded.
+    """Choose labels and nest them.
+
+    A label with the same probability as the only label shown below it is joined with that label.
 
     Parameters
     ----------
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     probability : ndarray of shape (n_labels,)
-        Their probabilities in a node.
+        Probabilities of the labels in a node.
     reference : ndarray of shape (n_labels,)
-        Their probabilities at the root of the tree.
+        Probabilities of the labels at the root of the tree.
     choice : LabelChoice
-        Which to show.
+        Which labels to show.
 
     Returns
     -------
@@ -171,10 +176,10 @@ def make_outline(
 
 @lru_cache(maxsize=32)
 def outline_parents(hierarchy: Hierarchy) -> NDArray[np.int64]:
-    """Return the parent under which each label stands in outlines: the deepest one, -1 for none.
+    """Return the parent of each label in outlines: the deepest one, -1 for none.
 
-    A label with several parents has to stand somewhere; below the deepest, the outline shows
-    the longest way to it.
+    A label with several parents is shown only once. Below its deepest parent, the outline shows
+    the longest path to it.
     """
     levels = hierarchy.label_levels
     parents = np.full(hierarchy.n_labels, -1, dtype=np.int64)
@@ -186,7 +191,7 @@ def outline_parents(hierarchy: Hierarchy) -> NDArray[np.int64]:
 
 
 def short_name(hierarchy: Hierarchy, label: int) -> str:
-    """Return a label's name without what its parent's name says already.
+    """Return the name of a label without the prefix that repeats the name of its parent.
 
     Examples
     --------
@@ -208,7 +213,7 @@ def short_name(hierarchy: Hierarchy, label: int) -> str:
 def _folded(
     hierarchy: Hierarchy, kept: NDArray[np.int64], probability: NDArray[np.float64]
 ) -> set[int]:
-    """Return the labels that say no more than the only label shown below them."""
+    """Return the labels with the same probability as the only label shown below them."""
     parents = outline_parents(hierarchy)
     below: dict[int, list[int]] = {}
     shown = set(kept.tolist())
@@ -247,7 +252,7 @@ def _nest(
 
 
 def _depth_first(hierarchy: Hierarchy, shown: list[int]) -> list[int]:
-    """Order labels so that each follows the outline parent it stands under."""
+    """Order labels so that each follows its parent in the outline."""
     if hierarchy.is_tree:
         return shown
     parents = outline_parents(hierarchy)

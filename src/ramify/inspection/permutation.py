@@ -1,4 +1,4 @@
-"""Importances by permutation: how much worse a model gets when a column is shuffled."""
+"""Permutation importances: the drop of a measure when a column is shuffled."""
 
 from __future__ import annotations
 
@@ -35,30 +35,32 @@ def permutation_importances(
     random_state: Any = None,
     verbose: bool = False,
 ) -> Importances:
-    """Measure how much worse a model predicts when the values of a feature are shuffled.
+    """Compute how much a measure drops when the values of a feature are shuffled.
 
     Parameters
     ----------
     model : any classifier of ramify
-        Fitted.
+        A fitted model.
     X, y : array-like
-        Rows and their labels; best rows that the model has not seen.
+        Rows and their labels, preferably rows that were not used for training.
     measure : str or callable
-        The name of a measure in `ramify.metrics`, or a function of (truth, scores), larger for
-        better. It gives the importances for all labels together; those per label are by AUPRC.
+        The name of a measure in `ramify.metrics`, or a function of (truth, scores); higher is
+        better. It is used for the importances for all labels together. Importances per label
+        always use AUPRC.
     n_repeats : int
-        How often each feature is shuffled.
+        Number of times each feature is shuffled.
     feature_names : sequence of str, optional
-        One per feature. None: the columns of `fit`'s data frame, or x0, x1, ….
+        One name per feature. By default, the columns of the data frame passed to `fit`, or x0,
+        x1, ….
     random_state : int, RandomState instance or None
-        Decides how the values are shuffled.
+        Seed for shuffling.
     verbose : bool
-        Whether to show a progress bar (needs the package rich).
+        Whether to show a progress bar (requires rich).
 
     Returns
     -------
     Importances
-        Means over the repeats of the measure's drop, and their standard deviations.
+        Mean and standard deviation of the drop over the repeats.
 
     Examples
     --------
@@ -88,7 +90,7 @@ def permutation_importances(
         areas = base[1] - np.stack([area for _, area in found])
         by_label[j], label_spread[j] = areas.mean(axis=0), areas.std(axis=0)
     positives = np.asarray(judge.truth.sum(axis=0), dtype=np.float64).ravel()
-    unit = f"drop of {getattr(judge.measure, '__name__', 'the measure')}"
+    unit = f"drop in {getattr(judge.measure, '__name__', 'the measure')}"
     return Importances(
         names,
         model.hierarchy_,
@@ -103,7 +105,7 @@ def permutation_importances(
 
 @dataclass(frozen=True)
 class _Judge:
-    """Scores rows by a measure, and by AUPRC for each label."""
+    """Scores a model by a measure, and by AUPRC for each label."""
 
     model: Any
     measure: Any

@@ -1,4 +1,4 @@
-"""Shapley values of predictions, by the package shap."""
+"""Shapley values of predictions, computed with shap."""
 
 from __future__ import annotations
 
@@ -18,30 +18,31 @@ __all__ = ["shap_values"]
 def shap_values(
     model: Any, X: Any, background: Any = None, *, random_state: int | None = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Shapley values of the features of each row, by the package shap.
+    """Compute Shapley values of the features of each row with shap.
 
-    Without a background, trees whose tests are all numeric are handed to shap's TreeExplainer,
-    which weighs the branches of features left out by their training rows. With a background, any
-    model is asked with values taken from its rows (shap's PermutationExplainer); this is the way
-    for nominal features, for unknown values and for local architectures.
+    Without a background, shap's TreeExplainer is used for trees with numeric tests only; it
+    weights the branches of omitted features by their training rows. With a background, shap's
+    PermutationExplainer replaces the values of omitted features by values of background rows.
+    This works for any model; it is required for nominal features, missing values and local
+    architectures.
 
     Parameters
     ----------
     model : estimator of ramify
-        Fitted.
+        A fitted model.
     X : array-like, sparse matrix or data frame of shape (n, n_features)
         Rows to explain.
     background : like X, optional
-        Rows to take values from where a feature is left out; a hundred are enough.
+        Rows that provide the values of omitted features; a hundred rows are enough.
     random_state : int, optional
-        Decides in which order features are left out, with a background.
+        Seed for the order in which features are omitted, if a background is given.
 
     Returns
     -------
     values : ndarray of shape (n, n_features, n_labels)
-        By how much each feature moves each label's probability.
+        The contribution of each feature to the probability of each label.
     baseline : ndarray of shape (n_labels,)
-        The mean prediction that they move it from: with the values it sums to `predict_proba`.
+        The mean prediction. The baseline plus the sum of the values is `predict_proba`.
 
     See Also
     --------
@@ -83,14 +84,14 @@ def _check_numeric(summary: ModelSummary, rows: NDArray[np.float64]) -> None:
     nominal = any(len(tree.tree.category_branch) for tree in summary.trees)
     if summary.combination != "mean" or nominal or np.isnan(rows).any():
         raise ValueError(
-            "background is None, but shap's TreeExplainer knows only the mean of trees with "
-            "numeric tests and rows without unknown values. Give background=X_train[:100], which "
-            "works for any model."
+            "background must be given for this model, got None: shap's TreeExplainer supports "
+            "only the mean of trees with numeric tests, and rows without missing values. Pass "
+            "background=X_train[:100], which works for any model."
         )
 
 
 def _as_shap(summary: TreeSummary, scale: float) -> dict[str, NDArray[Any]]:
-    """Return a tree as shap takes it: values up to the threshold go left."""
+    """Return a tree in shap's format, where values up to the threshold go left."""
     tree: _core.Tree = summary.tree
     inner = tree.feature >= 0
     left, right = (np.full(len(inner), -1, dtype=np.int32) for _ in range(2))

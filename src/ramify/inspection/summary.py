@@ -1,4 +1,4 @@
-"""A model as plain data: small trees with names and labels, which everything else renders."""
+"""Summarize a model as trees with feature names and labels, for all other views."""
 
 from __future__ import annotations
 
@@ -29,26 +29,27 @@ class NodeSummary:
     Attributes
     ----------
     number : int
-        Its number; the root is 0, children have larger numbers than their parent.
+        Number of the node. The root is 0, and children have larger numbers than their parent.
     parent, branch : int
-        Where it hangs, -1 for the root.
+        The parent and the branch that leads to the node; -1 for the root.
     depth : int
-        The number of tests above it.
+        Number of tests above the node.
     n_samples : int
-        How many training rows reached it, whole or in part.
+        Number of training rows that reached the node, completely or in part.
     weight : float
-        Their weight.
+        Total weight of these rows.
     n_unknown : int
-        How many of them did not have a value for its test, and went down every branch in parts.
+        Number of these rows whose value for the test is missing. They are divided among all
+        branches.
     impurity, gain : float
-        What its labels' impurity is, and how much of it the test removes.
+        Impurity of the labels, and the reduction of the impurity by the test.
     test : NodeTest or None
-        None for a leaf.
+        The test of the node; None for a leaf.
     children : tuple of int
-        The nodes that its branches lead to.
+        The child nodes, one per branch.
     shares : tuple of float
-        The part of the weight that goes down each branch; a row with an unknown value is split
-        in these parts.
+        The fraction of the weight in each branch. A row with a missing value is divided in the
+        same proportions.
     """
 
     number: int
@@ -66,18 +67,18 @@ class NodeSummary:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it predicts instead of testing."""
+        """Whether the node is a leaf."""
         return self.test is None
 
 
 @dataclass(frozen=True)
 class TreeSummary:
-    """One tree with the names of all that it speaks of.
+    """One tree with the names of its features and labels.
 
     Attributes
     ----------
     name : str
-        What the tree is called among others; empty for the only one.
+        Name of the tree; empty if the model has only one tree.
     tree : ramify._core.Tree
         The flat arrays.
     labels : ndarray of int
@@ -113,8 +114,8 @@ class TreeSummary:
     def values(self) -> sparse.csr_array[np.float64]:
         """The probability of every label in every node, (n_nodes, n_labels of the hierarchy).
 
-        That of an inner node is what the tree predicts for a row that gets so far and whose
-        other values are unknown: the mean of the branches by their shares.
+        The probabilities of an inner node are the prediction for a row that reaches the node and
+        whose other values are missing: the mean of the branches, weighted by their shares.
         """
         tree = self.tree
         n_nodes = len(tree.feature)
@@ -134,7 +135,7 @@ class TreeSummary:
         return found
 
     def path(self, node: int) -> list[NodeSummary]:
-        """Return the nodes from the root down to a node, itself last."""
+        """Return the nodes from the root to a node, inclusive."""
         found = [self.nodes[node]]
         while found[-1].parent >= 0:
             found.append(self.nodes[found[-1].parent])
@@ -148,16 +149,16 @@ class ModelSummary:
     Attributes
     ----------
     kind : str
-        The name of the model's class.
+        Name of the class of the model.
     trees : tuple of TreeSummary
-        Its trees.
+        The trees.
     hierarchy : Hierarchy
-        Its labels.
+        The label hierarchy.
     features : FeatureNames
         Names of features and categories.
     combination : {"mean", None}
-        How the trees make the model's prediction: by their mean, or in another way, which only
-        the model knows.
+        How the trees are combined to the prediction of the model: "mean", or None for any other
+        way.
     """
 
     kind: str
@@ -173,21 +174,23 @@ def summarise(
     feature_names: Sequence[Any] | None = None,
     categories: Mapping[Any, Sequence[Any]] | None = None,
 ) -> ModelSummary:
-    """Read a fitted model as trees with names.
+    """Summarize a fitted model as trees with feature names and labels.
 
     Parameters
     ----------
     model : PCTClassifier, ensemble of PCTs, or local architecture
-        Fitted.
+        A fitted model.
     feature_names : sequence of str, optional
-        One per feature. None: the columns of `fit`'s data frame, or x0, x1, ….
+        One name per feature. By default, the columns of the data frame passed to `fit`, or x0,
+        x1, ….
     categories : mapping of feature name to sequence, optional
-        What the codes of nominal features stand for; a data frame has told the model.
+        Names of the categories of nominal features. By default, those of the data frame passed
+        to `fit`.
 
     Returns
     -------
     ModelSummary
-        Its trees.
+        The trees of the model.
 
     Examples
     --------
@@ -199,7 +202,7 @@ def summarise(
     """
     if isinstance(model, type) or not hasattr(model, "fit"):
         raise TypeError(
-            f"model is {model!r}, but only a fitted estimator can be read. Fit one first."
+            f"model must be a fitted estimator, got {model!r}. Pass a fitted estimator."
         )
     check_is_fitted(model)
     named = list(_named_trees(model))
@@ -233,10 +236,10 @@ def _named_trees(model: Any) -> Iterator[tuple[str, Sequence[int], _core.Tree]]:
         yield from _local_trees(model)
     else:
         inside = next((n for n in ("estimator_", "estimators_") if hasattr(model, n)), None)
-        remedy = f" Give its {inside}, if that is one." if inside else ""
+        remedy = f" Pass its {inside} if they are trees of ramify." if inside else ""
         raise TypeError(
-            f"model is a {type(model).__name__}, which is no tree and no set of trees of "
-            f"ramify.{remedy}"
+            f"model must be a tree or a set of trees of ramify, got {type(model).__name__}."
+            f"{remedy}"
         )
 
 
@@ -255,13 +258,14 @@ def _local_trees(model: LocalClassifier) -> Iterator[tuple[str, Sequence[int], _
                 yield f"{name}, tree {k}", labels, tree
     if not found:
         raise TypeError(
-            f"model is a {type(model).__name__} of other libraries' estimators, but only trees "
-            "and forests of ramify can be read. Use their own tools on its named_estimators_."
+            f"model must contain trees or forests of ramify, got {type(model).__name__} with "
+            "estimators of other libraries. Inspect its named_estimators_ with the tools of these "
+            "libraries."
         )
 
 
 def _leaf_shares(tree: _core.Tree) -> sparse.csr_array[np.float64]:
-    """Return which part of a row that stops in a node ends in each leaf, nodes × nodes."""
+    """Return the fraction of a row in a node that ends in each leaf, nodes × nodes."""
     n_nodes = len(tree.feature)
     rows: list[int] = []
     columns: list[int] = []
@@ -292,7 +296,7 @@ def _read_nodes(tree: _core.Tree, features: FeatureNames) -> Iterator[NodeSummar
             parent[child], branch[child], depth[child] = number, b, depth[number] + 1
         n_unknown = 0
         if len(children) > 1:
-            # A row without a value is counted in every branch.
+            # A row with a missing value is counted in every branch.
             surplus = sum(n_samples[child] for child in children) - n_samples[number]
             n_unknown = max(0, surplus // (len(children) - 1))
         yield NodeSummary(

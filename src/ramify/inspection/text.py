@@ -1,4 +1,4 @@
-"""Trees as text: tests with their branches, leaves with a piece of the hierarchy."""
+"""Export trees as text: tests with their branches, leaves with part of the hierarchy."""
 
 from __future__ import annotations
 
@@ -31,38 +31,41 @@ def export_text(
     max_depth: int | None = None,
     max_trees: int | None = 10,
 ) -> str:
-    """Write a tree, or a set of trees, for people to read.
+    """Build a text report of a tree or of a set of trees.
 
-    Every test is a question, and below it stand its branches. A leaf shows how many training
-    rows it has, and the labels worth knowing as an indented piece of the hierarchy, each with
-    its probability and by how much that differs from the whole tree's.
+    Every test is shown as a question, followed by its branches. A leaf shows its number of
+    training rows and its relevant labels as an indented part of the hierarchy, each with its
+    probability and the difference to the probability at the root.
 
     Parameters
     ----------
     model : PCTClassifier, ensemble, local architecture, or other set of trees
-        Fitted; see `summarise`.
+        A fitted model; see `summarise`.
     feature_names : sequence of str, optional
-        One per feature. None: the columns of `fit`'s data frame, or x0, x1, ….
+        One name per feature. By default, the columns of the data frame passed to `fit`, or x0,
+        x1, ….
     categories : mapping of feature name to sequence, optional
-        What the codes of nominal features stand for; a data frame has told the model.
+        Names of the categories of nominal features. By default, those of the data frame passed
+        to `fit`.
     threshold : float
-        Labels from this probability on are shown.
+        Show labels with at least this probability.
     min_change : float or None
-        So are labels that differ this much from the root of the tree; None: none of them.
+        Also show labels whose probability differs from that at the root by at least this much.
+        None disables this.
     max_labels : int, optional
-        At most so many labels a leaf, those that differ most from the root.
+        Maximum number of labels per leaf; those that differ most from the root are shown.
     labels : sequence of labels, optional
-        Show exactly these in every leaf instead.
+        Show exactly these labels in every leaf instead.
     max_depth : int, optional
-        Below so many tests, the tree is cut and shown as if it ended there.
+        Maximum depth to show. Deeper parts of the tree are cut off.
     max_trees : int, optional
-        Of a set of trees, at most so many.
+        Maximum number of trees to show.
 
     Returns
     -------
     str
-        The text. Thresholds have as many digits as it takes; "± unknown" counts training rows
-        that had no value and went down all branches in parts.
+        The report. Thresholds have as many digits as necessary. "± 3 missing" is the number of
+        training rows whose value was missing and which were divided among all branches.
 
     Examples
     --------
@@ -95,7 +98,7 @@ def export_text(
 
 
 def count_rows(n_rows: int) -> str:
-    """Return a number of rows in words.
+    """Format a number of rows.
 
     Examples
     --------
@@ -107,7 +110,7 @@ def count_rows(n_rows: int) -> str:
 
 @dataclass(frozen=True)
 class _Line:
-    """Text at the left, figures in columns at the right."""
+    """A line of the report: text on the left, numbers in columns on the right."""
 
     left: str
     right: tuple[str, ...] = ()
@@ -126,7 +129,7 @@ class _Writer:
     max_depth: int | None
 
     def write(self, number: int, lead: str, below: str) -> Iterator[_Line]:
-        """Write a node and all below it; `lead` precedes its first line, `below` the others."""
+        """Yield the lines of a subtree; `lead` precedes the first line, `below` the others."""
         node = self.tree.nodes[number]
         cut = self.max_depth is not None and node.depth >= self.max_depth
         if node.test is None or cut:
@@ -134,8 +137,8 @@ class _Writer:
             yield _Line(f"{lead}{count_rows(node.n_samples)}{more}")
             yield from _leaf_lines(self.tree, node, below, self.choice)
             return
-        unknown = f" ± {node.n_unknown} unknown" if node.n_unknown else ""
-        yield _Line(f"{lead}{node.test.question}?  {count_rows(node.n_samples)}{unknown}")
+        missing = f" ± {node.n_unknown} missing" if node.n_unknown else ""
+        yield _Line(f"{lead}{node.test.question}?  {count_rows(node.n_samples)}{missing}")
         for branch, child in enumerate(node.children):
             last = branch == len(node.children) - 1
             answer = node.test.answer(branch)
@@ -147,7 +150,7 @@ class _Writer:
 
 
 def count_tests(tree: TreeSummary, node: NodeSummary) -> str:
-    """Return how many tests a node and those below it have, in words."""
+    """Format the number of tests in the subtree of a node."""
     stack, n_tests = [node.number], 0
     while stack:
         inner = tree.nodes[stack.pop()]
@@ -168,18 +171,18 @@ def _leaf_lines(
     if outline.n_hidden:
         yield _Line(f"{below}   … {outline.n_hidden} more")
     if not outline.lines:
-        yield _Line(f"{below}   no label from {choice.threshold:g} on")
+        yield _Line(f"{below}   no label with probability ≥ {choice.threshold:g}")
 
 
 def _align(lines: list[_Line]) -> list[str]:
-    """Put the figures of all lines below each other."""
+    """Align the numbers of all lines."""
     width = max((len(line.left) for line in lines if line.right), default=0) + _MIN_GAP
     aligned = []
     for line in lines:
         if not line.right:
             aligned.append(line.left)
             continue
-        # Dots stand in even columns, so that those of neighbouring lines are in line.
+        # Dots are placed in even columns so that those of adjacent lines are aligned.
         gap = width - len(line.left)
         dots = "".join(_DOTS[k % 2] for k in range(len(line.left), width))
         leader = f"  {dots[2:]}" if gap > 3 else " " * gap

@@ -1,1 +1,1 @@
-"""Trees drawn as SVG, Graphviz and matplotlib figures."""
+"""Draw trees as SVG, Graphviz and matplotlib figures."""

@@ -1,4 +1,4 @@
-"""Places for the boxes of a tree: no box on another, parents in the middle of their children."""
+"""Lay out the boxes of a tree without overlaps, with parents centered above their children."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ def make_picture(
     max_depth: int | None,
     sideways: bool | None,
 ) -> Picture:
-    """Draw trees on one sheet.
+    """Lay out trees in one picture.
 
     Parameters
     ----------
     trees : sequence of TreeSummary
         The trees.
     choice : LabelChoice
-        Which labels their leaves show.
+        Which labels to show in leaves.
     max_depth : int or None
-        Below so many tests trees are cut.
+        Maximum depth to show.
     sideways : bool or None
-        Whether roots are at the left; None: where a tree has more than a few leaves.
+        Whether roots are on the left. If None, they are if a tree has more than a few leaves.
 
     Returns
     -------
     Picture
-        Boxes and edges with their places.
+        Boxes and edges with their positions.
     """
     choice.check()
     if max_depth is not None:
@@ -54,19 +54,19 @@ def make_picture(
 
 
 def place_boxes(picture: Picture, *, sideways: bool) -> Picture:
-    """Give every box of a tree a place.
+    """Compute the positions of the boxes of a tree.
 
     Parameters
     ----------
     picture : Picture
-        From `draw_boxes`.
+        The result of `draw_boxes`.
     sideways : bool
-        Whether the root is at the left instead of the top.
+        Whether the root is on the left instead of at the top.
 
     Returns
     -------
     Picture
-        The same with places and a size.
+        The picture with positions and a size.
     """
     boxes = picture.boxes
     children = _children(len(boxes), picture.edges)
@@ -79,7 +79,7 @@ def place_boxes(picture: Picture, *, sideways: bool) -> Picture:
     middle = _middles(children, breadth, needed)
     placed = []
     for k, box in enumerate(boxes):
-        # Sideways boxes begin at their rank's line, so that texts stand in columns.
+        # Sideways boxes of the same depth are left-aligned, so that texts form columns.
         rank = starts[depth[k]] + along[k] / 2
         x, y = (rank, middle[k]) if sideways else (middle[k], rank)
         placed.append(replace(box, x=x, y=y))
@@ -125,7 +125,7 @@ def _rank_starts(depth: list[int], along: list[float], gap: float) -> list[float
 
 
 def _needed(children: list[list[int]], breadth: list[float]) -> list[float]:
-    """Return the breadth that each subtree takes."""
+    """Return the breadth of each subtree."""
     needed = list(breadth)
     for k in reversed(range(len(children))):
         if children[k]:
@@ -135,7 +135,7 @@ def _needed(children: list[list[int]], breadth: list[float]) -> list[float]:
 
 
 def _middles(children: list[list[int]], breadth: list[float], needed: list[float]) -> list[float]:
-    """Return the middle of each box across the direction of growth."""
+    """Return the center of each box perpendicular to the direction of growth."""
     start = [0.0] * len(children)
     middle = [0.0] * len(children)
     for k, below in enumerate(children):
@@ -156,19 +156,19 @@ def _middles(children: list[list[int]], breadth: list[float], needed: list[float
 
 
 def arrange(pictures: Sequence[Picture], max_width: float = 1100.0) -> Picture:
-    """Put several trees on one sheet, row by row.
+    """Arrange several trees in one picture, row by row.
 
     Parameters
     ----------
     pictures : sequence of Picture
-        With places.
+        Pictures with positions.
     max_width : float
-        A new row begins where a tree would go beyond, in points.
+        Maximum width of a row in points.
 
     Returns
     -------
     Picture
-        All of them.
+        The combined picture.
     """
     x = y = row_height = width = 0.0
     boxes: list[Box] = []

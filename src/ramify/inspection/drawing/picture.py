@@ -1,4 +1,4 @@
-"""What a drawn tree consists of: boxes with lines of text, and edges between them."""
+"""The elements of a drawn tree: boxes with lines of text, and edges between them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Box", "BoxLine", "Edge", "Picture", "draw_boxes"]
 
 FONT_SIZE = 10.0
 LINE_HEIGHT = 14.0
-CHAR_WIDTH = 6.0  # of an average letter at that size
+CHAR_WIDTH = 6.0  # average character width at this font size
 PADDING = 7.0
 _WRAP = 26
 _MAX_NAME = 34
@@ -31,11 +31,11 @@ class BoxLine:
     Attributes
     ----------
     text : str
-        What stands at the left.
+        The text on the left.
     kind : {"question", "note", "label"}
-        The test; a remark in small grey letters; a label of the hierarchy.
+        A test, a note in small gray type, or a label of the hierarchy.
     probability : float or None
-        Of a label: stands at the right, and as a bar behind the text.
+        Probability of a label, shown on the right and as a bar behind the text.
     """
 
     text: str
@@ -45,24 +45,24 @@ class BoxLine:
 
 @dataclass(frozen=True)
 class Box:
-    """A node of the picture, its middle at (x, y); y grows downwards.
+    """A node of the picture, centered at (x, y); y increases downwards.
 
     Attributes
     ----------
     node : int
-        The number of the node.
+        Number of the node.
     lines : tuple of BoxLine
-        Its text.
+        Lines of text.
     purity : float
-        From 0, as mixed as the root, to 1, all rows alike.
+        From 0 (as mixed as the root) to 1 (all rows have the same labels).
     is_leaf : bool
-        Whether it predicts.
+        Whether the node is a leaf.
     is_cut : bool
-        Whether there are tests below that are not drawn.
+        Whether there are tests below the node that are not drawn.
     hint : str
-        All that leads there, for those who point at it.
+        The conditions on the path to the node, shown as a tooltip.
     x, y, width, height : float
-        Where it is and how large, in points.
+        Position and size in points.
     """
 
     node: int
@@ -79,7 +79,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Edge:
-    """A branch: the boxes it joins (by position in the list), the answer, its share."""
+    """A branch: the boxes it connects (positions in the list), the answer and its share."""
 
     above: int
     below: int
@@ -94,15 +94,15 @@ class Picture:
     Attributes
     ----------
     titles : tuple of (str, float, float)
-        Names of trees, and where their lines of text begin.
+        Names of trees and the positions of their text.
     boxes : tuple of Box
-        Parents before their children.
+        The nodes, parents before their children.
     edges : tuple of Edge
         The branches.
     width, height : float
-        The size of the whole, in points.
+        Size of the picture in points.
     sideways : bool
-        Whether the root is at the left instead of the top.
+        Whether the root is on the left instead of at the top.
     """
 
     titles: tuple[tuple[str, float, float], ...]
@@ -114,16 +114,16 @@ class Picture:
 
 
 def draw_boxes(tree: TreeSummary, choice: LabelChoice, max_depth: int | None) -> Picture:
-    """Return the boxes of a tree, without places yet.
+    """Return the boxes of a tree, without positions.
 
     Parameters
     ----------
     tree : TreeSummary
         The tree.
     choice : LabelChoice
-        Which labels its leaves show.
+        Which labels to show in leaves.
     max_depth : int or None
-        Below so many tests the tree is cut.
+        Maximum depth to show.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def draw_boxes(tree: TreeSummary, choice: LabelChoice, max_depth: int | None) ->
 
 
 def _spread(value: NDArray[np.float64]) -> float:
-    """Return how mixed the labels are: the sum of their variances."""
+    """Return the sum of the variances of the labels."""
     return float((value * (1 - value)).sum())
 
 
@@ -199,7 +199,7 @@ def _test_lines(node: NodeSummary) -> Iterator[BoxLine]:
         ways = ""
         if len(node.children) == 2:
             ways = f": {node.shares[0]:.0%} yes, {node.shares[1]:.0%} no"
-        yield BoxLine(f"{node.n_unknown} unknown{ways}".replace("%", " %"), "note")
+        yield BoxLine(f"{node.n_unknown} missing{ways}".replace("%", " %"), "note")
 
 
 def _leaf_lines(
@@ -210,7 +210,7 @@ def _leaf_lines(
         name = _shorten(line.name)
         yield BoxLine(f"{'  ' * line.level}{name}", "label", line.probability)
     if not outline.lines:
-        yield BoxLine(f"no label from {choice.threshold:g} on", "note")
+        yield BoxLine(f"no label with probability ≥ {choice.threshold:g}", "note")
     more = f", {outline.n_hidden} more labels" if outline.n_hidden else ""
     yield BoxLine(f"{count_rows(node.n_samples)}{more}", "note")
     if cut:
@@ -218,5 +218,5 @@ def _leaf_lines(
 
 
 def _shorten(name: str) -> str:
-    """Keep the end of a long name, where it differs from its neighbours."""
+    """Truncate a long name at the start; names usually differ at the end."""
     return name if len(name) <= _MAX_NAME else f"…{name[1 - _MAX_NAME :]}"

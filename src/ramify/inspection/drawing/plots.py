@@ -1,4 +1,4 @@
-"""Trees drawn by matplotlib."""
+"""Plot trees with matplotlib."""
 
 from __future__ import annotations
 
@@ -43,35 +43,36 @@ def plot_tree(
     max_trees: int | None = 9,
     sideways: bool | None = None,
 ) -> Axes:
-    """Draw a tree, or a set of small trees, with matplotlib.
+    """Plot a tree or a set of small trees with matplotlib.
 
-    Nodes are the greener the purer they are. A leaf shows a piece of the hierarchy with
-    probabilities as figures and bars; a test at which training rows had no value says how many,
-    and in which parts they went on. Branches are as wide as their share of the rows.
+    Purer nodes are greener. A leaf shows part of the hierarchy with probabilities as numbers and
+    bars. A test shows the number of training rows with a missing value and how they were divided
+    among the branches. The width of a branch is proportional to its share of the rows.
 
     Parameters
     ----------
     model : PCTClassifier, ensemble, local architecture, or other set of trees
-        Fitted; see `summarise`.
+        A fitted model; see `summarise`.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure, large enough for ten-point letters.
+        Axes to draw on. By default, a new figure is created, large enough for 10-point text.
     feature_names, categories, threshold, min_change
         As in `export_text`.
     max_labels : int, optional
-        At most so many labels a leaf, those that differ most from the root.
+        Maximum number of labels per leaf; those that differ most from the root are shown.
     labels : sequence of labels, optional
-        Show exactly these in every leaf instead.
+        Show exactly these labels in every leaf instead.
     max_depth : int, optional
-        Below so many tests the tree is cut; cut nodes have a dashed frame.
+        Maximum depth to show. Nodes with hidden tests below them have a dashed frame.
     max_trees : int, optional
-        Of a set of trees, at most so many.
+        Maximum number of trees to show.
     sideways : bool, optional
-        Whether the root is at the left instead of the top. None: if a tree has many leaves.
+        Whether the root is on the left instead of at the top. If None, it is if a tree has many
+        leaves.
 
     Returns
     -------
     matplotlib.axes.Axes
-        What was drawn on.
+        The axes drawn on.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def plot_tree(
 
 
 class _Brush:
-    """Draws on axes whose units are points of the picture, letters scaled along."""
+    """Draws on axes whose units are points of the picture; text is scaled accordingly."""
 
     def __init__(self, ax: Axes, scale: float) -> None:
         self.ax = ax

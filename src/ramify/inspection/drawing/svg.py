@@ -1,4 +1,4 @@
-"""Trees as SVG and as Graphviz files: pictures that scale, without any library."""
+"""Export trees as SVG and Graphviz files, without additional libraries."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def export_svg(
     max_trees: int | None = 9,
     sideways: bool | None = None,
 ) -> str:
-    """Draw a tree, or a set of small trees, as SVG.
+    """Export a tree or a set of small trees as SVG.
 
     Parameters
     ----------
     model : PCTClassifier, ensemble, local architecture, or other set of trees
-        Fitted; see `summarise`.
+        A fitted model; see `summarise`.
     path : str or path, optional
-        Where to write the picture as well.
+        File to write the picture to.
     feature_names, categories, threshold, min_change
         As in `export_text`.
     max_labels, labels, max_depth, max_trees, sideways
@@ -61,7 +61,7 @@ def export_svg(
     Returns
     -------
     str
-        The SVG text. Pointing at a node shows what leads there.
+        The SVG source. The tooltip of a node shows the conditions on its path.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def export_svg(
 
 
 def purity_colour(purity: float) -> str:
-    """Return the colour of a node: white where it is as mixed as the root, green when pure.
+    """Return the color of a node: white if it is as mixed as the root, green if it is pure.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def _svg_edge(picture: Picture, edge: Edge) -> Iterator[str]:
 
 
 def edge_ends(picture: Picture, edge: Edge) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return where an edge leaves its upper box and where it reaches the lower one."""
+    """Return the points where an edge leaves the parent box and enters the child box."""
     above, below = picture.boxes[edge.above], picture.boxes[edge.below]
     if picture.sideways:
         return (above.x + above.width / 2, above.y), (below.x - below.width / 2, below.y)
@@ -137,10 +137,10 @@ def edge_ends(picture: Picture, edge: Edge) -> tuple[tuple[float, float], tuple[
 
 
 def answer_place(picture: Picture, edge: Edge) -> tuple[float, float, str]:
-    """Return where the answer of an edge stands: near the box that it leads to."""
+    """Return the position of the answer of an edge: near the child box."""
     (x0, y0), (x, y) = edge_ends(picture, edge)
     if picture.sideways:
-        # On the side that the curve does not come from.
+        # On the side opposite to the incoming curve.
         return x - 6, y + (FONT_SIZE + 2 if y > y0 + 1 else -5), "end"
     if abs(x - x0) < 1:
         return x + 6, y - 6, "start"
@@ -194,14 +194,14 @@ def export_graphviz(
     max_trees: int | None = 9,
     sideways: bool = False,
 ) -> str:
-    r"""Write a tree, or a set of small trees, in the language of Graphviz.
+    r"""Export a tree or a set of small trees in Graphviz format.
 
     Parameters
     ----------
     model : PCTClassifier, ensemble, local architecture, or other set of trees
-        Fitted; see `summarise`.
+        A fitted model; see `summarise`.
     path : str or path, optional
-        Where to write the text as well.
+        File to write the source to.
     feature_names, categories, threshold, min_change
         As in `export_text`.
     max_labels, labels, max_depth, max_trees, sideways
@@ -210,7 +210,7 @@ def export_graphviz(
     Returns
     -------
     str
-        The text, for ``dot -Tpdf``.
+        The Graphviz source, for example for ``dot -Tpdf``.
 
     Examples
     --------

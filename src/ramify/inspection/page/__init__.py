@@ -1,1 +1,1 @@
-"""The explorer: one HTML page for one model."""
+"""The explorer: an HTML page to inspect a model."""

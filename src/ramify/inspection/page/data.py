@@ -1,4 +1,4 @@
-"""What the explorer page knows: a model and some rows as plain lists and numbers."""
+"""The data of the explorer page: a model and some rows as lists and numbers."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ __all__ = ["describe_model", "describe_rows"]
 
 _DIGITS = 4
 _CURVE_POINTS = 40
-_LEAST_SCORE = 0.01  # smaller probabilities of a forest are not carried along
+_LEAST_SCORE = 0.01  # smaller probabilities of a forest are not included
 
 
 def describe_model(model: Any, summary: ModelSummary, max_trees: int) -> dict[str, Any]:
-    """Return labels, features and trees.
+    """Return the labels, features and trees of a model.
 
     Parameters
     ----------
     model : estimator
-        Fitted.
+        A fitted model.
     summary : ModelSummary
-        The same as trees.
+        The trees of the model.
     max_trees : int
-        At most so many trees.
+        Maximum number of trees.
 
     Returns
     -------
     dict
-        What JSON can hold.
+        The data, which can be converted to JSON.
     """
     tested = {int(j) for tree in summary.trees for j in np.unique(tree.tree.feature)}
     found = importances(model)
@@ -74,7 +74,7 @@ def _describe_labels(hierarchy: Hierarchy) -> dict[str, Any]:
 
 
 def _page_name(hierarchy: Hierarchy, label: int) -> str:
-    """Return what a label is called below its parent; codes of digits are known by their path."""
+    """Return the name of a label below its parent; numeric codes are shown as full paths."""
     name = short_name(hierarchy, label)
     return str(hierarchy.labels[label]) if name.isdigit() else name
 
@@ -95,7 +95,7 @@ def _describe_tree(summary: TreeSummary) -> dict[str, Any]:
     tree = summary.tree
     tests = [node.test for node in summary.nodes]
     columns = summary.labels[tree.value_label]
-    # Small trees of local models name labels in an order of their own.
+    # Trees of local models have their labels in a different order.
     leaves = sparse.csr_array(
         (tree.value, columns, tree.value_indptr),
         shape=(len(tree.feature), summary.hierarchy.n_labels),
@@ -115,7 +115,7 @@ def _describe_tree(summary: TreeSummary) -> dict[str, Any]:
         "shares": _rounded(tree.share, 8),
         "n": tree.n_samples.tolist(),
         "weight": _rounded(tree.weight, 3),
-        "unknown": [node.n_unknown for node in summary.nodes],
+        "missing": [node.n_unknown for node in summary.nodes],
         "valueStart": leaves.indptr.tolist(),
         "valueLabel": leaves.indices.tolist(),
         "value": _rounded(leaves.data, _DIGITS),
@@ -126,7 +126,7 @@ def _describe_tree(summary: TreeSummary) -> dict[str, Any]:
 
 
 def _purity(values: sparse.csr_array[np.float64]) -> NDArray[np.float64]:
-    """Return for each node how much less mixed its labels are than the root's."""
+    """Return the purity of each node relative to the root, from 0 to 1."""
     squares = values.multiply(values)
     spread = np.asarray(values.sum(axis=1) - squares.sum(axis=1), dtype=np.float64).ravel()
     if spread[0] <= 0:
@@ -135,7 +135,7 @@ def _purity(values: sparse.csr_array[np.float64]) -> NDArray[np.float64]:
 
 
 def _top_labels(summary: TreeSummary) -> tuple[list[int], NDArray[np.float64]]:
-    """Return the label of each node that is most above its share of all rows, or -1."""
+    """Return the label of each node that exceeds its frequency in all rows most, or -1."""
     values = summary.values
     root = summary.value(0)
     top, top_value = [-1] * values.shape[0], np.zeros(values.shape[0])
@@ -145,7 +145,7 @@ def _top_labels(summary: TreeSummary) -> tuple[list[int], NDArray[np.float64]]:
             continue
         labels, shares = values.indices[begin:end], values.data[begin:end]
         gain = np.round(shares - root[labels], 6)
-        # Of equals the last, which is the most specific.
+        # In case of ties, take the last label, which is the most specific.
         best = len(gain) - 1 - int(np.argmax(gain[::-1]))
         top[node], top_value[node] = int(labels[best]), shares[best]
     return top, top_value
@@ -160,27 +160,27 @@ def describe_rows(
     names: Sequence[Any] | None,
     max_rows: int,
 ) -> dict[str, Any]:
-    """Return some rows, their labels, and the precision-recall curve of every label.
+    """Return some rows, their labels, and the precision-recall curves of all labels.
 
     Parameters
     ----------
     model : estimator
-        Fitted.
+        A fitted model.
     summary : ModelSummary
-        The same as trees.
+        The trees of the model.
     X : array-like, sparse matrix or data frame
-        Rows with the columns of `fit`.
+        Rows with the same columns as in `fit`.
     y : array-like or None
-        Their labels.
+        Labels of the rows.
     names : sequence of str or None
-        What the rows are called; None: the index of a data frame, or their numbers.
+        Names of the rows. If None, the index of a data frame, or row numbers.
     max_rows : int
-        At most so many rows are carried along, evenly chosen; curves are of all.
+        Maximum number of rows to include, evenly spaced. Curves are computed from all rows.
 
     Returns
     -------
     dict
-        What JSON can hold.
+        The data, which can be converted to JSON.
     """
     coded = read_features(model, X, model.schema_)
     n_rows = coded.shape[0]
@@ -188,7 +188,7 @@ def describe_rows(
     shown = np.unique(np.linspace(0, n_rows - 1, min(n_rows, max_rows)).round().astype(int))
     cells = coded[shown] if isinstance(coded, np.ndarray) else coded.tocsr()[shown].toarray()
     rows: dict[str, Any] = {"names": [called[i] for i in shown], "X": _cells(cells)}
-    found: dict[str, Any] = {"rows": rows, "dataName": f"{n_rows:,} rows given"}
+    found: dict[str, Any] = {"rows": rows, "dataName": f"computed on {n_rows:,} rows"}
     scores = model.predict_proba(X)
     if len(summary.trees) > 1:
         rows["scores"] = _sparse_scores(scores[shown])
@@ -208,7 +208,7 @@ def _row_names(X: Any, names: Sequence[Any] | None, n_rows: int) -> list[str]:
         names = index if named else [f"row {i}" for i in range(n_rows)]
     if len(names) != n_rows:
         raise ValueError(
-            f"names has {len(names)} entries, but X has {n_rows} rows. Give one name per row."
+            f"names has {len(names)} entries, but X has {n_rows} rows. Pass one name per row."
         )
     called = [str(name) for name in names]
     if len(set(called)) < len(called):
@@ -217,7 +217,7 @@ def _row_names(X: Any, names: Sequence[Any] | None, n_rows: int) -> list[str]:
 
 
 def _cells(cells: NDArray[Any]) -> list[list[float | None]]:
-    """Return rows with None for unknown values; whole numbers without a point, to be short."""
+    """Return rows with None for missing values and integers where possible, to save space."""
     return [
         [None if v != v else int(v) if v == int(v) else v for v in row]  # noqa: PLR0124
         for row in cells.tolist()
@@ -240,7 +240,7 @@ def _curves(Y: Any, scores: NDArray[np.float64], hierarchy: Hierarchy) -> dict[i
     for label, curve in zip(np.flatnonzero(counts).tolist(), curves, strict=True):
         points = np.arange(len(curve.recall))
         if len(points) > _CURVE_POINTS:
-            # Evenly along the curve, ends included.
+            # Points evenly spaced along the curve, including its ends.
             way = np.hypot(np.diff(curve.recall), np.diff(curve.precision)).cumsum()
             wanted = np.linspace(0, way[-1], _CURVE_POINTS)
             points = np.unique(np.append(np.searchsorted(way, wanted), len(points) - 1))

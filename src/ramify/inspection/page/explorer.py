@@ -1,4 +1,4 @@
-"""One page on which to explore a model: trees, labels, examples, features."""
+"""Write an HTML page to explore a model: trees, labels, rows, features."""
 
 from __future__ import annotations
 
@@ -32,38 +32,39 @@ def explore(
     max_trees: int = 10,
     max_rows: int = 1000,
 ) -> Path:
-    """Write a page on which to explore a model: one file, which loads nothing from anywhere.
+    """Write a self-contained HTML page to explore a model.
 
-    The page shows the decision tree, to pan, zoom, open and close; the labels of each node on
-    the hierarchy, with their change against the node above; for each label the leaves that
-    predict it and its precision-recall curve; how an example goes down the tree; and what the
-    features matter. It can be used by keyboard and with a screen reader.
+    The page shows the decision tree, which can be panned, zoomed, expanded and collapsed; the
+    labels of each node with the change from its parent; for each label the leaves that predict it
+    and its precision-recall curve; the path of a row through the tree; and the feature
+    importances. It can be used with the keyboard and with a screen reader. The page loads no
+    external resources.
 
     Parameters
     ----------
     model : PCTClassifier, ensemble, local architecture, or other set of trees
-        Fitted; see `summarise`.
+        A fitted model; see `summarise`.
     X : array-like, sparse matrix or data frame, optional
-        Rows to pick examples from.
+        Rows to include in the page.
     y : array-like, optional
-        Their labels, for precision-recall curves.
+        Labels of the rows, for precision-recall curves.
     path : str or path
-        Where the page goes.
+        File to write.
     title : str, optional
-        What the page is called.
+        Title of the page.
     names : sequence of str, optional
-        What the rows are called. None: the index of a data frame, or their numbers.
+        Names of the rows. By default, the index of a data frame, or row numbers.
     feature_names, categories
         As in `export_text`.
     max_trees : int
-        At most so many trees of a set are on the page.
+        Maximum number of trees to include.
     max_rows : int
-        At most so many rows, evenly chosen; curves are of all rows.
+        Maximum number of rows to include, evenly spaced. Curves are computed from all rows.
 
     Returns
     -------
     Path
-        Where the page is.
+        The file written.
 
     Examples
     --------
@@ -80,7 +81,7 @@ def explore(
     check_number("max_trees", max_trees, 1, whole=True)
     check_number("max_rows", max_rows, 1, whole=True)
     if X is None and y is not None:
-        raise ValueError("y is given without X. Give both, or neither.")
+        raise ValueError("y was passed without X. Pass both or neither.")
     summary = summarise(model, feature_names=feature_names, categories=categories)
     data = describe_model(model, summary, max_trees)
     if X is not None:
@@ -97,7 +98,7 @@ def _fill_template(title: str, data: Mapping[str, Any]) -> str:
     script = "\n".join(
         folder.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS
     )
-    # In JSON within HTML only "<" can do harm: it might end the element.
+    # In JSON within HTML only "<" must be escaped, because it could end the element.
     content = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     parts = {
         "style": folder.joinpath("style.css").read_text(encoding="utf-8"),
@@ -106,6 +107,6 @@ def _fill_template(title: str, data: Mapping[str, Any]) -> str:
         "data": content.replace("<", "\\u003c"),
     }
     page = folder.joinpath("page.html").read_text(encoding="utf-8")
-    for name in ("style", "script", "title", "data"):  # data last: it may hold anything
+    for name in ("style", "script", "title", "data"):  # data last, as it may contain placeholders
         page = page.replace("{{" + name + "}}", parts[name])
     return page

@@ -1,1 +1,1 @@
-"""Rules: extraction, simplification, text and JSON."""
+"""Extract rules from trees, simplify them and format them as text and JSON."""

@@ -1,4 +1,4 @@
-"""Conditions of rules: all tests of a path on one feature as one interval or set."""
+"""Conditions of rules: the tests of a path on one feature, merged into an interval or set."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ __all__ = ["Condition", "merge_tests"]
 
 @dataclass(frozen=True)
 class Condition:
-    """What a rule asks of one feature.
+    """A condition of a rule on one feature.
 
     Attributes
     ----------
     feature : int
-        The column.
+        Position of the feature.
     name : str
-        Its name.
+        Name of the feature.
     above, up_to : float
-        Numeric features: above < value ≤ up_to; infinite where there is no bound.
+        Numeric features: above < value ≤ up_to; infinite if there is no bound.
     bound_texts : tuple of str
-        The bounds in as many digits as it takes.
+        The bounds as text, with as many digits as necessary.
     code_parts : tuple of float
-        Nominal features: for each category the part of a row that meets the condition, 1 or 0,
-        or something between where a test has not seen the category.
+        Nominal features: the fraction of a row that meets the condition, for each category. It is
+        1 or 0, or between them if a test has not seen the category in training.
     categories : tuple of str
-        Nominal features: the names of the categories.
+        Nominal features: names of the categories.
     unknown_part : float
-        The part of a row with an unknown value that meets the condition.
+        The fraction of a row with a missing value that meets the condition.
     """
 
     feature: int
@@ -49,23 +49,23 @@ class Condition:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What two conditions share that say the same."""
+        """A key that is equal for equivalent conditions."""
         return (self.feature, self.above, self.up_to, self.code_parts)
 
     def match(self, column: NDArray[Any]) -> NDArray[np.float64]:
-        """Return for each value of a column the part of the row that meets the condition."""
+        """Return the fraction of each row that meets the condition, given a column."""
         values = np.asarray(column, dtype=np.float64)
-        unknown = np.isnan(values)
+        missing = np.isnan(values)
         if self.code_parts:
-            unknown |= (values < 0) | (values >= len(self.code_parts))
-            codes = np.where(unknown, 0, values).astype(np.int64)
+            missing |= (values < 0) | (values >= len(self.code_parts))
+            codes = np.where(missing, 0, values).astype(np.int64)
             parts = np.asarray(self.code_parts)[codes]
         else:
             parts = ((values > self.above) & (values <= self.up_to)).astype(np.float64)
-        return np.where(unknown, self.unknown_part, parts)
+        return np.where(missing, self.unknown_part, parts)
 
     def to_text(self) -> str:
-        """Write the condition."""
+        """Return the condition as text."""
         if self.code_parts:
             pairs = zip(self.categories, self.code_parts, strict=True)
             members = [name for name, part in pairs if part == 1]
@@ -78,7 +78,7 @@ class Condition:
         return f"{low} < {self.name} ≤ {high}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the condition as JSON has it: exact bounds, None where there is none."""
+        """Return the condition as a dict for JSON, with exact bounds; None means no bound."""
         if self.code_parts:
             pairs = zip(self.categories, self.code_parts, strict=True)
             return {
@@ -100,12 +100,12 @@ def merge_tests(path: Iterable[tuple[NodeTest, int, float]]) -> tuple[Condition,
     Parameters
     ----------
     path : iterable of (test, branch, share)
-        The tests from the root down, the branch taken and its share of the weight.
+        The tests from the root down, with the branch taken and its share of the weight.
 
     Returns
     -------
     tuple of Condition
-        In the order in which the path first asks for their features.
+        The conditions, in the order in which the path first tests their features.
     """
     merged: dict[int, Condition] = {}
     for test, branch, share in path:

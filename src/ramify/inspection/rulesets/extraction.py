@@ -1,4 +1,4 @@
-"""From trees to rules: paths, simplification, duplicates, figures on other rows."""
+"""Extract rules from trees, simplify and merge them, and evaluate them on other rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Columns", "match_rows", "measure_rules", "merge_equal", "read_rules"
 
 
 def root_prior(summary: ModelSummary) -> NDArray[np.float64]:
-    """Return each label's share at the roots of the trees that know it."""
+    """Return the mean frequency of each label at the roots of the trees that predict it."""
     total = np.zeros(summary.hierarchy.n_labels)
     counts = np.zeros(summary.hierarchy.n_labels)
     for tree in summary.trees:
@@ -65,7 +65,7 @@ def read_rules(tree: TreeSummary, wanted: NDArray[Any] | None) -> Iterator[Rule]
 
 
 def _find_ends(tree: TreeSummary, values: sparse.csr_array[np.float64]) -> list[bool]:
-    """Tell which nodes end a rule: leaves, and nodes whose leaves all predict the same."""
+    """Return which nodes end a rule: leaves, and nodes whose leaves all predict the same."""
     signatures: list[bytes | None] = [None] * len(tree.nodes)
     for node in reversed(tree.nodes):
         if node.is_leaf:
@@ -79,7 +79,7 @@ def _find_ends(tree: TreeSummary, values: sparse.csr_array[np.float64]) -> list[
 
 
 def merge_equal(found: list[Rule], *, by_tree: bool) -> list[Rule]:
-    """Merge rules with the same conditions; `by_tree` only those of one tree."""
+    """Merge rules with the same conditions; with `by_tree`, only those of the same tree."""
     groups: dict[Any, list[Rule]] = {}
     for rule in found:
         key = frozenset(condition.key for condition in rule.conditions)
@@ -93,7 +93,7 @@ def _mean_rule(group: list[Rule]) -> Rule:
     probability = np.zeros(len(labels))
     for rule in group:
         probability[np.searchsorted(labels, rule.labels)] += rule.probability / n_trees
-    unknown = {
+    missing = {
         c.feature: float(
             np.mean(
                 [o.unknown_part for r in group for o in r.conditions if o.feature == c.feature]
@@ -102,7 +102,7 @@ def _mean_rule(group: list[Rule]) -> Rule:
         for c in group[0].conditions
     }
     return Rule(
-        conditions=tuple(replace(c, unknown_part=unknown[c.feature]) for c in group[0].conditions),
+        conditions=tuple(replace(c, unknown_part=missing[c.feature]) for c in group[0].conditions),
         labels=labels,
         probability=probability,
         precision=probability,
@@ -114,7 +114,7 @@ def _mean_rule(group: list[Rule]) -> Rule:
 
 
 def measure_rules(found: Iterable[Rule], X: Any, Y: sparse.csr_array[np.int32]) -> Iterator[Rule]:
-    """Measure support and precision of rules on rows."""
+    """Compute support and precision of rules on the given rows."""
     columns = Columns(X)
     transposed = Y.T.tocsr()
     for rule in found:
@@ -130,7 +130,7 @@ def measure_rules(found: Iterable[Rule], X: Any, Y: sparse.csr_array[np.int32]) 
 
 
 class Columns:
-    """Columns of X, dense or sparse, one at a time."""
+    """Access to single columns of a dense or sparse X."""
 
     def __init__(self, X: Any) -> None:
         self.n_rows = X.shape[0]
@@ -147,7 +147,7 @@ class Columns:
 
 
 def match_rows(conditions: Sequence[Condition], columns: Columns) -> NDArray[np.float64]:
-    """Return the part of each row that meets all conditions."""
+    """Return the fraction of each row that meets all conditions."""
     parts = np.ones(columns.n_rows)
     for condition in conditions:
         parts *= condition.match(columns[condition.feature])

@@ -1,4 +1,4 @@
-"""Rules as text, as a pandas frame and as JSON."""
+"""Format rules as text, as a pandas data frame and as JSON."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def text_of_rules(
     prior: NDArray[np.float64],
     choice: LabelChoice,
 ) -> str:
-    """Write rules as IF lines, each above the labels it predicts with precision and lift."""
+    """Format rules as IF lines, each followed by its labels with precision and lift."""
     lines = []
     for rule in found:
         lines.append(f"IF {rule.to_text()}  [{_count(rule)}]")
@@ -64,7 +64,7 @@ def _label_lines(
     if outline.n_hidden:
         yield f"… {outline.n_hidden} more labels"
     if not outline.lines:
-        yield f"no label from {choice.threshold:g} on"
+        yield f"no label with precision ≥ {choice.threshold:g}"
 
 
 def frame_of_rules(
@@ -108,7 +108,7 @@ def json_of_rules(
     prior: NDArray[np.float64],
     min_precision: float,
 ) -> str:
-    """Return a list of objects, bounds and probabilities exact."""
+    """Return a JSON list of rules, with exact bounds and probabilities."""
     content = []
     for rule in found:
         said = zip(

@@ -1,4 +1,4 @@
-"""Rules: every leaf as one if-then sentence, with support, precision and lift."""
+"""The rules of a model: one rule per leaf, with support, precision and lift."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ __all__ = ["LabelRule", "Rule", "RuleSet", "rules"]
 
 
 class RuleSet(Sequence[Rule]):
-    """The rules of a model, those with the largest coverage first.
+    """The rules of a model, sorted by decreasing coverage.
 
     Parameters
     ----------
     found : iterable of Rule
         The rules.
     model : estimator
-        The model they were read from.
+        The model.
     summary : ModelSummary
-        The same as trees.
+        The trees of the model.
     prior : ndarray of shape (n_labels,)
-        Each label's share of all rows.
+        Fraction of all rows that have each label.
 
     Attributes
     ----------
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     prior : ndarray of shape (n_labels,)
-        Each label's share of all rows.
+        Fraction of all rows that have each label.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class RuleSet(Sequence[Rule]):
 
     @property
     def hierarchy(self) -> Hierarchy:
-        """The labels."""
+        """The label hierarchy."""
         return self._summary.hierarchy
 
     def __getitem__(self, number: Any) -> Any:
@@ -78,19 +78,19 @@ class RuleSet(Sequence[Rule]):
         return f"<{len(self)} rule{plural} of a {self._summary.kind}>"
 
     def for_label(self, label: Label, n_best: int | None = None) -> list[LabelRule]:
-        """Return the rules that speak for a label, best first.
+        """Return the rules in favor of a label, best first.
 
         Parameters
         ----------
         label : str or int
             A label.
         n_best : int, optional
-            At most so many.
+            Maximum number of rules.
 
         Returns
         -------
         list of LabelRule
-            Those with a lift above 1, by coverage × lift; of equals the more precise first.
+            The rules with a lift above 1, sorted by coverage × lift and then by precision.
         """
         position = self.hierarchy.index(label)
         prior = float(self.prior[position])
@@ -107,23 +107,24 @@ class RuleSet(Sequence[Rule]):
         return found[:n_best]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Predict by the rules alone.
+        """Predict with the rules.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Rows with the same columns as in `fit`.
 
         Returns
         -------
         ndarray of shape (n, n_labels)
-            What the model's own `predict_proba` returns; but in a forest with deduplicated
-            rules, rows with unknown values get mean shares of the trees that have the rule.
+            The same as the model's `predict_proba`, except for rows with missing values in a
+            forest with deduplicated rules: they are divided by the mean shares of the trees that
+            contain the rule.
         """
         if self._summary.combination is None:
             raise ValueError(
-                f"a {self._summary.kind} combines its trees in a way of its own, so that their "
-                "rules alone do not predict. Use the model's predict_proba."
+                f"the prediction of a {self._summary.kind} is not a sum over its trees, so rules "
+                "cannot reproduce it. Use predict_proba of the model."
             )
         X = read_features(self._model, X, self._model.schema_)
         n_trees = len(self._summary.trees)
@@ -139,16 +140,17 @@ class RuleSet(Sequence[Rule]):
     def to_text(
         self, *, threshold: float = 0.5, max_labels: int | None = None, n_best: int | None = None
     ) -> str:
-        """Write the rules for people.
+        """Format the rules as text.
 
         Parameters
         ----------
         threshold : float
-            Labels from this probability on are shown.
+            Show labels with at least this probability.
         max_labels : int, optional
-            At most so many a rule, those that differ most from their share of all rows.
+            Maximum number of labels per rule; those whose precision differs most from their
+            frequency in all rows are shown.
         n_best : int, optional
-            At most so many rules.
+            Maximum number of rules.
 
         Returns
         -------
@@ -162,28 +164,28 @@ class RuleSet(Sequence[Rule]):
         return f"{text}… {hidden} more rules\n" if hidden else text
 
     def to_frame(self, *, min_precision: float = 0.5) -> Any:
-        """Return a pandas frame with one row per rule and label.
+        """Return a pandas data frame with one row per rule and label.
 
         Parameters
         ----------
         min_precision : float
-            Leave out labels that are less precise.
+            Leave out labels with a lower precision.
 
         Returns
         -------
         pandas.DataFrame
-            Columns rule, label, precision, lift, score, support, coverage, n_trees, conditions;
-            for each label the best rule first.
+            Columns rule, label, precision, lift, score, support, coverage, n_trees, conditions,
+            sorted by label with the best rule first.
         """
         return frame_of_rules(self, self.hierarchy, self.prior, min_precision)
 
     def to_json(self, *, min_precision: float = 0.0) -> str:
-        """Return the rules as JSON, bounds and probabilities exact.
+        """Return the rules as JSON, with exact bounds and probabilities.
 
         Parameters
         ----------
         min_precision : float
-            Leave out labels that are less precise.
+            Leave out labels with a lower precision.
 
         Returns
         -------
@@ -205,29 +207,31 @@ def rules(
 ) -> RuleSet:
     """Return the rules of a tree or of a set of trees.
 
-    A rule is simplified without changing what it predicts: the tests of a feature become one
-    condition, and tests whose leaves all predict the same are left out.
+    Rules are simplified without changing their predictions: the tests of a feature are merged
+    into one condition, and tests whose leaves all predict the same are left out.
 
     Parameters
     ----------
     model : PCTClassifier, ensemble, local architecture, or other set of trees
-        Fitted; see `summarise`.
+        A fitted model; see `summarise`.
     X, y : array-like, optional
-        Rows on which support, precision and lift are measured; by default they are those of the
-        training rows, which the trees remember.
+        Rows on which to compute support, precision and lift. By default, the values of the
+        training rows are used, which are stored in the trees.
     labels : iterable of labels, optional
-        Only what the rules say of these; tests that do not matter for them are left out.
+        Restrict the rules to these labels; tests that do not affect them are left out.
     feature_names : sequence of str, optional
-        One per feature. None: the columns of `fit`'s data frame, or x0, x1, ….
+        One name per feature. By default, the columns of the data frame passed to `fit`, or x0,
+        x1, ….
     categories : mapping of feature name to sequence, optional
-        What the codes of nominal features stand for; a data frame has told the model.
+        Names of the categories of nominal features. By default, those of the data frame passed
+        to `fit`.
     deduplicate : bool
-        Whether equal rules of several trees become one, which has the mean of their figures.
+        Whether to merge equal rules of several trees into one rule with mean values.
 
     Returns
     -------
     RuleSet
-        The rules, those with the largest coverage first.
+        The rules, sorted by decreasing coverage.
 
     Examples
     --------
@@ -248,7 +252,7 @@ def rules(
     """
     if (X is None) != (y is None):
         given, missing = ("X", "y") if y is None else ("y", "X")
-        raise ValueError(f"{given} is given without {missing}. Give both, or neither.")
+        raise ValueError(f"{given} was passed without {missing}. Pass both or neither.")
     summary = summarise(model, feature_names=feature_names, categories=categories)
     wanted = None if labels is None else np.sort(summary.hierarchy.indices(labels))
     found = [rule for tree in summary.trees for rule in read_rules(tree, wanted)]

@@ -1,4 +1,4 @@
-"""One rule, and what it says of one label."""
+"""A rule, and its prediction for one label."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ __all__ = ["LabelRule", "Rule"]
 
 @dataclass(frozen=True)
 class Rule:
-    """If all conditions hold, these labels have these probabilities.
+    """A rule: if all conditions hold, the labels have the given probabilities.
 
     Attributes
     ----------
     conditions : tuple of Condition
-        One per feature; without any the rule always holds.
+        One condition per feature. A rule without conditions always holds.
     labels : ndarray of int
         Positions in the hierarchy of the labels with a probability above 0.
     probability : ndarray of float
-        What the model predicts for them.
+        Predicted probabilities of these labels.
     precision : ndarray of float
-        The share of the covered rows that have them.
+        Fraction of the covered rows that have each of these labels.
     support : float
-        How many rows it covers; rows with unknown values count in parts.
+        Number of rows covered; rows with missing values count fractionally.
     coverage : float
-        Its share of all rows.
+        Fraction of all rows covered.
     tree : str
-        The name of its tree; of the first of several.
+        Name of the tree, or of the first of several trees.
     n_trees : int
-        How many trees of a forest have it.
+        Number of trees of a forest that contain the rule.
     """
 
     conditions: tuple[Condition, ...]
@@ -47,13 +47,13 @@ class Rule:
     n_trees: int = 1
 
     def to_text(self) -> str:
-        """Return the conditions as words."""
+        """Return the conditions as text."""
         return " and ".join(c.to_text() for c in self.conditions) or "always"
 
 
 @dataclass(frozen=True)
 class LabelRule:
-    """What a rule says of one label.
+    """The prediction of a rule for one label.
 
     Attributes
     ----------
@@ -62,11 +62,11 @@ class LabelRule:
     label : str or int
         The label.
     precision : float
-        The share of the covered rows that have it.
+        Fraction of the covered rows that have the label.
     lift : float
-        How many times that is the label's share of all rows.
+        Precision divided by the fraction of all rows that have the label.
     score : float
-        Coverage × lift: the share of the label's rows that the rule covers.
+        Coverage × lift: the fraction of the rows of the label that the rule covers.
     """
 
     rule: Rule

@@ -1,4 +1,4 @@
-/* Makers of elements: text is always text, never markup. */
+/* Create elements; text is always inserted as text, never as markup. */
 
 const SVG_NS = "http://www.w3.org/2000/svg";
 

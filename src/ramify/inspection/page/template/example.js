@@ -1,10 +1,10 @@
-/* The pane of an example: pick or type one, and watch it go down the tree. */
+/* The pane of a row: select or edit a row and see its path through the tree. */
 
 class ExamplePane {
   constructor(app, element) {
     this.app = app;
     this.element = element;
-    this.outline = new Outline(app.model, { name: "Labels of the example", pick: (label) => app.chooseLabel(label) });
+    this.outline = new Outline(app.model, { name: "Labels of the row", pick: (label) => app.chooseLabel(label) });
     this.values = app.model.features.map(() => null);
     this.row = -1;
     this.build();
@@ -15,14 +15,14 @@ class ExamplePane {
     const parts = [];
     if (model.rows) {
       const names = h("datalist", { id: "row-names" }, ...model.rows.names.map((name) => h("option", { value: name })));
-      this.input = h("input", { list: "row-names", placeholder: "Pick an example by name", "aria-label": "Pick an example by name", onchange: () => this.pick() });
-      parts.push(h("div", { class: "row" }, this.input, this.step(-1, "‹", "Example before"), this.step(1, "›", "Next example")), names);
+      this.input = h("input", { list: "row-names", placeholder: "Select a row by name", "aria-label": "Select a row by name", onchange: () => this.pick() });
+      parts.push(h("div", { class: "row" }, this.input, this.step(-1, "‹", "Previous row"), this.step(1, "›", "Next row")), names);
     }
-    this.fields = h("div", { class: "values", role: "group", "aria-label": "Values of the example" });
+    this.fields = h("div", { class: "values", role: "group", "aria-label": "Values of the row" });
     this.steps = h("ol", { class: "path" });
     this.result = h("h3", { role: "status" });
-    parts.push(h("h3", { text: "Values: change them and watch; empty is unknown" }), this.fields,
-      h("h3", { text: "Its way down" }), this.steps, this.result, this.outline.element);
+    parts.push(h("h3", { text: "Values (editable; leave empty for missing)" }), this.fields,
+      h("h3", { text: "Path through the tree" }), this.steps, this.result, this.outline.element);
     this.element.append(...parts);
   }
 
@@ -50,7 +50,7 @@ class ExamplePane {
     this.app.view.pass(new Map());
   }
 
-  /* Lets the example fall, and says where it went. */
+  /* Follows the row through the tree and shows the result. */
   run(refill) {
     const { model, tree, view } = this.app;
     const parts = tree.drop(this.values);
@@ -64,20 +64,20 @@ class ExamplePane {
     this.explain(asked, parts);
     const truth = this.row >= 0 ? this.truth(this.row) : null;
     const whole = this.row >= 0 && this.untouched() ? this.wholeModel(this.row) : null;
-    const where = leaves.length === 1 ? `leaf ${largest}` : `${leaves.length} leaves in parts, most of it in leaf ${largest}`;
-    const marks = truth ? "; ✓ true" : "";
-    this.result.textContent = whole ? `Labels by all ${model.nTrees} trees, change against all rows${marks}` : `Labels of ${where}, change against all rows${marks}`;
+    const where = leaves.length === 1 ? `leaf ${largest}` : `${leaves.length} leaves, mostly leaf ${largest}`;
+    const marks = truth ? "; ✓ marks true labels" : "";
+    this.result.textContent = whole ? `Labels predicted by all ${model.nTrees} trees, and change from all rows${marks}` : `Labels of ${where}, and change from all rows${marks}`;
     this.outline.show(whole || prediction, tree.values(0), truth);
     if (refill) view.showWay(largest);
     view.draw();
-    this.app.say(`The example reaches ${where}`);
+    this.app.say(`The row reaches ${where}`);
   }
 
   untouched() {
     return this.app.model.rows.X[this.row].every((value, j) => value === this.values[j]);
   }
 
-  /* What all trees of a forest say, for an example of the data. */
+  /* The prediction of all trees of a forest for a row of the data. */
   wholeModel(row) {
     const { scores } = this.app.model.rows;
     if (!scores) return null;
@@ -97,7 +97,7 @@ class ExamplePane {
       const j = tree.feature[i];
       const b = tree.branchOf(i, this.values[j]);
       const value = `${model.features[j].name} = ${model.featureValue(j, this.values[j])}`;
-      const answer = b < 0 ? "all branches, in parts" : model.answer(tree, i, b);
+      const answer = b < 0 ? "divided among all branches" : model.answer(tree, i, b);
       const part = parts.get(i) < 0.9995 ? `${Math.round(100 * parts.get(i))} %: ` : "";
       const item = h("li", {}, part, h("button", { class: "link", type: "button", text: `${model.question(tree, i)}?`, onclick: () => view.choose(i) }), ` ${answer} (${value})`);
       if (b >= 0) item.append(h("small", { text: this.biggest(i, tree.children(i)[b]) }));
@@ -133,7 +133,7 @@ class ExamplePane {
     const { categories } = this.app.model.features[j];
     const value = this.values[j];
     if (categories) {
-      const field = h("select", { id, onchange: () => this.set(j, field.value) }, h("option", { value: "", text: "unknown" }),
+      const field = h("select", { id, onchange: () => this.set(j, field.value) }, h("option", { value: "", text: "missing" }),
         ...categories.map((name, code) => h("option", { value: code, text: name })));
       field.value = value === null ? "" : String(value);
       return field;

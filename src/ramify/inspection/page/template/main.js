@@ -1,4 +1,4 @@
-/* Ties the panes together. */
+/* Connects the panes. */
 
 class App {
   constructor(model) {
@@ -25,7 +25,7 @@ class App {
     const select = document.getElementById("tree-select");
     select.append(...model.trees.map((tree, k) => h("option", { value: k, text: tree.name || `tree ${k + 1}` })));
     if (model.nTrees > model.trees.length) {
-      select.append(h("option", { disabled: true, text: `… ${model.nTrees - model.trees.length} more are not in this page` }));
+      select.append(h("option", { disabled: true, text: `… ${model.nTrees - model.trees.length} more trees not included in this page` }));
     }
     document.getElementById("tree-choice").hidden = model.nTrees < 2;
     select.addEventListener("change", () => this.setTree(Number(select.value)));
@@ -98,18 +98,18 @@ class App {
     this.label = label;
     this.view.colourBy(label);
     this.showColour();
-    if (label !== undefined) this.say(`The tree is coloured by ${this.model.labels[label]}`);
+    if (label !== undefined) this.say(`Nodes are coloured by the probability of ${this.model.labels[label]}`);
   }
 
   showColour() {
-    const text = this.label === undefined ? "Colour: how alike the rows are" : `Colour: ${this.model.labels[this.label]}`;
+    const text = this.label === undefined ? "Colour: node purity" : `Colour: ${this.model.labels[this.label]}`;
     const ends = this.label === undefined ? ["", ""] : ["0", fine(this.view.largest)];
     const parts = [h("span", { text }), h("span", { text: ends[0] }), h("span", { class: "ramp", "aria-hidden": "true" }), h("span", { text: ends[1] })];
-    if (this.label !== undefined) parts.push(h("button", { class: "link", type: "button", text: "back", onclick: () => this.panes.label.close() }));
+    if (this.label !== undefined) parts.push(h("button", { class: "link", type: "button", text: "reset", onclick: () => this.panes.label.close() }));
     document.getElementById("colour").replaceChildren(...parts);
   }
 
-  /* The rows of the data that get to a node, those that do so whole first. */
+  /* The rows of the data that reach a node, those with the largest fraction first. */
   examplesOf(node) {
     if (!this.rowParts) this.rowParts = this.model.rows.X.map((row) => this.tree.drop(row));
     const found = [];

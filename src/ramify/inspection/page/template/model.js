@@ -1,5 +1,5 @@
 "use strict";
-/* The model as data: trees of flat arrays, labels, rows, and the few sums that the page needs. */
+/* The model as data: trees as flat arrays, labels and rows, and computations on them. */
 
 class Tree {
   constructor(raw, nLabels) {
@@ -32,7 +32,7 @@ class Tree {
     return found;
   }
 
-  /* Adds the leaves below a node, each by its share, to an array of one number per label. */
+  /* Adds the label probabilities of the leaves below a node, weighted by their shares, to `out`. */
   addValues(i, part, out) {
     const stack = [[i, part]];
     while (stack.length) {
@@ -83,7 +83,7 @@ class Tree {
     return value >= 0 && value < codes.length ? codes[Math.floor(value)] : -1;
   }
 
-  /* Which part of a row passes each node: all of it, or parts where a value is unknown. */
+  /* The fraction of a row that reaches each node: less than 1 below a test with a missing value. */
   drop(row) {
     const parts = new Map();
     const stack = [[0, 1]];
@@ -99,7 +99,7 @@ class Tree {
     return parts;
   }
 
-  /* The variance of a label that the tests of each feature explain. */
+  /* The fraction of the variance of a label explained by the tests of each feature. */
   explained(label, nFeatures) {
     const p = this.column(label);
     const found = new Float64Array(nFeatures);
@@ -128,13 +128,13 @@ class Model {
   }
 
   featureValue(j, value) {
-    if (value === null || value === undefined || Number.isNaN(value)) return "unknown";
+    if (value === null || value === undefined || Number.isNaN(value)) return "missing";
     const names = this.features[j].categories;
     if (names) return value < names.length ? names[Math.floor(value)] : String(value);
     return String(Number(value.toPrecision(6)));
   }
 
-  /* Sentences about tests. */
+  /* Text for tests. */
   condition(tree, i, b) {
     const name = this.features[tree.feature[i]].name;
     const codes = tree.codes[i];

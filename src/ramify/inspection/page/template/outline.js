@@ -1,9 +1,9 @@
-/* The hierarchy as a collapsible outline with bars; only the lines in sight are in the page. */
+/* The hierarchy as a collapsible outline with bars; only visible lines are in the document. */
 
 const LINE = 26;
 
 class Outline {
-  /* options: name for screen readers, pick(label) when a line is chosen */
+  /* options: name for screen readers, pick(label) called when a line is selected */
   constructor(model, options) {
     this.model = model;
     this.options = options;
@@ -17,7 +17,7 @@ class Outline {
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
 
-  /* values: one number per label; reference: the same elsewhere, or null; truth: set or null */
+  /* values: one number per label; reference: values to compare with, or null; truth: set or null */
   show(values, reference, truth) {
     Object.assign(this, { values, reference, truth });
     this.open = new Set();
@@ -42,7 +42,7 @@ class Outline {
     return this.nFound;
   }
 
-  /* By its own name; by its whole path where the text has a part of a path. */
+  /* Match the name, or the whole path if the text contains a separator. */
   matches(label) {
     const name = this.model.short[label].toLowerCase();
     return name.includes(this.text) || (this.text.includes(this.model.separator) && this.model.labels[label].toLowerCase().includes(this.text));
@@ -107,7 +107,7 @@ class Outline {
     },
     h("span", { class: "fill", style: `width:${100 * value}%` }),
     this.name(label, turn, open),
-    h("span", { class: "true", text: isTrue ? "✓" : "", title: "a true label of this example" }),
+    h("span", { class: "true", text: isTrue ? "✓" : "", title: "true label of this row" }),
     h("span", { class: "figure", text: two(value) }),
     h("span", { class: `figure change ${change > 0 ? "up" : "down"}`, text: moved ? signed(change) : "" }));
   }
@@ -141,7 +141,7 @@ class Outline {
     this.refresh();
   }
 
-  /* Opens all above a label and brings it into sight. */
+  /* Expands all ancestors of a label and scrolls to it. */
   reveal(label) {
     this.chosen = label;
     this.text = "";

@@ -1,4 +1,4 @@
-/* The panes at the side: a node, the labels, an example, the features. */
+/* The side panes: node, labels and features. */
 
 class NodePane {
   constructor(app, element) {
@@ -18,10 +18,10 @@ class NodePane {
       h("button", { class: "link", type: "button", text: model.condition(tree, tree.parent[i], tree.branch[i]), onclick: () => this.app.view.choose(tree.parent[i]) })));
     const parts = [
       h("h2", { text: `${kind} ${node}: ${rowsText(tree.n[node])}, ${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %` }),
-      leaf ? null : h("p", {}, "asks: ", h("strong", { text: model.question(tree, node) }),
-        tree.unknown[node] ? h("span", { class: "muted", text: ` (${tree.unknown[node]} unknown go down every branch in parts)` }) : null),
+      leaf ? null : h("p", {}, "Test: ", h("strong", { text: model.question(tree, node) }),
+        tree.missing[node] ? h("span", { class: "muted", text: ` (${rowsText(tree.missing[node])} with a missing value, divided among all branches)` }) : null),
     ];
-    if (conditions.length) parts.push(h("h3", { text: "What leads here" }), h("ol", { class: "path" }, ...conditions));
+    if (conditions.length) parts.push(h("h3", { text: "Path to this node" }), h("ol", { class: "path" }, ...conditions));
     parts.push(...this.examples(node), ...this.heading(node));
     this.element.replaceChildren(...parts.filter(Boolean), this.outline.element);
     this.fill();
@@ -31,18 +31,18 @@ class NodePane {
     const { app } = this;
     if (!app.model.rows) return [];
     const found = app.examplesOf(node);
-    if (!found.length) return [h("h3", { text: "No examples of the data get here" })];
+    if (!found.length) return [h("h3", { text: "No rows of the data reach this node" })];
     const shown = found.slice(0, 60);
-    const more = found.length > shown.length ? `, ${shown.length} of them` : "";
-    return [h("h3", { text: `Examples of the data: ${found.length}${more}` }), h("div", { class: "chips" }, ...shown.map((row) => h("button",
+    const more = found.length > shown.length ? ` (first ${shown.length} shown)` : "";
+    return [h("h3", { text: `Rows of the data: ${found.length}${more}` }), h("div", { class: "chips" }, ...shown.map((row) => h("button",
       { type: "button", text: app.model.rows.names[row], onclick: () => app.chooseExample(row) })))];
   }
 
   heading(node) {
     const pick = h("select", { "aria-label": "Compare the labels with", onchange: (event) => { this.against = event.target.value; this.fill(); } },
-      h("option", { value: "parent", text: "the node above" }), h("option", { value: "root", text: "all rows" }));
+      h("option", { value: "parent", text: "the parent node" }), h("option", { value: "root", text: "all rows" }));
     pick.value = this.against;
-    const title = h("h3", { text: "Labels, and change against" });
+    const title = h("h3", { text: "Labels, and change from" });
     return node === 0 ? [h("h3", { text: "Labels of all rows" })] : [h("div", { class: "row" }, title, pick)];
   }
 
@@ -59,7 +59,7 @@ class LabelPane {
     this.element = element;
     this.outline = new Outline(app.model, { name: "All labels", pick: (label) => this.choose(label) });
     this.count = h("span", { class: "muted", role: "status" });
-    this.input = h("input", { type: "search", placeholder: "Search a label", "aria-label": "Search a label",
+    this.input = h("input", { type: "search", placeholder: "Search for a label", "aria-label": "Search for a label",
       oninput: () => this.search(), onkeydown: (event) => this.enter(event) });
     this.details = h("div", { id: "label-details" });
     element.append(h("div", { class: "row" }, this.input, this.count), this.details, this.outline.element);
@@ -90,7 +90,7 @@ class LabelPane {
     this.outline.focus();
   }
 
-  /* The label nearest to what was typed: the same name, then one that begins so, then any. */
+  /* The best match for the search text: an equal name, then a name that starts with it, then any. */
   best() {
     const { text, shown } = this.outline;
     const { labels, short } = this.app.model;
@@ -114,7 +114,7 @@ class LabelPane {
     const close = h("button", { type: "button", text: "×", "aria-label": "Close the label", onclick: () => this.close() });
     this.details.replaceChildren(
       h("div", { class: "row" }, h("h2", { style: "flex:1", text: model.labels[label] }), close),
-      h("p", { class: "muted" }, `${fine(tree.values(0)[label])} of all rows`, above.length ? "; below " : "", ...up.flatMap((b) => [b, " "])),
+      h("p", { class: "muted" }, `${fine(tree.values(0)[label])} of all rows`, above.length ? "; child of " : "", ...up.flatMap((b) => [b, " "])),
       ...this.leaves(label), ...this.curve(label));
   }
 
@@ -144,18 +144,18 @@ class LabelPane {
       h("td", {}, h("button", { class: "link", type: "button", text: `leaf ${i}`, onclick: () => view.choose(i) }),
         h("span", { class: "muted", text: i ? ` ${cut(model.condition(tree, tree.parent[i], tree.branch[i]), 24)}` : "" })),
       h("td", { text: two(p[i]) }), h("td", { text: rowsText(tree.n[i]) })));
-    const title = `${found.length} of the tree's leaves give it a chance, ${sure} of 0.5 or more`;
+    const title = `Leaves that predict this label: ${found.length}, ${sure} with probability ≥ 0.5`;
     return [h("h3", { text: title }), h("table", { class: "figures" }, h("tbody", {}, ...rows))];
   }
 
   curve(label) {
     const found = this.app.model.curves && this.app.model.curves[label];
-    if (!found) return this.app.model.curves ? [h("p", { class: "muted", text: "No row of the data has this label: it has no curve." })] : [];
+    if (!found) return this.app.model.curves ? [h("p", { class: "muted", text: "No curve: no row of the data has this label." })] : [];
     const x = (r) => (34 + 220 * r).toFixed(1);
     const y = (p) => (136 - 128 * p).toFixed(1);
     const points = found.recall.map((r, k) => `${x(r)},${y(found.precision[k])}`);
-    const about = `Precision-recall curve, area ${fine(found.area)}; a random order has ${fine(found.prevalence)}`;
-    return [h("h3", { text: `${about} (${this.app.model.dataName})` }), s("svg", { class: "curve", viewBox: "0 0 270 160", role: "img", "aria-label": about },
+    const about = `Precision-recall curve, area ${fine(found.area)} (random ranking: ${fine(found.prevalence)})`;
+    return [h("h3", { text: `${about}, ${this.app.model.dataName}` }), s("svg", { class: "curve", viewBox: "0 0 270 160", role: "img", "aria-label": about },
       s("path", { class: "axis", d: `M${x(0)} ${y(1)}V${y(0)}H${x(1)}` }),
       s("path", { class: "axis", d: `M${x(0)} ${y(0.5)}H${x(1)}`, "stroke-dasharray": "2 4" }),
       s("polygon", { class: "area", points: `${x(found.recall[0])},${y(0)} ${points.join(" ")} ${x(1)},${y(0)}` }),
@@ -177,12 +177,12 @@ class FeaturePane {
 
   show() {
     const { model, tree, label } = this.app;
-    const parts = [h("p", { class: "muted", text: "The share of the labels' variance that tests of a feature explain, on the training rows." })];
+    const parts = [h("p", { class: "muted", text: "Fraction of the label variance explained by the tests of each feature, on the training rows." })];
     if (label !== undefined) {
       const found = tree.explained(label, model.features.length);
       parts.push(h("h3", { text: `For ${model.labels[label]}, in this tree` }), this.bars(found, null));
-    } else parts.push(h("p", { class: "muted", text: "Choose a label to see what matters for it." }));
-    const whole = model.nTrees > 1 ? `For all labels: mean of ${model.nTrees} trees, and spread` : "For all labels";
+    } else parts.push(h("p", { class: "muted", text: "Select a label to see the importances for it." }));
+    const whole = model.nTrees > 1 ? `For all labels: mean of ${model.nTrees} trees, with standard deviation` : "For all labels";
     parts.push(h("h3", { text: whole }), this.bars(model.importances, model.nTrees > 1 ? model.importanceSpread : null));
     this.element.replaceChildren(...parts);
   }
@@ -199,6 +199,6 @@ class FeaturePane {
       }
       return [h("span", { text: features[j].name }), bar, h("span", { text: values[j].toFixed(3) })];
     });
-    return order.length ? h("div", { class: "bars" }, ...cells) : h("p", { class: "muted", text: "no test matters for it" });
+    return order.length ? h("div", { class: "bars" }, ...cells) : h("p", { class: "muted", text: "no test affects it" });
   }
 }

@@ -1,9 +1,9 @@
-/* The decision tree: pan, zoom, open and close; only what is in sight is drawn. */
+/* The decision tree: pan, zoom, expand and collapse; only visible parts are drawn. */
 
 const CARD = { width: 212, height: 46, rank: 268, slot: 58 };
 
 class TreeView {
-  /* options: choose(node) when a node is chosen */
+  /* options: choose(node) called when a node is selected */
   constructor(svg, model, options) {
     Object.assign(this, { svg, model, options });
     this.scene = s("g", { class: "scene" });
@@ -24,7 +24,7 @@ class TreeView {
     this.fit(1);
   }
 
-  /* Opens the largest nodes until about `limit` nodes are to be seen. */
+  /* Expands the largest nodes until about `limit` nodes are visible. */
   firstOpen(limit) {
     const open = new Set();
     const queue = [0];
@@ -69,7 +69,7 @@ class TreeView {
     return { width: Math.max(box.width, 50), height: Math.max(box.height, 50) };
   }
 
-  /* Shows all of it; with a least scale, the root and as much as there is room for. */
+  /* Shows the whole tree; with a minimum scale, the root and as much as fits. */
   fit(least) {
     const { width, height } = this.size();
     const room = { width: width - 60, height: height - 100 };
@@ -97,7 +97,7 @@ class TreeView {
     this.scene.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
     const seen = this.inSight(0);
     const drawn = this.drawn;
-    const everything = this.coarse() && this.wasCoarse;  // from far away all is there
+    const everything = this.coarse() && this.wasCoarse;  // at a small scale everything is drawn
     const stale = !drawn || (!everything && (seen.left < drawn.left || seen.right > drawn.right || seen.top < drawn.top
       || seen.bottom > drawn.bottom || this.coarse() !== this.wasCoarse));
     if (stale && !this.waiting) {
@@ -141,8 +141,8 @@ class TreeView {
     return [...edges, ...nodes];
   }
 
-  /* From far away: all edges in two paths, all cards in one path per shade, so that thousands of
-     nodes stay quick. Clicks are found by place. */
+  /* At a small scale, draw all edges as two paths and all cards as one path per shade, so that
+     thousands of nodes stay responsive. Clicks are resolved by position. */
   farParts() {
     const paths = { edge: "", passed: "" };
     const shades = Array.from({ length: 8 }, () => "");
@@ -206,11 +206,11 @@ class TreeView {
   }
 
   note(node) {
-    const unknown = this.tree.unknown[node] ? `, ${this.tree.unknown[node]} unknown` : "";
+    const missing = this.tree.missing[node] ? `, ${this.tree.missing[node]} missing` : "";
     const label = this.column === null ? "" : ` · ${fine(this.column[node])}`;
     const part = this.passed.get(node);
-    if (part !== undefined && part < 0.9995) return `${rowsText(this.tree.n[node])} · ${Math.round(100 * part)} % of it${label}`;
-    return rowsText(this.tree.n[node]) + unknown + label;
+    if (part !== undefined && part < 0.9995) return `${rowsText(this.tree.n[node])} · ${Math.round(100 * part)} % of the row${label}`;
+    return rowsText(this.tree.n[node]) + missing + label;
   }
 
   turn(node, open) {
@@ -224,7 +224,7 @@ class TreeView {
     const { tree, model } = this;
     const path = tree.path(node).slice(1).map((i) => model.condition(tree, tree.parent[i], tree.branch[i]));
     const where = path.length ? path[path.length - 1] : "all rows";
-    const what = tree.isLeaf(node) ? `leaf, ${model.labels[tree.top[node]] ?? "no label"} ${two(tree.topValue[node])}` : `asks: ${model.question(tree, node)}`;
+    const what = tree.isLeaf(node) ? `leaf, ${model.labels[tree.top[node]] ?? "no label"} ${two(tree.topValue[node])}` : `test: ${model.question(tree, node)}`;
     return `Node ${node}: ${where}. ${rowsText(tree.n[node])}; ${what}`;
   }
 
@@ -238,7 +238,7 @@ class TreeView {
     }
     this.layout();
     const after = this.places.get(node);
-    this.view.y += (before.y - after.y) * this.view.scale;  // the node stays where it was
+    this.view.y += (before.y - after.y) * this.view.scale;  // keep the node in place
     this.draw();
   }
 
@@ -250,7 +250,7 @@ class TreeView {
     this.fit(open ? Math.min(1, (this.size().width - 60) / this.extent.width) : 1);
   }
 
-  /* Marks a node, opens the way to it and brings it into sight. */
+  /* Selects a node, expands the path to it and scrolls to it. */
   choose(node, quietly) {
     this.chosen = node;
     let changed = false;
@@ -270,11 +270,11 @@ class TreeView {
     const scale = Math.max(this.view.scale, 0.45);
     const outside = place.x < seen.left || place.x + CARD.width > seen.right || place.y < seen.top || place.y + CARD.height > seen.bottom;
     if (!outside && scale === this.view.scale) return;
-    // Right of the middle: what leads there is to its left.
+    // Right of the center, because the path to the node is on its left.
     this.view = { x: 0.66 * width - scale * (place.x + CARD.width / 2), y: height / 2 - scale * (place.y + CARD.height / 2), scale };
   }
 
-  /* Brings a way down into sight: all of it, or its end where it is long. */
+  /* Scrolls to a path: all of it, or its end if it is long. */
   showWay(leaf) {
     const way = this.tree.path(leaf).map((node) => this.places.get(node));
     const { width, height } = this.size();
@@ -291,7 +291,7 @@ class TreeView {
 
   colourBy(label) {
     this.label = label;
-    // Rare labels are seen too: the darkest node is the most probable one.
+    // Colours are relative to the most probable node, so that rare labels are visible too.
     this.column = label === undefined ? null : this.tree.column(label);
     this.largest = this.column ? Math.max(...this.column, 1e-9) : 1;
     this.colours = this.column ? this.column.map((p) => p / this.largest) : this.tree.purity;
