@@ -29,7 +29,7 @@ class PrecisionRecallCurve:
     Attributes
     ----------
     name : str
-        What the curve is of: "pooled", a label, or "level 2".
+        What the curve was computed from: "pooled", a label, or a level such as "level 2".
     recall, precision : ndarray
         The points, by increasing recall; linear interpolation between them is accurate.
     thresholds : ndarray
@@ -77,7 +77,7 @@ class RocCurve:
     Attributes
     ----------
     name : str
-        What the curve is of: "pooled", a label, or "level 2".
+        What the curve was computed from: "pooled", a label, or a level such as "level 2".
     false_positive_rate, true_positive_rate : ndarray
         The points, from (0, 0) to (1, 1).
     thresholds : ndarray

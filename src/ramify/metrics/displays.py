@@ -73,7 +73,7 @@ class CurveDisplay(ABC):
         Returns
         -------
         display
-            What was drawn.
+            The display object.
         """
         scores = scores_of(estimator, X)
         if hierarchy is None:
@@ -116,7 +116,7 @@ class CurveDisplay(ABC):
         Returns
         -------
         display
-            What was drawn.
+            The display object.
         """
         curves = cls._compute(
             y_true,
