@@ -154,7 +154,7 @@ def test_bad_label_matrices(Y, message):
         TREE.close(Y)
 
 
-def test_entry_stored_twice():
+def test_duplicate_entries():
     twice = sparse.csr_array((np.ones(2), [0, 0], [0, 2]), shape=(1, 4))
     with pytest.raises(ValueError, match="Y must not contain duplicate entries"):
         TREE.close(twice)

@@ -113,7 +113,7 @@ def test_probabilities_are_written_sparsely(model: Path, animals: Path, name: st
     assert len(frame) == int((scores >= 0.3).sum())
 
 
-def test_predictions_go_to_files_of_known_kinds(model: Path, animals: Path) -> None:
+def test_predictions_require_a_known_file_format(model: Path, animals: Path) -> None:
     result = run("predict", model, animals / "test.csv", "-o", animals / "p.xlsx")
     assert result.exit_code == 2
     assert "--out must end in one of .csv, .tsv, .parquet" in result.output
@@ -178,7 +178,7 @@ def test_rules_are_printed_for_labels(model: Path) -> None:
     assert "taxonomy/bird" in wrong.output
 
 
-def test_json_for_machines(animals: Path, tmp_path: Path) -> None:
+def test_json_output(animals: Path, tmp_path: Path) -> None:
     result = run(
         *("train", animals / "train.csv", "-t", "taxon", "-o", tmp_path / "m", "-m", "tree"),
         *("--folds", 2, "--json"),
@@ -190,7 +190,7 @@ def test_json_for_machines(animals: Path, tmp_path: Path) -> None:
     assert facts["data"]["labels_per_row"] > 4
 
 
-def test_one_seed_one_result(animals: Path, tmp_path: Path) -> None:
+def test_results_do_not_depend_on_the_number_of_jobs(animals: Path, tmp_path: Path) -> None:
     scores = [
         json.loads(
             run(
@@ -269,7 +269,7 @@ def test_hierarchies_of_every_kind(tmp_path: Path, file: str, text: str) -> None
         (["predict", "{train}", "{train}"], "train.csv"),
     ],
 )
-def test_mistakes_are_told_without_a_traceback(
+def test_user_errors_have_no_traceback(
     animals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str],
     message: str,
 ) -> None:  # fmt: skip
@@ -311,7 +311,7 @@ def test_an_arff_file_of_clus(tmp_path: Path) -> None:
     assert facts["data"]["rows"] == len(fetch("pheno_FUN").splits["test"])
 
 
-def test_nothing_is_written_over_what_is_read(animals: Path, model: Path, tmp_path: Path) -> None:
+def test_input_files_are_never_overwritten(animals: Path, model: Path, tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_bytes((animals / "test.csv").read_bytes())
     for arguments in (("train", path, "-t", "taxon"), ("predict", model, path)):
@@ -341,7 +341,7 @@ def test_models_without_trees_raise_a_clear_error(animals: Path, tmp_path: Path)
         assert "MLkNN" in result.output
 
 
-def test_demo_makes_its_folder_and_refuses_one(tmp_path: Path) -> None:
+def test_demo_creates_its_folder_and_rejects_a_folder_as_output(tmp_path: Path) -> None:
     out = tmp_path / "results" / "demo.md"
     shown = run("demo", "-o", out)
     assert shown.exit_code == 0, shown.output
@@ -352,7 +352,7 @@ def test_demo_makes_its_folder_and_refuses_one(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["results"]
 
 
-def test_study_runs_reports_and_says_what_failed(tmp_path: Path) -> None:
+def test_study_runs_and_reports_failures(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(
         'name = "mine"\n[protocol]\nfolds = 2\n[measures.pooled_auprc]\n'
@@ -390,7 +390,7 @@ def test_study_on_some_of_its_data_sets(tmp_path: Path) -> None:
     assert "top" in report
 
 
-def test_study_names_what_there_is() -> None:
+def test_unknown_studies_and_data_sets_are_named() -> None:
     result = run("study", "levatic2051")
     assert result.exit_code == 2
     assert "animals, bi2012, brdt2015, chelmis2021, gjorgjioski, levatic2015" in result.output

@@ -54,7 +54,7 @@ def test_codes_that_look_like_numbers_stay_codes(tmp_path: Path) -> None:
     assert run("predict", out, test).output.split() == ["B", "A", "B"]
 
 
-def test_booleans_are_alike_with_and_without_blanks(tmp_path: Path) -> None:
+def test_booleans_with_and_without_missing_cells(tmp_path: Path) -> None:
     train, test = tmp_path / "train.csv", tmp_path / "test.csv"
     cells = [("TRUE", "A"), ("FALSE", "B"), ("", "B")] * 10
     train.write_text("\n".join(["winged,labels", *(f"{c},{y}" for c, y in cells)]), "utf-8")
@@ -102,7 +102,7 @@ def test_numbers_that_were_read_as_text_are_not_left_out(tmp_path, cells, messag
     assert run("train", path, "-o", out, "--delimiter", ";", "--drop", "size").exit_code == 2
 
 
-def test_the_model_decides_unless_there_is_a_threshold(tmp_path: Path) -> None:
+def test_predict_is_used_without_a_threshold(tmp_path: Path) -> None:
     path, out = tmp_path / "d.csv", tmp_path / "m.ramify"
     path.write_text("\n".join(["x,labels", *(f"1,{label}" for label in "AAABBBBCCC")]), "utf-8")
     settings = ("-m", "label-powerset", "--folds", 0)
@@ -146,7 +146,7 @@ def test_edges_of_a_hierarchy_with_and_without_a_header(tmp_path: Path, text: st
     assert read_hierarchy(path) == Hierarchy.from_edges([("root", "A"), ("A", "B")], root="root")
 
 
-def test_a_file_of_an_old_mac(tmp_path: Path) -> None:
+def test_classic_mac_line_endings(tmp_path: Path) -> None:
     path = tmp_path / "mac.csv"
     path.write_bytes(b"\r".join([b"x,labels"] + [b"%d,A" % k for k in range(5)]))
     trained = run("train", path, "-o", tmp_path / "m", "-m", "tree", "--folds", 0)

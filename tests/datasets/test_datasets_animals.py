@@ -86,7 +86,7 @@ def test_known_facts(frame):
     assert X.loc["desert locust", "legs"] == 6
 
 
-def test_file_is_sorted_and_in_plain_words():
+def test_file_is_sorted_and_in_lower_case():
     rows = list(csv.DictReader(CSV.read_text(encoding="utf-8").splitlines()))
     assert rows == sorted(rows, key=lambda row: (row["taxonomy"], row["animal"]))
     assert len({row["animal"] for row in rows}) == len(rows)
@@ -103,7 +103,7 @@ def test_figures_are_positive(codes):
     assert np.isnan(numeric).any()
 
 
-def test_there_is_something_to_learn(frame):
+def test_labels_are_learnable(frame):
     X = pd.get_dummies(frame.X[list(NOMINAL)]).to_numpy(float)
     classes = [label for label in frame.hierarchy.levels[1] if label.startswith("taxonomy")]
     y = frame.y[:, [frame.hierarchy.index(label) for label in classes]].toarray().argmax(axis=1)

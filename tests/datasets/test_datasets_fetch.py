@@ -72,7 +72,7 @@ def toy_entry(**of_files):
 
 @pytest.fixture
 def clean(monkeypatch, tmp_path):
-    """No folder of data, an empty cache, a registry of one toy set."""
+    """No data folder, an empty cache and a registry with one toy data set."""
     monkeypatch.delenv("RAMIFY_DATA", raising=False)
     monkeypatch.setenv("RAMIFY_CACHE", str(tmp_path / "cache"))
     use(monkeypatch, toy_entry())
@@ -85,7 +85,7 @@ def use(monkeypatch, entry):
 
 
 class Web:
-    """A stand-in for pooch's downloader: serves contents by address, counts what was asked."""
+    """Replaces pooch's downloader: serves content by URL and records the requests."""
 
     def __init__(self, monkeypatch, contents=None):
         pooch = pytest.importorskip("pooch")
@@ -254,7 +254,7 @@ def test_wrong_checksum_of_a_download_keeps_nothing(clean, monkeypatch):
 
 
 @pytest.mark.parametrize("status", ["rebuilt", "converted"])
-def test_files_made_anew_cannot_be_downloaded(clean, monkeypatch, status):
+def test_converted_files_cannot_be_downloaded(clean, monkeypatch, status):
     use(monkeypatch, toy_entry(status=status))
     web = Web(monkeypatch)
     with pytest.raises(FileNotFoundError, match=f"status is '{status}'.*set RAMIFY_DATA"):
@@ -290,7 +290,7 @@ def test_wrong_splits():
         fetch("emotions", split=[])
 
 
-def test_list_is_tidy():
+def test_list_is_sorted_and_complete():
     listed = list_datasets()
     names = [data.name for data in listed]
     assert names == sorted(names)

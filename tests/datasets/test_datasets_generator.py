@@ -111,7 +111,7 @@ def top_label_accuracy(**knobs):
     return KNeighborsClassifier(3).fit(data.X[:200], y[:200]).score(data.X[200:], y[200:]), chance
 
 
-def test_signal_can_be_learnt_and_noise_drowns_it():
+def test_signal_is_learnable_and_noise_hides_it():
     clean, chance = top_label_accuracy(noise=0.0)
     noisy, _ = top_label_accuracy(noise=20.0)
     assert clean > 0.95
@@ -124,7 +124,7 @@ def test_noise_is_relative_to_a_unit_signal():
     assert np.std(noisy.X - clean.X) == pytest.approx(2, rel=0.05)
 
 
-def test_rows_of_one_family_are_nearer():
+def test_rows_with_a_common_ancestor_are_closer():
     data = make(n_samples=300, n_features=40, n_labels=42, depth=2, labels_per_row=1)
     X, Y = data.X, data.y.toarray()
     distance = ((X[:, None] - X[None]) ** 2).sum(axis=2)

@@ -69,7 +69,7 @@ def test_local_architectures_sum_their_trees():
     assert found.for_label("taxonomy/bird").argmax() == list(data.X.columns).index("cover")
 
 
-def test_shuffling_a_feature_that_matters_costs():
+def test_shuffling_an_important_feature_lowers_the_score():
     data = animals()
     tree = animal_tree()
     found = permutation_importances(tree, data.X, data.y, n_repeats=3, random_state=0)

@@ -31,7 +31,7 @@ def pages(tmp_path_factory):
     }
 
 
-def test_page_loads_nothing_from_anywhere(pages):
+def test_page_loads_no_external_resources(pages):
     text = pages["tree"].read_text(encoding="utf-8")
     assert "<title>Animals &lt;b&gt;</title>" in text
     assert "default-src 'none'" in text
@@ -41,7 +41,7 @@ def test_page_loads_nothing_from_anywhere(pages):
     assert len(text) < 200_000
 
 
-def test_page_holds_the_tree_and_the_rows(pages):
+def test_page_contains_the_tree_and_the_rows(pages):
     model, data = animal_tree(), data_of(pages["tree"])
     tree = data["trees"][0]
     assert tree["feature"] == model.tree_.feature.tolist()
@@ -99,7 +99,7 @@ def test_small_trees_of_local_models_are_on_the_page(tmp_path):
 # In the browser.
 
 
-def test_nodes_open_close_and_tell_of_their_labels(pages, show):  # noqa: F811
+def test_nodes_expand_collapse_and_show_their_labels(pages, show):  # noqa: F811
     page = show(pages["tree"])
     shown = page.locator("#tree .node").count()
     page.click("text=Collapse")
@@ -143,7 +143,7 @@ def test_a_label_is_found_and_colours_the_tree(pages, show):  # noqa: F811
     assert "node purity" in page.inner_text("#colour")
 
 
-def test_an_example_goes_down_the_tree(pages, show):  # noqa: F811
+def test_path_of_a_row_through_the_tree(pages, show):  # noqa: F811
     page = show(pages["tree"])
     model, X = animal_tree(), animals().X
     page.click("#tab-example")

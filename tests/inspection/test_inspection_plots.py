@@ -30,7 +30,7 @@ def overlap(a, b):
 
 @given(problems(), st.booleans(), st.sampled_from([None, 2]))
 @settings(max_examples=25)
-def test_no_box_lies_on_another(problem, sideways, max_depth):
+def test_boxes_do_not_overlap(problem, sideways, max_depth):
     params, X, Y, _ = problem
     trees = summarise(PCTClassifier(**params).fit(X, Y)).trees
     picture = make_picture(trees, LabelChoice(), max_depth=max_depth, sideways=sideways)
@@ -43,14 +43,14 @@ def test_no_box_lies_on_another(problem, sideways, max_depth):
     assert len(picture.edges) == len(picture.boxes) - 1
 
 
-def test_several_trees_share_a_sheet():
+def test_several_trees_in_one_picture():
     trees = summarise(animal_forest()).trees
     picture = make_picture(trees[:4], LabelChoice(), max_depth=1, sideways=False)
     assert not any(overlap(a, b) for a, b in combinations(picture.boxes, 2))
     assert [title for title, _, _ in picture.titles] == [f"tree {k}" for k in range(1, 5)]
 
 
-def test_svg_holds_every_node_and_what_leads_there(tmp_path):
+def test_svg_contains_all_nodes_and_their_conditions(tmp_path):
     model = animal_tree()
     text = export_svg(model, tmp_path / "tree.svg", max_depth=None)
     root = ET.fromstring(text)
@@ -68,7 +68,7 @@ def test_svg_escapes_names():
     assert '\\"q\\"' in export_graphviz(model, feature_names=['"q"'])
 
 
-def test_depth_limit_marks_what_is_cut():
+def test_depth_limit_marks_cut_nodes():
     text = export_svg(animal_tree(), max_depth=1)
     assert text.count("tests below") == 2
     assert text.count('class="frame cut"') == 2
@@ -88,7 +88,7 @@ def test_trees_of_few_labels_show_them_all():
     assert "a → a/x" in text
 
 
-def test_chosen_labels_stand_in_every_leaf():
+def test_chosen_labels_are_shown_in_every_leaf():
     model = animal_tree()
     text = export_svg(model, labels=["taxonomy/bird", "habitat/sea"], max_depth=None)
     assert text.count(">taxonomy/bird<") == model.get_n_leaves()

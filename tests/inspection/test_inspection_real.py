@@ -1,4 +1,4 @@
-"""Reading models of real data: large hierarchies, deep trees, many labels."""
+"""Inspection of models of real data: large hierarchies, deep trees, many labels."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def test_rules_and_contributions_hold_with_many_missing_values():
         np.testing.assert_allclose(total, expected[i], atol=1e-9)
 
 
-def test_rivers_in_the_manner_of_the_paper():
-    """Fig. 8 (c) of Levatić et al. (2015): high ranks are sure where species are not."""
+def test_rivers_as_in_the_paper():
+    """Fig. 8 (c) of Levatić et al. (2015): upper levels are certain where species are not."""
     data = fetch("slovenian_rivers")
     model = PCTClassifier(data.hierarchy, f_test=0.001, max_depth=2).fit(data.X, data.y)
     text = export_text(

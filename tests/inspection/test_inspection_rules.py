@@ -60,7 +60,7 @@ def test_rules_of_the_animals_reproduce_the_tree():
     np.testing.assert_array_equal(found.predict_proba(X[known]), tree.predict_proba(X[known]))
 
 
-def test_sparse_rows_are_judged_like_dense_ones():
+def test_sparse_and_dense_rows_give_the_same_rules():
     rng = np.random.default_rng(0)
     X = rng.random((40, 5)) * (rng.random((40, 5)) < 0.4)
     Y = TREE.close((rng.random((40, TREE.n_labels)) < 0.4).astype(int))
@@ -71,7 +71,7 @@ def test_sparse_rows_are_judged_like_dense_ones():
 
 
 def test_tests_that_change_nothing_are_left_out():
-    """Both sides of x1 predict the same of label a: its rules do not ask for x1."""
+    """Both branches of x1 predict the same for label a, so its rules do not test x1."""
     X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 3
     y = [["a", "b"], ["a"], ["b"], []] * 3
     model = PCTClassifier(TREE.from_labels(["a", "b"])).fit(X, y)

@@ -36,13 +36,13 @@ def golden_texts() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", ["animals_tree.txt", "animals_rules.txt", "animals_rules.json"])
-def test_text_and_rules_of_the_animals_stay_as_they_are(name):
+def test_text_and_rules_of_the_animals_do_not_change(name):
     assert golden_texts()[name] == (GOLDEN / name).read_text(encoding="utf-8")
 
 
 @given(problems())
 @settings(max_examples=30)
-def test_an_inner_node_predicts_what_a_row_without_further_values_gets(problem):
+def test_inner_nodes_predict_for_rows_with_missing_values(problem):
     params, X, Y, _ = problem
     model = PCTClassifier(**params).fit(X, Y)
     tree = summarise(model).trees[0]
@@ -63,7 +63,7 @@ def test_rows_with_missing_values_are_counted():
     assert "x0 > 2.5?  5 rows ± 1 missing" in export_text(tree)
 
 
-def test_depth_limit_counts_what_it_hides():
+def test_depth_limit_counts_hidden_tests():
     text = export_text(animal_tree(), max_depth=1)
     assert text.count("rows") == 3
     assert "tests below" in text

@@ -248,7 +248,7 @@ class TestLabels:
         assert label_sets(table) == [("c",), ("c",), ("b",)]
         assert table.y.toarray()[0].tolist() == [1, 1, 1]
 
-    def test_kind_of_hierarchy_is_guessed_or_told(self, read):
+    def test_kind_of_hierarchy_is_inferred_or_given(self, read):
         pairs = "@attribute x numeric\n@attribute class hierarchical root/a,a/b\n@data\n"
         assert read(pairs + "1,b\n").hierarchy.labels == ("a", "b")
         assert read(pairs + "1,a/b\n", hierarchy_type="tree").hierarchy.labels == (
@@ -422,7 +422,7 @@ def test_parser_stops_after_an_error():
         parser.numbers()
 
 
-def test_arrays_are_handed_over_once():
+def test_arrays_can_be_taken_only_once():
     from ramify import _core
 
     parser = _core.ArffParser()

@@ -21,7 +21,7 @@ NUMBERS = st.floats() | st.sampled_from([0.0, 1.0, -0.0, 0.1, 1e-300, 5e-324, 1e
 
 
 class Sample(NamedTuple):
-    """What is written, and expected back."""
+    """The data written and expected to be read back."""
 
     X: np.ndarray
     y: sparse.csr_array | None
@@ -231,7 +231,7 @@ WORDS = [
 
 
 def mutated(text, rng):
-    """Apply a few random edits: cut, repeat, swap or put in bytes."""
+    """Apply a few random edits: delete, repeat, swap or insert bytes."""
     for _ in range(rng.randint(1, 3)):
         at, length = rng.randrange(len(text) + 1), rng.randint(1, 12)
         part = text[at : at + length]

@@ -269,7 +269,7 @@ def test_no_rows_are_refused():
         metrics.pooled_auprc(np.zeros((0, 2), int), np.zeros((0, 2)))
 
 
-def test_kernel_checks_what_it_is_given():
+def test_kernel_checks_its_arguments():
     from ramify import _core
 
     scores = np.array([[0.5, 0.1], [0.2, 0.3]])

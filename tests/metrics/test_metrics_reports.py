@@ -234,7 +234,7 @@ def test_complexity_counts_all_nodes():
         metrics.model_complexity(KNeighborsClassifier())
 
 
-def test_trees_of_our_own():
+def test_complexity_of_trees_of_ramify():
     X = np.arange(12.0)[:, None]
     y = np.array(["a/x", "b", "a/y"] * 4)
     model = PCTClassifier().fit(X, y)

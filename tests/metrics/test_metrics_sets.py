@@ -86,7 +86,7 @@ def test_a_weight_counts_as_that_many_rows(problem: Problem, data: st.DataObject
 
 
 @given(problems())
-def test_chosen_labels_are_as_good_as_a_smaller_matrix(problem: Problem):
+def test_chosen_labels_equal_a_smaller_matrix(problem: Problem):
     hierarchy = problem.hierarchy
     leaves = np.sort(hierarchy.indices(hierarchy.leaves))
     for name in (*EXAMPLE_BASED, *LABEL_BASED):

@@ -76,7 +76,7 @@ values = st.recursive(
 
 @given(value=values)
 @settings(max_examples=60, deadline=None)
-def test_values_come_back(value, tmp_path_factory):
+def test_values_are_restored(value, tmp_path_factory):
     path = tmp_path_factory.mktemp("values") / "model.ramify"
     found = round_trip(Holder(value), path).content
     assert repr(found) == repr(value)
@@ -100,7 +100,7 @@ def test_values_come_back(value, tmp_path_factory):
     ],
     ids=lambda array: f"{array.dtype}{array.shape}",
 )
-def test_arrays_come_back(array, path):
+def test_arrays_are_restored(array, path):
     found = round_trip(Holder([array]), path).content[0]
     assert found.shape == array.shape
     assert found.dtype.kind == array.dtype.kind
@@ -112,20 +112,20 @@ def test_arrays_come_back(array, path):
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix])
-def test_sparse_matrices_come_back(kind, path):
+def test_sparse_matrices_are_restored(kind, path):
     matrix = kind(np.array([[0.0, 1.5], [2.0, 0.0]]))
     found = round_trip(Holder(matrix), path).content
     assert type(found) is kind
     assert (found != matrix).nnz == 0
 
 
-def test_objects_shared_before_are_shared_after(path):
+def test_shared_objects_stay_shared(path):
     array = np.arange(3)
     first, second = round_trip(Holder([array, array]), path).content
     assert first is second
 
 
-def test_scalars_sets_measures_and_random_states_come_back(path):
+def test_scalars_sets_measures_and_random_states_are_restored(path):
     random = np.random.RandomState(3)
     random.normal()
     content = [np.float32(1.5), {"b", "a"}, frozenset({1}), pooled_auprc, random]
@@ -135,7 +135,7 @@ def test_scalars_sets_measures_and_random_states_come_back(path):
     np.testing.assert_array_equal(found[4].normal(size=700), random.normal(size=700))
 
 
-def test_hierarchies_come_back_whole(path):
+def test_hierarchies_are_restored(path):
     dag = Hierarchy.from_edges([("a", "c"), ("b", "c"), ("c", "ü")])
     assert round_trip(Holder(dag), path).content == dag
 
@@ -182,7 +182,7 @@ def test_predictions_keep_the_format_of_y(y, path):
     ],
     ids=["save", "pickle", "joblib", "deepcopy"],
 )
-def test_all_ways_to_keep_a_model_give_the_same_model(keep, tree, path):
+def test_all_serializations_give_the_same_model(keep, tree, path):
     kept = keep(tree, path)
     X = np.random.default_rng(1).normal(size=(200, 4))
     np.testing.assert_array_equal(kept.predict_proba(X), tree.predict_proba(X))
@@ -193,7 +193,7 @@ def test_all_ways_to_keep_a_model_give_the_same_model(keep, tree, path):
     np.testing.assert_array_equal(refitted.predict_proba(X), expected.predict_proba(X))
 
 
-def test_nominal_columns_come_back(path):
+def test_nominal_columns_are_restored(path):
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": list("rgrg")})
     model = PCTClassifier().fit(X, ["a", "b", "a", "c"])
@@ -204,19 +204,19 @@ def test_nominal_columns_come_back(path):
         loaded.predict(X.rename(columns={"size": "weight"}))
 
 
-def test_an_unfitted_model_comes_back_unfitted(path):
+def test_an_unfitted_model_stays_unfitted(path):
     loaded = round_trip(PCTClassifier(max_depth=3), path)
     assert loaded.max_depth == 3
     assert not hasattr(loaded, "tree_")
 
 
-def test_a_transformer_comes_back(path):
+def test_a_transformer_is_restored(path):
     binarizer = HierarchyBinarizer(sparse_output=False).fit([["a/b"], ["c"]])
     loaded = round_trip(binarizer, path)
     np.testing.assert_array_equal(loaded.transform([["a/b"]]), [[1, 1, 0]])
 
 
-def test_a_pipeline_with_wrapped_steps_comes_back(tree, path):
+def test_a_pipeline_with_wrapped_steps_is_restored(tree, path):
     pytest.importorskip("skops")
     X = np.random.default_rng(1).normal(size=(40, 4))
     model = make_pipeline(StandardScaler(), PCTClassifier()).fit(X, X[:, 0] > 0)
@@ -234,7 +234,7 @@ def test_a_pipeline_with_wrapped_steps_comes_back(tree, path):
     ],
     ids=lambda model: type(model.estimator).__name__,
 )
-def test_local_architectures_come_back_with_what_they_wrap(model, path):
+def test_local_architectures_and_their_estimators_are_restored(model, path):
     pytest.importorskip("skops")
     rng = np.random.default_rng(1)
     X = rng.normal(size=(60, 4))
@@ -246,7 +246,7 @@ def test_local_architectures_come_back_with_what_they_wrap(model, path):
     assert list(loaded.named_estimators_) == list(model.named_estimators_)
 
 
-def test_a_loaded_forest_grows_on(path):
+def test_a_loaded_forest_can_grow_more_trees(path):
     X = np.random.default_rng(1).normal(size=(60, 4))
     y = X[:, 0] > 0
     whole = PCTForestClassifier(n_estimators=6, random_state=5).fit(X, y)
@@ -255,7 +255,7 @@ def test_a_loaded_forest_grows_on(path):
     np.testing.assert_array_equal(grown.predict_proba(X), whole.predict_proba(X))
 
 
-def test_wrapped_estimators_of_unknown_types_need_trust(path):
+def test_wrapped_estimators_of_unknown_types_require_trust(path):
     pytest.importorskip("skops")
     ramify.save(Holder(LogisticRegression(C=Stranger(2.0))), path)
     with pytest.raises(ModelFileError, match=r"not known to be safe.*Stranger") as raised:
@@ -266,7 +266,7 @@ def test_wrapped_estimators_of_unknown_types_need_trust(path):
 
 
 class Stranger:
-    """Something that skops does not know."""
+    """A type that skops does not consider safe."""
 
     def __init__(self, value):
         self.value = value
@@ -279,7 +279,7 @@ def test_wrapped_estimators_are_written_once(path):
     assert first is second
 
 
-def test_what_cannot_be_saved_is_named(tree, path):
+def test_unsupported_objects_are_named(tree, path):
     with pytest.raises(TypeError, match=r"cannot save .*Holder.content\[1\].*of type .*function"):
         ramify.save(Holder([1, lambda: 0]), path)
     assert not path.exists()

@@ -161,7 +161,7 @@ def test_two_infinite_results_tie():
     assert np.isfinite(result.p_values.p_values).all()
 
 
-def test_losses_rank_the_other_way_round():
+def test_losses_are_ranked_in_reverse():
     losses = {"a": [0.1, 0.2], "b": [0.3, 0.4]}
     assert stats.average_ranks(losses, higher_is_better=False).ranks.tolist() == [1.0, 2.0]
     counted = stats.wins_ties_losses(losses, higher_is_better=False)
@@ -208,7 +208,7 @@ def test_wins_ties_losses_with_tolerance():
     assert "1/1/0" in str(counted)
 
 
-def test_results_read_well():
+def test_results_as_text():
     assert str(stats.friedman(DEMSAR, tie_correction=False)).startswith(
         "Friedman chi2(3) = 9.279, p = 0.02581; Iman-Davenport F(3, 39) = 3.686, p = 0.01982"
     )
@@ -216,7 +216,7 @@ def test_results_read_well():
     assert "C4.5 - C4.5+m " in str(stats.pairwise(DEMSAR))
 
 
-def test_data_frames_bring_their_names():
+def test_column_names_of_data_frames_are_used():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1.0, 2.0], "b": [0.0, 3.0]})
     assert stats.average_ranks(frame).names == ("a", "b")

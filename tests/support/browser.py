@@ -1,4 +1,4 @@
-"""Pages in Chromium. Nothing is ever downloaded: where it is absent, tests are skipped."""
+"""Open pages in Chromium. If it is not installed, tests are skipped; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def browser():
 
 @pytest.fixture
 def show(browser):
-    """Open a page, and find at the end that nothing was complained about or asked for."""
+    """Open a page; check at the end that there were no errors and no requests."""
     complaints, asked, opened = [], [], []
 
     def show_(path, **settings):

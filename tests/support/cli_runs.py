@@ -1,4 +1,4 @@
-"""Commands run within the tests' own process."""
+"""Run commands in the process of the tests."""
 
 from __future__ import annotations
 

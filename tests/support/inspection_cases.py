@@ -1,4 +1,4 @@
-"""Models to read: random data of all kinds, and the animals."""
+"""Models to inspect: random data of all kinds, and the animals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def animal_forest() -> PCTForestClassifier:
 
 
 def rows(rng: np.random.Generator, n: int, missing: float) -> np.ndarray:
-    """Two numeric columns, one of few values, and a nominal one of four codes."""
+    """Two numeric columns, one column with few values, and a nominal column with four codes."""
     X = np.column_stack(
         [rng.normal(size=n), rng.integers(0, 3, n), rng.random(n), rng.integers(0, 4, n)]
     ).astype(float)

@@ -1,4 +1,4 @@
-"""Random problems for the measures, and the layouts in which the same problem may come."""
+"""Random problems for the measures, in different layouts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LAYOUTS: dict[str, Callable[[np.ndarray], Any]] = {
 
 @dataclass(frozen=True)
 class Problem:
-    """Closed truth, closed predictions and scores with many ties."""
+    """True labels and predictions including ancestors, and scores with many ties."""
 
     hierarchy: Hierarchy
     truth: np.ndarray
