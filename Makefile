@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := pyproject.toml CMakeLists.txt $(wildcard core/*/* bindings/*)
+NATIVE := pyproject.toml CMakeLists.txt $(wildcard core/*/* bindings/* cmake/*)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: demo test lint sanitize fuzz format clean

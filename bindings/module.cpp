@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
     init_brdt(m);
     init_curves(m);
     init_decoding(m);
+    init_digest(m);
     init_growing(m);
     init_hierarchy(m);
 }

@@ -109,7 +109,7 @@ def test_other_data_code_or_versions_are_other_cells(monkeypatch: pytest.MonkeyP
     assert cell_key(study, cell, "other data") != first
     retitled = replace(study, title="Another title")
     assert cell_key(retitled, cell, "data") == first
-    monkeypatch.setattr(identity, "digest_code", lambda: "other code")
+    monkeypatch.setattr(identity, "digest_code", lambda _: "other code")
     assert cell_key(study, cell, "data") != first
 
 

@@ -1,97 +1,129 @@
-"""What a result depends on, as one checksum: code, data and settings."""
+"""Keys of stored results: digests of the code, data and settings that a result depends on."""
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import platform
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import ramify
-from ramify.studies.plan import Cell, Study
+from ramify import _core, _named_estimators
+from ramify.studies.code_digest import digest_modules
+from ramify.studies.plan import Cell, ModelSpec, Study
 
 __all__ = ["cell_key", "digest_code", "versions"]
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib")
 _DECIDING = ("ramify", "numpy", "scipy", "scikit-learn")
 
-# Files that show results, or do other work, decide no number of a study.
-_WITHOUT = ("cli/", "inspection/", "saving/", "stats/", "studies/reports/")
-_WITHOUT_STUDY_FILES = (
-    "comparing",
-    "findings",
-    "results",
-    "store",
-    "running",
-    "reading",
-    "checking",
-)
+_RUNNER = "ramify.studies.cell"
 
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that compute.
+    """Return the versions of Python, ramify and the packages it computes with.
 
     Returns
     -------
     dict of str to str
-        By name.
+        Versions by name.
     """
     found = {name: version(name) for name in _PACKAGES}
     return {"python": platform.python_version(), "ramify": ramify.__version__, **found}
 
 
-@cache
-def digest_code() -> str:
-    """Return a checksum of the package's files that decide results, the native core included.
+def digest_code(models: Iterable[ModelSpec], package: Path | None = None) -> str:
+    """Return a digest of the code that learns and measures some models.
+
+    It covers the module that runs a cell, the modules of the models' classes, all that these
+    import, and the native core. See `digest_modules` for what counts as code.
+
+    Parameters
+    ----------
+    models : iterable of ModelSpec
+        The models, including those inside others.
+    package : Path, optional
+        The folder with the source of ramify. Defaults to the imported package.
 
     Returns
     -------
     str
-        Changes with any of them.
+        A SHA-256 digest in hexadecimal digits.
+
+    Examples
+    --------
+    >>> from ramify.studies.plan import ModelSpec
+    >>> tree, forest = ModelSpec("a", "A", "tree"), ModelSpec("b", "B", "forest")
+    >>> digest_code([tree]) == digest_code([forest])
+    False
     """
-    folder = Path(str(ramify.__file__)).parent
-    digest = hashlib.sha256()
-    for path in sorted([*folder.rglob("*.py"), *folder.glob("_core*.so"), *folder.glob("*.pyd")]):
-        name = path.relative_to(folder).as_posix()
-        if name.startswith(_WITHOUT) or path.stem in _shown_only(name):
-            continue
-        digest.update(name.encode())
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
+    parts = frozenset(part for model in models for name in _names(model) for part in _uses(name))
+    return _digest_parts(parts, package or Path(str(ramify.__file__)).parent)
 
 
-def _shown_only(name: str) -> tuple[str, ...]:
-    return _WITHOUT_STUDY_FILES if name.startswith("studies/") else ()
+def _names(model: ModelSpec) -> Iterator[str]:
+    """Yield the names of a model and of the models inside it."""
+    yield model.model
+    grid = (model.tune or {}).get("grid", {})
+    inner = [model.parameters.get("estimator"), *grid.get("estimator", ())]
+    yield from (name for name in inner if isinstance(name, str))
+    if model.inside is not None:
+        yield from _names(model.inside)
+
+
+def _uses(name: str) -> Iterator[tuple[str, str]]:
+    """Yield the module and name of the class, or of the functions, that make a model."""
+    make = _named_estimators.MODELS.get(name)
+    if inspect.isclass(make):
+        yield make.__module__, make.__qualname__
+    elif make is not None:
+        for used in inspect.getclosurevars(make).globals.values():
+            if inspect.isclass(used) or inspect.isfunction(used):
+                yield used.__module__, used.__qualname__
+
+
+@cache
+def _digest_parts(parts: frozenset[tuple[str, str]], package: Path) -> str:
+    python = digest_modules(
+        package,
+        [_RUNNER, *(module for module, _ in parts)],
+        registries={_named_estimators.__name__},
+        without={__name__},
+    )
+    names = sorted(name for _, name in parts)
+    return hashlib.sha256(repr([python, _core.source_digest(), names]).encode()).hexdigest()
 
 
 def cell_key(study: Study, cell: Cell, data_digest: str) -> str:
-    """Return the checksum of all that one cell's result depends on.
+    """Return a digest of everything that the result of a cell depends on.
 
     Parameters
     ----------
     study : Study
-        Its protocol, measures and seed.
+        The study, for its protocol, measures and seed.
     cell : Cell
-        Which model, data set and fold.
+        The model, data set and fold.
     data_digest : str
-        The checksum of the data.
+        A digest of the data.
 
     Returns
     -------
     str
-        Sixteen hexadecimal digits: the name of the cell's file.
+        Sixteen hexadecimal digits, the name of the cell's file.
     """
     known = versions()
     content: dict[str, Any] = {
-        "code": digest_code(),
+        "code": digest_code([cell.model]),
         "versions": {name: known[name] for name in _DECIDING},
         "data": data_digest,
         "data_settings": cell.data.settings(),
-        # By name too: two models may have the same settings, as in a quick form.
+        # With the name, because two models may have the same settings in a quick study.
         "model": [cell.model.name, cell.model.settings()],
         "protocol": study.protocol_of(cell.data).settings(),
         "measures": {measure.name: measure.settings() for measure in study.measures},

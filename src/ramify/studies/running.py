@@ -182,7 +182,7 @@ def _facts(study: Study, work: _Work) -> dict[str, Any]:
             }
             for curve in study.curves
         ],
-        "code": digest_code(),
+        "code": digest_code(study.models),
         "versions": versions(),
         "cells": {
             key: [cell.data.name, cell.model.name, cell.repeat, cell.fold]
