@@ -23,16 +23,16 @@ TREE = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
         ([("a", "b"), ("b", "c"), ("c", "a")], {}, "cycle: 'a' → 'b' → 'c' → 'a'.*Remove one"),
         ([("x", "a"), ("a", "b"), ("b", "a")], {}, "cycle: 'a' → 'b' → 'a'"),
         ([("a", "b"), ("a", "a")], {}, "edge 1 makes 'a' its own parent"),
-        ([("a", "b"), ("a", "b")], {}, r"edges lists \('a', 'b'\) more than once"),
+        ([("a", "b"), ("a", "b")], {}, r"edges must be distinct, got \('a', 'b'\) more than once"),
         (
             [("a", "c"), ("b", "c")],
             {"tree": True},
-            "has 2 parents, 'a', 'b'.*tree=False",
+            "'c' has 2: 'a', 'b'.*tree=False",
         ),
-        ([("a", "r")], {"root": "r"}, "edge 0 makes the root 'r' a child of 'a'"),
+        ([("a", "r")], {"root": "r"}, "edge 0 makes 'r' a child of 'a'"),
         ([], {}, "the hierarchy is empty"),
-        (["ab"], {}, r"edge 0 is 'ab', but an edge is a pair .*from_paths"),
-        ([("a", "b", "c")], {}, "an edge is a pair"),
+        (["ab"], {}, r"edge 0 must be a pair \(parent, child\), got 'ab'.*from_paths"),
+        ([("a", "b", "c")], {}, r"must be a pair \(parent, child\)"),
         ([("a", None)], {}, "a label of edge 0 must not be missing, got None. Drop it"),
         ([("a", float("nan"))], {}, "a label of edge 0 must not be missing, got nan"),
         ([("a", "")], {}, "a label of edge 0 must not be an empty string"),
@@ -58,7 +58,7 @@ def test_edges_of_wrong_type():
         (["a/"], "path 'a/' has an empty segment"),
         ([""], "path '' has an empty segment"),
         ([()], r"path \(\) has an empty segment"),
-        ([("a/b", "c")], "has the separator '/' inside the name 'a/b'"),
+        ([("a/b", "c")], "has the separator '/' in the name 'a/b'"),
         ([], "the hierarchy is empty"),
     ],
 )
@@ -68,18 +68,18 @@ def test_bad_paths(paths, message):
 
 
 def test_paths_of_wrong_type():
-    with pytest.raises(TypeError, match=r"paths is the single string 'a/b'. Give a list"):
+    with pytest.raises(TypeError, match=r"paths must be a list of paths, got the string 'a/b'"):
         Hierarchy.from_paths("a/b")
-    with pytest.raises(TypeError, match="path 3 is of type int"):
+    with pytest.raises(TypeError, match="a string or a sequence of strings, got 3"):
         Hierarchy.from_paths([3])
-    with pytest.raises(ValueError, match="separator is ''"):
+    with pytest.raises(ValueError, match="separator must be a non-empty string, got ''"):
         Hierarchy.from_paths(["a"], separator="")
 
 
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["a", "b", "a"], "labels lists 'a' more than once"),
+        (["a", "b", "a"], "labels must be distinct, got 'a' more than once"),
         ([], "labels is empty"),
         (["a", None], r"labels\[1\] must not be missing, got None"),
         ([1.0, np.nan], r"labels\[1\] must not be missing, got nan"),
@@ -92,7 +92,7 @@ def test_bad_flat_labels(labels, message):
 
 
 def test_flat_labels_of_wrong_type():
-    with pytest.raises(TypeError, match="labels is the single string 'abc'"):
+    with pytest.raises(TypeError, match="labels must be a list of labels, got the string 'abc'"):
         Hierarchy.from_labels("abc")
     with pytest.raises(TypeError, match=r"labels\[0\] must be .*, got \('a',\) of type tuple"):
         Hierarchy.from_labels([("a",)])
@@ -129,7 +129,9 @@ def test_bad_label_sets():
         TypeError, match=r"a label of row 0 must be .*, got \['bird'\] of type list"
     ):
         TREE.encode([[["bird"]]])
-    with pytest.raises(TypeError, match="label_sets is the single string 'bird'"):
+    with pytest.raises(
+        TypeError, match="label_sets must be a list of label sets, got the string 'bird'"
+    ):
         TREE.encode("bird")
 
 
@@ -174,10 +176,10 @@ def test_label_matrix_is_cleaned_without_touching_the_input():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"w0": 0}, "w0 is 0, but it must be a positive number"),
-        ({"w0": np.inf}, "w0 is inf"),
-        ({"w0": "a"}, "w0 is 'a'"),
-        ({"combine": "mean"}, r"combine is 'mean', but it must be one of \['avg', 'sum'"),
+        ({"w0": 0}, "w0 must be a positive number, got 0"),
+        ({"w0": np.inf}, "w0 must be a positive number, got inf"),
+        ({"w0": "a"}, "w0 must be a positive number, got 'a'"),
+        ({"combine": "mean"}, r"combine must be one of \['avg', 'sum', .*got 'mean'"),
     ],
 )
 def test_bad_weights_options(options, message):

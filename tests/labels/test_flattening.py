@@ -40,5 +40,5 @@ def test_levels_that_are_not_there():
     hierarchy = Hierarchy.from_paths(["a/b"])
     with pytest.raises(ValueError, match="level must be an integer from 1 to 2, got 3"):
         flatten_level(["a"], hierarchy, 3)
-    with pytest.raises(ValueError, match="level is 2, but no row has a label there"):
+    with pytest.raises(ValueError, match="level at which rows have labels, got 2"):
         flatten_level(["a"], hierarchy, 2)

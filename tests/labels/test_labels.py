@@ -243,12 +243,12 @@ def test_one_path_per_row_round_trips(paths):
         (None, None, "requires y to be passed, but the target y is None"),
         ([], None, "y has no rows"),
         (np.zeros((2, 0)), None, "y has no columns"),
-        (np.zeros((2, 2, 2)), None, "y has 3 dimensions"),
-        ([[], []], None, "y has no labels at all"),
-        (np.array([["", ""]]), None, "y has no labels at all"),
+        (np.zeros((2, 2, 2)), None, "2-D array, got 3 dimensions"),
+        ([[], []], None, "y contains no labels"),
+        (np.array([["", ""]]), None, "y contains no labels"),
         (np.zeros((2, 3)), TREE, "y has 3 columns, but the hierarchy has 4 labels"),
         (sparse.csr_array((2, 3)), TREE, "y has 3 columns, but the hierarchy has 4 labels"),
-        (np.array([[0, 1], [2, 0]]), None, "y holds 2 in row 1, column 0.*names instead of num"),
+        (np.array([[0, 1], [2, 0]]), None, "got 2 at row 1, column 0.*names instead of num"),
         (
             np.array([[0, 1, 0, 2]]),
             TREE,
@@ -265,17 +265,29 @@ def test_one_path_per_row_round_trips(paths):
         (np.array([1, np.nan]), None, r"Input y contains NaN: y\[1\] is nan"),
         (np.array([1, np.inf]), None, "Input y contains infinity"),
         (np.array([1.5, 0.3]), None, "Unknown label type: continuous"),
-        (["a", ""], None, r"y\[1\] is an empty string, which names no class"),
+        (["a", ""], None, "y must not contain empty strings, got one in row 1"),
         ([["a", np.nan]], None, "a label of y must not be missing, got nan"),
         (["mammal/cow"], TREE, "unknown label 'mammal/cow'"),
         ([["bird"], ["cow"]], TREE, "unknown label 'cow'"),
         (["a//b", "c"], None, "path 'a//b' has an empty segment"),
         (np.array([["mammal", "cow"]]), TREE, "unknown label 'mammal/cow'.*mean"),
-        (np.array([["", "cat"]]), TREE, "y has a gap in row 0"),
-        (np.array([["mammal", "dog"]]), DAG, "a label may have several parents"),
+        (np.array([["", "cat"]]), TREE, r"padded only at the end of a path, got .* in row 0"),
+        (
+            np.array([["mammal", "dog"]]),
+            DAG,
+            "array of levels if a label may have several parents",
+        ),
         (pd.DataFrame(np.eye(4), columns=list("abcd")), TREE, "unknown labels 'a', 'b', 'c'"),
-        (pd.DataFrame(np.eye(4), columns=TREE.labels[::-1]), TREE, "but in another order"),
-        (pd.DataFrame(np.eye(2), columns=["a", "a"]), None, "labels lists 'a' more than once"),
+        (
+            pd.DataFrame(np.eye(4), columns=TREE.labels[::-1]),
+            TREE,
+            "columns in the order of hierarchy.labels",
+        ),
+        (
+            pd.DataFrame(np.eye(2), columns=["a", "a"]),
+            None,
+            "labels must be distinct, got 'a' more than once",
+        ),
     ],
 )
 def test_bad_labels(y, hierarchy, message):
@@ -286,12 +298,15 @@ def test_bad_labels(y, hierarchy, message):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ("abc", "y is of type str, but it must hold one entry per row"),
-        ({"a", "b"}, "y is of type set"),
-        (3, "y is of type int"),
-        (["a", 1], "y holds 1 of type int among other values.*all strings or all numbers"),
-        ([["a"], "b"], r"y\[1\] is 'b', but other rows of y are label sets"),
-        (np.array([["a", 1]], dtype=object), r"y holds 1 in row 0, level 1.*y.astype\(str\)"),
+        ("abc", "y must have one entry per row, got str"),
+        ({"a", "b"}, "y must have one entry per row, got set"),
+        (3, "y must have one entry per row, got int"),
+        (["a", 1], "either strings or numbers, got 1 among other values"),
+        ([["a"], "b"], "y must have a label set in every row, got 'b' in row 1"),
+        (
+            np.array([["a", 1]], dtype=object),
+            r"strings if its columns are levels, got 1 in row 0, level 1.*y.astype\(str\)",
+        ),
     ],
 )
 def test_labels_of_wrong_type(y, message):
@@ -300,15 +315,17 @@ def test_labels_of_wrong_type(y, message):
 
 
 def test_hierarchy_of_wrong_type():
-    with pytest.raises(TypeError, match=r"hierarchy is of type list.*Hierarchy.from_paths"):
+    with pytest.raises(TypeError, match=r"Hierarchy or None, got list\. .*Hierarchy.from_paths"):
         read_labels(["a"], ["a"])
 
 
 def test_one_label_per_row_is_checked_when_writing():
     encoded = read_labels(["mammal/cat"], TREE)
-    with pytest.raises(ValueError, match=r"row 1 of Y has 2 most specific labels, \['bird', 'm"):
+    with pytest.raises(
+        ValueError, match=r"one most specific label per row .*, got \['bird', 'mammal.*in row 1"
+    ):
         encoded.format.write([[1, 0, 0, 0], [1, 1, 0, 0]])
-    with pytest.raises(ValueError, match="row 0 of Y has 0 most specific labels"):
+    with pytest.raises(ValueError, match=r"one most specific label per row .*, got \[\] in row 0"):
         encoded.format.write([[0, 0, 0, 0]])
 
 

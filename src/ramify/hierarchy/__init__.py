@@ -1,4 +1,4 @@
-"""The label graph: building it, its text, encoding label sets, weights."""
+"""Hierarchies of labels: construction, text formats, encoding of label sets, weights."""
 
 from ramify.hierarchy.hierarchy import Hierarchy
 

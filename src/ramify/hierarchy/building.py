@@ -1,4 +1,4 @@
-"""Building a hierarchy: paths and edges in, labels in topological order out."""
+"""Construction of a hierarchy from paths or edges; labels in topological order."""
 
 from __future__ import annotations
 
@@ -34,11 +34,15 @@ def rows_from_lists(lists: Iterable[Iterable[int]]) -> Rows:
 
 
 def edges_of_paths(paths: Iterable[Any], separator: str) -> dict[Label, list[Label]]:
-    """Map every prefix of every path to its parents: one, or none at the top."""
+    """Map every prefix of every path to a list of its parent, empty at the top level."""
     if not isinstance(separator, str) or not separator:
-        raise ValueError(f"separator is {separator!r}, but it must be a string such as '/'.")
+        raise ValueError(
+            f"separator must be a non-empty string, got {separator!r}. Pass e.g. separator='/'."
+        )
     if isinstance(paths, str):
-        raise TypeError(f"paths is the single string {paths!r}. Give a list: [{paths!r}].")
+        raise TypeError(
+            f"paths must be a list of paths, got the string {paths!r}. Pass [{paths!r}]."
+        )
     parents: dict[Label, list[Label]] = {}
     for path in paths:
         segments = path_segments(path, separator)
@@ -51,7 +55,7 @@ def edges_of_paths(paths: Iterable[Any], separator: str) -> dict[Label, list[Lab
 
 
 def path_segments(path: Any, separator: str) -> tuple[str, ...]:
-    """Split a path string, or check a path that comes as a sequence of names.
+    """Split a path string, or check a path given as a sequence of names.
 
     Examples
     --------
@@ -60,7 +64,7 @@ def path_segments(path: Any, separator: str) -> tuple[str, ...]:
     >>> path_segments("animal//bird", "/")
     Traceback (most recent call last):
         ...
-    ValueError: path 'animal//bird' has an empty segment. Write names between every '/'...
+    ValueError: path 'animal//bird' has an empty segment. Remove leading, trailing and doubled '/'.
     """
     if isinstance(path, str):
         segments = tuple(path.split(separator))
@@ -69,18 +73,18 @@ def path_segments(path: Any, separator: str) -> tuple[str, ...]:
         inside = [segment for segment in segments if separator in segment]
         if inside:
             raise ValueError(
-                f"path {path!r} has the separator {separator!r} inside the name {inside[0]!r}. "
-                "Choose another separator, which occurs in no name."
+                f"path {path!r} has the separator {separator!r} in the name {inside[0]!r}. Choose "
+                "a separator that occurs in no name."
             )
     else:
         raise TypeError(
-            f"path {path!r} is of type {type(path).__name__}, but a path is a string such as "
-            f"'animal{separator}bird' or a tuple of names."
+            f"a path must be a string or a sequence of strings, got {path!r}. Pass e.g. "
+            f"'animal{separator}bird' or ('animal', 'bird')."
         )
     if not all(segments) or not segments:
         raise ValueError(
-            f"path {path!r} has an empty segment. Write names between every {separator!r}, and "
-            "none at the start or end."
+            f"path {path!r} has an empty segment. Remove leading, trailing and doubled "
+            f"{separator!r}."
         )
     return segments
 
@@ -88,7 +92,7 @@ def path_segments(path: Any, separator: str) -> tuple[str, ...]:
 def parents_of_edges(
     edges: Iterable[Any], root: Hashable = None, tree: bool = False
 ) -> dict[Label, list[Label]]:
-    """Map every label to its parents, in the order seen; `root` is left out."""
+    """Map every label to its parents, in order of appearance, without `root`."""
     parents: dict[Label, list[Label]] = {}
     seen: set[tuple[Label, Label]] = set()
     repeated: dict[tuple[Label, Label], None] = {}
@@ -99,8 +103,8 @@ def parents_of_edges(
         seen.add((parent, child))
         if root is not None and child == root:
             raise ValueError(
-                f"edge {position} makes the root {root!r} a child of {parent!r}. Reverse the "
-                "edge, or choose another root."
+                f"root must not have a parent, but edge {position} makes {root!r} a child of "
+                f"{parent!r}. Reverse the edge or choose another root."
             )
         parents.setdefault(child, [])
         if root is None or parent != root:
@@ -108,8 +112,8 @@ def parents_of_edges(
             parents[child].append(parent)
     if repeated:
         raise ValueError(
-            f"edges lists {shorten(repeated)} more than once. Give every (parent, child) pair "
-            "once, e.g. edges=set(edges)."
+            f"edges must be distinct, got {shorten(repeated)} more than once. Drop duplicates, "
+            "e.g. with set(edges)."
         )
     if tree:
         check_tree(parents)
@@ -119,11 +123,11 @@ def parents_of_edges(
 def without_root(
     parents: Mapping[Label, Sequence[Label]], root: Hashable
 ) -> dict[Label, list[Label]]:
-    """Leave out the virtual root, as a label and as a parent."""
+    """Remove the virtual root, as a label and as a parent."""
     if root is not None and root not in parents:
         raise ValueError(
-            f"root is {root!r}, but there is no such label.{did_you_mean(root, parents)} Name the "
-            "root as it occurs, or leave it out."
+            f"root must be one of the labels, got {root!r}.{did_you_mean(root, parents)} Correct "
+            "the name or omit root."
         )
     return {
         label: [parent for parent in above if parent != root]
@@ -133,51 +137,49 @@ def without_root(
 
 
 def _checked_edge(edge: Any, position: int) -> tuple[Label, Label]:
-    # Any collection of two would do, but a string "ab" is no pair ("a", "b").
+    # Any sequence of length 2 except a string: "ab" is not the pair ("a", "b").
     if type(edge) is not tuple and (isinstance(edge, str) or not isinstance(edge, Sequence)):
         raise _edge_error(edge, position)
     if len(edge) != 2:
         raise _edge_error(edge, position)
     parent, child = edge
-    # Ontologies have many edges: names that are surely good skip the full check.
+    # Ontologies have many edges, so non-empty strings skip the full check.
     if type(parent) is not str or not parent:
         parent = check_label_name(parent, f"a label of edge {position}")
     if type(child) is not str or not child:
         child = check_label_name(child, f"a label of edge {position}")
     if parent == child:
-        raise ValueError(f"edge {position} makes {child!r} its own parent. Remove this edge.")
+        raise ValueError(f"edge {position} makes {child!r} its own parent. Remove it.")
     return parent, child
 
 
 def _edge_error(edge: Any, position: int) -> ValueError:
     return ValueError(
-        f"edge {position} is {edge!r}, but an edge is a pair (parent, child). For path strings "
-        "use Hierarchy.from_paths."
+        f"edge {position} must be a pair (parent, child), got {edge!r}. For path strings, use "
+        "Hierarchy.from_paths."
     )
 
 
 def check_tree(parents: Mapping[Label, Sequence[Label]]) -> None:
-    """Refuse a label with several parents."""
+    """Raise an error if a label has several parents."""
     for label, above in parents.items():
         if len(above) > 1:
             raise ValueError(
-                f"label {label!r} has {len(above)} parents, {shorten(above)}, but tree=True "
-                "allows one. Use tree=False for a directed acyclic graph, or give the two places "
-                "different names."
+                f"a label must have at most one parent if tree=True, but {label!r} has "
+                f"{len(above)}: {shorten(above)}. Use tree=False for a directed acyclic graph, or "
+                "use different names under different parents."
             )
 
 
 def order_graph(
     parents: Mapping[Label, Sequence[Label]], separator: str | None = None
 ) -> OrderedGraph:
-    """Put labels in order: siblings sorted, depth first, each after its last parent.
+    """Sort labels depth first: siblings sorted, each label after its last parent.
 
-    `separator` is given for path names, whose siblings are compared by their last segment.
+    If `separator` is given, labels are paths and siblings are compared by their last segment.
     """
     if not parents:
-        raise ValueError(
-            "the hierarchy is empty. Give at least one label; the root does not count as one."
-        )
+        raise ValueError("the hierarchy is empty. Pass at least one label other than the root.")
     children: dict[Label, list[Label]] = {label: [] for label in parents}
     for label, above in parents.items():
         for parent in above:
@@ -202,7 +204,7 @@ def order_graph(
 
 
 def sort_siblings(siblings: Sequence[Label], separator: str | None = None) -> list[Label]:
-    """Sort by integer value where both names are all digits, else as strings.
+    """Sort by integer value if both names consist of digits, otherwise as strings.
 
     Examples
     --------
@@ -217,8 +219,8 @@ def sort_siblings(siblings: Sequence[Label], separator: str | None = None) -> li
     if n_digits == len(names):
         by_name.sort(key=lambda label: int(names[label]))
     elif n_digits:
-        # The rule is no total order ('9' < '10' < '1a' < '9'): starting from string order makes
-        # the result depend on the names only, never on the order in which they came.
+        # The rule is not a total order ('9' < '10' < '1a' < '9'). Starting from string order, the
+        # result depends only on the names, not on the order of the input.
         compare = cmp_to_key(_compare_names)
         by_name.sort(key=lambda label: compare(names[label]))
     return by_name
@@ -236,7 +238,7 @@ def _compare_names(a: str, b: str) -> int:
 
 
 def _raise_cycle(parents: Mapping[Label, Sequence[Label]], ordered: Mapping[Label, int]) -> None:
-    """Every label left over has a parent left over: walking up must come round."""
+    """Every remaining label has a remaining parent, so following parents finds a cycle."""
     label = next(label for label in parents if label not in ordered)
     trail: dict[Label, int] = {}
     while label not in trail:

@@ -28,7 +28,7 @@ def encode_label_sets(graph: LabelGraph, label_sets: Iterable[Any]) -> sparse.cs
     """Return the closed label matrix of label sets; see `Hierarchy.encode`."""
     if isinstance(label_sets, str):
         raise TypeError(
-            f"label_sets is the single string {label_sets!r}. Give one set per row: "
+            f"label_sets must be a list of label sets, got the string {label_sets!r}. Pass "
             f"[[{label_sets!r}]]."
         )
     rows = [(row,) if np.isscalar(row) or row is None else tuple(row) for row in label_sets]
@@ -88,9 +88,9 @@ def decode_matrix(graph: LabelGraph, Y: Any, most_specific: bool) -> list[tuple[
 def label_weights(graph: LabelGraph, w0: float, combine: str) -> NDArray[np.float64]:
     """Return the weight of every label; see `Hierarchy.weights`."""
     if not np.isscalar(w0) or isinstance(w0, str) or not 0 < w0 < np.inf:
-        raise ValueError(f"w0 is {w0!r}, but it must be a positive number, e.g. 0.75.")
+        raise ValueError(f"w0 must be a positive number, got {w0!r}. Pass e.g. w0=0.75.")
     if combine not in _COMBINE:
-        raise ValueError(f"combine is {combine!r}, but it must be one of {list(_COMBINE)}.")
+        raise ValueError(f"combine must be one of {list(_COMBINE)}, got {combine!r}.")
     indptr, indices = graph.parent_rows
     children = np.flatnonzero(np.diff(indptr))
     weights = np.full(graph.n_labels, float(w0))
@@ -116,5 +116,5 @@ def label_costs(graph: LabelGraph) -> NDArray[np.float64]:
 
 
 def _kernel_rows(matrix: sparse.csr_array[np.int32]) -> Rows:
-    """Give the core the index types it reads; scipy chooses its own."""
+    """Convert the index arrays to the types of the core; scipy chooses its own."""
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)

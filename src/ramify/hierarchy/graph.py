@@ -50,14 +50,17 @@ class LabelGraph:
     def _check(self) -> None:
         indptr, indices = self.parent_rows
         if not self.labels:
-            raise ValueError("the hierarchy is empty. Give at least one label.")
+            raise ValueError("the hierarchy is empty. Pass at least one label.")
         if len(self.position) != len(self.labels) or len(indptr) != len(self.labels) + 1:
-            raise ValueError("labels must be distinct, with one row of parents each.")
+            raise ValueError(
+                f"labels must be distinct with one row of parents each, got {len(self.labels)} "
+                f"labels, {len(self.position)} of them distinct, and {len(indptr) - 1} rows."
+            )
         owners = np.repeat(np.arange(len(self.labels)), np.diff(indptr))
         if len(owners) != len(indices) or (indices < 0).any() or (indices >= owners).any():
             raise ValueError(
-                "parent_rows must hold positions of labels that come before the child. "
-                "Hierarchy.from_edges puts labels in order."
+                "parent_rows must contain positions of labels that come before the child. Use "
+                "Hierarchy.from_edges, which sorts the labels."
             )
         strangers = [label for label in self.aliases.values() if label not in self.position]
         if strangers:
@@ -183,7 +186,7 @@ def row_of(rows: Rows, position: int) -> list[int]:
 
 
 def _transposed(rows: Rows) -> Rows:
-    """Swap the ends of every edge; rows come out sorted because the input is read in order."""
+    """Reverse every edge; rows are sorted because the sort is stable."""
     indptr, indices = rows
     n = len(indptr) - 1
     owners = np.repeat(np.arange(n, dtype=np.int32), np.diff(indptr))

@@ -1,4 +1,4 @@
-"""Hierarchies of labels: trees and directed acyclic graphs, their closure and their weights."""
+"""The class `Hierarchy`: a tree or directed acyclic graph of labels."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from ramify.hierarchy.text import read_json, read_outline, write_json, write_out
 
 
 class Hierarchy:
-    """A tree or directed acyclic graph of labels that never changes.
+    """An immutable tree or directed acyclic graph of labels.
 
-    Build one with a constructor that starts with ``from_``. The root is implicit: it stands
-    above the top-level labels and is no label. Labels come in a fixed order, siblings sorted
-    (names of digits only by value), depth first, every label after all its parents; the
-    columns of every label matrix follow this order.
+    Build one with a constructor such as `from_paths` or `from_edges`. The root is implicit: it is
+    the parent of the top-level labels and not itself a label. Labels are sorted depth first, with
+    siblings in alphabetical order (names made of digits by value) and every label after all its
+    parents. The columns of every label matrix follow this order.
 
     Parameters
     ----------
@@ -48,31 +48,31 @@ class Hierarchy:
     parent_rows : (indptr, indices)
         Positions of the parents of every label, as sparse rows.
     separator : str
-        What joins the segments of path names.
+        Separator between the names of a path.
     aliases : mapping of label to label, optional
-        Other names under which `encode` and `index` find a label.
+        Other names for labels, accepted by `encode`, `index` and `indices`.
 
     Attributes
     ----------
     labels : tuple of labels
         All labels, in order.
     n_labels : int
-        How many there are.
+        Number of labels.
     leaves : tuple of labels
         Labels without children.
     levels : tuple of tuples of labels
-        The labels of every level from the top; a label's level is its longest path.
+        Labels of every level, from the top down; the level of a label is its longest path.
     depth : int
-        The number of levels.
+        Number of levels.
     is_tree : bool
-        Whether every label has one parent at most.
+        Whether every label has at most one parent.
     parent_rows, ancestor_rows, child_rows : (indptr int64, indices int32)
-        The graph as read-only sparse rows, for kernels.
+        The graph as read-only sparse rows.
 
     Notes
     -----
-    Two hierarchies are equal when they have the same labels in the same order and the same
-    edges; aliases and separator do not count.
+    Two hierarchies are equal if they have the same labels in the same order and the same edges;
+    aliases and separator are ignored.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class Hierarchy:
         paths : iterable of str, or of tuples of names
             Paths from the top, such as "animal/bird". A label's name is its full path.
         separator : str
-            What joins the names of a path.
+            Separator between the names of a path.
 
         Returns
         -------
@@ -131,17 +131,17 @@ class Hierarchy:
         Parameters
         ----------
         edges : iterable of (parent, child)
-            Labels are strings or integers; a name may contain any character.
+            Labels are strings or integers.
         root : str or int, optional
-            The name of the virtual root in `edges`; it becomes no label. An edge from the root
-            to a label that has another parent as well adds nothing and is dropped.
+            The name of the root in `edges`, which does not become a label. An edge from the root
+            to a label with another parent is dropped.
         tree : bool
-            Refuse labels with several parents.
+            Whether to raise an error if a label has several parents.
 
         Returns
         -------
         Hierarchy
-            Labels that are never a child are at the top.
+            Labels without parents are at the top level.
 
         Examples
         --------
@@ -171,15 +171,17 @@ class Hierarchy:
         ('spam', 'ham')
         """
         if isinstance(labels, str):
-            raise TypeError(f"labels is the single string {labels!r}. Give a list: [{labels!r}].")
+            raise TypeError(
+                f"labels must be a list of labels, got the string {labels!r}. Pass [{labels!r}]."
+            )
         kinds = (str, int, float)
         listed = [check_label_name(x, f"labels[{i}]", kinds) for i, x in enumerate(labels)]
         if not listed:
-            raise ValueError("labels is empty. Give at least one label.")
+            raise ValueError("labels is empty. Pass at least one label.")
         distinct = set(listed)
         if len(distinct) < len(listed):
             repeated = [label for label in distinct if listed.count(label) > 1]
-            raise ValueError(f"labels lists {shorten(repeated)} more than once. Give each once.")
+            raise ValueError(f"labels must be distinct, got {shorten(repeated)} more than once.")
         return cls(listed, rows_from_lists([] for _ in listed))
 
     @classmethod
@@ -189,16 +191,16 @@ class Hierarchy:
         Parameters
         ----------
         graph : networkx.DiGraph or networkx.MultiDiGraph
-            Parallel edges count once; nodes without edges are top-level labels.
+            Parallel edges are merged; nodes without edges become top-level labels.
         root : str or int, optional
-            The node that is the virtual root and becomes no label.
+            The node that is the root, which does not become a label.
         tree : bool
-            Refuse labels with several parents.
+            Whether to raise an error if a label has several parents.
 
         Returns
         -------
         Hierarchy
-            Edges from child to parent? Give ``graph.reverse()``.
+            The hierarchy. If edges point from child to parent, pass ``graph.reverse()``.
 
         Examples
         --------
@@ -209,8 +211,8 @@ class Hierarchy:
         """
         if not graph.is_directed():
             raise ValueError(
-                "graph is undirected, so parents cannot be told from children. Give a "
-                "networkx.DiGraph with edges from parent to child."
+                f"graph must be directed, got {type(graph).__name__}. Pass a networkx.DiGraph "
+                "with edges from parent to child."
             )
         nodes = [check_label_name(node, "a node of graph") for node in graph.nodes()]
         parents: dict[Label, list[Label]] = {node: [] for node in nodes}
@@ -228,16 +230,16 @@ class Hierarchy:
         """Build a hierarchy from an ontology in an OBO file, e.g. the Gene Ontology.
 
         Obsolete terms are left out. Alternative identifiers become aliases, so that `encode`
-        finds a term under its old names.
+        accepts former identifiers of a term.
 
         Parameters
         ----------
         path : str or path
             An OBO file, plain or compressed (.gz, .bz2, .xz).
         root : str, optional
-            The term that is the virtual root and becomes no label.
+            The term that is the root, which does not become a label.
         relations : sequence of str
-            Relations that lead from a term to its parents.
+            Relations from a term to its parents.
 
         Returns
         -------
@@ -273,18 +275,18 @@ class Hierarchy:
 
     @classmethod
     def from_text(cls, text: str) -> Hierarchy:
-        """Build a hierarchy from an outline: one label a line, children indented.
+        """Build a hierarchy from an outline: one label per line, children indented.
 
         Parameters
         ----------
         text : str
-            The outline. Blank lines do not count. A label that stands under two parents has
-            both, so an outline can describe a DAG.
+            The outline. Blank lines are ignored. A label listed under several parents has all of
+            them, so an outline can describe a DAG.
 
         Returns
         -------
         Hierarchy
-            Labels are the lines without their indentation.
+            Its labels are the lines without indentation.
 
         Examples
         --------
@@ -300,17 +302,17 @@ class Hierarchy:
 
     @classmethod
     def from_json(cls, text: str) -> Hierarchy:
-        """Read a hierarchy that `to_json` wrote.
+        """Read a hierarchy written by `to_json`.
 
         Parameters
         ----------
         text : str
-            The JSON text, not the name of a file.
+            The JSON text, not a file name.
 
         Returns
         -------
         Hierarchy
-            Equal to the one written, aliases and separator included.
+            Equal to the one written, with the same aliases and separator.
 
         Examples
         --------
@@ -327,7 +329,7 @@ class Hierarchy:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(
-            f"cannot set {name!r}: a hierarchy never changes. Build a new one, e.g. with subset."
+            f"cannot set {name!r}: a Hierarchy is immutable. Build a new one, e.g. with subset."
         )
 
     __delattr__ = __setattr__  # type: ignore[assignment]
@@ -422,12 +424,12 @@ class Hierarchy:
         return self._graph.is_tree
 
     def index(self, label: Label) -> int:
-        """Return the position of a label in `labels`, which is its column in every matrix.
+        """Return the position of a label in `labels`, its column in every label matrix.
 
         Parameters
         ----------
         label : str or int
-            A label or an alias of one.
+            A label or an alias.
 
         Returns
         -------
@@ -442,7 +444,7 @@ class Hierarchy:
         return self._graph.index(label)
 
     def indices(self, labels: Iterable[Label]) -> NDArray[np.int32]:
-        """Return the positions of several labels, e.g. to select columns of a matrix.
+        """Return the positions of several labels, e.g. to select columns of a label matrix.
 
         Parameters
         ----------
@@ -462,7 +464,7 @@ class Hierarchy:
         return self._graph.indices(labels)
 
     def parents(self, label: Label) -> tuple[Label, ...]:
-        """Return the direct parents of a label; none for a top-level label.
+        """Return the parents of a label; none for a top-level label.
 
         Parameters
         ----------
@@ -472,7 +474,7 @@ class Hierarchy:
         Returns
         -------
         tuple of labels
-            One at most in a tree.
+            At most one in a tree.
 
         Examples
         --------
@@ -482,7 +484,7 @@ class Hierarchy:
         return self._graph.labels_in_row(self._graph.parent_rows, label)
 
     def children(self, label: Label) -> tuple[Label, ...]:
-        """Return the direct children of a label; none for a leaf.
+        """Return the children of a label; none for a leaf.
 
         Parameters
         ----------
@@ -502,7 +504,7 @@ class Hierarchy:
         return self._graph.labels_in_row(self._graph.child_rows, label)
 
     def ancestors(self, label: Label) -> tuple[Label, ...]:
-        """Return every label above a label, along every path, the label itself left out.
+        """Return all ancestors of a label, without the label itself.
 
         Parameters
         ----------
@@ -522,7 +524,7 @@ class Hierarchy:
         return self._graph.labels_in_row(self._graph.ancestor_rows, label)
 
     def descendants(self, label: Label) -> tuple[Label, ...]:
-        """Return every label below a label, the label itself left out.
+        """Return all descendants of a label, without the label itself.
 
         Parameters
         ----------
@@ -547,13 +549,12 @@ class Hierarchy:
         Parameters
         ----------
         label_sets : iterable of iterables of labels
-            One set per row, possibly empty. A string or number in place of a set is a set of
-            one label.
+            One set per row, possibly empty. A single string or number is a set of one label.
 
         Returns
         -------
         csr_array of int32, shape (n, n_labels)
-            1 where the row has the label or a descendant of it; sorted indices.
+            1 if the row has the label or a descendant of it; indices are sorted.
 
         Examples
         --------
@@ -565,7 +566,7 @@ class Hierarchy:
         return encode_label_sets(self._graph, label_sets)
 
     def close(self, Y: Any) -> sparse.csr_array[np.int32]:
-        """Add to every row of a label matrix the ancestors of its labels.
+        """Add the ancestors of the labels of every row to a label matrix.
 
         Parameters
         ----------
@@ -592,7 +593,7 @@ class Hierarchy:
         Y : array-like or sparse matrix of shape (n, n_labels)
             Zeros and ones, columns in the order of `labels`.
         most_specific : bool
-            Leave out labels that a descendant in the same row implies.
+            Whether to leave out labels with a descendant in the same row.
 
         Returns
         -------
@@ -610,19 +611,19 @@ class Hierarchy:
         return decode_matrix(self._graph, Y, most_specific)
 
     def weights(self, w0: float = 0.75, combine: str = "avg") -> NDArray[np.float64]:
-        """Return the weight of every label: w0 times that of its parents; the root has 1.
+        """Return the weight of every label: w0 times the weight of its parents.
 
         Parameters
         ----------
         w0 : float
-            The factor from a level to the next; 1 gives all labels the same weight.
+            Factor from one level to the next; with 1 all labels have the same weight.
         combine : {"avg", "sum", "min", "max"}
-            How the weights of several parents become one. All are equal in a tree.
+            How to combine the weights of several parents; without effect in a tree.
 
         Returns
         -------
         ndarray of shape (n_labels,)
-            w0 for top-level labels, w0² below them, and so on in a tree.
+            Weights; in a tree w0 for top-level labels, w0² on the second level, and so on.
 
         Examples
         --------
@@ -632,14 +633,14 @@ class Hierarchy:
         return label_weights(self._graph, w0, combine)
 
     def costs(self) -> NDArray[np.float64]:
-        """Return the cost of every label: its parent's, shared among the siblings.
+        """Return the cost of every label: its parent's cost divided by the number of siblings.
 
-        The root has cost 1; a label of a DAG sums what each of its parents hands down.
+        The root has cost 1. In a DAG, the shares from all parents are added.
 
         Returns
         -------
         ndarray of shape (n_labels,)
-            The costs; in a tree those of a parent's children sum to the parent's.
+            Costs; in a tree the costs of a label's children add up to the cost of the label.
 
         Examples
         --------
@@ -649,19 +650,19 @@ class Hierarchy:
         return label_costs(self._graph)
 
     def to_text(self, max_labels: int | None = None) -> str:
-        """Write the hierarchy as an outline, which `from_text` reads.
+        """Write the hierarchy as an outline for `from_text`.
 
         Parameters
         ----------
         max_labels : int, optional
-            Show at most so many labels, those nearest to the root; lines with "…" count the
-            rest. None shows all.
+            Maximum number of labels to show, nearest to the root first; lines with "…" give the
+            number of hidden labels. None shows all.
 
         Returns
         -------
         str
-            One label a line, indented below its parent. A label with several parents stands
-            under each of them, what is below it only once.
+            One label per line, indented below its parent. A label with several parents is listed
+            under each of them, its descendants only once.
 
         Examples
         --------
@@ -694,7 +695,7 @@ class Hierarchy:
         Returns
         -------
         networkx.DiGraph
-            Nodes in the order of `labels`; the root is no node.
+            Nodes are in the order of `labels`, without the root.
 
         Examples
         --------
@@ -709,17 +710,17 @@ class Hierarchy:
         return graph
 
     def subset(self, labels: Iterable[Label]) -> Hierarchy:
-        """Keep some labels; their parents become the nearest kept labels along every path up.
+        """Keep some labels; their parents become the nearest kept ancestors on every path.
 
         Parameters
         ----------
         labels : iterable of labels
-            What to keep, in any order.
+            Labels to keep, in any order.
 
         Returns
         -------
         Hierarchy
-            The kept labels in their present order. For the matrix of the subset take
+            The kept labels in the same order. The label matrix of the subset is
             ``Y[:, hierarchy.indices(subset.labels)]``.
 
         Examples
@@ -739,19 +740,19 @@ class Hierarchy:
         return type(self)(names, parent_rows, self.separator, aliases)
 
     def prune(self, Y: Any, min_count: int = 1) -> Hierarchy:
-        """Keep the labels that enough rows have; rows count for all ancestors of their labels.
+        """Keep labels with enough rows; a row counts for all ancestors of its labels.
 
         Parameters
         ----------
         Y : array-like or sparse matrix of shape (n, n_labels)
-            Label matrix; it is closed upwards before counting.
+            Label matrix; ancestors are added before counting.
         min_count : int
-            The least number of rows.
+            Minimum number of rows per label.
 
         Returns
         -------
         Hierarchy
-            A kept label keeps all its ancestors, so edges stay as they are. Its matrix is
+            The kept labels with the same edges, since ancestors are kept too. Its label matrix is
             ``Y[:, hierarchy.indices(pruned.labels)]``.
 
         Examples
@@ -764,7 +765,7 @@ class Hierarchy:
         kept = np.flatnonzero(counts >= min_count).tolist()
         if not kept:
             raise ValueError(
-                f"min_count is {min_count}, but no label has more than {counts.max()} positive "
-                "rows. Choose a smaller min_count."
+                f"min_count must be at most {counts.max()}, the largest number of rows of a "
+                f"label, got {min_count}."
             )
         return self.subset(self._graph.labels_at(kept))

@@ -1,4 +1,4 @@
-"""Hierarchies as text: the indented outline for people, JSON for programs."""
+"""Hierarchies as text: an indented outline to read, and JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CUT = re.compile(r"… \d+ more")
 
 
 def write_outline(graph: LabelGraph, max_labels: int | None) -> str:
-    """Write one label a line under its parent; what `max_labels` hides is counted."""
+    """Write one label per line below its parent, at most `max_labels`; count the others."""
     shown = _shallowest(graph, max_labels)
     top = np.flatnonzero(np.diff(graph.parent_rows[0]) == 0).tolist()
     lines: list[str] = []
@@ -33,7 +33,7 @@ def write_outline(graph: LabelGraph, max_labels: int | None) -> str:
             continue
         label, level = entry
         lines.append(f"{_INDENT * level}{graph.labels[label]}")
-        # A label of a DAG stands under each of its parents, what is below it only once.
+        # A label of a DAG is listed under each of its parents, its descendants only once.
         if label not in opened:
             opened.add(label)
             below = row_of(graph.child_rows, label)
@@ -45,7 +45,7 @@ def _shallowest(graph: LabelGraph, max_labels: int | None) -> set[int]:
     if max_labels is None:
         return set(range(graph.n_labels))
     if max_labels < 1:
-        raise ValueError(f"max_labels is {max_labels}, but it must be 1 or more, or None for all.")
+        raise ValueError(f"max_labels must be a positive integer or None, got {max_labels}.")
     order = np.argsort(graph.label_levels, kind="stable")
     return set(order[:max_labels].tolist())
 
@@ -53,13 +53,13 @@ def _shallowest(graph: LabelGraph, max_labels: int | None) -> set[int]:
 def _entries(
     graph: LabelGraph, siblings: Iterable[int], shown: set[int], level: int
 ) -> Iterator[tuple[int, int] | str]:
-    """Yield the siblings to show, then a line that counts what is hidden with the others."""
+    """Yield the siblings to show, then a line with the number of hidden labels."""
     hidden: set[int] = set()
     for label in siblings:
         if label in shown:
             yield label, level
         else:
-            # All that is below a hidden label is deeper, hence hidden too.
+            # Descendants of a hidden label are deeper and therefore hidden too.
             hidden.add(label)
             hidden.update(row_of(graph.descendant_rows, label))
     if hidden:
@@ -77,14 +77,14 @@ def read_outline(text: str) -> dict[Label, list[Label]]:
             continue
         if _CUT.fullmatch(name):
             raise ValueError(
-                f"line {number} is {name!r}: this outline was cut short. Write the whole of it "
-                "with to_text(max_labels=None)."
+                f"text must be a complete outline, but line {number} is {name!r}. Write it with "
+                "to_text(max_labels=None)."
             )
         parent = _parent_of_line(line, number, open_labels)
         if (parent, name) in seen:
             raise ValueError(
                 f"line {number} repeats {name!r} of line {seen[parent, name]} under the same "
-                "parent. Remove one of them."
+                "parent. Remove one of these lines."
             )
         seen[parent, name] = number
         parents.setdefault(name, []).extend([] if parent is None else [parent])
@@ -92,15 +92,15 @@ def read_outline(text: str) -> dict[Label, list[Label]]:
 
 
 def _parent_of_line(line: str, number: int, open_labels: list[tuple[int, str]]) -> str | None:
-    """Close the labels that are not above this line; the last one open is its parent."""
+    """Remove labels that are not ancestors of this line; the last one left is its parent."""
     width = len(line.expandtabs()) - len(line.expandtabs().lstrip())
     last_width = open_labels[-1][0] if open_labels else -1
     while open_labels and open_labels[-1][0] >= width:
         last_width = open_labels.pop()[0]
     if last_width > width or (not open_labels and last_width == -1 and width > 0):
         raise ValueError(
-            f"line {number}, {line.strip()!r}, is indented by {width} blanks, which fits no line "
-            "above it. Indent siblings alike."
+            f"line {number}, {line.strip()!r}, is indented by {width} spaces, which matches no "
+            "line above it. Indent siblings by the same width."
         )
     parent = open_labels[-1][1] if open_labels else None
     open_labels.append((width, line.strip()))
@@ -108,7 +108,7 @@ def _parent_of_line(line: str, number: int, open_labels: list[tuple[int, str]]) 
 
 
 def write_json(graph: LabelGraph, separator: str) -> str:
-    """Write labels, parents, separator and aliases; `read_json` gives all of it back."""
+    """Write labels, parents, separator and aliases as JSON for `read_json`."""
     content = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -126,7 +126,7 @@ def read_json(text: str) -> tuple[OrderedGraph, str, dict[Label, Label]]:
         content = json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(
-            f"text is no JSON: {error}. Give what to_json wrote, not the name of a file."
+            f"text must be valid JSON: {error}. Pass the text written by to_json, not a file name."
         ) from None
     _check_json(content)
     kinds = (str, int, float)
@@ -137,12 +137,12 @@ def read_json(text: str) -> tuple[OrderedGraph, str, dict[Label, Label]]:
 
 def _check_json(content: Any) -> None:
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise ValueError(f"text is no hierarchy: it lacks 'format': '{_FORMAT}'. Use to_json.")
+        raise ValueError(f"text must have 'format': '{_FORMAT}'. Write it with to_json.")
     if content.get("version") != _VERSION:
         raise ValueError(
-            f"text has version {content.get('version')!r}, but this ramify reads version "
-            f"{_VERSION}. Update ramify."
+            f"text must have format version {_VERSION}, got {content.get('version')!r}. Update "
+            "ramify."
         )
     missing = {"separator", "labels", "parents", "aliases"} - set(content)
     if missing:
-        raise ValueError(f"text lacks {sorted(missing)}. Write it with to_json.")
+        raise ValueError(f"text is missing {sorted(missing)}. Write it with to_json.")

@@ -1,4 +1,4 @@
-"""Labels y in any format in, a closed matrix out, and back; flattening and balancing."""
+"""Conversion of labels in any format to label matrices and back; flattening, balancing."""
 
 from ramify.labels.balancing import balance_score, balance_weights
 from ramify.labels.encoding import (

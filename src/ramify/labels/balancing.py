@@ -1,4 +1,4 @@
-"""Balancing labels: how uneven they are, and weights that make each label even."""
+"""Label imbalance: a score, and sample weights that balance each label."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ __all__ = ["balance_score", "balance_weights", "draw_counts"]
 
 
 def balance_score(y: Any, hierarchy: Hierarchy | None = None) -> float:
-    """Return how balanced labels are: the mean of 4 n₀ n₁ / n², 1 if all have half of the rows.
+    """Score the balance of labels: the mean of 4 n₀ n₁ / n², where n₁ of n rows have the label.
 
     Parameters
     ----------
     y : array-like
         n label sets in any format of `ramify.labels.read_labels`.
     hierarchy : Hierarchy, optional
-        The labels; None infers them as classifiers do.
+        The label hierarchy. If None, it is inferred from `y`.
 
     Returns
     -------
     float
-        From 0, all rows agree on every label, to 1.
+        Between 0, if all rows agree on every label, and 1, if half of the rows have each.
 
     Notes
     -----
-    The measure printed with BR-DT, the sum of n₀ n₁ / (n c) over c labels, grows with n; this one
-    is the same for any number of rows.
+    The measure in the paper on BR-DT, the sum of n₀ n₁ / (n c) over c labels, grows with n; this
+    one does not depend on the number of rows.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def balance_score(y: Any, hierarchy: Hierarchy | None = None) -> float:
     """
     Y = read_labels(y, hierarchy).Y
     if Y.shape[0] == 0:
-        raise ValueError("y has no rows, whose balance is not known; give at least one.")
+        raise ValueError("y has no rows. Pass at least one row.")
     share = np.bincount(Y.indices, minlength=Y.shape[1]) / Y.shape[0]
     return float(np.mean(4 * share * (1 - share)))
 
@@ -50,24 +50,24 @@ def balance_score(y: Any, hierarchy: Hierarchy | None = None) -> float:
 def balance_weights(
     y: Any, hierarchy: Hierarchy | None = None, *, random_state: Any = None
 ) -> NDArray[np.int32]:
-    """Return for every label how often each row counts, such that half of the rows have it.
+    """Return sample weights for every label with which half of the rows have the label.
 
-    The side with more rows is sampled without replacement, the other repeated: for each label on
-    its own. No row is copied; give a column as `sample_weight`.
+    For each label separately, rows of the majority are sampled without replacement and rows of
+    the minority are repeated. Pass a column as `sample_weight`.
 
     Parameters
     ----------
     y : array-like
         n label sets in any format of `ramify.labels.read_labels`.
     hierarchy : Hierarchy, optional
-        The labels; None infers them as classifiers do.
+        The label hierarchy. If None, it is inferred from `y`.
     random_state : int, RandomState instance or None
-        Decides which rows.
+        Seed of the sampling.
 
     Returns
     -------
     ndarray of int32, shape (n, n_labels)
-        Every column sums to n; ones where all rows agree on the label.
+        Integer weights that sum to n in every column; ones if all rows agree on the label.
 
     Examples
     --------
@@ -87,19 +87,19 @@ def balance_weights(
 
 
 def draw_counts(has: NDArray[np.bool_], random: np.random.RandomState) -> NDArray[np.int32]:
-    """Return how often each row counts in a sample, of as many rows, that is half with the label.
+    """Draw a sample of n rows in which half have the label, and count each row.
 
     Parameters
     ----------
     has : ndarray of bool, shape (n,)
-        Which rows have the label.
+        Whether each row has the label.
     random : RandomState
-        Draws rows.
+        Source of randomness.
 
     Returns
     -------
     ndarray of int32, shape (n,)
-        Counts that sum to n; the rarer side has the smaller half of them. Ones if a side is empty.
+        Counts that sum to n; the minority has n // 2 of them. Ones if all rows agree.
     """
     counts = np.ones(len(has), dtype=np.int32)
     sides = sorted([np.flatnonzero(has), np.flatnonzero(~has)], key=len)

@@ -1,4 +1,4 @@
-"""The one door for labels: y in any format in, a closed matrix out, and back."""
+"""Conversion of labels in any format to a label matrix, and back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SETS = (list, tuple, set, frozenset, np.ndarray)
 
 
 def read_labels(y: Any, hierarchy: Hierarchy | None = None) -> EncodedLabels:
-    """Turn labels of any format into a label matrix that is closed upwards.
+    """Convert labels in any format to a label matrix, with ancestors added.
 
     Parameters
     ----------
@@ -43,27 +43,27 @@ def read_labels(y: Any, hierarchy: Hierarchy | None = None) -> EncodedLabels:
         One of
 
         - a label matrix of 0 and 1, dense, sparse or a data frame, columns in the order of
-          ``hierarchy.labels``; a nested list counts as one if its rows are equally long and hold
+          ``hierarchy.labels``; a nested list is one if its rows have the same length and contain
           only 0 and 1;
         - a sequence of label sets (lists, tuples, sets), possibly empty;
-        - a sequence of classes, as scikit-learn takes them: strings or numbers;
+        - a sequence of classes as in scikit-learn: strings or numbers;
         - a sequence of paths such as "animal/bird";
-        - a sequence of CLUS strings, labels joined by "@"; "", "n" and "?" stand for no label
-          (unless the hierarchy has a label "n" or "?", or no string has a "/" or "@" and there
-          is no hierarchy to ask);
+        - a sequence of CLUS strings, labels joined by "@"; "", "n" and "?" mean no label (unless
+          the hierarchy has a label "n" or "?", or `hierarchy` is None and no string contains "/"
+          or "@");
         - a 2-D array or data frame of strings with one column per level, short paths padded
           with "", None or NaN;
         - a pandas or polars column of these.
     hierarchy : Hierarchy, optional
-        The labels that may occur. None takes them from `y`: a tree if there are paths, with "/"
-        between the names, or levels; otherwise flat, labels sorted. The columns of a label matrix
-        are then named 0, 1, … or as in the data frame.
+        The labels that may occur. If None, it is inferred from `y`: a tree if there are levels or
+        paths with "/", otherwise flat with sorted labels. The columns of a label matrix are then
+        named 0, 1, … or as in the data frame.
 
     Returns
     -------
     EncodedLabels
-        ``Y`` (csr_array), ``hierarchy`` and ``format``; ``format.write(Y)`` goes back. Columns
-        of data frames libraries are written as numpy arrays, as scikit-learn does.
+        ``Y`` (csr_array), ``hierarchy`` and ``format``; ``format.write(Y)`` converts back, to
+        numpy arrays where `y` is a pandas or polars column.
 
     Examples
     --------
@@ -80,8 +80,8 @@ def read_labels(y: Any, hierarchy: Hierarchy | None = None) -> EncodedLabels:
     """
     if hierarchy is not None and not isinstance(hierarchy, Hierarchy):
         raise TypeError(
-            f"hierarchy is of type {type(hierarchy).__name__}, but it must be a "
-            "ramify.Hierarchy or None. Build one with Hierarchy.from_paths or from_edges."
+            f"hierarchy must be a ramify.Hierarchy or None, got {type(hierarchy).__name__}. Build "
+            "one with Hierarchy.from_paths or Hierarchy.from_edges."
         )
     if sparse.issparse(y):
         return read_matrix(y, hierarchy)
@@ -95,22 +95,22 @@ def read_labels(y: Any, hierarchy: Hierarchy | None = None) -> EncodedLabels:
 
 
 def _unpacked(y: Any) -> tuple[Any, Sequence[Any] | None]:
-    """Return an array or a list of rows, and the names of a data frame's columns."""
+    """Return an array or a list of rows, and the column names of a data frame."""
     if y is None:
-        raise ValueError("this requires y to be passed, but the target y is None. Give labels.")
+        raise ValueError("this requires y to be passed, but the target y is None. Pass labels.")
     if isinstance(y, list | tuple):
         return list(y), None
     if isinstance(y, str | bytes | set | frozenset | dict) or np.isscalar(y):
         raise TypeError(
-            f"y is of type {type(y).__name__}, but it must hold one entry per row: a list, an "
-            "array, a data frame or a column of one."
+            f"y must have one entry per row, got {type(y).__name__}. Pass a list, an array, a data "
+            "frame or a column of one."
         )
     columns = list(y.columns) if hasattr(y, "columns") else None
     values = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
     if values.ndim not in (1, 2):
         raise ValueError(
-            f"y has {values.ndim} dimensions, but y should be a 1d array with one entry per row, "
-            "or a 2-D array with one row per example."
+            f"y should be a 1d array with one entry per row or a 2-D array, got {values.ndim} "
+            "dimensions."
         )
     return values, columns
 
@@ -134,7 +134,7 @@ def _as_numbers(values: list[Any]) -> Any:
 
 
 def _read_rows(values: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
-    """Read rows that are collections: label sets, unless they look like a label matrix."""
+    """Read rows that are collections: label sets, or the rows of a label matrix."""
     lists = all(isinstance(row, list | tuple | np.ndarray) for row in values)
     widths = {len(row) for row in values} if lists else set()
     if len(widths) == 1 and widths != {1}:
@@ -152,7 +152,7 @@ def _read_scalars(values: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
         return read_numbers(values, hierarchy)
     rows = values.tolist() if is_array else values
     if len(rows) == 0:
-        raise ValueError("y has no rows. Give at least one.")
+        raise ValueError("y has no rows. Pass at least one row.")
     for row, value in enumerate(rows):
         if is_missing(value):
             raise missing_label_error(row, value)
@@ -162,8 +162,8 @@ def _read_scalars(values: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
     odd = [value for value in rows if not isinstance(value, str)]
     if odd:
         raise TypeError(
-            f"y holds {odd[0]!r} of type {type(odd[0]).__name__} among other values, but labels "
-            "must be all strings or all numbers. Use y.astype(str), or sets for several labels."
+            f"y must contain either strings or numbers, got {odd[0]!r} among other values. Use "
+            "y.astype(str), or label sets if rows have several labels."
         )
     dtype = "U" if not is_array or values.dtype.kind == "U" else "O"
     return read_strings(rows, hierarchy, dtype)
@@ -171,12 +171,12 @@ def _read_scalars(values: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
 
 @savable
 class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turn labels of any format into a label matrix that is closed upwards, and back.
+    """Convert labels in any format to a label matrix, with ancestors added, and back.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The labels that may occur. None takes them from the labels at `fit`.
+        The labels that may occur. If None, it is inferred in `fit`.
     sparse_output : bool
         Whether `transform` returns a csr_array instead of a dense array.
 
@@ -185,9 +185,9 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     hierarchy_ : Hierarchy
         The hierarchy given or inferred.
     classes_ : ndarray
-        The labels, one for each column.
+        The labels, one per column.
     format_ : LabelFormat
-        The format of the labels at `fit`, in which `inverse_transform` answers.
+        The format of the labels passed to `fit`, used by `inverse_transform`.
 
     See Also
     --------
@@ -225,7 +225,7 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         HierarchyBinarizer
-            Itself.
+            The fitted transformer.
         """
         encoded = read_labels(y, self.hierarchy)
         self.hierarchy_ = encoded.hierarchy
@@ -234,24 +234,24 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, y: Any) -> Any:
-        """Return the label matrix of labels in any format.
+        """Convert labels in any format to a label matrix.
 
         Parameters
         ----------
         y : array-like
-            Labels known since `fit`.
+            Labels of `hierarchy_`, in any format of `read_labels`.
 
         Returns
         -------
         csr_array or ndarray of shape (n, n_labels)
-            1 where the row has the label or a descendant of it.
+            1 if the row has the label or a descendant of it.
         """
         check_is_fitted(self)
         Y = read_labels(y, self.hierarchy_).Y
         return Y if self.sparse_output else Y.toarray()
 
     def fit_transform(self, y: Any) -> Any:
-        """Fit, then transform the same labels.
+        """Fit to labels, then transform them.
 
         Parameters
         ----------
@@ -266,13 +266,13 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.fit(y).transform(y)
 
     def inverse_transform(self, Y: Any) -> Any:
-        """Write a label matrix in the format that `fit` was given.
+        """Convert a label matrix to the format of the labels passed to `fit`.
 
         Parameters
         ----------
         Y : array-like or sparse matrix of shape (n, n_labels)
-            Label matrix. Formats with one label per row need exactly one most specific label in
-            every row.
+            Label matrix. Formats with one label per row require exactly one most specific label
+            in every row.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""One level of a hierarchy as flat multi-label data."""
+"""Conversion of one level of a hierarchy to flat multi-label data."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class FlatLevel(NamedTuple):
     Attributes
     ----------
     Y : csr_array of int32, shape (n, n_labels)
-        Which rows have which label; rows that end above the level have none.
+        Label matrix; rows whose labels are all above the level have none.
     hierarchy : Hierarchy
-        The labels of the columns, side by side.
+        The labels of the columns, as a flat hierarchy.
     """
 
     Y: sparse.csr_array[np.int32]
@@ -32,18 +32,18 @@ class FlatLevel(NamedTuple):
 def flatten_level(
     y: Any, hierarchy: Hierarchy | None = None, level: int = 1, *, keep_unused: bool = False
 ) -> FlatLevel:
-    """Turn one level of a hierarchy into flat multi-label data.
+    """Convert one level of a hierarchy to flat multi-label data.
 
     Parameters
     ----------
     y : array-like
         n label sets in any format of `ramify.labels.read_labels`.
     hierarchy : Hierarchy, optional
-        The labels; None infers them as classifiers do.
+        The label hierarchy. If None, it is inferred from `y`.
     level : int
-        Which level, 1 at the top. In a DAG a label's level is its longest path.
+        The level, 1 at the top. In a DAG the level of a label is its longest path.
     keep_unused : bool
-        Whether labels that no row has stay as columns.
+        Whether to keep labels without rows as columns.
 
     Returns
     -------
@@ -70,8 +70,8 @@ def flatten_level(
     if not keep_unused:
         if used.size == 0:
             raise ValueError(
-                f"level is {level}, but no row has a label there. Choose a level nearer to the "
-                "top, or keep_unused=True."
+                f"level must be a level at which rows have labels, got {level}. Choose a smaller "
+                "level or use keep_unused=True."
             )
         columns, names = columns[:, used], names[used]
     Y: sparse.csr_array[np.int32] = columns.tocsr()

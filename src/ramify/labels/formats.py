@@ -1,4 +1,4 @@
-"""Formats of y: how predictions are written the way the labels came."""
+"""Formats of y, in which predictions are returned."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EMPTY_SET = ("", "n", "?")
 
 
 def label_array(labels: tuple[Label, ...], dtype: str = "") -> NDArray[Any]:
-    """Return labels as a numpy array; without `dtype`, strings or numbers as they are."""
+    """Return labels as a numpy array; the dtype is inferred if not given."""
     if dtype:
         return np.array(labels, dtype=dtype)
     kinds = {type(label) for label in labels}
@@ -29,14 +29,14 @@ def label_array(labels: tuple[Label, ...], dtype: str = "") -> NDArray[Any]:
 
 
 def names_by_level(hierarchy: Hierarchy) -> list[tuple[str, ...]]:
-    """Return for every label of a tree the names on its path, its own last.
+    """Return the names on the path to every label of a tree.
 
-    A name that starts with its parent's name and the separator is a path: the rest is its own.
+    If a label starts with its parent's name and the separator, its own name is the rest.
     """
     if not hierarchy.is_tree:
         raise ValueError(
-            "y has one path per row, but in this hierarchy a label may have several parents, so "
-            "that paths are not unique. Give y as label sets or as a label matrix."
+            "y must not be an array of levels if a label may have several parents, because paths "
+            "are not unique. Pass label sets or a label matrix."
         )
     paths: list[tuple[str, ...]] = []
     for position, label in enumerate(hierarchy.labels):
@@ -49,12 +49,12 @@ def names_by_level(hierarchy: Hierarchy) -> list[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class LabelFormat(ABC):
-    """How y came: enough to write predictions in the same way.
+    """The format of y, in which predictions are returned.
 
     Attributes
     ----------
     hierarchy : Hierarchy
-        The labels of the columns that `write` takes.
+        The labels of the columns of a label matrix.
     single_label : bool
         Whether every row must have exactly one most specific label.
     classes : ndarray
@@ -66,13 +66,13 @@ class LabelFormat(ABC):
 
     @abstractmethod
     def write(self, Y: Any) -> Any:
-        """Write a label matrix in the format in which y came.
+        """Convert a label matrix to the format of y.
 
         Parameters
         ----------
         Y : array-like or sparse matrix of shape (n, n_labels)
-            Label matrix, closed upwards. Where `single_label` is true every row must have
-            exactly one most specific label.
+            Label matrix with ancestors. If `single_label` is true, every row must have exactly
+            one most specific label.
 
         Returns
         -------
@@ -86,7 +86,7 @@ class LabelFormat(ABC):
         return label_array(self.hierarchy.labels)
 
     def settings(self) -> dict[str, Any]:
-        """Return all but the hierarchy as a dict of strings and numbers, e.g. for JSON."""
+        """Return all attributes except the hierarchy as a dict of strings and numbers."""
         names = [field.name for field in fields(self) if field.name != "hierarchy"]
         return {"kind": type(self).__name__, **{name: getattr(self, name) for name in names}}
 
@@ -104,21 +104,22 @@ class LabelFormat(ABC):
             row = indices[indptr[wrong[0]] : indptr[wrong[0] + 1]]
             names = [self.hierarchy.labels[i] for i in row.tolist()]
             raise ValueError(
-                f"row {wrong[0]} of Y has {len(names)} most specific labels, {names}, but "
-                "this format of y holds one label per row. Decode to one path per row first."
+                f"Y must have one most specific label per row for this format of y, got {names} "
+                f"in row {wrong[0]}. Choose one path per row first, e.g. with "
+                "ramify.decision.most_probable_path."
             )
         return indices
 
 
 @dataclass(frozen=True)
 class IndicatorFormat(LabelFormat):
-    """A matrix of zeros and ones: dense, or sparse of the kind that came."""
+    """A label matrix: dense, csr_array or csr_matrix."""
 
     dtype: str
     container: str
 
     def write(self, Y: Any) -> Any:
-        """Return a dense array, a csr_array or a csr_matrix of the dtype that came."""
+        """Return a dense array, csr_array or csr_matrix with the dtype of y."""
         matrix = check_label_matrix(Y, self.hierarchy.labels).astype(self.dtype)
         if self.container == "dense":
             return matrix.toarray()
@@ -133,7 +134,7 @@ class LabelSetFormat(LabelFormat):
     as_array: bool
 
     def write(self, Y: Any) -> list[Any] | NDArray[np.object_]:
-        """Return the most specific labels of every row: a list of sets, or an array of them."""
+        """Return the most specific labels of every row as a list or array of sets."""
         make = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}[self.row_type]
         rows = [make(row) for row in self.hierarchy.decode(Y)]
         if not self.as_array:
@@ -145,18 +146,18 @@ class LabelSetFormat(LabelFormat):
 
 @dataclass(frozen=True)
 class OneLabelFormat(LabelFormat):
-    """One label per row: classes as scikit-learn knows them, or paths."""
+    """One label per row: classes as in scikit-learn, or paths."""
 
     dtype: str
     single_label: ClassVar[bool] = True
 
     def write(self, Y: Any) -> NDArray[Any]:
-        """Return the label of every row, in the dtype that came."""
+        """Return the label of every row, with the dtype of y."""
         return self.classes[self._one_label(Y)]
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The labels as an array of the dtype that came."""
+        """The labels as an array with the dtype of y."""
         return label_array(self.hierarchy.labels, self.dtype)
 
 
@@ -181,7 +182,7 @@ class LevelFormat(LabelFormat):
     single_label: ClassVar[bool] = True
 
     def write(self, Y: Any) -> NDArray[Any]:
-        """Return the path of every row, a name per column."""
+        """Return the path of every row, one name per column."""
         width = max(self.n_levels, self.hierarchy.depth)
         padded = [path + ("",) * (width - len(path)) for path in names_by_level(self.hierarchy)]
         table = np.array(padded, dtype=self.dtype)
@@ -195,7 +196,7 @@ _KINDS: dict[str, type[LabelFormat]] = {
 
 
 def format_from_settings(hierarchy: Hierarchy, settings: dict[str, Any]) -> LabelFormat:
-    """Rebuild a format from what `LabelFormat.settings` returned.
+    """Rebuild a format from the result of `LabelFormat.settings`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Readers of y: one for each format, each giving the closed matrix and how to write it again."""
+"""Readers for each format of y, which return the label matrix and the format."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from ramify.labels.formats import (
 
 
 class EncodedLabels(NamedTuple):
-    """Labels as a closed matrix, with what is needed to go back.
+    """Labels as a matrix, with their hierarchy and format.
 
     Attributes
     ----------
     Y : csr_array of int32, shape (n, n_labels)
-        Closed upwards; columns are ``hierarchy.labels``.
+        Label matrix with ancestors; columns are ``hierarchy.labels``.
     hierarchy : Hierarchy
-        The one given, or the one inferred.
+        The hierarchy given or inferred.
     format : LabelFormat
-        ``format.write(Y)`` writes a label matrix the way y came.
+        ``format.write(Y)`` converts a label matrix to the format of y.
     """
 
     Y: sparse.csr_array[np.int32]
@@ -66,7 +66,7 @@ def read_matrix(
     if hierarchy is None:
         _check_zeros_and_ones(y, zeros_and_ones)
         if y.shape[1] == 0:
-            raise ValueError("y has no columns. Give one column per label.")
+            raise ValueError("y has no columns. Pass one column per label.")
         hierarchy = Hierarchy.from_labels(range(y.shape[1]) if columns is None else columns)
     elif columns is not None:
         _check_columns(columns, hierarchy)
@@ -80,14 +80,14 @@ def _check_zeros_and_ones(y: Any, zeros_and_ones: bool) -> None:
     if not zeros_and_ones:
         row, column = np.argwhere(~np.isin(y, (0, 1)))[0]
         raise ValueError(
-            f"y holds {y[row, column]} in row {row}, column {column}: a 2-D array of numbers must "
-            "be a label matrix of 0 and 1. If the columns are the levels of a hierarchy, give "
-            "names instead of numbers, e.g. y.astype(str)."
+            f"y must contain only 0 and 1 if it is a 2-D array of numbers, got {y[row, column]} "
+            f"at row {row}, column {column}. If the columns are levels of a hierarchy, pass names "
+            "instead of numbers, e.g. y.astype(str)."
         )
 
 
 def _check_columns(columns: Sequence[Label], hierarchy: Hierarchy) -> None:
-    """Names of columns must not contradict the labels; columns 0, 1, … are no names."""
+    """Raise an error if column names contradict the labels; 0, 1, … mean unnamed columns."""
     if tuple(columns) in (hierarchy.labels, tuple(range(hierarchy.n_labels))):
         return
     if len(columns) == hierarchy.n_labels:
@@ -95,13 +95,13 @@ def _check_columns(columns: Sequence[Label], hierarchy: Hierarchy) -> None:
         if unknown:
             raise unknown_labels_error(unknown, hierarchy.labels)
         raise ValueError(
-            "y has the labels of the hierarchy as columns, but in another order. Use "
+            "y must have its columns in the order of hierarchy.labels. Use "
             "y[list(hierarchy.labels)]."
         )
 
 
 def read_numbers(y: NDArray[Any], hierarchy: Hierarchy | None) -> EncodedLabels:
-    """Read one class per row, given as numbers, as scikit-learn does."""
+    """Read one class per row, given as numbers, like scikit-learn."""
     missing = np.flatnonzero(y != y)  # noqa: PLR0124 (only NaN differs from itself)
     if missing.size:
         raise missing_label_error(missing[0], float(y[missing[0]]))
@@ -121,8 +121,8 @@ def read_strings(y: Sequence[str], hierarchy: Hierarchy | None, dtype: str) -> E
     plain = hierarchy is None and not any("/" in value or "@" in value for value in y)
     if plain and "" in y:
         raise ValueError(
-            f"y[{list(y).index('')}] is an empty string, which names no class. Drop the row, or "
-            "give a hierarchy or label sets where rows may have no label."
+            f"y must not contain empty strings, got one in row {list(y).index('')}. Drop the row, "
+            "or pass a hierarchy or label sets if rows may have no label."
         )
     parts: dict[str, tuple[Label, ...]] = {
         value: _split(value, hierarchy, plain) for value in dict.fromkeys(y)
@@ -138,7 +138,7 @@ def read_strings(y: Sequence[str], hierarchy: Hierarchy | None, dtype: str) -> E
 
 
 def _split(value: str, hierarchy: Hierarchy | None, plain: bool) -> tuple[Label, ...]:
-    """Split at "@"; a string that is a label by itself stays whole."""
+    """Split at "@", unless the whole string is a label."""
     if plain or (hierarchy is not None and value in hierarchy):
         return (value,)
     return () if value in EMPTY_SET else tuple(value.split("@"))
@@ -161,12 +161,12 @@ def _label_of_path(path: Label, hierarchy: Hierarchy) -> Label:
 
 
 def infer_hierarchy(labels: Iterable[Any]) -> Hierarchy:
-    """Build the hierarchy of the labels that occur: from paths if any has a "/", else flat."""
+    """Build the hierarchy of labels: from paths if any contains "/", otherwise flat."""
     distinct = dict.fromkeys(labels)
     for label in distinct:
         check_label_name(label, "a label of y", (str, int, float))
     if not distinct:
-        raise ValueError("y has no labels at all. Give labels, or a hierarchy.")
+        raise ValueError("y contains no labels. Pass labels or a hierarchy.")
     if any(isinstance(label, str) and "/" in label for label in distinct):
         return Hierarchy.from_paths(distinct)
     return Hierarchy.from_labels(sorted(distinct, key=lambda x: (isinstance(x, str), x)))
@@ -179,8 +179,8 @@ def read_label_sets(
     for row, labels in enumerate(y):
         if isinstance(labels, str) or not isinstance(labels, Iterable):
             raise TypeError(
-                f"y[{row}] is {labels!r}, but other rows of y are label sets. Give a list of "
-                "labels for every row; an empty one for none."
+                f"y must have a label set in every row, got {labels!r} in row {row}. Pass a list "
+                "of labels for every row, empty for no label."
             )
     rows = [list(labels) for labels in y]
     if hierarchy is None:
@@ -213,13 +213,13 @@ def _path_of_levels(row: Sequence[Any], number: int) -> tuple[str, ...]:
     for level, name in enumerate(names):
         if not isinstance(name, str):
             raise TypeError(
-                f"y holds {name!r} in row {number}, level {level}, but the levels of a path are "
-                "strings. Use y.astype(str)."
+                f"y must contain strings if its columns are levels, got {name!r} in row {number}, "
+                f"level {level}. Use y.astype(str)."
             )
     path = tuple(names[: names.index("")] if "" in names else names)
     if any(names[len(path) :]):
         raise ValueError(
-            f"y has a gap in row {number}: {names}. Fill levels from the left and pad only at "
-            "the end."
+            f"y must be padded only at the end of a path, got {names} in row {number}. Fill levels "
+            "from the left."
         )
     return path
