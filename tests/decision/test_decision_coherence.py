@@ -175,15 +175,20 @@ def test_animals_with_noise_come_nearer_to_the_truth():
 def test_mistakes_are_named():
     with pytest.raises(ValueError, match=r"method must be one of 'max', 'min'.*got 'mean'"):
         make_coherent([[0, 0, 0, 0]], TREE, "mean")
-    with pytest.raises(ValueError, match=r"scores has shape \(1, 3\), but there are 4 labels"):
+    with pytest.raises(ValueError, match=r"scores must have shape \(n, 4\), got \(1, 3\)"):
         make_coherent([[0, 0, 0]], TREE)
-    with pytest.raises(ValueError, match=r"scores holds nan in row 0 for 'animal/dog'"):
+    with pytest.raises(
+        ValueError, match="scores must be finite, got nan in row 0 for label 'animal/dog'"
+    ):
         make_coherent([[0, 0, np.nan, 0]], TREE)
-    with pytest.raises(TypeError, match="scores are numbers"):
+    with pytest.raises(TypeError, match="scores must be numbers, got an array of type <U1"):
         make_coherent([["a", "b", "c", "d"]], TREE)
-    with pytest.raises(ValueError, match=r"label_weight has shape \(2,\), but there are 4 labels"):
+    with pytest.raises(ValueError, match=r"label_weight must have shape \(4,\), got \(2,\)"):
         make_coherent([[0, 0, 0, 0]], TREE, label_weight=[1, 1])
-    with pytest.raises(ValueError, match=r"label_weight of 'animal/cat' is 0.0, but a weight"):
+    with pytest.raises(
+        ValueError,
+        match=r"label_weight must be positive and finite, got 0.0 for label 'animal/cat'",
+    ):
         make_coherent([[0, 0, 0, 0]], TREE, label_weight=[1, 0, 1, 1])
 
 

@@ -350,19 +350,23 @@ def test_mistakes_are_named():
         mandatory_leaves(row, TREE, objective="max")
     with pytest.raises(ValueError, match=r"solver must be one of 'greedy'.*got 'ilp'"):
         mandatory_leaves(row, TREE, solver="ilp")
-    with pytest.raises(ValueError, match=r"scores holds 1.5 in row 0, column 1, but probabilit"):
+    with pytest.raises(
+        ValueError, match=r"scores must be between 0 and 1, got 1.5 in row 0, column 1"
+    ):
         mandatory_leaves([[0.5, 1.5, 0.5, 0.5]], TREE)
-    with pytest.raises(ValueError, match=r"k is 4, but it must be a whole number from 1 to 3"):
+    with pytest.raises(ValueError, match=r"k must be an integer from 1 to 3, .* got 4"):
         mandatory_leaves(row, TREE, k=4)
-    with pytest.raises(ValueError, match=r"or one for each of the 1 rows"):
+    with pytest.raises(ValueError, match=r"or 1 of them, one per row, got"):
         mandatory_leaves(row, TREE, k=[1, 2])
     with pytest.raises(ValueError, match=r"alpha must be a number from 0.*got -1"):
         mandatory_leaves(row, TREE, objective="risk", alpha=-1)
-    with pytest.raises(ValueError, match=r"costs has shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"costs must be .* finite non-negative numbers"):
         mandatory_leaves(row, TREE, objective="risk", costs=[1, 2])
-    with pytest.raises(ValueError, match=r"conditional is True, but the objective 'risk'"):
+    with pytest.raises(ValueError, match="conditional must be False for objective='risk'"):
         mandatory_leaves(row, TREE, objective="risk", conditional=True)
-    with pytest.raises(ValueError, match=r"there are 6 edges. Give a column per edge"):
+    with pytest.raises(
+        ValueError, match=r"shape \(n, 6\) if conditional=True, got .* Pass one column per edge"
+    ):
         mandatory_leaves([[0.5] * 5], DIAMOND, conditional=True)
     with pytest.raises(ValueError, match=r"ks must be an integer >= 2, got 1"):
         nested_approximation(row, TREE, ks=[1])

@@ -91,7 +91,7 @@ def test_thresholds_may_not_break_the_hierarchy():
     assert model.predict([X4[3]], threshold=0.6) == [[]]
     assert model.predict([X4[3]], threshold=0.5) == [["animal/dog", "plant"]]
     assert model.predict([X4[3]], threshold={"animal/dog": 0.9}) == [["animal", "plant"]]
-    with pytest.raises(ValueError, match=r"threshold of 'animal/cat' is 0.1, below 0.5 of its"):
+    with pytest.raises(ValueError, match=r"got 0.1 for 'animal/cat' and 0.5 for 'animal'"):
         model.predict(X4, threshold={"animal/cat": 0.1})
     with pytest.raises(ValueError, match="y had one label per row"):
         PCTClassifier().fit(X4, PATHS).predict(X4, threshold=0.3)

@@ -1,4 +1,4 @@
-"""From scores to label sets that obey the hierarchy."""
+"""Decision rules: from scores to label sets that are consistent with the hierarchy."""
 
 from ramify.decision.choice import choose_thresholds
 from ramify.decision.coherence import make_coherent

@@ -1,4 +1,4 @@
-"""Choosing thresholds that reach a goal on labelled rows."""
+"""Choice of thresholds that optimise a measure on labelled rows."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from ramify.labels.encoding import read_labels
 __all__ = ["SHARING", "ThresholdChoice", "choose_thresholds", "search_thresholds"]
 
 SHARING = ("all", "level", "label")
-"""What may have a threshold of its own."""
+"""Units with separate thresholds: one for all labels, per level or per label."""
 
 Groups = list[NDArray[np.int32]]
 
 
 @dataclass(frozen=True)
 class ThresholdChoice:
-    """Thresholds and what they reach on the rows they were chosen on.
+    """Thresholds and their score on the rows they were chosen on.
 
     Attributes
     ----------
     thresholds : ndarray of shape (n_labels,)
         One per label.
     score : float
-        Larger is better; the goal's docstring says of what.
+        Score of the goal; larger is better.
     """
 
     thresholds: NDArray[np.float64]
@@ -53,52 +53,52 @@ def choose_thresholds(
     costs: Any = "shared",
     sample_weight: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
-    """Choose the thresholds that reach a goal best on labelled rows.
+    """Choose the thresholds that optimise a measure on labelled rows.
 
-    No label gets a smaller threshold than its parents, so that coherent scores give label sets
-    that obey the hierarchy. Take rows that the scores were not learnt on.
+    No label gets a smaller threshold than its parents, so coherent scores give label sets that are
+    consistent with the hierarchy. Use rows that the model was not fitted on.
 
     Parameters
     ----------
     y_true : label matrix or labels in any format
-        True labels, one row per example; ancestors are added.
+        True labels; ancestors are added.
     scores : array-like of shape (n, n_labels)
-        Coherent scores, as `predict_proba` gives them. `make_coherent` repairs others.
+        Coherent scores, e.g. from `predict_proba`. Use `make_coherent` on others.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     goal : {"micro_f1", "macro_f1", "hierarchical_f1", "precision", "cost"}
-        What to reach: the largest F1 of all cells (example, label); the largest mean of the
-        labels' F1; the largest F1 of sets with all ancestors, which for the closed sets here is
-        the first again; the largest recall with a precision of `min_precision` or more; or the
-        smallest expected cost, `ramify.metrics.hmc_loss`.
+        The measure to optimise: F1 over all pairs of row and label; mean F1 of the labels; F1 of
+        label sets with ancestors, which equals "micro_f1" here because the sets contain all
+        ancestors; recall with a precision of at least `min_precision`; or expected cost,
+        `ramify.metrics.hmc_loss`, which is minimised.
     per : {"all", "level", "label"}
-        What has a threshold of its own.
+        Whether all labels share one threshold, or each level or label has its own.
     min_precision : float
-        For the goal "precision": the least precision of the cells that share a threshold. Where
-        none reaches it, the threshold is infinity.
+        For the goal "precision": minimum precision over the labels that share a threshold. If no
+        threshold reaches it, the threshold is infinity.
     alpha, beta : float
-        For the goal "cost": what a missed and what a wrongly predicted label weigh.
+        For the goal "cost": weights of false negatives and of false positives.
     costs : {"shared", "uniform"} or array-like of shape (n_labels,)
-        For the goal "cost": what labels weigh, as in `ramify.metrics.hmc_loss`.
+        For the goal "cost": costs of the labels, as in `ramify.metrics.hmc_loss`.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows.
+        Sample weights.
 
     Returns
     -------
     ndarray of shape (n_labels,)
         Thresholds for `apply_threshold` or a classifier's ``predict``. They lie halfway between
-        two scores, and above 0 if no score is negative; infinity keeps a label that is best left
-        alone from ever being predicted.
+        two scores, and above 0 if no score is negative. A label that is best never predicted has
+        the threshold infinity.
 
     Notes
     -----
-    The choice is the best one under the order of the thresholds, found by dynamic programming
-    over all scores, wherever labels share a threshold or form a tree. For a threshold per label
-    in a DAG that problem is too large: a good choice is improved until no single threshold can
-    be moved with a gain; it is at least as good as with one threshold per level.
+    The result is optimal subject to the order of the thresholds if labels share a threshold or
+    form a tree; it is found by dynamic programming over all scores. With a threshold per label in
+    a DAG, the search is heuristic: thresholds are improved one at a time until no single change
+    helps. The result is at least as good as with one threshold per level.
 
-    Of equally good thresholds the largest is taken. Only "macro_f1" gives labels whose F1 is 0 at
-    every threshold that of their parents, in place of infinity.
+    Of equally good thresholds the largest is chosen. With "macro_f1", labels whose F1 is 0 at
+    every threshold have the threshold of their parents instead of infinity.
 
     Examples
     --------
@@ -128,13 +128,13 @@ def search_thresholds(
     per: str,
     sample_weight: Any = None,
 ) -> ThresholdChoice:
-    """Choose thresholds on a label matrix that is closed upwards; see `choose_thresholds`."""
+    """Choose thresholds on a label matrix with ancestors; see `choose_thresholds`."""
     check_choice("per", per, SHARING)
     values = check_scores(scores, hierarchy)
     if len(values) != Y.shape[0] or not len(values):
         raise ValueError(
-            f"y_true has {Y.shape[0]} rows and scores has {len(values)}. Give both for the same "
-            "examples, one at least."
+            "y_true and scores must have the same positive number of rows, got "
+            f"{Y.shape[0]} and {len(values)}."
         )
     check_coherent(values, hierarchy)
     weight = check_sample_weight(sample_weight, len(values))
@@ -157,7 +157,7 @@ def _groups(per: str, hierarchy: Hierarchy) -> tuple[Groups, Order]:
         groups = [np.array([label], dtype=np.int32) for label in range(hierarchy.n_labels)]
         return groups, Order(hierarchy.parent_rows, hierarchy.child_rows)
     if per == "level":
-        # A label's level is its longest path, so parents are always on a higher one.
+        # The level of a label is its longest path, so its parents are on smaller levels.
         groups = [hierarchy.indices(level) for level in hierarchy.levels]
     else:
         groups = [np.arange(hierarchy.n_labels, dtype=np.int32)]
@@ -165,7 +165,7 @@ def _groups(per: str, hierarchy: Hierarchy) -> tuple[Groups, Order]:
 
 
 def _spread(groups: Groups, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the value of every label's group."""
+    """Return for every label the value of its group."""
     spread = np.empty(sum(len(group) for group in groups))
     for group, value in zip(groups, values, strict=True):
         spread[group] = value

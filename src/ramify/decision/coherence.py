@@ -1,4 +1,4 @@
-"""Repair of scores that break the hierarchy."""
+"""Repair of scores that are inconsistent with the hierarchy."""
 
 from __future__ import annotations
 
@@ -27,30 +27,29 @@ def make_coherent(
     label_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    r"""Return scores in which no label is above one of its parents.
+    r"""Repair scores so that no label exceeds any of its parents.
 
-    Rows are repaired one by one, and a row that is coherent stays as it is.
+    Rows are independent of each other; coherent rows are left unchanged.
 
     Parameters
     ----------
     scores : array-like of shape (n, n_labels)
-        Scores of any source, columns in the order of ``hierarchy.labels``.
+        Scores, columns in the order of ``hierarchy.labels``.
     hierarchy : Hierarchy
         A tree or DAG of labels.
     method : {"isotonic", "max", "min"}
-        What a label gets: "max" the largest score of itself and its descendants (trust those who
-        say yes), "min" the smallest of itself and its ancestors (trust those who say no),
-        "isotonic" the value that changes the row as little as possible.
+        "max" raises each score to the largest score among the label's descendants, "min" lowers
+        it to the smallest score among its ancestors, and "isotonic" finds the coherent scores with
+        the smallest squared distance.
     label_weight : array-like of shape (n_labels,), optional
-        For "isotonic": how much a change of each label counts, 1 by default; above 0.
+        For "isotonic": positive weights of the squared changes, 1 by default.
     n_jobs : int, optional
-        The number of threads, -1 for all cores. The answer does not depend on it.
+        Number of threads; -1 uses all cores. The result does not depend on it.
 
     Returns
     -------
     ndarray of shape (n, n_labels)
-        Coherent scores, a new array. In every row they stay between the smallest and the largest
-        score.
+        Coherent scores as a new array, between the smallest and the largest score of each row.
 
     Notes
     -----
@@ -59,10 +58,10 @@ def make_coherent(
     .. math:: \min_x \sum_c w_c (x_c - s_c)^2 \quad \text{with } x_c \le x_p
               \text{ for every parent } p \text{ of } c
 
-    exactly. On a tree neighbours that break the order are pooled from the leaves up (Pardalos
-    and Xue, 1999), in O(L log L) for L labels. On a DAG blocks of labels are cut in two by
-    minimum cuts (Spouge, Wan and Wilbur, 2003), which takes a few milliseconds a row for the
-    4,125 labels of a gene ontology.
+    exactly. On a tree, neighbours that violate the order are pooled from the leaves up (Pardalos
+    and Xue, 1999), in O(L log L) for L labels. On a DAG, blocks of labels are split by minimum
+    cuts (Spouge, Wan and Wilbur, 2003), which takes a few milliseconds per row for a gene ontology
+    with 4,125 labels.
 
     Examples
     --------
@@ -83,14 +82,14 @@ def make_coherent(
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     if weights.shape != (hierarchy.n_labels,):
         raise ValueError(
-            f"label_weight has shape {weights.shape}, but there are {hierarchy.n_labels} labels. "
-            f"Give one weight per label: shape ({hierarchy.n_labels},)."
+            f"label_weight must have shape ({hierarchy.n_labels},), got {weights.shape}. Pass one "
+            "weight per label."
         )
     bad = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
     if bad.size:
         raise ValueError(
-            f"label_weight of {hierarchy.labels[bad[0]]!r} is {weights[bad[0]]}, but a weight "
-            "must be a number above 0."
+            f"label_weight must be positive and finite, got {weights[bad[0]]} for label "
+            f"{hierarchy.labels[bad[0]]!r}."
         )
     return _core.make_coherent(
         values, *hierarchy.parent_rows, weights, method, count_threads(n_jobs)

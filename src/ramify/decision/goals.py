@@ -1,4 +1,4 @@
-"""Goals that thresholds are chosen for: what every threshold gains, and the score reached."""
+"""Goals for the choice of thresholds: the gain of every threshold, and the score."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._validation import check_choice, check_number
+from ramify._validation import check_choice, check_number, shorten
 from ramify.decision.ordered import Order, best_thresholds
 from ramify.decision.steps import Steps, pool
 from ramify.hierarchy.graph import row_of
@@ -21,17 +21,17 @@ __all__ = ["GOALS", "Counts", "Goal", "label_costs", "make_goal"]
 GOALS = ("micro_f1", "macro_f1", "hierarchical_f1", "precision", "cost")
 """The names of the goals."""
 
-_ROUNDS = 50
+_MAX_ITERATIONS = 50
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What happened to every label at every threshold.
+    """Counts of true positives and predicted rows for every label and threshold.
 
     Attributes
     ----------
     steps : list of Steps
-        By label, as `count_steps` returns them.
+        The result of `count_steps`, one per label.
     positives : ndarray of shape (n_labels,)
         Weight of the rows that have the label.
     n_rows : float
@@ -47,7 +47,7 @@ class Counts:
         return [pool([self.steps[label] for label in group]) for group in groups]
 
     def each(self, figures: list[NDArray[np.float64]]) -> list[Steps]:
-        """Return one figure per label and threshold as step functions."""
+        """Return one value per label and threshold as step functions."""
         return [
             Steps(steps.score, figure[:, None])
             for steps, figure in zip(self.steps, figures, strict=True)
@@ -55,7 +55,7 @@ class Counts:
 
 
 class Goal(ABC):
-    """What thresholds shall reach."""
+    """A measure to optimise by the choice of thresholds."""
 
     @abstractmethod
     def search(
@@ -69,15 +69,15 @@ class Goal(ABC):
 
     @abstractmethod
     def score(self, counts: Counts, thresholds: NDArray[np.float64]) -> float:
-        """Return what one threshold per label reaches; larger is better."""
+        """Return the score of one threshold per label; larger is better."""
 
 
 @dataclass(frozen=True)
 class MicroF1(Goal):
-    """F1 of all cells: 2 TP / (predicted + positive), a ratio of sums over the labels.
+    """F1 over all labels: 2 TP / (predicted + positive), a ratio of sums over the labels.
 
-    Dinkelbach's method maximises a ratio by maximising 2 TP - f (predicted + positive), a sum
-    over the labels, with the ratio f reached so far until it grows no more: a few rounds.
+    Dinkelbach's method maximises a ratio by repeatedly maximising 2 TP - f (predicted + positive),
+    a sum over the labels, where f is the best ratio so far. It converges in a few iterations.
     """
 
     def search(
@@ -94,7 +94,7 @@ class MicroF1(Goal):
         thresholds = np.full(len(groups), np.inf) if start is None else start
         if start is not None:
             reached = _f1_of(pooled, thresholds, positives)
-        for _ in range(_ROUNDS):
+        for _ in range(_MAX_ITERATIONS):
             gains = [
                 Steps(steps.score, steps.value @ np.array([[2.0], [-reached]])) for steps in pooled
             ]
@@ -106,7 +106,7 @@ class MicroF1(Goal):
         return thresholds
 
     def score(self, counts: Counts, thresholds: NDArray[np.float64]) -> float:
-        """Return F1 of all cells."""
+        """Return the F1 over all labels."""
         return _f1_of(counts.steps, thresholds, counts.positives.sum())
 
 
@@ -116,7 +116,7 @@ def _f1_of(steps: list[Steps], thresholds: NDArray[np.float64], positives: float
 
 
 def _sums(steps: list[Steps], thresholds: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the weight of the cells rightly predicted, and of all predicted."""
+    """Return the total weight of true positives and of predictions."""
     figures = np.array([own.at(t) for own, t in zip(steps, thresholds, strict=True)])
     return float(figures[:, 0].sum()), float(figures[:, 1].sum())
 
@@ -126,7 +126,7 @@ class SummedGoal(Goal):
 
     @abstractmethod
     def figures(self, counts: Counts) -> list[NDArray[np.float64]]:
-        """Return by label its part of the sum, at every threshold."""
+        """Return the term of every label at every threshold."""
 
     def search(
         self,
@@ -153,7 +153,7 @@ class SummedGoal(Goal):
 
 @dataclass(frozen=True)
 class MacroF1(SummedGoal):
-    """Mean over the labels of their F1; 0 for a label that has no rows and gets none."""
+    """Mean F1 of the labels; 0 for a label without true and predicted rows."""
 
     def figures(self, counts: Counts) -> list[NDArray[np.float64]]:
         """Return F1 by label and threshold."""
@@ -168,10 +168,10 @@ class MacroF1(SummedGoal):
     def _settle(
         self, thresholds: NDArray[np.float64], gains: list[Steps], order: Order
     ) -> NDArray[np.float64]:
-        """Give groups without any true positive the threshold of their parents.
+        """Set groups without true positives to the threshold of their parents.
 
-        All their thresholds have F1 = 0, and so have those of all below them; rare labels should
-        not be silenced for that.
+        F1 is 0 at every threshold of such a group and of its descendants. They keep a finite
+        threshold so that rare labels can still be predicted.
         """
         for group, steps in enumerate(gains):
             if not steps.value.any() and len(row_of(order.parents, group)):
@@ -185,29 +185,29 @@ class MacroF1(SummedGoal):
 
 @dataclass(frozen=True)
 class Cost(SummedGoal):
-    """Expected cost of a row, counted negative: a missed and a wrong label cost."""
+    """Negative expected cost of a row, from false negatives and false positives."""
 
     missed: NDArray[np.float64]
     wrong: NDArray[np.float64]
 
     def figures(self, counts: Counts) -> list[NDArray[np.float64]]:
-        """Return what is saved against predicting nothing, by label and threshold."""
+        """Return the cost saved compared with predicting nothing, by label and threshold."""
         return [
             steps.value @ np.array([missed + wrong, -wrong])
             for steps, missed, wrong in zip(counts.steps, self.missed, self.wrong, strict=True)
         ]
 
     def score(self, counts: Counts, thresholds: NDArray[np.float64]) -> float:
-        """Return minus the mean cost of a row."""
+        """Return the negative mean cost of a row."""
         saved = self._total(counts, thresholds)
         return float(saved - self.missed @ counts.positives) / counts.n_rows
 
 
 @dataclass(frozen=True)
 class PrecisionAtLeast(Goal):
-    """The most true positives while the cells under each threshold have enough precision."""
+    """Recall subject to a minimum precision for each threshold."""
 
-    least: float
+    min_precision: float
 
     def search(
         self,
@@ -217,17 +217,17 @@ class PrecisionAtLeast(Goal):
         start: NDArray[np.float64] | None,
     ) -> NDArray[np.float64]:
         """Return the best thresholds of the groups of labels."""
-        # Worse than any sum of true positives: never chosen, as infinity is always allowed.
+        # Lower than any sum of true positives; never chosen because infinity is always allowed.
         forbidden = -1.0 - counts.positives.sum()
         gains = []
         for steps in counts.pooled(groups):
             shared, predicted = steps.value.T
-            precise = shared >= self.least * predicted * (1 - 1e-12)
+            precise = shared >= self.min_precision * predicted * (1 - 1e-12)
             gains.append(Steps(steps.score, np.where(precise, shared, forbidden)[:, None]))
         return best_thresholds(gains, order, start)
 
     def score(self, counts: Counts, thresholds: NDArray[np.float64]) -> float:
-        """Return the recall of all cells."""
+        """Return the recall over all labels."""
         positives = counts.positives.sum()
         return _sums(counts.steps, thresholds)[0] / positives if positives > 0 else 0.0
 
@@ -241,7 +241,7 @@ def make_goal(
     beta: float,
     costs: Any,
 ) -> Goal:
-    """Build a goal from its name and its parameters, as `choose_thresholds` takes them."""
+    """Build a goal from the parameters of `choose_thresholds`."""
     check_choice("goal", name, GOALS)
     if name == "precision":
         check_number("min_precision", min_precision, 0, 1)
@@ -255,7 +255,7 @@ def make_goal(
 
 
 def label_costs(costs: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
-    """Return one cost of 0 or more per label: the hierarchy's, 1 for all, or those given."""
+    """Return one non-negative cost per label: `Hierarchy.costs`, ones, or those given."""
     if isinstance(costs, str):
         check_choice("costs", costs, ("shared", "uniform"))
         shared = costs == "shared"
@@ -263,7 +263,7 @@ def label_costs(costs: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
     values = np.asarray(costs, dtype=np.float64)
     if values.shape != (hierarchy.n_labels,) or not (np.isfinite(values) & (values >= 0)).all():
         raise ValueError(
-            f"costs has shape {values.shape} or a value that is negative or not finite. Give "
-            f"'shared', 'uniform', or {hierarchy.n_labels} numbers of 0 or more, one per label."
+            f"costs must be 'shared', 'uniform' or {hierarchy.n_labels} finite non-negative "
+            f"numbers, one per label, got {shorten(values.ravel().tolist())}."
         )
     return values

@@ -1,4 +1,4 @@
-"""The best mandatory-leaf set of a row of a DAG, by integer programming."""
+"""Exact mandatory leaf prediction on DAGs by integer programming."""
 
 from __future__ import annotations
 
@@ -22,24 +22,23 @@ def solve_programs(
     counts: NDArray[np.int32],
     n_jobs: int | None = None,
 ) -> sparse.csr_array[np.int32]:
-    """Return the label sets of largest weight whose paths all end in leaves.
+    """Return the label sets of maximum weight whose paths all end in leaves.
 
     Parameters
     ----------
     weights : ndarray of shape (n, n_labels)
-        What each label adds.
+        Weight of each label.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     counts : ndarray of shape (n,)
-        The number of leaves of each row, 0 for any.
+        Number of leaves of each row, 0 for any number.
     n_jobs : int, optional
-        The number of processes.
+        Number of processes.
 
     Returns
     -------
     csr_array of shape (n, n_labels)
-        Label sets, closed upwards. Their weight is the largest but for 1e-6, the solver's
-        tolerance.
+        Label matrix with ancestors. Weights are maximal up to 1e-6, the tolerance of the solver.
     """
     program = LeafProgram(hierarchy)
     n_bundles = min(len(weights), 4 * effective_n_jobs(n_jobs))
@@ -63,15 +62,15 @@ def _solve_bundle(
 
 
 class LeafProgram:
-    """The constraints of all rows: closed upwards, and something below every inner label.
+    """The constraints: every label with its parents, every inner label with a child.
 
-    Only leaves need be whole numbers. An inner label is at least as large as any leaf below it,
-    and at most the sum of its children, so that it is 0 where all leaves below it are.
+    Only leaves are integer variables. An inner label is at least as large as any leaf below it and
+    at most the sum of its children, so it is 0 if all leaves below it are 0.
 
     Parameters
     ----------
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     """
 
     def __init__(self, hierarchy: Hierarchy) -> None:
@@ -96,7 +95,7 @@ class LeafProgram:
         )
 
     def solve(self, weights: NDArray[np.float64], k: int) -> NDArray[np.bool_]:
-        """Return which leaves the best set has: k of them, or for k = 0 any number but none."""
+        """Return which leaves are in the best set of k leaves, or of at least one if k is 0."""
         lower = np.full(self._matrix.shape[0], -np.inf)
         upper = np.zeros(self._matrix.shape[0])
         lower[-1], upper[-1] = (k, k) if k else (1, np.inf)
@@ -108,5 +107,5 @@ class LeafProgram:
             options={"mip_rel_gap": 0},
         )
         if answer.x is None:
-            raise RuntimeError(f"the integer program was not solved: {answer.message}")
+            raise RuntimeError(f"the integer program could not be solved: {answer.message}")
         return np.asarray(answer.x[self.leaves] > 0.5)

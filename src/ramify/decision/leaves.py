@@ -1,4 +1,4 @@
-"""Mandatory leaf prediction: the best label sets whose paths all end in leaves (MAS, MASR)."""
+"""Mandatory leaf prediction (MAS, MASR): label sets whose paths all end in leaves."""
 
 from __future__ import annotations
 
@@ -37,54 +37,53 @@ def mandatory_leaves(
     conditional: bool = False,
     n_jobs: int | None = None,
 ) -> sparse.csr_array[np.int32]:
-    r"""Return for every row the best label set whose paths all end in leaves.
+    r"""Predict the best label set whose paths all end in leaves, for every row.
 
     Parameters
     ----------
     scores : array-like of shape (n, n_labels), or (n, n_edges) if `conditional`
-        Probabilities of the labels, as `predict_proba` gives them.
+        Probabilities of the labels, e.g. from `predict_proba`.
     hierarchy : Hierarchy
         A tree or DAG of labels.
     objective : {"map", "risk"}
-        What is best: the largest joint probability of all labels (MAS), or the smallest expected
+        "map" maximises the joint probability of all labels (MAS), "risk" minimises the expected
         `ramify.metrics.symmetric_loss` (MASR).
     solver : {"greedy", "exact"}
-        "greedy" takes one leaf with its ancestors at a time, always the one that adds most; it
-        finds the best set wherever the best sets of k leaves are nested in those of k + 1. "exact"
-        finds the best set always: in linear time on trees, by dynamic programming for a given
-        number of leaves; on DAGs by an integer program for each row, which takes from
-        milliseconds to seconds.
+        "greedy" adds one leaf with its ancestors at a time, the one with the largest gain. It
+        finds the best set if the best sets of k leaves are contained in those of k + 1. "exact"
+        always finds the best set: on trees in linear time, or by dynamic programming if `k` is
+        given; on DAGs by an integer program per row, which takes from milliseconds to seconds.
     k : int or array-like of shape (n,), optional
-        How many leaves to choose, for all rows or for each. None: as many as are best.
+        Number of leaves, for all rows or for each. If None, the best number is chosen.
     alpha : float
-        For "risk": how much more a missed label weighs than a wrongly predicted one.
+        For "risk": weight of false negatives relative to false positives.
     costs : {"shared", "uniform"} or array-like of shape (n_labels,)
-        For "risk": what labels weigh, as in `ramify.metrics.hmc_loss`.
+        For "risk": costs of the labels, as in `ramify.metrics.hmc_loss`.
     conditional : bool
-        For "map": whether `scores` are P(label | parent), a column per edge: labels in order, a
-        label's parents in order, one edge from the root for a label at the top. In a tree these
-        are the columns of the labels. Otherwise quotients of probabilities take their place.
+        For "map": whether `scores` are P(label | parent), one column per edge, sorted by label and
+        then by parent, with one edge from the root for each top-level label. In a tree there is
+        one edge per label. If False, P(label | parent) is estimated as P(label) / P(parent).
     n_jobs : int, optional
-        The number of threads, -1 for all cores; of processes, for integer programs. The answer
-        does not depend on it.
+        Number of threads, or of processes for integer programs; -1 uses all cores. The result does
+        not depend on it.
 
     Returns
     -------
     csr_array of shape (n, n_labels)
-        Label sets, closed upwards, no path ends at an inner label, one leaf at least.
+        Label matrix with ancestors. Every path ends in a leaf; every row has at least one leaf.
 
     Notes
     -----
-    Both objectives choose the set with the largest sum of weights. With
-    :math:`p_{ij} = P(i \mid \text{parent } j)`, kept between 1e-9 and 1 - 1e-9, weights are
+    Both objectives choose the set with the maximum sum of weights. With
+    :math:`p_{ij} = P(i \mid \text{parent } j)`, clipped to [1e-9, 1 - 1e-9], the weights are
 
     .. math:: w_i = \sum_{j \in Pa(i)} \log \frac{p_{ij}}{1 - p_{ij}} +
               \sum_{l \in child(i)} \log(1 - p_{li})
 
     for "map", and :math:`w_i = 2 c_i P(i) - 2 c_i / (1 + \alpha)` for "risk" (Bi and Kwok, 2012).
 
-    The greedy search takes O(leaves × ancestors) for all steps together. It stops where not even
-    all positive weights that are left could make up for what the last leaves cost.
+    The greedy search takes O(leaves × ancestors) in total. It stops when the sum of all remaining
+    positive weights could not compensate for the loss from the last leaves.
 
     Examples
     --------
@@ -129,7 +128,7 @@ def leaf_weights(
     costs: Any = "shared",
     conditional: bool = False,
 ) -> NDArray[np.float64]:
-    """Return what each label adds to the value of a set that `mandatory_leaves` chooses.
+    """Return the weight of each label in the objective of `mandatory_leaves`.
 
     Parameters
     ----------
@@ -139,8 +138,8 @@ def leaf_weights(
     Returns
     -------
     ndarray of shape (n, n_labels)
-        Weights. For "map" the sum over a set is the logarithm of its probability, for "risk" minus
-        its expected loss, both up to a number that is the same for all sets of a row.
+        Weights. The sum over a label set is the logarithm of its probability for "map", and its
+        negative expected loss for "risk", both up to a constant per row.
 
     Examples
     --------
@@ -157,7 +156,7 @@ def leaf_weights(
 
 
 class _Values(NamedTuple):
-    """What the rows are for the core, and the slope and offset of the weights of "risk"."""
+    """Kind of the scores for the core, and slope and offset of the weights for "risk"."""
 
     kind: str
     slope: NDArray[np.float64] = np.empty(0)
@@ -172,8 +171,8 @@ def _values(
         return _Values("conditionals" if conditional else "marginals")
     if conditional:
         raise ValueError(
-            "conditional is True, but the objective 'risk' needs the probability of every label. "
-            "Give the scores of predict_proba and leave conditional out."
+            "conditional must be False for objective='risk', which requires the probability of "
+            "every label. Pass the result of predict_proba."
         )
     check_number("alpha", alpha, 0, 1e9)
     each = label_costs(costs, hierarchy)
@@ -196,7 +195,7 @@ def _weigh(
 
 
 def _read_values(scores: Any, hierarchy: Hierarchy, conditional: bool) -> NDArray[np.float64]:
-    """Return probabilities as a C-ordered matrix, a column per label or per edge."""
+    """Return probabilities as a C-ordered matrix, one column per label or edge."""
     values = (
         _read_edges(scores, hierarchy)
         if conditional and not hierarchy.is_tree
@@ -206,8 +205,8 @@ def _read_values(scores: Any, hierarchy: Hierarchy, conditional: bool) -> NDArra
     if bad.any():
         row, column = np.argwhere(bad)[0].tolist()
         raise ValueError(
-            f"scores holds {values[row, column]:.6g} in row {row}, column {column}, but "
-            "probabilities lie between 0 and 1. Give the result of predict_proba."
+            f"scores must be between 0 and 1, got {values[row, column]:.6g} in row {row}, column "
+            f"{column}. Pass the result of predict_proba."
         )
     return values
 
@@ -217,37 +216,37 @@ def _read_edges(scores: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
     n_edges = int(np.maximum(1, np.diff(hierarchy.parent_rows[0])).sum())
     if values.ndim != 2 or values.shape[1] != n_edges or not np.isfinite(values).all():
         raise ValueError(
-            f"scores has shape {values.shape} or a value that is not finite, but conditional is "
-            f"True and there are {n_edges} edges. Give a column per edge: labels in order, one "
-            "edge from each parent, one from the root for labels at the top."
+            f"scores must be finite and have shape (n, {n_edges}) if conditional=True, got shape "
+            f"{values.shape}. Pass one column per edge, sorted by label and then by parent, with "
+            "one edge from the root for each top-level label."
         )
     return values
 
 
 def check_leaf_counts(k: Any, n_rows: int, hierarchy: Hierarchy) -> NDArray[np.int32]:
-    """Return the number of leaves of every row; 0 where it is not given.
+    """Check the parameter `k` and return the number of leaves of every row.
 
     Parameters
     ----------
     k : int, array-like of shape (n_rows,) or None
-        What the caller gave.
+        The parameter.
     n_rows : int
-        The number of rows.
+        Number of rows.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
 
     Returns
     -------
     ndarray of int32, shape (n_rows,)
-        Between 1 and the number of leaves, or all 0.
+        Between 1 and the number of leaves, or all 0 if `k` is None.
 
     Examples
     --------
     >>> check_leaf_counts(3, 2, Hierarchy.from_labels(["a", "b"]))
     Traceback (most recent call last):
         ...
-    ValueError: k is 3, but it must be a whole number from 1 to 2, the number of leaves, or one
-    for each of the 2 rows.
+    ValueError: k must be an integer from 1 to 2, the number of leaves, or 2 of them, one per row,
+    got 3.
     """
     if k is None:
         return np.zeros(n_rows, dtype=np.int32)
@@ -256,7 +255,7 @@ def check_leaf_counts(k: Any, n_rows: int, hierarchy: Hierarchy) -> NDArray[np.i
     whole = given.dtype.kind in "iu" and given.shape in ((), (n_rows,))
     if not whole or (given < 1).any() or (given > n_leaves).any():
         raise ValueError(
-            f"k is {k!r}, but it must be a whole number from 1 to {n_leaves}, the number of "
-            f"leaves, or one for each of the {n_rows} rows."
+            f"k must be an integer from 1 to {n_leaves}, the number of leaves, or {n_rows} of "
+            f"them, one per row, got {k!r}."
         )
     return np.ascontiguousarray(np.broadcast_to(given, (n_rows,)), dtype=np.int32)

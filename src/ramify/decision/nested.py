@@ -1,4 +1,4 @@
-"""How often the best set of k leaves holds the best set of k - 1: where greedy search is exact."""
+"""How often the best set of k leaves contains that of k - 1, so that greedy search is exact."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["NestedApproximation", "nested_approximation"]
 
 _EQUAL = 1e-5
-"""Sets are equally good up to this: more than the tolerance of integer programs."""
+"""Tolerance for equally good sets; larger than that of integer programs."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class NestedApproximation:
     k : ndarray of int
         Numbers of leaves.
     share : ndarray of float
-        For each k, the share of rows whose best set of k leaves holds their best set of k - 1.
+        For each k, the fraction of rows whose best set of k leaves contains that of k - 1.
     n_rows : int
-        The number of rows.
+        Number of rows.
     """
 
     k: NDArray[np.int64]
@@ -42,19 +42,19 @@ class NestedApproximation:
     n_rows: int
 
     def plot(self, ax: Axes | None = None, **line_kw: Any) -> Axes:
-        """Draw the share of rows in percent against k.
+        """Plot the percentage of rows against k.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
+            The axes; a new figure by default.
         **line_kw
             Passed to ``ax.plot``.
 
         Returns
         -------
         matplotlib.axes.Axes
-            What was drawn on.
+            The axes.
         """
         if ax is None:
             _, ax = import_extra("matplotlib.pyplot", "plot").subplots()
@@ -69,32 +69,33 @@ class NestedApproximation:
 def nested_approximation(
     scores: Any, hierarchy: Hierarchy, ks: Iterable[int] = range(2, 11), **options: Any
 ) -> NestedApproximation:
-    """Count how often the best set of k leaves holds that of k - 1 (nested approximation).
+    """Count how often the best set of k leaves contains that of k - 1 (nested approximation).
 
-    Where it holds for all k, the greedy solver of `mandatory_leaves` finds the best sets.
+    If it does for all k, the greedy solver of `mandatory_leaves` finds the best sets.
 
     Parameters
     ----------
     scores : array-like of shape (n, n_labels)
         Probabilities of the labels.
     hierarchy : Hierarchy
-        A tree or DAG of labels. On a DAG every row and k takes an integer program.
+        A tree or DAG of labels. On a DAG an integer program is solved for every row and k.
     ks : iterable of int
-        Numbers of leaves, 2 or more; those above the number of leaves are left out.
+        Numbers of leaves, at least 2; values above the number of leaves are ignored.
     **options
         Passed to `mandatory_leaves`: objective, alpha, costs, conditional, n_jobs.
 
     Returns
     -------
     NestedApproximation
-        The share of rows by k; its ``plot`` draws it.
+        The fraction of rows for each k, with a method ``plot``.
 
     Notes
     -----
-    Sets whose values differ by less than 1e-5 are equally good, and it is enough that one of the
-    best sets of k leaves holds the best of k - 1 that the solver found. The property is often
-    missed: a label with several likely children is not worth its price for one of them, but is
-    for two. If k is not given, all this matters up to the best k only.
+    Sets whose values differ by less than 1e-5 are considered equally good, and it suffices that
+    one of the best sets of k leaves contains the best set of k - 1 found by the solver. The
+    property often fails: an inner label with several probable children may lower the value with
+    one of them but raise it with two. If `k` is not given to `mandatory_leaves`, only values up
+    to the best k matter.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def nested_approximation(
 
 
 class _Growing:
-    """Whether a set and one leaf more is as good as the best set of that size."""
+    """Tells whether a set with one more leaf is as good as the best set of that size."""
 
     def __init__(self, weights: NDArray[np.float64], hierarchy: Hierarchy) -> None:
         self._weights = weights
@@ -133,7 +134,7 @@ class _Growing:
         self._paths = hierarchy.close(sparse.csr_array(cells, shape=shape)).astype(np.float64)
 
     def share(self, small: Any, large: Any) -> float:
-        """Return the share of rows; the sets of `large` have one leaf more."""
+        """Return the fraction of rows; the sets in `large` have one more leaf than in `small`."""
         chosen = small.toarray() > 0
         added = np.asarray(self._paths @ np.where(chosen, 0.0, self._weights).T).T
         added[chosen[:, self._leaves]] = -np.inf

@@ -1,4 +1,4 @@
-"""The best thresholds under the order that the hierarchy demands: no label below its parents."""
+"""Optimal thresholds subject to the hierarchy: no threshold below those of the parents."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ramify.hierarchy.graph import row_of
 
 __all__ = ["Order", "best_thresholds", "widen_margins"]
 
-_SWEEPS = 20
+_MAX_SWEEPS = 20
 
 
 @dataclass(frozen=True)
 class Order:
-    """Which thresholds must not be above which.
+    """The partial order of thresholds.
 
     Attributes
     ----------
     parents : (indptr, indices)
-        For every threshold those that must not be above it, all of a smaller number.
+        For every threshold, the positions of those that must not exceed it, which come before it.
     children : (indptr, indices)
-        The same, turned round.
+        The reverse relation.
     """
 
     parents: Rows
@@ -33,7 +33,7 @@ class Order:
 
     @classmethod
     def chain(cls, n_groups: int) -> Order:
-        """Order groups one after the other, the first at the top."""
+        """Return a linear order of groups, the first at the top."""
         above = np.maximum(np.arange(-1, n_groups, dtype=np.int64), 0)
         below = np.minimum(np.arange(n_groups + 1, dtype=np.int64), n_groups - 1)
         groups = np.arange(n_groups, dtype=np.int32)
@@ -41,12 +41,12 @@ class Order:
 
     @property
     def n_groups(self) -> int:
-        """The number of thresholds."""
+        """Number of thresholds."""
         return len(self.parents[0]) - 1
 
     @property
     def is_forest(self) -> bool:
-        """Whether every threshold has one parent at most."""
+        """Whether every threshold has at most one parent."""
         return bool((np.diff(self.parents[0]) <= 1).all())
 
     def floor(self, thresholds: NDArray[np.float64], group: int) -> float:
@@ -63,25 +63,26 @@ def best_thresholds(
 ) -> NDArray[np.float64]:
     """Maximise a sum of step functions, one per threshold, with no threshold below its parents'.
 
-    Bottom-up every group learns the best sum of itself and all below it for every lower bound on
-    its threshold; top-down the thresholds follow. That is exact where every group has one parent
-    at most. In a DAG a group shares its sum equally among its parents, which makes the bounds a
-    guess: the thresholds found, and `start` too, are then improved one by one, each between its
-    parents' and its children's, until nothing gains, and the better ones are returned.
+    From the bottom up, the best sum over a group and its descendants is computed for every lower
+    bound on the group's threshold; thresholds are then chosen from the top down. This is exact if
+    every group has at most one parent. In a DAG the sum of a group is divided equally among its
+    parents, which is a heuristic: the thresholds found, and `start`, are then improved one at a
+    time, each between those of its parents and children, until nothing changes, and the better
+    result is returned.
 
     Parameters
     ----------
     gains : list of Steps
-        One figure each: what a group gains at every threshold.
+        One value each: the gain of a group at every threshold.
     order : Order
         The parents of every group.
     start : ndarray, optional
-        Thresholds in this order, to be improved upon in a DAG.
+        Other initial thresholds for a DAG, which must obey the order.
 
     Returns
     -------
     ndarray of shape (n_groups,)
-        Scores, or infinity. Of equally good thresholds the largest.
+        Scores, or infinity. Of equally good thresholds, the largest.
 
     Examples
     --------
@@ -102,9 +103,9 @@ def best_thresholds(
 
 
 def _bottom_up(gains: list[Steps], order: Order) -> list[Steps]:
-    """Return for each group the best sum of it and all below, by a lower bound on its threshold.
+    """Return the best sum over each group and its descendants by lower bound on its threshold.
 
-    A step stands at the threshold that reaches the sum.
+    The score of a step is the threshold that reaches the sum.
     """
     n_parents = np.diff(order.parents[0])
     records: list[Steps] = [gains[0]] * order.n_groups
@@ -118,9 +119,9 @@ def _bottom_up(gains: list[Steps], order: Order) -> list[Steps]:
 
 
 def _records(steps: Steps) -> Steps:
-    """Keep the steps that exceed all before them, that is, at larger thresholds."""
+    """Keep the steps that exceed all steps at larger thresholds."""
     totals = steps.value[:, 0]
-    # Sums of the same gains in another order must not count as a record.
+    # Rounded, so that sums of the same gains in a different order are equal.
     grain = 1e-12 * max(1.0, float(np.abs(totals).max()))
     rounded = np.round(totals / grain)
     before = np.concatenate([[-np.inf], np.maximum.accumulate(rounded)[:-1]])
@@ -138,8 +139,8 @@ def _top_down(records: list[Steps], order: Order) -> NDArray[np.float64]:
 def _polish(
     thresholds: NDArray[np.float64], gains: list[Steps], order: Order
 ) -> NDArray[np.float64]:
-    """Improve one threshold after the other between those of its parents and its children."""
-    for _ in range(_SWEEPS):
+    """Improve one threshold at a time, between those of its parents and its children."""
+    for _ in range(_MAX_SWEEPS):
         improved = False
         for group, steps in enumerate(gains):
             ceiling = order.ceiling(thresholds, group)
@@ -162,27 +163,27 @@ def _total(thresholds: NDArray[np.float64], gains: list[Steps]) -> float:
 def widen_margins(
     thresholds: NDArray[np.float64], steps: list[Steps], order: Order, lowest: float
 ) -> NDArray[np.float64]:
-    """Move thresholds away from the scores, without a change of what they predict.
+    """Move thresholds halfway between two scores without changing the predictions.
 
-    A threshold may lie anywhere between the largest score that it leaves out and the smallest
-    that it takes. The smallest of these upper ends among a group and all below it, and the
-    largest of the lower ends among it and all above it, obey the order, and so do their middles.
+    A threshold can be anywhere between the largest score below it and the smallest score that
+    reaches it. The minimum of these upper bounds over a group and its descendants and the maximum
+    of the lower bounds over the group and its ancestors obey the order, and so does their middle.
 
     Parameters
     ----------
     thresholds : ndarray of shape (n_groups,)
-        Thresholds in the order.
+        Thresholds that obey the order.
     steps : list of Steps
-        With the scores of every group.
+        The scores of every group.
     order : Order
         The parents of every group.
     lowest : float
-        The lower end where no score is left out; not above any score.
+        Lower bound if there is no smaller score; must not exceed any score.
 
     Returns
     -------
     ndarray of shape (n_groups,)
-        Middles; infinity where nothing is predicted.
+        Thresholds; infinity if nothing is predicted.
     """
     upper, lower = np.empty(order.n_groups), np.empty(order.n_groups)
     for group, (own, threshold) in enumerate(zip(steps, thresholds, strict=True)):

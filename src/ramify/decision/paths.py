@@ -1,4 +1,4 @@
-"""One path or the best labels of every row: decisions without a threshold for each label."""
+"""Prediction of one path, or of the k best labels, of every row."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _GoesOn = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[Any]], NDA
 
 
 def most_probable_path(scores: Any, hierarchy: Hierarchy) -> sparse.csr_array[np.int32]:
-    """Return one path per row: from the top, always to the most probable child.
+    """Predict one path per row, from the root always to the most probable child.
 
-    The walk ends where stopping is more probable than any child, with the share of a label that
-    none of its children takes as the probability of stopping there. Every row gets at least one
-    label.
+    The path ends at a label if ending there is more probable than any child. The probability of
+    ending at a label is its probability minus the sum over its children. Every row gets at least
+    one label.
 
     Parameters
     ----------
     scores : array-like of shape (n, n_labels)
         Coherent probabilities.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
 
     Returns
     -------
     csr_array of shape (n, n_labels)
-        Label sets, closed upwards, with one most specific label each.
+        Label matrix with ancestors and one most specific label per row.
 
     Examples
     --------
@@ -60,25 +60,25 @@ def most_probable_path(scores: Any, hierarchy: Hierarchy) -> sparse.csr_array[np
 def confident_path(
     scores: Any, hierarchy: Hierarchy, confidence: Any = 0.5, *, allow_empty: bool = True
 ) -> sparse.csr_array[np.int32]:
-    """Return one path per row that stops where the most probable child is not certain enough.
+    """Predict one path per row that ends before the first label of too low probability.
 
     Parameters
     ----------
     scores : array-like of shape (n, n_labels)
         Coherent probabilities.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     confidence : float, array-like of shape (n_labels,) or dict of label to float
-        The least probability of a label on the path; as thresholds in `check_threshold`, no
-        label's may be below its parents'.
+        Minimum probability of a label on the path. As for thresholds in `check_threshold`, the
+        value of a label must not be below that of its parents.
     allow_empty : bool
-        Whether a row whose most probable top-level label is not certain enough gets no label;
-        otherwise it gets that one.
+        Whether a row gets no label if its most probable top-level label is not probable enough.
+        If False, it gets that label.
 
     Returns
     -------
     csr_array of shape (n, n_labels)
-        Label sets, closed upwards, with one most specific label at most.
+        Label matrix with ancestors and at most one most specific label per row.
 
     Examples
     --------
@@ -92,7 +92,8 @@ def confident_path(
     values = check_scores(scores, hierarchy)
     check_coherent(values, hierarchy)
     wanted = check_threshold(confidence, hierarchy)
-    # A parent's confidence is never above its child's: what falls short here falls short below.
+    # The confidence of a parent is at most that of its child, so if a label falls short, its
+    # descendants do too.
     reached = np.where(values >= wanted, values, -np.inf)
 
     def certain_enough(
@@ -111,25 +112,25 @@ def confident_path(
 def top_k_labels(
     scores: Any, hierarchy: Hierarchy, k: int, *, labels: str | int = "leaves"
 ) -> sparse.csr_array[np.int32]:
-    """Return for every row its k labels with the largest scores, and their ancestors.
+    """Predict the k labels with the largest scores, and their ancestors, for every row.
 
-    Of equal scores the label that comes first in the hierarchy's order is taken.
+    Ties are resolved in favour of the label that comes first in the hierarchy.
 
     Parameters
     ----------
     scores : array-like of shape (n, n_labels)
-        Scores of any kind.
+        Scores; they need not be coherent.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     k : int
-        How many labels to choose in every row.
+        Number of labels to choose in every row.
     labels : {"leaves", "all"} or int
-        What to choose from: leaves, all labels, or those of a level, counted from 1 at the top.
+        The candidates: leaves, all labels, or the labels of a level, 1 at the top.
 
     Returns
     -------
     csr_array of shape (n, n_labels)
-        Label sets, closed upwards.
+        Label matrix with ancestors.
 
     Examples
     --------
@@ -147,8 +148,8 @@ def top_k_labels(
     is_whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
     if not is_whole or not 1 <= k <= len(columns):
         raise ValueError(
-            f"k is {k!r}, but it must be a whole number from 1 to {len(columns)}, the labels to "
-            "choose from."
+            f"k must be an integer from 1 to {len(columns)}, the number of labels to choose from, "
+            f"got {k!r}."
         )
     best = np.argsort(-values[:, columns], axis=1, kind="stable")[:, :k]
     chosen = np.sort(columns[best], axis=1).ravel()
@@ -163,8 +164,7 @@ def _columns(labels: str | int, hierarchy: Hierarchy) -> NDArray[np.int32]:
     if isinstance(labels, int | np.integer) and 1 <= labels <= hierarchy.depth:
         return np.sort(hierarchy.indices(hierarchy.levels[int(labels) - 1]))
     raise ValueError(
-        f"labels is {labels!r}, but it must be 'leaves', 'all' or a level from 1 to "
-        f"{hierarchy.depth}."
+        f"labels must be 'leaves', 'all' or a level from 1 to {hierarchy.depth}, got {labels!r}."
     )
 
 
@@ -174,10 +174,11 @@ def _walk_down(
     goes_on: _GoesOn,
     top: NDArray[np.float64] | None = None,
 ) -> NDArray[Any]:
-    """Return where each row ends that starts at its best top-level label and follows `goes_on`.
+    """Return the last label of each row's path, which starts at its best top-level label.
 
-    `goes_on` gets the scores of the label where some rows are, those of its children, and the
-    place of the best child; `top` are other scores to choose the top-level label by.
+    `goes_on` decides which rows go on to the best child, from the scores of the current label,
+    the scores of its children and the position of the best child. `top` are the scores by which
+    the top-level label is chosen, `scores` if None.
     """
     first = np.flatnonzero(np.diff(hierarchy.parent_rows[0]) == 0)
     here: NDArray[Any] = first[np.argmax((scores if top is None else top)[:, first], axis=1)]

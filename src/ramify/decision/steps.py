@@ -1,4 +1,4 @@
-"""What labels gain as their threshold falls: step functions of the threshold."""
+"""Counts of true positives and predictions as step functions of the threshold."""
 
 from __future__ import annotations
 
@@ -14,50 +14,49 @@ __all__ = ["Steps", "count_steps", "pool"]
 
 @dataclass(frozen=True)
 class Steps:
-    """Figures that change only where a threshold passes a score.
+    """Step functions of a threshold, which change only at the scores.
 
     Attributes
     ----------
     score : ndarray of shape (k,)
-        Distinct scores, falling; the first is infinity, where nothing is predicted.
+        Distinct scores in decreasing order; the first is infinity, where nothing is predicted.
     value : ndarray of shape (k, m)
-        m figures for thresholds from the score down to the next one, that one left out.
+        m values for thresholds from the score down to the next one, exclusive.
     """
 
     score: NDArray[np.float64]
     value: NDArray[np.float64]
 
     def place(self, threshold: float) -> int:
-        """Return where the figures of a threshold stand."""
+        """Return the row of `value` for a threshold."""
         return int(np.searchsorted(-self.score, -threshold, side="right")) - 1
 
     def at(self, threshold: float) -> NDArray[np.float64]:
-        """Return the figures of a threshold."""
+        """Return the values at a threshold."""
         return np.asarray(self.value[self.place(threshold)])
 
 
 def count_steps(
     truth: sparse.csr_array[np.int32], scores: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> list[Steps]:
-    """Count for every label the true and the predicted rows at every threshold.
+    """Count true positives and predicted rows for every label and threshold.
 
-    Where no score is negative, thresholds of 0 are left out: they would predict every label for
-    every row, which gives a label that the scores say nothing about its largest F1.
+    If no score is negative, the threshold 0 is left out: it would predict every label for every
+    row, which maximises the F1 of labels with uninformative scores.
 
     Parameters
     ----------
     truth : csr_array of shape (n, n_labels)
         True labels.
     scores : ndarray of shape (n, n_labels)
-        Their scores.
+        Predicted scores.
     weight : ndarray of shape (n,)
-        What each row counts.
+        Sample weights.
 
     Returns
     -------
     list of Steps
-        One per label, with two figures: the weight of the rows that rightly get the label, and
-        of all rows that get it.
+        One per label, with two values: the weight of the true positives and of all predicted rows.
 
     Examples
     --------
@@ -81,17 +80,17 @@ def count_steps(
 
 
 def pool(parts: Sequence[Steps]) -> Steps:
-    """Add up the figures of several labels that share one threshold.
+    """Add the step functions of labels that share one threshold.
 
     Parameters
     ----------
     parts : sequence of Steps
-        Step functions with the same number of figures.
+        Step functions with the same number of values.
 
     Returns
     -------
     Steps
-        Their sum, with a step wherever one of them has one.
+        Their sum.
 
     Examples
     --------
@@ -112,7 +111,7 @@ def pool(parts: Sequence[Steps]) -> Steps:
 def _accumulate(
     scores: NDArray[np.float64], gains: NDArray[np.float64], start: NDArray[np.float64]
 ) -> Steps:
-    """Sum gains in the order of falling scores, with one step for equal scores."""
+    """Add gains in order of decreasing scores, with one step for equal scores."""
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
     totals = start + np.cumsum(gains[order], axis=0)

@@ -1,4 +1,4 @@
-"""Labels whose score reaches a threshold, under thresholds that cannot break the hierarchy."""
+"""Prediction of labels whose score reaches a threshold."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["apply_threshold", "check_threshold"]
 
 
 def check_threshold(threshold: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
-    """Return one threshold per label that cannot break the hierarchy.
+    """Check thresholds and return one per label.
 
-    A label is predicted when its probability reaches its threshold. If no label has a smaller
-    threshold than one of its ancestors, coherent probabilities give label sets that are closed
-    upwards.
+    A label is predicted if its probability reaches its threshold. If no label has a smaller
+    threshold than any of its ancestors, coherent probabilities give label sets that contain all
+    ancestors of their labels.
 
     Parameters
     ----------
     threshold : float, array-like of shape (n_labels,) or dict of label to float
-        One threshold for all labels, one per label, or those of some labels; a dict's other
-        labels take 0.5. Infinity keeps a label from ever being predicted.
+        One threshold for all labels, one per label, or a dict; labels missing from a dict have
+        0.5. A label with threshold infinity is never predicted.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
 
     Returns
     -------
@@ -43,8 +43,8 @@ def check_threshold(threshold: Any, hierarchy: Hierarchy) -> NDArray[np.float64]
     >>> check_threshold({"animal": 0.9}, hierarchy)
     Traceback (most recent call last):
         ...
-    ValueError: threshold of 'animal/cat' is 0.5, below 0.9 of its parent 'animal': the parent
-    could be denied while the child is predicted. Raise the child's or lower the parent's.
+    ValueError: threshold of a label must not be below that of its parent, got 0.5 for
+    'animal/cat' and 0.9 for 'animal'. Raise the former or lower the latter.
     """
     if isinstance(threshold, dict):
         values = np.full(hierarchy.n_labels, 0.5)
@@ -56,14 +56,14 @@ def check_threshold(threshold: Any, hierarchy: Hierarchy) -> NDArray[np.float64]
             values = np.full(hierarchy.n_labels, float(values))
     if values.shape != (hierarchy.n_labels,):
         raise ValueError(
-            f"threshold has shape {values.shape}, but there are {hierarchy.n_labels} labels. Give "
-            f"one number, or one per label: shape ({hierarchy.n_labels},)."
+            f"threshold must be a number or have shape ({hierarchy.n_labels},), got "
+            f"{values.shape}. Pass one number, or one per label."
         )
     if np.isnan(values).any():
         label = hierarchy.labels[int(np.flatnonzero(np.isnan(values))[0])]
         raise ValueError(
-            f"threshold of {label!r} is nan, but a threshold must be a number. Infinity keeps a "
-            "label from ever being predicted."
+            f"threshold must not be NaN, got NaN for label {label!r}. Use infinity for labels "
+            "that are never to be predicted."
         )
     indptr, parents = hierarchy.parent_rows
     children = np.repeat(np.arange(hierarchy.n_labels), np.diff(indptr))
@@ -71,9 +71,9 @@ def check_threshold(threshold: Any, hierarchy: Hierarchy) -> NDArray[np.float64]
     if broken.size:
         child, parent = children[broken[0]], parents[broken[0]]
         raise ValueError(
-            f"threshold of {hierarchy.labels[child]!r} is {values[child]:g}, below "
-            f"{values[parent]:g} of its parent {hierarchy.labels[parent]!r}: the parent could be "
-            "denied while the child is predicted. Raise the child's or lower the parent's."
+            f"threshold of a label must not be below that of its parent, got {values[child]:g} "
+            f"for {hierarchy.labels[child]!r} and {values[parent]:g} for "
+            f"{hierarchy.labels[parent]!r}. Raise the former or lower the latter."
         )
     return values
 
@@ -81,22 +81,22 @@ def check_threshold(threshold: Any, hierarchy: Hierarchy) -> NDArray[np.float64]
 def apply_threshold(
     scores: NDArray[np.float64], threshold: Any, hierarchy: Hierarchy
 ) -> sparse.csr_array[np.int32]:
-    """Return the labels whose score reaches their threshold.
+    """Predict the labels whose score reaches their threshold.
 
     Parameters
     ----------
     scores : ndarray of shape (n, n_labels)
-        Coherent scores: no label above its parents. `make_coherent` repairs others.
+        Coherent scores: no label exceeds its parents. Use `make_coherent` on others.
     threshold : float, array-like or dict
         One threshold for all labels, one per label, or those of some labels; the other labels of
         a dict take 0.5. No label may have a smaller threshold than one of its ancestors.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
 
     Returns
     -------
     csr_array of shape (n, n_labels)
-        Label sets, closed upwards.
+        Label matrix with ancestors.
 
     Examples
     --------

@@ -102,8 +102,8 @@ def _unpacked(y: Any) -> tuple[Any, Sequence[Any] | None]:
         return list(y), None
     if isinstance(y, str | bytes | set | frozenset | dict) or np.isscalar(y):
         raise TypeError(
-            f"y must have one entry per row, got {type(y).__name__}. Pass a list, an array, a data "
-            "frame or a column of one."
+            f"y must have one entry per row, got {type(y).__name__}. Pass a list, an array, a "
+            "data frame or a column of one."
         )
     columns = list(y.columns) if hasattr(y, "columns") else None
     values = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)

@@ -219,7 +219,7 @@ def _path_of_levels(row: Sequence[Any], number: int) -> tuple[str, ...]:
     path = tuple(names[: names.index("")] if "" in names else names)
     if any(names[len(path) :]):
         raise ValueError(
-            f"y must be padded only at the end of a path, got {names} in row {number}. Fill levels "
-            "from the left."
+            f"y must be padded only at the end of a path, got {names} in row {number}. Fill "
+            "levels from the left."
         )
     return path
