@@ -19,7 +19,17 @@ from ramify.decision import apply_threshold, most_probable_path
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels, LabelFormat, read_labels
 
-__all__ = ["ArrayClassifier", "HierarchicalClassifier"]
+__all__ = ["ArrayClassifier", "HierarchicalClassifier", "copy_input_attributes"]
+
+_INPUT_ATTRIBUTES = (
+    "hierarchy_",
+    "format_",
+    "classes_",
+    "schema_",
+    "n_features_in_",
+    "feature_names_in_",
+)
+"""What every classifier learns about X and y before it learns anything else."""
 
 
 class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
@@ -192,6 +202,13 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ):
             raise ValueError("the labels, their format and the features do not fit together")
         self.classes_ = format_.classes
+
+
+def copy_input_attributes(source: HierarchicalClassifier, target: HierarchicalClassifier) -> None:
+    """Set what `fit` learns about X and y alone, from a classifier fitted on the same."""
+    for name in _INPUT_ATTRIBUTES:
+        if hasattr(source, name):
+            setattr(target, name, getattr(source, name))
 
 
 class ArrayClassifier(HierarchicalClassifier):

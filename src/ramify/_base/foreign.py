@@ -29,6 +29,7 @@ __all__ = [
     "Question",
     "check_takes_weights",
     "clone_seeded",
+    "copy_input_tags",
     "set_random_state",
     "takes_labels",
     "takes_weights",
@@ -95,6 +96,13 @@ def takes_labels(estimator: Any) -> bool:
     """Tell whether an estimator may predict several labels per row."""
     tags = get_tags(estimator)
     return bool(tags.classifier_tags.multi_label or tags.target_tags.multi_output)
+
+
+def copy_input_tags(tags: Any, estimator: Any) -> None:
+    """Let scikit-learn know that a classifier takes what the estimator inside it takes."""
+    inner = get_tags(estimator)
+    tags.input_tags.sparse = inner.input_tags.sparse
+    tags.input_tags.allow_nan = inner.input_tags.allow_nan
 
 
 def set_random_state(estimator: Any, seed: int) -> None:

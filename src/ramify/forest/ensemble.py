@@ -13,13 +13,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify._base.classifier import HierarchicalClassifier
+from ramify._base.classifier import HierarchicalClassifier, copy_input_attributes
 from ramify._base.features import csr_parts, read_features
 from ramify._base.measuring import measure_scores, read_measure
 from ramify._parallel import count_threads
 from ramify._validation import check_number
 from ramify.forest.clus_voting import multilabel_votes
-from ramify.forest.members import ClusSampling, Sampling, grow_member, grow_members
+from ramify.forest.members import (
+    ClusSampling,
+    Sampling,
+    check_max_samples,
+    count_draws,
+    grow_member,
+    grow_members,
+)
 from ramify.labels.encoding import EncodedLabels
 from ramify.tree.checks import check_tree
 from ramify.tree.classifier import PCTClassifier
@@ -35,11 +42,6 @@ _SHARED_PARAMETERS = tuple(
     if name not in ("splitter", "n_jobs", "random_state")
 )
 """Parameters of trees that an ensemble sets for all of its trees, if it has them."""
-
-_SHARED_ATTRIBUTES = (
-    *("hierarchy_", "schema_", "format_", "classes_", "n_features_in_"),
-    "feature_names_in_",
-)
 
 
 class PCTEnsemble(HierarchicalClassifier):
@@ -164,22 +166,13 @@ class PCTEnsemble(HierarchicalClassifier):
 
     def _sampling(self, labelled: NDArray[np.bool_]) -> Sampling:
         """Return how rows are drawn; CLUS draws those without labels apart."""
-        n_draws = self._count_draws(len(labelled))
+        n_draws = count_draws(self.max_samples, len(labelled)) if self.bootstrap else None
         if not self._clus:
             return Sampling(len(labelled), n_draws)
         if self.criterion != "variance":
             # In multi-label mode a row without labels is known to have none.
             labelled = np.ones_like(labelled)
         return ClusSampling(len(labelled), n_draws, labelled)
-
-    def _count_draws(self, n_rows: int) -> int | None:
-        if not self.bootstrap:
-            return None
-        if self.max_samples is None:
-            return n_rows
-        if isinstance(self.max_samples, int | np.integer):
-            return int(self.max_samples)
-        return max(1, round(self.max_samples * n_rows))
 
     def _score_out_of_bag(
         self, X: Any, Y: sparse.csr_array[np.int32], left_out: NDArray[np.uint8]
@@ -253,9 +246,7 @@ class PCTEnsemble(HierarchicalClassifier):
         members = []
         for tree in self.trees_:
             member = make_member(self)
-            for name in _SHARED_ATTRIBUTES:
-                if hasattr(self, name):
-                    setattr(member, name, getattr(self, name))
+            copy_input_attributes(self, member)
             member.tree_, member.f_test_ = tree, member.f_test
             members.append(member)
         return members
@@ -294,16 +285,12 @@ def check_ensemble(ensemble: PCTEnsemble) -> None:
         )
     if ensemble.f_test is not None:
         check_number("f_test", ensemble.f_test, 1e-12, 1)
-    if ensemble.max_samples is not None:
-        is_count = isinstance(ensemble.max_samples, int | np.integer)
-        check_number("max_samples", ensemble.max_samples, 1 if is_count else 0)
-        if not is_count:
-            check_number("max_samples", ensemble.max_samples, 0, 1)
-        if not ensemble.bootstrap:
-            raise ValueError(
-                f"max_samples must be None with bootstrap=False, got {ensemble.max_samples!r}. "
-                "Set bootstrap=True to draw rows."
-            )
+    check_max_samples(ensemble.max_samples)
+    if ensemble.max_samples is not None and not ensemble.bootstrap:
+        raise ValueError(
+            f"max_samples must be None with bootstrap=False, got {ensemble.max_samples!r}. "
+            "Set bootstrap=True to draw rows."
+        )
     if ensemble.oob_score and not ensemble.bootstrap:
         raise ValueError(
             "oob_score needs rows that a tree has not seen, but bootstrap is False. Set "

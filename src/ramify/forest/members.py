@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from joblib import delayed
@@ -11,11 +12,19 @@ from numpy.typing import NDArray
 from ramify import _core
 from ramify._parallel import in_parallel
 from ramify._progress import track
+from ramify._validation import check_number
 from ramify.tree.java_random import JavaRandom
 from ramify.tree.plan import GrowthPlan
 from ramify.tree.training_data import TrainingData
 
-__all__ = ["ClusSampling", "Sampling", "grow_member", "grow_members"]
+__all__ = [
+    "ClusSampling",
+    "Sampling",
+    "check_max_samples",
+    "count_draws",
+    "grow_member",
+    "grow_members",
+]
 
 
 @dataclass(frozen=True)
@@ -116,6 +125,31 @@ class ClusSampling(Sampling):
             n_draws = round(self.n_draws * len(part) / self.n_rows)
             counts[part], state = _core.java_bootstrap(state, len(part), n_draws)
         return counts, states[3]
+
+
+def check_max_samples(max_samples: Any) -> None:
+    """Refuse a `max_samples` that is no number of rows, no share of them and not None."""
+    if max_samples is None:
+        return
+    if isinstance(max_samples, int | np.integer):
+        check_number("max_samples", max_samples, 1)
+    else:
+        check_number("max_samples", max_samples, 0, 1)
+
+
+def count_draws(max_samples: float | None, n_rows: int) -> int:
+    """Return how many rows are drawn for a member.
+
+    Examples
+    --------
+    >>> count_draws(None, 80), count_draws(10, 80), count_draws(0.25, 80)
+    (80, 10, 20)
+    """
+    if max_samples is None:
+        return n_rows
+    if isinstance(max_samples, int | np.integer):
+        return int(max_samples)
+    return max(1, round(max_samples * n_rows))
 
 
 def grow_members(

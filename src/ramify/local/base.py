@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.features import given_features
-from ramify._base.foreign import takes_labels
+from ramify._base.foreign import copy_input_tags, takes_labels
 from ramify._parallel import count_threads
 from ramify._validation import shorten
 from ramify.hierarchy.hierarchy import Hierarchy
@@ -162,9 +161,7 @@ class LocalArchitecture(LocalClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "__sklearn_tags__"):
-            inner = get_tags(self.estimator)
-            tags.input_tags.sparse = inner.input_tags.sparse
-            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+            copy_input_tags(tags, self.estimator)
             tags.classifier_tags.multi_label = not self._joint or takes_labels(self.estimator)
         return tags
 

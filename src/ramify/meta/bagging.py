@@ -9,14 +9,21 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils import _safe_indexing, check_random_state
 
 from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.features import given_features
-from ramify._base.foreign import check_takes_weights, clone_seeded, takes_weights
+from ramify._base.foreign import (
+    check_takes_weights,
+    clone_seeded,
+    copy_input_tags,
+    takes_labels,
+    takes_weights,
+)
 from ramify._parallel import count_threads, in_parallel
 from ramify._progress import track
 from ramify._validation import check_classifier, check_number
+from ramify.forest.members import check_max_samples, count_draws
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.classifiers import PerEdgeClassifier
 
@@ -108,19 +115,13 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if isinstance(self.estimator, HierarchicalClassifier):
-            inner = get_tags(self.estimator)
-            tags.input_tags.sparse = inner.input_tags.sparse
-            tags.input_tags.allow_nan = inner.input_tags.allow_nan
-            tags.classifier_tags.multi_label = inner.classifier_tags.multi_label
+            copy_input_tags(tags, self.estimator)
+            tags.classifier_tags.multi_label = takes_labels(self.estimator)
         return tags
 
     def _check_parameters(self) -> None:
         check_number("n_estimators", self.n_estimators, 1, whole=True)
-        if self.max_samples is not None:
-            is_count = isinstance(self.max_samples, int | np.integer)
-            check_number("max_samples", self.max_samples, 1 if is_count else 0)
-            if not is_count:
-                check_number("max_samples", self.max_samples, 0, 1)
+        check_max_samples(self.max_samples)
         check_classifier(self._member())
         if not isinstance(self._member(), HierarchicalClassifier):
             raise TypeError(
@@ -159,19 +160,12 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
             check_takes_weights(template)
         random = check_random_state(self.random_state)
         seeds = [int(seed) for seed in random.randint(_MAX_SEED, size=self.n_estimators)]
-        n_draws = self._count_draws(X.shape[0])
+        n_draws = count_draws(self.max_samples, X.shape[0])
         tasks = (delayed(_fit_member)(template, data, n_draws, seed) for seed in seeds)
         found = in_parallel(tasks, n_jobs=self.n_jobs, prefer="threads", shared=[template, data])
         tracked = track(found, self.n_estimators, "Fitting members", shown=bool(self.verbose))
         self.estimators_ = list(tracked)
         return self
-
-    def _count_draws(self, n_rows: int) -> int:
-        if self.max_samples is None:
-            return n_rows
-        if isinstance(self.max_samples, int | np.integer):
-            return int(self.max_samples)
-        return max(1, round(self.max_samples * n_rows))
 
     def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
         return self._predict_scores(given_features(given, X))

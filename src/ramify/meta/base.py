@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ramify._base.classifier import HierarchicalClassifier
+from ramify._base.foreign import copy_input_tags
 from ramify._savable import set_fitted
 from ramify._validation import (
     check_choice,
@@ -42,9 +42,7 @@ class WrappingClassifier(HierarchicalClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        copy_input_tags(tags, self.estimator)
         return tags
 
     def _read_wrapped(

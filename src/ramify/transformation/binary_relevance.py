@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify import _core
+from ramify._base.classifier import copy_input_attributes
 from ramify._base.features import given_features
 from ramify.decision import apply_threshold, make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
@@ -188,10 +189,7 @@ class BinaryRelevancePlus(LocalArchitecture):
     def _make_first(self) -> BinaryRelevance:
         """Return the first stage, which knows of X and y what this classifier has read."""
         first = BinaryRelevance(**self.get_params(deep=False))
-        for name in ("hierarchy_", "format_", "classes_", "schema_", "n_features_in_"):
-            setattr(first, name, getattr(self, name))
-        if hasattr(self, "feature_names_in_"):
-            first.feature_names_in_ = self.feature_names_in_
+        copy_input_attributes(self, first)
         return first
 
     def _make_learner(self, data: TrainingData) -> Learner:
