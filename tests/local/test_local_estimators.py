@@ -168,8 +168,8 @@ def test_a_distance_of_your_own_gets_the_names_of_the_labels(model: Any) -> None
 def test_architectures_inside_architectures_need_no_weights() -> None:
     data = make_data(n_labels=6)
     inner = PerEdgeClassifier(estimator=KNeighborsClassifier(3))
-    nested = PerEdgeClassifier(data.hierarchy, estimator=inner).fit(data.X, data.y)
-    plain = PerEdgeClassifier(data.hierarchy, estimator=KNeighborsClassifier(3))
+    nested = PerEdgeClassifier(hierarchy=data.hierarchy, estimator=inner).fit(data.X, data.y)
+    plain = PerEdgeClassifier(hierarchy=data.hierarchy, estimator=KNeighborsClassifier(3))
     expected = plain.fit(data.X, data.y).predict_proba(data.X)
     np.testing.assert_array_equal(nested.predict_proba(data.X), expected)
 
