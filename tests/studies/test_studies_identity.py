@@ -57,7 +57,11 @@ def test_comments_docstrings_layout_and_messages_do_not_count(copy: Path) -> Non
     path = copy / "decision" / "thresholds.py"
     replace(path, "def apply_threshold(", "# A comment.\n\n\ndef apply_threshold(\n")
     replace(copy / "hierarchy" / "graph.py", '"""Number of levels."""', '"""How deep it is."""')
-    replace(copy / "hierarchy" / "building.py", "Remove this edge.", "Drop this edge.")
+    replace(
+        copy / "hierarchy" / "building.py",
+        "its own parent. Remove it.",
+        "its own parent. Drop it.",
+    )
     append(path, '\n"""The end."""\n')
     assert digest_code([TREE], copy) == digest_code([TREE])
 
@@ -136,7 +140,7 @@ def test_a_new_model_in_the_list_expires_no_other(copy: Path) -> None:
 
 
 def test_the_code_that_makes_models_by_name_counts(copy: Path) -> None:
-    replace(copy / "_named_estimators.py", "return make(hierarchy, ", "return make(None, ")
+    replace(copy / "_named_estimators.py", "make(hierarchy=hierarchy, ", "make(hierarchy=None, ")
     assert digest_code([TREE], copy) != digest_code([TREE])
 
 
