@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -147,12 +146,16 @@ def test_results_of_data_that_have_changed_since_are_left_out(tmp_path: Path) ->
 
 def test_the_example_of_the_documentation_is_a_study(tmp_path: Path) -> None:
     path = Path(__file__).parents[2] / "docs" / "studies.md"
-    lines = path.read_text("utf-8").split("It is a TOML file:\n", 1)[1].splitlines()
-    block = itertools.takewhile(lambda line: not line or line.startswith("    "), lines)
-    (tmp_path / "mine.toml").write_text("\n".join(line[4:] for line in block), "utf-8")
+    text = path.read_text("utf-8").split("## From Python")[0]
+    lines = [line[4:] for line in text.splitlines() if line.startswith("    ")]
+    (tmp_path / "mine.toml").write_text("\n".join(lines), "utf-8")
     study = load_study(tmp_path / "mine.toml")
     assert [data.name for data in study.data] == ["cellcycle_FUN", "beetles"]
     assert len(study.models) == 5
+    assert [curve.over for curve in study.curves] == ["stages", "option", "levels", "nested"]
+    variant = load_study(tmp_path / "mine.toml", variant="deep")
+    assert [model.name for model in variant.models] == ["forest", "bagging"]
+    assert [data.min_count for data in variant.data] == [20]
 
 
 def test_what_other_settings_found_on_other_data_is_no_part_of_a_study(tmp_path: Path) -> None:
