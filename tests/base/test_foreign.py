@@ -1,4 +1,4 @@
-"""Labels as the y of other libraries' classifiers, their answers as scores, and sample weights."""
+"""Adapter for classifiers of other libraries: encoding of y, scores and sample weights."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
 Y = sparse.csr_array(np.array([[1, 0], [1, 0], [0, 1], [0, 1], [0, 0], [0, 0]], dtype=np.int32))
 
 
-def test_exclusive_labels_are_classes_by_name() -> None:
+def test_exclusive_labels_are_encoded_as_classes() -> None:
     question = Question.about(["cat", "dog"], exclusive=True)
     y = question.write(Y)
     assert y.tolist() == ["cat", "cat", "dog", "dog", "", ""]
@@ -50,26 +50,26 @@ def test_exclusive_labels_are_classes_by_name() -> None:
     ],
     ids=str,
 )
-def test_answers_with_an_array_per_label_are_columns(model: Any) -> None:
+def test_one_array_per_label_becomes_columns(model: Any) -> None:
     question = Question.about(["cat", "dog"], exclusive=False)
     model.fit(X, question.write(Y))
     expected = np.stack([part[:, 1] for part in model.predict_proba(X)], axis=1)
     np.testing.assert_array_equal(question.read(model, X), expected)
 
 
-def test_answers_in_one_matrix_are_taken_as_they_are() -> None:
+def test_a_single_matrix_is_returned_unchanged() -> None:
     question = Question.about(["cat", "dog"], exclusive=False)
     model = OneVsRestClassifier(LogisticRegression()).fit(X, question.write(Y))
     np.testing.assert_array_equal(question.read(model, X), model.predict_proba(X))
 
 
-def test_one_label_is_the_probability_of_class_1() -> None:
+def test_score_of_a_single_label_is_the_probability_of_class_1() -> None:
     question = Question.about(["cat"], exclusive=False)
     model = LogisticRegression().fit(X, question.write(Y[:, [0]]))
     np.testing.assert_array_equal(question.read(model, X)[:, 0], model.predict_proba(X)[:, 1])
 
 
-def test_classes_that_did_not_occur_have_probability_0() -> None:
+def test_classes_not_seen_in_training_have_probability_0() -> None:
     few = sparse.csr_array(np.array([[0, 1], [0, 1]], dtype=np.int32))
     for exclusive in (False, True):
         question = Question.about(["cat", "dog"], exclusive=exclusive)
@@ -81,7 +81,7 @@ def test_classes_that_did_not_occur_have_probability_0() -> None:
 
 
 @pytest.mark.parametrize("exclusive", [False, True])
-def test_predictions_stand_for_missing_probabilities(exclusive: bool) -> None:
+def test_predictions_are_used_without_predict_proba(exclusive: bool) -> None:
     question = Question.about(["cat", "dog"], exclusive=exclusive)
     model = RidgeClassifier().fit(X, question.write(Y))
     predicted = model.predict(X)
@@ -108,7 +108,7 @@ def test_predictions_stand_for_missing_probabilities(exclusive: bool) -> None:
     ],
     ids=str,
 )
-def test_who_takes_sample_weights(estimator: Any, culprit: str | None) -> None:
+def test_estimators_without_sample_weight_are_found(estimator: Any, culprit: str | None) -> None:
     assert takes_weights(estimator) == (culprit is None)
     if culprit is not None:
         with pytest.raises(TypeError, match=rf"sample_weight is given, but {culprit}\.fit takes"):
@@ -124,7 +124,7 @@ def test_pipelines_route_sample_weights() -> None:
         assert not takes_weights(make_pipeline(scaler, refusing))
 
 
-def test_every_estimator_inside_gets_a_seed_of_its_own() -> None:
+def test_each_nested_estimator_gets_its_own_seed() -> None:
     nested = PerEdgeClassifier(estimator=PCTClassifier())
     seeded = clone_seeded(nested, 3)
     assert seeded.random_state != seeded.estimator.random_state

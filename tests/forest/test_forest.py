@@ -256,7 +256,7 @@ def test_warm_start_refuses_what_does_not_fit() -> None:
         ({"max_samples": 1.5}, "max_samples must be a number from 0 to 1, got 1.5"),
         ({"max_features": "cube"}, "max_features must be .*, got 'cube'"),
         ({"max_features": 2.0}, "max_features must be .*, got 2.0"),
-        ({"oob_score": "auprc"}, "oob_score is 'auprc', but it must be True"),
+        ({"oob_score": "auprc"}, "oob_score must be True, False, .*got 'auprc'"),
         ({"oob_score": True, "bootstrap": False}, "bootstrap is False"),
         ({"criterion": "mse"}, "criterion must be .*, got 'mse'"),
         ({"f_test": 1.5}, "f_test must be .*, got 1.5"),

@@ -1,4 +1,4 @@
-"""What all classifiers share: reading X, encoding y, deciding, saving."""
+"""Base classes of all classifiers: read X, encode y, make decisions, save and load."""
 
 from ramify._base.classifier import ArrayClassifier, HierarchicalClassifier
 

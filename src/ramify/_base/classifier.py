@@ -1,4 +1,4 @@
-"""What all classifiers of labels in a hierarchy share: fit = encode + learn, predict = decide."""
+"""Base classes of the hierarchical classifiers: fit = encode + learn, predict = decide."""
 
 from __future__ import annotations
 
@@ -33,21 +33,22 @@ _INPUT_ATTRIBUTES = (
 
 
 class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
-    """Base of the classifiers that learn from X of any layout and labels of any format.
+    """Base class of all classifiers, for X of any layout and labels in any format.
 
-    A subclass stores its parameters in ``__init__`` (`hierarchy` and `categorical_features`
-    among them), learns in `fit` and scores in `_predict_scores`.
+    A subclass stores its parameters in ``__init__`` (including `hierarchy` and
+    `categorical_features`), learns in `fit` and computes probabilities in `_predict_scores`.
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
-        The hierarchy given, or inferred from y.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
-        The labels, one for each column of `predict_proba`.
+        The labels, in the order of the columns of `predict_proba`.
     n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if X was a data frame with string names.
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features seen during `fit`. Defined only if X was a data frame with string
+        column names.
     """
 
     hierarchy: Hierarchy | None
@@ -70,12 +71,12 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     @abstractmethod
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HierarchicalClassifier:
-        """Learn from rows and their labels."""
+        """Fit the classifier."""
 
     def _read_training(
         self, X: Any, y: Any, sample_weight: Any, *, clus_order: bool = False
     ) -> tuple[Any, EncodedLabels, NDArray[np.float64]]:
-        """Check everything before any long work, and set what predictions need."""
+        """Validate all input before any long computation, and set what prediction needs."""
         self._check_parameters()
         X, self.schema_ = read_training_features(
             self, X, self.categorical_features, clus_order=clus_order
@@ -89,60 +90,61 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return X, encoded, weights
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense, before any work."""
+        """Raise an error if a parameter is invalid."""
 
     @abstractmethod
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
-        """Return coherent probabilities, n × n_labels, for X as `read_features` gives it."""
+        """Return coherent probabilities, n × n_labels, for X as returned by `read_features`."""
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of every label.
+        """Predict the probability of every label.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Rows with the same features as in `fit`.
 
         Returns
         -------
         ndarray of shape (n, n_labels)
-            Columns in the order of `classes_`. No label is more probable than its parents, and a
-            row's answer does not depend on the other rows.
+            Probabilities, with columns in the order of `classes_`. No label is more probable than
+            any of its parents, and the result for a row does not depend on the other rows.
         """
         check_is_fitted(self)
         return self._score_given(X, read_features(self, X, self.schema_))
 
     def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
-        """Score X; `given` is what it was read from, which wrapped classifiers may want."""
+        """Score X; `given` is X as the user passed it, for wrapped classifiers that need it."""
         return self._predict_scores(X)
 
     def predict(self, X: Any, threshold: Any = None) -> Any:
-        """Return label sets in the format that `fit` was given.
+        """Predict labels, in the format of the y passed to `fit`.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Rows with the same features as in `fit`.
         threshold : float, array-like of shape (n_labels,) or dict of label to float, optional
-            Labels are predicted from this probability on, 0.5 by default; one for all labels, or
-            one per label with no label's below its parents'. If y had one label or path per row,
-            the answer has one too, found from the top down, and `threshold` must be None.
+            A label is predicted if its probability is at least `threshold`, 0.5 by default. Pass
+            one threshold for all labels, or one per label; the threshold of a label must not be
+            below those of its parents. If y had one label or path per row in `fit`, one label or
+            path per row is predicted by descending from the top, and `threshold` must be None.
 
         Returns
         -------
         array or list
-            n label sets, paths or classes, as y came to `fit`.
+            n label sets, paths or classes, in the format of y in `fit`.
         """
         check_is_fitted(self)
         if self.format_.single_label and threshold is not None:
             raise ValueError(
-                f"threshold is {threshold!r}, but y had one label per row in fit, and so has the "
-                "prediction. Leave threshold out, or fit with label sets."
+                f"threshold must be None if y had one label per row in fit, got {threshold!r}. "
+                "Omit threshold, or fit with label sets."
             )
         return self.format_.write(self._predict_sets(X, threshold))
 
     def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
-        """Return label sets, closed upwards, by default from the probabilities alone."""
+        """Predict label sets, closed upwards; by default computed from the probabilities."""
         return self._decide(self.predict_proba(X), threshold)
 
     def _decide(self, scores: NDArray[np.float64], threshold: Any) -> sparse.csr_array[np.int32]:
@@ -151,24 +153,25 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return apply_threshold(scores, 0.5 if threshold is None else threshold, self.hierarchy_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the subset accuracy: the share of rows whose label set is predicted exactly.
+        """Return the subset accuracy: the fraction of rows whose label set is predicted exactly.
 
-        This is scikit-learn's accuracy, `ramify.metrics.subset_accuracy` by its name here. It is
-        strict for many labels; ``ramify.metrics.get_scorer`` makes scorers of other measures.
+        This is accuracy as defined by scikit-learn, and equals `ramify.metrics.subset_accuracy`.
+        It is a strict measure if there are many labels; use ``ramify.metrics.get_scorer`` to score
+        with another measure.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Rows with the same features as in `fit`.
         y : array-like
-            Their labels, in any format.
+            True labels of the rows, in any format accepted by `fit`.
         sample_weight : array-like of shape (n,), optional
-            The weights of the rows.
+            Sample weights.
 
         Returns
         -------
         float
-            Between 0 and 1.
+            Subset accuracy, from 0 to 1.
         """
         predicted = self._predict_sets(X)
         truth = read_labels(y, self.hierarchy_).Y
@@ -178,17 +181,17 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return float(np.average(np.asarray(differences).ravel() == 0, weights=weights))
 
     def _get_saved_state(self) -> dict[str, Any]:
-        """Return what `ramify.save` keeps beside the parameters: fitted attributes by name.
+        """Return the fitted attributes that `ramify.save` stores in addition to the parameters.
 
-        Values may be anything that JSON has, tuples, sets, dicts, arrays, sparse matrices, trees,
-        hierarchies, estimators and classes marked with `savable`.
+        Values may be JSON types, tuples, sets, dicts, arrays, sparse matrices, trees, hierarchies,
+        estimators and instances of classes marked with `savable`.
         """
         state = get_fitted(self)
-        state.pop("classes_", None)  # follows from the format
+        state.pop("classes_", None)  # restored from the format
         return state
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
-        """Take back what `_get_saved_state` gave; a file may hold anything, so check it."""
+        """Restore the output of `_get_saved_state`, which may come from a damaged file."""
         set_fitted(self, state)
         if "format_" not in state:
             return
@@ -200,7 +203,9 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             or schema.n_categories.shape != (self.n_features_in_,)
             or len(state.get("feature_names_in_", schema.n_categories)) != self.n_features_in_
         ):
-            raise ValueError("the labels, their format and the features do not fit together")
+            raise ValueError(
+                "hierarchy_, format_, schema_ and feature_names_in_ do not fit together"
+            )
         self.classes_ = format_.classes
 
 
@@ -212,24 +217,25 @@ def copy_input_attributes(source: HierarchicalClassifier, target: HierarchicalCl
 
 
 class ArrayClassifier(HierarchicalClassifier):
-    """Base of those that learn from checked arrays alone, in `_learn`."""
+    """Base class of classifiers that need only validated arrays; they learn in `_learn`."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HierarchicalClassifier:
-        """Learn from rows and their labels.
+        """Fit the classifier.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Numbers, NaN where unknown; categorical and text columns of a data frame are nominal.
+            Training rows. NaN marks missing values; string and categorical columns of a data
+            frame are nominal.
         y : array-like
-            n label sets in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
-            The weights of the rows.
+            Sample weights.
 
         Returns
         -------
         HierarchicalClassifier
-            Itself.
+            The fitted classifier.
         """
         X, encoded, weights = self._read_training(X, y, sample_weight)
         self._learn(X, encoded.Y, weights)
@@ -237,4 +243,4 @@ class ArrayClassifier(HierarchicalClassifier):
 
     @abstractmethod
     def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
-        """Learn from checked arrays: X as `read_training_features` gives it, Y closed upwards."""
+        """Learn from X as returned by `read_training_features` and from Y, closed upwards."""

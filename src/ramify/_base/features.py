@@ -1,4 +1,4 @@
-"""X of any layout as what the core reads: numbers and category codes, NaN where unknown."""
+"""Convert X of any layout to numbers and category codes, with NaN for missing values."""
 
 from __future__ import annotations
 
@@ -24,24 +24,23 @@ __all__ = [
     "read_training_features",
 ]
 
-# Codes are written in a float matrix and counted in int32; more values than this are no nominal
-# feature but an identifier.
+# A column with more distinct values than this is an identifier rather than a nominal feature.
 _MAX_CATEGORIES = 2**16
-_COLUMNS_AT_ONCE = 64  # nominal columns that are checked together: few calls, little memory
+_COLUMNS_AT_ONCE = 64  # nominal columns checked per call, to limit both calls and memory
 
 
 @savable
 @dataclass(frozen=True)
 class FeatureSchema:
-    """Which columns are nominal, and what their codes stand for.
+    """Which features are nominal, and which category each code stands for.
 
     Attributes
     ----------
     n_categories : ndarray of int32, shape (n_features,)
-        The number of categories of a nominal column, 0 for a numeric one.
+        The number of categories of each nominal feature, 0 for a numeric feature.
     categories : dict of int to tuple
-        For columns that came from a data frame: the categories in the order of their codes.
-        Nominal columns of an array have codes only.
+        The categories of each nominal column of a data frame, in the order of their codes.
+        Nominal columns of an array have no entry: their values are codes already.
     """
 
     n_categories: NDArray[np.int32]
@@ -49,16 +48,16 @@ class FeatureSchema:
 
     @classmethod
     def numeric(cls, n_features: int) -> FeatureSchema:
-        """Return the schema of columns that are all numeric."""
+        """Return the schema of numeric features only."""
         return cls(np.zeros(n_features, dtype=np.int32), {})
 
     @property
     def has_nominal(self) -> bool:
-        """Whether any column is nominal."""
+        """Whether any feature is nominal."""
         return bool(self.n_categories.any())
 
     def with_numeric(self, n_features: int) -> FeatureSchema:
-        """Return the schema with numeric columns added at the end."""
+        """Return the schema with numeric features appended."""
         added = np.zeros(n_features, dtype=np.int32)
         return FeatureSchema(np.append(self.n_categories, added), self.categories)
 
@@ -66,27 +65,27 @@ class FeatureSchema:
 def read_training_features(
     estimator: Any, X: Any, categorical_features: Any = None, *, clus_order: bool = False
 ) -> tuple[Any, FeatureSchema]:
-    """Check X for `fit`, set the estimator's n_features_in_ and feature_names_in_.
+    """Validate X for `fit`, and set n_features_in_ and feature_names_in_ of the estimator.
 
     Parameters
     ----------
     estimator : estimator
-        Receives the attributes and gives the error messages their name.
+        Receives the attributes and is named in error messages.
     X : array-like, sparse matrix or data frame of shape (n, n_features)
-        Text and categorical columns of a data frame are nominal.
+        Training rows. String and categorical columns of a data frame are nominal.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns as a mask, positions or names. In an array their cells are codes
-        0, 1, …; in a data frame any values.
+        The nominal features, as a boolean mask, indices or column names. In an array they must
+        contain integer codes 0, 1, …; in a data frame, any values.
     clus_order : bool
-        Whether categories of a data frame are put into CLUS's order: sorted as strings, but "1"
-        before "0" where these two are all.
+        Whether to use the order of CLUS for the categories of a data frame: sorted as strings,
+        except that "1" precedes "0" if these are the only two categories.
 
     Returns
     -------
     X : ndarray (float32 or float64) or csc_array
-        Codes in place of categories.
+        Numbers, with codes in place of categories.
     schema : FeatureSchema
-        What prediction needs to read X the same way.
+        Required by `read_features` to convert X in the same way.
     """
     if _is_frame(X):
         chosen = _chosen_columns(categorical_features, list(X.columns), len(X.columns))
@@ -111,16 +110,16 @@ def read_training_features(
 
 
 def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
-    """Check X for prediction; categories that `fit` did not see become unknown values.
+    """Validate X for prediction; categories not seen in `fit` become missing values.
 
     Parameters
     ----------
     estimator : estimator
         A fitted estimator.
     X : array-like, sparse matrix or data frame
-        Rows with the columns of `fit`.
+        Rows with the same features as in `fit`.
     schema : FeatureSchema
-        What `read_training_features` returned.
+        The schema returned by `read_training_features`.
 
     Returns
     -------
@@ -131,26 +130,26 @@ def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
         return _read_frame(estimator, X, schema, reset=False)
     if schema.categories:
         raise ValueError(
-            "X is an array, but the model was fitted on a data frame with nominal columns "
-            f"{shorten(schema.categories)}. Give a data frame with the same columns."
+            "X must be a data frame, got an array: the model was fitted on a data frame with "
+            f"nominal columns {shorten(schema.categories)}. Pass a data frame with these columns."
         )
     return _read_array(estimator, X, reset=False)
 
 
 def given_features(given: Any, X: Any) -> Any:
-    """Return what classifiers of other libraries get: a data frame as it came, or numbers.
+    """Return X for classifiers of other libraries: a data frame unchanged, otherwise numbers.
 
     Parameters
     ----------
     given : array-like, sparse matrix or data frame
         X as the user passed it.
     X : ndarray or sparse matrix
-        The same rows as `read_training_features` or `read_features` returned them.
+        The same rows, as returned by `read_training_features` or `read_features`.
 
     Returns
     -------
     ndarray, csr_array or data frame
-        Rows can be picked from it.
+        Supports selecting rows.
     """
     if hasattr(given, "columns") and not sparse.issparse(given):
         return given
@@ -158,21 +157,21 @@ def given_features(given: Any, X: Any) -> Any:
 
 
 def make_dataset(X: Any, schema: FeatureSchema, *, clus: bool = False) -> _core.Dataset:
-    """Prepare X for growing trees: ranks and codes, computed once and shared by all trees.
+    """Convert X to the data set of the core, whose ranks and codes all trees share.
 
     Parameters
     ----------
     X : ndarray or sparse matrix
-        What `read_training_features` returned.
+        X as returned by `read_training_features`.
     schema : FeatureSchema
-        The same.
+        The schema returned with it.
     clus : bool
-        Whether sums along a column must run as CLUS's do, past every zero.
+        Whether to sum along columns in the order of CLUS, which includes the zeros.
 
     Returns
     -------
     Dataset
-        The core's columns.
+        The features, ready for growing trees.
     """
     if not sparse.issparse(X):
         return _core.Dataset.from_dense(X, schema.n_categories, clus)
@@ -188,7 +187,7 @@ def make_dataset(X: Any, schema: FeatureSchema, *, clus: bool = False) -> _core.
 
 
 def csr_parts(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], int]:
-    """Return the arrays of a sparse matrix by rows, in the types of the core, and its width."""
+    """Return the CSR arrays of X in the types of the core, and its number of columns."""
     rows: Any = _canonical(X.tocsr())
     return (
         rows.indptr.astype(np.int64),
@@ -221,7 +220,7 @@ def _is_frame(X: Any) -> bool:
 
 
 def _is_nominal(column: Any) -> bool:
-    """Tell whether a data frame's column holds categories or text."""
+    """Return whether a column of a data frame is categorical or contains strings."""
     name = str(column.dtype).lower()
     return name.startswith(("category", "categorical", "enum", "str", "string", "object"))
 
@@ -234,13 +233,13 @@ def _categories_of(column: Any, chosen: bool, clus_order: bool) -> tuple[Any, ..
     else:
         categories = []
     if not categories:
-        seen = {value for value in column.to_list() if not _is_unknown(value)}
+        seen = {value for value in column.to_list() if not _is_missing(value)}
         categories = sorted(seen, key=lambda value: (str(type(value)), value))
     if len(categories) > _MAX_CATEGORIES:
         raise ValueError(
-            f"column {getattr(column, 'name', '')!r} has {len(categories)} categories, but a "
-            f"nominal feature may have {_MAX_CATEGORIES}. Drop identifiers, or convert numbers "
-            "with astype(float)."
+            f"column {getattr(column, 'name', '')!r} of X must have at most {_MAX_CATEGORIES} "
+            f"categories, got {len(categories)}. Drop identifiers, or convert numbers with "
+            "astype(float)."
         )
     if clus_order:
         categories = sorted(categories, key=str)
@@ -249,17 +248,17 @@ def _categories_of(column: Any, chosen: bool, clus_order: bool) -> tuple[Any, ..
     return tuple(categories)
 
 
-def _is_unknown(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     return value is None or value != value or type(value).__name__ == "NAType"  # noqa: PLR0124
 
 
 def _read_frame(estimator: Any, X: Any, schema: FeatureSchema, *, reset: bool) -> Any:
-    """Return a float matrix of a data frame with codes in place of categories."""
+    """Convert a data frame to a float matrix, with codes in place of categories."""
     if not schema.categories:
         return _read_array(estimator, X, reset=reset)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if len(X) == 0:
-        raise ValueError("X has 0 rows. Give at least one.")
+        raise ValueError("X has 0 rows. Pass at least one row.")
     cells = np.empty((len(X), len(X.columns)), dtype=np.float64, order="F")
     for j, name in enumerate(X.columns):
         if j in schema.categories:
@@ -273,12 +272,12 @@ def _codes(column: Any, categories: tuple[Any, ...]) -> NDArray[np.float64]:
     code = {value: float(k) for k, value in enumerate(categories)}
     categorical = getattr(column, "cat", None)
     if categorical is not None and hasattr(categorical, "codes"):
-        # Translate the few categories instead of the many cells; code -1 picks the last, NaN.
+        # Look up each category once instead of each cell; code -1 selects the last entry, NaN.
         own = [code.get(value, np.nan) for value in categorical.categories]
         translated = np.array([*own, np.nan])[np.asarray(categorical.codes)]
         return np.asarray(translated, dtype=np.float64)
     return np.array(
-        [np.nan if _is_unknown(value) else code.get(value, np.nan) for value in column.to_list()],
+        [np.nan if _is_missing(value) else code.get(value, np.nan) for value in column.to_list()],
         dtype=np.float64,
     )
 
@@ -288,13 +287,13 @@ def _numbers(column: Any, name: Any) -> NDArray[np.float64]:
         values = np.asarray(column.to_numpy(), dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"column {name!r} of X does not convert to numbers, as it did in fit. Give numbers "
-            "and NaN."
+            f"column {name!r} of X must be numeric, as in fit. Pass numbers, and NaN for missing "
+            "values."
         ) from None
     if np.isinf(values).any():
         raise ValueError(
-            f"column {name!r} of X contains infinity. Replace it by a number, or by NaN for "
-            "an unknown value."
+            f"column {name!r} of X contains infinity. Replace it with a finite number, or with "
+            "NaN for a missing value."
         )
     return values
 
@@ -302,7 +301,7 @@ def _numbers(column: Any, name: Any) -> NDArray[np.float64]:
 def _chosen_columns(
     categorical_features: Any, names: Sequence[Any] | None, n_features: int
 ) -> set[int]:
-    """Return the positions of the columns that the caller declares nominal."""
+    """Return the indices of the columns listed in `categorical_features`."""
     if categorical_features is None:
         return set()
     given = np.atleast_1d(np.asarray(categorical_features))
@@ -311,44 +310,42 @@ def _chosen_columns(
     if given.dtype == bool:
         if given.shape != (n_features,):
             raise ValueError(
-                f"categorical_features is a mask of shape {given.shape}, but X has {n_features} "
-                f"columns. Give a mask of shape ({n_features},)."
+                f"categorical_features must be a mask of shape ({n_features},), got shape "
+                f"{given.shape}. Pass one value per column of X."
             )
         return {int(j) for j in np.flatnonzero(given)}
     if given.dtype.kind in "iu":
         bad = given[(given < 0) | (given >= n_features)]
         if bad.size:
             raise ValueError(
-                f"categorical_features names column {bad[0]}, but X has {n_features} columns, "
-                f"0 to {n_features - 1}."
+                f"categorical_features must contain indices from 0 to {n_features - 1}, got "
+                f"{bad[0]}: X has {n_features} columns."
             )
         return {int(j) for j in given}
     if names is None:
         raise ValueError(
-            f"categorical_features names {shorten(given.tolist())}, but X has no column names. "
-            "Give positions or a mask, or X as a data frame."
+            f"categorical_features must be indices or a mask if X has no column names, got "
+            f"{shorten(given.tolist())}. Pass X as a data frame to use names."
         )
     missing = [name for name in given.tolist() if name not in names]
     if missing:
         raise ValueError(
-            f"categorical_features names {shorten(missing)}, but X has the columns "
-            f"{shorten(names)}."
+            f"categorical_features must contain columns of X, got {shorten(missing)}. The columns "
+            f"are {shorten(names)}."
         )
     return {list(names).index(name) for name in given.tolist()}
 
 
 def _count_codes(X: Any, columns: NDArray[np.intp]) -> NDArray[np.int32]:
-    """Return how many categories the codes of some columns of an array make."""
+    """Return the number of categories of some columns of an array: the largest code plus 1."""
     part = cast("Any", X)[:, columns]
     codes = np.asarray(part.toarray() if sparse.issparse(X) else part, dtype=np.float64)
-    unknown = np.isnan(codes)
-    known = np.where(unknown, 0.0, codes)
-    bad = np.argwhere((known < 0) | (known != np.floor(known)) | (known >= _MAX_CATEGORIES))
+    filled = np.where(np.isnan(codes), 0.0, codes)
+    bad = np.argwhere((filled < 0) | (filled != np.floor(filled)) | (filled >= _MAX_CATEGORIES))
     if len(bad):
         row, k = bad[0]
         raise ValueError(
-            f"column {columns[k]} of X is nominal by categorical_features, but holds "
-            f"{codes[row, k]}. Codes are whole numbers from 0 to {_MAX_CATEGORIES - 1}; NaN is an "
-            "unknown value."
+            f"column {columns[k]} of X is in categorical_features and must contain integer codes "
+            f"from 0 to {_MAX_CATEGORIES - 1}, got {codes[row, k]}. Use NaN for missing values."
         )
-    return np.asarray(known.max(axis=0, initial=0.0) + 1, dtype=np.int32)
+    return np.asarray(filled.max(axis=0, initial=0.0) + 1, dtype=np.int32)

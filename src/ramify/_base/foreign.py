@@ -1,8 +1,7 @@
-"""Classifiers of other libraries inside ours: labels put to them as y, their answers as scores.
+"""Adapter for classifiers of other libraries: labels encoded as y, predictions as scores.
 
-The local architectures and the classifiers around another classifier both fit such estimators. The
-adapter lies in `_base`, below them, so that both can import it: `ramify.local` may not import from
-`ramify.meta`.
+Both the local classifiers and the meta-estimators fit such classifiers. The adapter is part of
+`_base` so that both can import it: `ramify.local` must not import from `ramify.meta`.
 """
 
 from __future__ import annotations
@@ -36,17 +35,17 @@ __all__ = [
 ]
 
 ANSWERS = ("positive", "indicator", "classes")
-"""How a classifier of another library can answer; see `Question`."""
+"""The kinds of y that a classifier of another library can be fitted on; see `Question`."""
 
 NO_CLASS = ""
-"""The class of rows that have none of the labels; no label has an empty name."""
+"""The class of rows without any of the labels. No label has an empty name."""
 
 
 def takes_weights(estimator: Any) -> bool:
-    """Tell whether an estimator can be fitted with sample weights.
+    """Return whether an estimator can be fitted with sample weights.
 
-    That is so if its `fit` has a parameter `sample_weight`, or passes one on by scikit-learn's
-    metadata routing. One of our own must besides find the same in every estimator inside it.
+    Its `fit` must have a parameter `sample_weight`, or route it with scikit-learn's metadata
+    routing. For a classifier of ramify, this must also hold for every estimator inside it.
 
     Examples
     --------
@@ -61,19 +60,19 @@ def takes_weights(estimator: Any) -> bool:
 
 
 def check_takes_weights(estimator: Any) -> None:
-    """Refuse an estimator, or one inside it, that cannot be fitted with sample weights."""
+    """Raise an error if an estimator, or one inside it, does not accept sample weights."""
     found = _find_without_weights(estimator)
     if found is not None:
         raise TypeError(
-            f"sample_weight is given, but {type(found).__name__}.fit takes none. Leave it out, or "
-            "use an estimator that takes sample weights. In a pipeline, enable scikit-learn's "
+            f"sample_weight is given, but {type(found).__name__}.fit takes none. Omit it, or use "
+            "an estimator that accepts sample weights. In a pipeline, enable scikit-learn's "
             "metadata routing."
         )
 
 
 def _find_without_weights(estimator: Any) -> Any:
-    """Return the first estimator that takes no weights, the given one or one inside ours."""
-    if isinstance(estimator, FrozenEstimator):  # is not fitted
+    """Return the first estimator that does not accept weights: the given one or one inside it."""
+    if isinstance(estimator, FrozenEstimator):  # will not be fitted
         return None
     if not has_fit_parameter(estimator, "sample_weight") and not _routes_weights(estimator):
         return estimator
@@ -93,7 +92,7 @@ def _routes_weights(estimator: Any) -> bool:
 
 
 def takes_labels(estimator: Any) -> bool:
-    """Tell whether an estimator may predict several labels per row."""
+    """Return whether an estimator supports several labels per row."""
     tags = get_tags(estimator)
     return bool(tags.classifier_tags.multi_label or tags.target_tags.multi_output)
 
@@ -106,7 +105,7 @@ def copy_input_tags(tags: Any, estimator: Any) -> None:
 
 
 def set_random_state(estimator: Any, seed: int) -> None:
-    """Seed an estimator and the estimators within it, each with its own number."""
+    """Set a different seed for an estimator and for each estimator inside it."""
     random = check_random_state(seed)
     seeds = {
         name: int(random.randint(np.iinfo(np.int32).max))
@@ -118,7 +117,7 @@ def set_random_state(estimator: Any, seed: int) -> None:
 
 
 def clone_seeded(estimator: Any, seed: int | None) -> Any:
-    """Return an unfitted copy of an estimator, seeded unless `seed` is None."""
+    """Return an unfitted clone of an estimator, seeded unless `seed` is None."""
     copy = clone(estimator)
     if seed is not None:
         set_random_state(copy, seed)
@@ -127,17 +126,17 @@ def clone_seeded(estimator: Any, seed: int | None) -> Any:
 
 @dataclass(frozen=True)
 class Question:
-    """How labels are put to a classifier of another library, and how its answers are read.
+    """How labels are encoded as y for a classifier of another library, and how to read scores.
 
     Attributes
     ----------
     answer : {"positive", "indicator", "classes"}
-        "positive": there is one label; y has 1 for rows that have it, and the answer is the
-        probability of class 1. "indicator": y is a matrix of 0 and 1, a column per label.
-        "classes": no row has two of the labels; the class of a row is the name of its label, or
-        "" if it has none.
+        "positive": there is a single label; y is 1 for rows with the label, and its score is the
+        probability of class 1. "indicator": y is an indicator matrix with one column per label.
+        "classes": no row has more than one of the labels; the class of a row is the name of its
+        label, or "" if it has none.
     names : sequence
-        The labels, in the order of the columns; the names of the classes.
+        The labels, in the order of the columns, which are also the names of the classes.
 
     Examples
     --------
@@ -153,23 +152,23 @@ class Question:
 
     @classmethod
     def about(cls, names: Sequence[Any], *, exclusive: bool) -> Question:
-        """Return the question about some labels, of which a row has at most one if `exclusive`."""
+        """Choose the encoding for some labels; if `exclusive`, a row has at most one of them."""
         if exclusive:
             return cls("classes", names)
         return cls("positive" if len(names) == 1 else "indicator", names)
 
     def write(self, Y: sparse.csr_array[np.int32]) -> NDArray[Any]:
-        """Return y for a label matrix.
+        """Encode a label matrix as y.
 
         Parameters
         ----------
         Y : csr_array of shape (n, n_labels)
-            A column per name.
+            Label matrix with one column per name.
 
         Returns
         -------
         ndarray of shape (n,) or (n, n_labels)
-            What the classifier is fitted on.
+            The y to fit the classifier on.
         """
         if self.answer != "classes":
             columns = Y.toarray()
@@ -182,19 +181,20 @@ class Question:
         return y
 
     def read(self, model: Any, X: Any) -> NDArray[np.float64]:
-        """Return the answers of a fitted classifier, 0 or 1 if it predicts no probabilities.
+        """Return the scores of a fitted classifier.
 
         Parameters
         ----------
         model : classifier
-            Fitted on what `write` returned.
+            Fitted on y as returned by `write`.
         X : array-like, sparse matrix or data frame
-            Rows.
+            The rows to predict.
 
         Returns
         -------
         ndarray of shape (n, n_labels)
-            Probabilities; 0 for a class that did not occur in training.
+            Probabilities, or predictions of 0 and 1 if the classifier has no `predict_proba`. 0
+            for a class that did not occur in training.
         """
         if not hasattr(model, "predict_proba"):
             return self._read_predictions(np.asarray(model.predict(X)))
@@ -203,7 +203,7 @@ class Question:
             return _columns_of(np.asarray(answer), model.classes_, self.names)
         if self.answer == "positive":
             return _columns_of(np.asarray(answer), model.classes_, [1])
-        if isinstance(answer, list):  # one array per label, as scikit-learn's forests answer
+        if isinstance(answer, list):  # one array per label, as returned by scikit-learn's forests
             parts = zip(answer, model.classes_, strict=True)
             return np.hstack([_columns_of(np.asarray(part), own, [1]) for part, own in parts])
         return np.asarray(answer, dtype=np.float64)
@@ -217,7 +217,7 @@ class Question:
 def _columns_of(
     answer: NDArray[Any], classes: Sequence[Any], wanted: Sequence[Any]
 ) -> NDArray[np.float64]:
-    """Return the columns of some classes; zeros for one that did not occur in training."""
+    """Return the columns of the wanted classes; zeros for classes not seen in training."""
     place = {value: k for k, value in enumerate(np.asarray(classes).tolist())}
     if all(name in place for name in wanted):
         return np.asarray(answer, dtype=np.float64)[:, [place[name] for name in wanted]]

@@ -1,4 +1,4 @@
-"""Measures by name or as functions, applied to the scores of a classifier."""
+"""Resolve a measure given by name or as a function, and apply it to predicted scores."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ __all__ = ["measure_scores", "read_measure"]
 
 Measure = Callable[..., Any]
 
-# Parameters that may also be switched on and off.
+# Parameters that also accept a bool.
 _FLAGS = {"oob_score": "True, False, "}
 
 
 def read_measure(measure: Any, argument: str = "oob_score") -> Measure:
-    """Return a measure given as a function, by name, or as a flag for the usual one.
+    """Return the function for a measure given by name, as a function or as a bool.
 
     Parameters
     ----------
     measure : callable, str or bool
-        A function of (truth, scores), the name of one in `ramify.metrics`, or a flag for
-        `pooled_auprc`.
+        A function of (truth, scores), the name of a measure in `ramify.metrics`, or a bool, which
+        stands for `pooled_auprc`.
     argument : str
-        The parameter it was given as, for the message.
+        Name of the parameter in error messages.
 
     Returns
     -------
     callable
-        The function.
+        The measure.
 
     Examples
     --------
@@ -49,8 +49,8 @@ def read_measure(measure: Any, argument: str = "oob_score") -> Measure:
     if callable(measure):
         return cast("Measure", measure)
     raise ValueError(
-        f"{argument} is {measure!r}, but it must be {_FLAGS.get(argument, '')}a function of "
-        "(truth, scores) or the name of a measure in ramify.metrics, such as 'mean_auprc'."
+        f"{argument} must be {_FLAGS.get(argument, '')}a function of (truth, scores) or the name "
+        f"of a measure in ramify.metrics, got {measure!r}. Use a name such as 'mean_auprc'."
     )
 
 
@@ -61,26 +61,26 @@ def measure_scores(
     hierarchy: Hierarchy,
     decide: Callable[[NDArray[np.float64]], Any],
 ) -> Any:
-    """Apply a measure of scores or of label sets.
+    """Compute a measure of scores or of label sets.
 
     Parameters
     ----------
     measure : callable
-        With an argument `y_pred` it is given label sets, otherwise scores; with an argument
-        `hierarchy`, the labels too.
+        Called with label sets if it has an argument `y_pred`, otherwise with scores. The hierarchy
+        is passed too if it has an argument `hierarchy`.
     truth : csr_array of shape (n, n_labels)
         The true labels, closed upwards.
     scores : ndarray of shape (n, n_labels)
         Predicted probabilities.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     decide : callable
-        Makes label sets of scores.
+        Converts scores to label sets.
 
     Returns
     -------
     Any
-        What the measure says.
+        The value of the measure.
     """
     arguments = _argument_names(measure)
     predicted = decide(scores) if "y_pred" in arguments else scores
@@ -92,5 +92,5 @@ def measure_scores(
 def _argument_names(measure: Measure) -> frozenset[str]:
     try:
         return frozenset(inspect.signature(measure).parameters)
-    except ValueError:  # some built-in functions do not say
+    except ValueError:  # some built-in functions have no signature
         return frozenset()
