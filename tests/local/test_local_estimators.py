@@ -142,7 +142,7 @@ def test_with_fewer_rows_than_folds_the_strictest_level_is_taken() -> None:
         PerEdgeClassifier(clone(tree).set_params(cv=split)).fit(X, y)
     folds = PerEdgeClassifier(clone(tree).set_params(cv=KFold(3))).fit(X, y)
     assert folds.named_estimators_["a", "a/x"].f_test_scores_ == {}
-    with pytest.raises(ValueError, match="cv is 3, but there are 2 rows"):
+    with pytest.raises(ValueError, match="cv must be at most the number of rows, 2, got 3"):
         clone(tree).fit(X[:2], y[:2])
 
 

@@ -1,4 +1,4 @@
-"""The options of the core: typed attributes, and an engine that can be forced."""
+"""Options of the core: typed attributes and the choice of the engine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def make_rare(n_labels: int = 1) -> Problem:
     return Problem(X, np.zeros(4, np.int32), Y, np.ones(n_labels), np.ones(60))
 
 
-def test_a_misspelt_option_is_an_error():
+def test_misspelled_options_raise_errors():
     options = _core.GrowOptions()
     with pytest.raises(AttributeError):
         options.max_dept = 3
@@ -56,7 +56,7 @@ def test_rules_are_part_of_the_options():
         ("rare_class", {"min_weight": 2.0}, "min_weight must be at most 1"),
     ],
 )
-def test_an_engine_refuses_options_it_does_not_support(engine, changes, reason):
+def test_engines_reject_unsupported_options(engine, changes, reason):
     problem = make_rare()
     problem.grow(GrowthPlan(engine=engine))
     with pytest.raises(ValueError, match=f"engine {engine} does not support .*{reason}"):
@@ -64,7 +64,7 @@ def test_an_engine_refuses_options_it_does_not_support(engine, changes, reason):
     problem.grow(GrowthPlan(**changes))
 
 
-def test_an_engine_refuses_data_it_does_not_support():
+def test_engines_reject_unsupported_data():
     one, several = make_rare(), make_rare(3)
     with pytest.raises(ValueError, match="there must be one label"):
         several.grow(GrowthPlan(engine="counting"))
@@ -85,7 +85,7 @@ def test_an_engine_refuses_data_it_does_not_support():
 
 @pytest.mark.parametrize("engine", ["general", "counting", "rare_class"])
 @pytest.mark.parametrize(("rounding", "n_nodes"), [(1e-12, 3), (1e-6, 1)])
-def test_a_gain_that_equals_min_impurity_decrease_splits(engine, rounding, n_nodes):
+def test_a_gain_equal_to_min_impurity_decrease_is_sufficient(engine, rounding, n_nodes):
     problem = make_rare()
     plan = GrowthPlan(engine=engine, max_depth=1)
     gain = problem.grow(plan).gain[0] / 60

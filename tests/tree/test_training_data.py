@@ -1,4 +1,4 @@
-"""Training data: prepared once, shared by all labels, and sent to other processes."""
+"""Training data: converted once, shared between labels, and sent to other processes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def make_data(layout: Any = np.asarray, **settings: Any) -> TrainingData:
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csc_array])
-def test_other_labels_share_what_was_prepared_from_x(layout: Any) -> None:
+def test_copies_with_other_labels_share_the_converted_features(layout: Any) -> None:
     data = make_data(layout)
     views = [data.with_labels(data.Y[:, [k]], np.ones(1)) for k in range(2)]
     assert views[0].dataset is views[1].dataset is data.dataset
@@ -36,7 +36,7 @@ def test_other_labels_share_what_was_prepared_from_x(layout: Any) -> None:
         assert_equal_trees(view.grow(GrowthPlan()), alone.grow(GrowthPlan()))
 
 
-def test_other_features_are_prepared_anew() -> None:
+def test_other_features_are_converted_separately() -> None:
     data = make_data()
     fewer = data.with_features(data.X[:, :3], FeatureSchema.numeric(3))
     assert fewer.dataset is not data.dataset
@@ -44,13 +44,13 @@ def test_other_features_are_prepared_anew() -> None:
     assert data.grow(GrowthPlan(), counts=None).feature.max() >= 0
 
 
-def test_copies_in_other_processes_prepare_their_own() -> None:
+def test_copies_in_other_processes_convert_the_features_again() -> None:
     data = make_data(many=True)
     tree = data.grow(GrowthPlan())
     data.stop.set()
     copy = pickle.loads(pickle.dumps(data))
     assert copy.dataset is not data.dataset
-    assert_equal_trees(copy.grow(GrowthPlan()), tree)  # and its growing is not stopped
+    assert_equal_trees(copy.grow(GrowthPlan()), tree)  # the stop flag is not copied
 
 
 def test_counts_multiply_the_weights_of_the_rows() -> None:
@@ -64,14 +64,14 @@ def test_counts_multiply_the_weights_of_the_rows() -> None:
     assert_equal_trees(view.grow(GrowthPlan(), counts=counts), expected)
 
 
-def test_rows_added_have_weight_1() -> None:
+def test_appended_rows_have_weight_1() -> None:
     data = make_data()
     more = data.with_rows(data.X[:10], data.Y[:10])
     assert more.n_rows == 70
     assert more.grow(GrowthPlan()).weight[0] == data.weights.sum() + 10
 
 
-def test_labels_count_alike_by_default() -> None:
+def test_labels_have_equal_weights_by_default() -> None:
     data = make_data()
     alike = data.with_labels(data.Y, np.ones(2))
     assert_equal_trees(data.grow(GrowthPlan()), alike.grow(GrowthPlan()))

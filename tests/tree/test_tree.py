@@ -1,4 +1,4 @@
-"""PCTClassifier as its users see it."""
+"""Public behaviour of PCTClassifier."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def generated(**options):
     )
 
 
-def test_root_split_is_that_of_a_regression_tree_on_weighted_labels():
+def test_root_split_equals_that_of_a_regression_tree_on_weighted_labels():
     data = generated()
     w = data.hierarchy.weights(0.75)
     ours = PCTClassifier(data.hierarchy, max_depth=1).fit(data.X, data.y).tree_
@@ -46,10 +46,10 @@ def test_root_split_is_that_of_a_regression_tree_on_weighted_labels():
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
-def test_classes_of_one_variable_are_split_as_scikit_learn_does(criterion):
+def test_single_label_trees_equal_those_of_scikit_learn(criterion):
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(300, 3)), rng.integers(0, 4, 300)
-    # Leaves large enough for no two tests to tie, where scikit-learn would draw lots.
+    # With leaves of this size no two tests tie; scikit-learn breaks ties at random.
     ours = PCTClassifier(criterion=criterion, min_samples_leaf=20).fit(X, y)
     peer = DecisionTreeClassifier(criterion=criterion, min_samples_leaf=20).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X))
@@ -85,7 +85,7 @@ def test_probabilities_are_coherent_and_do_not_depend_on_the_batch():
     np.testing.assert_array_equal(proba, alone)
 
 
-def test_thresholds_may_not_break_the_hierarchy():
+def test_thresholds_must_respect_the_hierarchy():
     y = [[path] for path in PATHS]
     model = PCTClassifier(min_samples_leaf=2).fit(X4, y)
     assert model.predict([X4[3]], threshold=0.6) == [[]]
@@ -97,7 +97,7 @@ def test_thresholds_may_not_break_the_hierarchy():
         PCTClassifier().fit(X4, PATHS).predict(X4, threshold=0.3)
 
 
-def test_frames_of_pandas_and_polars_with_categories_give_one_tree():
+def test_pandas_and_polars_frames_give_the_same_tree():
     columns = {"size": [1.0, None, 3.0, 9.0], "diet": ["meat", "meat", "plants", None]}
     frame = pd.DataFrame(columns).astype({"diet": "category"})
     by_pandas = PCTClassifier().fit(frame, PATHS)
@@ -110,7 +110,7 @@ def test_frames_of_pandas_and_polars_with_categories_give_one_tree():
         by_pandas.predict([[1.0, 0.0]])
 
 
-def test_categorical_features_of_an_array_are_codes():
+def test_categorical_features_of_an_array_must_be_codes():
     X = np.array([[0.0], [1.0], [2.0], [0.0], [2.0], [np.nan]])
     y = [0, 1, 0, 0, 0, 1]
     tree = PCTClassifier(categorical_features=[0]).fit(X, y).tree_
@@ -130,7 +130,7 @@ def test_sparse_input_stays_sparse_and_predicts_the_same():
     np.testing.assert_array_equal(by_rows.apply(X), by_columns.apply(X.toarray()))
 
 
-def test_values_that_differ_in_their_last_bits_are_told_apart():
+def test_values_that_differ_only_in_the_last_bits_are_separated():
     rng = np.random.default_rng(0)
     place = rng.permutation(600)
     X = (1 + place * np.finfo(float).eps)[:, None]
@@ -140,7 +140,7 @@ def test_values_that_differ_in_their_last_bits_are_told_apart():
     np.testing.assert_array_equal(tree.predict(X), y)
 
 
-def test_paths_and_leaves_agree():
+def test_decision_path_agrees_with_apply():
     data = generated(missing_share=0.1)
     model = PCTClassifier(data.hierarchy, max_depth=4).fit(data.X, data.y)
     leaves, paths = model.apply(data.X), model.decision_path(data.X)
@@ -153,7 +153,7 @@ def test_paths_and_leaves_agree():
 @pytest.mark.parametrize("splitter", ["best", "random"])
 def test_one_seed_gives_one_tree_for_any_number_of_threads(splitter):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 70))  # large enough to be shared among threads
+    X = rng.normal(size=(3000, 70))  # large enough for several threads to share a node
     y = (X[:, :5] + rng.normal(size=(3000, 5)) > 0).astype(int)
     options = {"splitter": splitter, "max_features": 30, "random_state": 7, "min_samples_leaf": 5}
     one, many = (PCTClassifier(n_jobs=k, **options).fit(X, y).tree_ for k in (1, 4))
@@ -163,7 +163,7 @@ def test_one_seed_gives_one_tree_for_any_number_of_threads(splitter):
     assert not np.array_equal(one.threshold, other.threshold)
 
 
-def test_f_test_levels_shrink_trees_and_a_list_chooses():
+def test_smaller_f_test_levels_give_smaller_trees_and_a_list_is_searched():
     data = load_animals(as_frame=False)
     nominal = [name in data.categories for name in data.feature_names]
     models = [
@@ -178,7 +178,7 @@ def test_f_test_levels_shrink_trees_and_a_list_chooses():
     assert chosen.get_n_leaves() == sizes[1 if chosen.f_test_ == 0.05 else 2]
 
 
-def test_levels_are_chosen_by_any_folds():
+def test_levels_are_chosen_with_any_cv():
     data = generated()
     levels = [0.2, 0.01, 0.001]
 
@@ -195,12 +195,12 @@ def test_levels_are_chosen_by_any_folds():
             scores(cv)
 
 
-def test_validation_rows_choose_the_level_and_join_the_final_tree():
+def test_validation_rows_choose_the_level_and_are_used_in_the_final_tree():
     data = generated()
     model = PCTClassifier(data.hierarchy, f_test=[0.1, 0.001])
     model.fit(data.X[:60], data.y[:60], validation=(data.X[60:], data.y[60:]))
     assert model.tree_.n_samples[0] == 120
-    with pytest.raises(ValueError, match="there is nothing to choose"):
+    with pytest.raises(ValueError, match=r"got rows with f_test=None\. Omit validation"):
         PCTClassifier(data.hierarchy).fit(
             data.X[:60], data.y[:60], validation=(data.X[60:], data.y[60:])
         )
@@ -213,31 +213,35 @@ def test_validation_rows_choose_the_level_and_join_the_final_tree():
         ({"w0": -1}, "w0 must be a number >= 0, got -1"),
         ({"max_depth": 1.5}, "max_depth must be an integer >= 0, got 1.5"),
         ({"min_samples_leaf": "5"}, "min_samples_leaf must be an integer >= 1 or .*got '5'"),
-        ({"min_samples_leaf": 0}, "or a share of the rows between 0 and 1, got 0."),
+        ({"min_samples_leaf": 0}, "or a fraction of the rows between 0 and 1, got 0."),
         ({"min_samples_leaf": 1.5}, "min_samples_leaf must be .* got 1.5."),
         ({"min_samples_split": 1}, "min_samples_split must be an integer >= 2 or .* got 1."),
         ({"min_samples_split": True}, "min_samples_split must be .* got True."),
         ({"max_features": 0}, "max_features must be an integer >= 1, got 0"),
         ({"f_test": 2}, "f_test must be a number from.*got 2"),
-        ({"f_test": []}, "f_test is an empty list"),
-        ({"f_test": 0.1, "criterion": "entropy"}, "F-test compares variances"),
-        ({"label_weight": [1.0]}, r"label_weight has shape \(1,\)"),
+        ({"f_test": []}, r"f_test must be .* non-empty list of levels, got \[\]"),
+        (
+            {"f_test": 0.1, "criterion": "entropy"},
+            "f_test must be None with criterion='entropy', got 0.1",
+        ),
+        ({"label_weight": [1.0]}, r"label_weight must have shape \(4,\), got \(1,\)"),
+        ({"label_weight": [1, 1, -2, 1]}, "must be finite and non-negative, got -2.0"),
         ({"label_weight": "even"}, "label_weight must be 'balanced', .* got 'even'"),
         ({"class_weight": "balanced_subsample"}, "class_weight must be 'balanced', a dict"),
         ({"class_weight": [1, 2]}, r"got \[1, 2\]. Pass an array as label_weight"),
-        ({"class_weight": {}, "label_weight": {}}, "two names of one parameter. Pass one"),
+        ({"class_weight": {}, "label_weight": {}}, "must not both be set: they are aliases"),
         ({"splitter": "random", "threshold_at": "observed"}, "threshold_at must be None with"),
         ({"splitter": "random", "nominal_tests": "single"}, "'subset' or 'nary' with splitter="),
-        ({"splitter": "random", "clus_compat": True}, "Use splitter='best', or clus_compat=F"),
+        ({"splitter": "random", "clus_compat": True}, "splitter must be 'best' with clus_compat"),
         ({"nominal_tests": "all"}, "nominal_tests must be .*, got 'all'"),
     ],
 )
-def test_wrong_parameters_are_named_before_any_work(options, message):
+def test_invalid_parameters_raise_errors(options, message):
     with pytest.raises(ValueError, match=message):
         PCTClassifier(**options).fit(X4, PATHS)
 
 
-def test_wrong_data_is_named():
+def test_invalid_data_raises_errors():
     with pytest.raises(ValueError, match="X has 4 rows, but y has 3"):
         PCTClassifier().fit(X4, PATHS[:3])
     with pytest.raises(ValueError, match="sample_weight is zero for every row"):
@@ -248,7 +252,7 @@ def test_wrong_data_is_named():
         PCTClassifier().fit([[np.inf], [1.0]], [0, 1])
 
 
-def test_label_weights_decide_which_label_matters():
+def test_label_weights_determine_the_split():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 3, dtype=float)
     y = X.astype(int)
     for label, feature in ((0, 0), (1, 1)):
@@ -256,7 +260,7 @@ def test_label_weights_decide_which_label_matters():
         assert model.tree_.feature[0] == feature
 
 
-def test_balanced_label_weights_are_those_of_scikit_learn():
+def test_balanced_label_weights_equal_those_of_scikit_learn():
     X = np.arange(10.0)[:, None]
     y = ["a"] * 6 + ["b"] * 3 + ["c"]
     found = PCTClassifier(label_weight="balanced").fit(X, y)
@@ -269,7 +273,7 @@ def test_balanced_label_weights_are_those_of_scikit_learn():
     assert found.tree_.impurity[0] == pytest.approx(weights @ (p * (1 - p)))
 
 
-def test_balanced_label_weights_heed_sample_weights_and_labels_without_rows():
+def test_balanced_label_weights_with_sample_weights_and_labels_without_rows():
     hierarchy = Hierarchy.from_labels(["a", "b", "never"])
     X, y, sample_weight = [[0.0], [1.0], [2.0]], [["a"], ["b"], ["b"]], [2.0, 1.0, 1.0]
     found = PCTClassifier(hierarchy, label_weight="balanced")
@@ -282,7 +286,7 @@ def test_balanced_label_weights_heed_sample_weights_and_labels_without_rows():
 
 @pytest.mark.parametrize("weight", ["balanced", {"a": 5.0}])
 @pytest.mark.parametrize("cls", [PCTClassifier, PCTForestClassifier, PCTExtraTreesClassifier])
-def test_class_weight_is_label_weight(cls, weight):
+def test_class_weight_is_an_alias_of_label_weight(cls, weight):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     y = np.array(["a", "b", "c"])[rng.choice(3, 40, p=[0.1, 0.3, 0.6])]
@@ -301,7 +305,7 @@ def test_class_weight_is_label_weight(cls, weight):
     ("share", "count"),
     [(0.3, 4), (0.25, 3), (0.1, 2), (0.01, 1)],  # of 12 rows: 3.6, 3, 1.2 and 0.12
 )
-def test_min_samples_leaf_below_1_is_a_share_rounded_up(share, count):
+def test_min_samples_leaf_below_1_is_a_fraction_rounded_up(share, count):
     X = np.arange(12.0)[:, None]
     y = ["a"] + ["b"] * 11
     by_share = PCTClassifier(min_samples_leaf=share).fit(X, y)
@@ -316,22 +320,22 @@ def test_min_samples_leaf_below_1_is_a_share_rounded_up(share, count):
     ("share", "n_nodes"),
     [(0.5, 3), (0.4, 3), (0.3, 5), (0.01, 5)],  # of 8 rows: 4, 3.2, 2.4 and 0.08
 )
-def test_min_samples_split_below_1_is_a_share_rounded_up(share, n_nodes):
+def test_min_samples_split_below_1_is_a_fraction_rounded_up(share, n_nodes):
     X = np.arange(8.0)[:, None]
-    y = ["a"] * 5 + ["b"] * 2 + ["c"]  # divided into 5 and 3 rows, and these into 2 and 1
+    y = ["a"] * 5 + ["b"] * 2 + ["c"]  # split into 5 and 3 rows, and the latter into 2 and 1
     model = PCTClassifier(min_samples_split=share).fit(X, y)
     peer = DecisionTreeClassifier(min_samples_split=share, random_state=0).fit(X, y)
     assert len(model.tree_.feature) == peer.tree_.node_count == n_nodes
 
 
-def test_shares_are_of_rows_that_count():
+def test_fractions_ignore_rows_of_weight_0():
     X, y = np.arange(20.0)[:, None], ["a"] + ["b"] * 9 + ["c"] * 10
     weights = np.array([1.0] * 10 + [0.0] * 10)
     model = PCTClassifier(min_samples_leaf=0.35).fit(X, y, sample_weight=weights)
     assert min(model.tree_.n_samples) == 4  # of 10, not 7 of 20
 
 
-def test_trees_survive_pickling_and_refuse_damage():
+def test_trees_can_be_pickled_and_damaged_arrays_are_rejected():
     model = PCTClassifier().fit(X4, PATHS)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X4), model.predict_proba(X4))
@@ -345,8 +349,8 @@ def test_trees_survive_pickling_and_refuse_damage():
         Tree({**arrays, "gain": arrays["gain"][:-1]})
 
 
-def test_a_chain_of_tests_does_not_recurse():
-    # Alternating classes are peeled off one row at a time: a path of thousands of nodes.
+def test_very_deep_trees_are_supported():
+    # Alternating classes are split off one row at a time, which gives thousands of levels.
     n = 4000
     X, y = np.arange(n, dtype=float)[:, None], np.arange(n) % 2
     model = PCTClassifier().fit(X, y)
@@ -355,7 +359,7 @@ def test_a_chain_of_tests_does_not_recurse():
     assert (model.predict(X) == y).all()
 
 
-def test_a_tree_of_many_nodes_is_grown_in_passing():
+def test_very_large_trees_are_supported():
     rng = np.random.default_rng(0)
     X, y = rng.random((100_000, 1)), rng.integers(0, 50, 100_000)
     model = PCTClassifier(n_jobs=2).fit(X, y)
@@ -363,9 +367,9 @@ def test_a_tree_of_many_nodes_is_grown_in_passing():
     assert (model.predict(X) == y).all()
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers of POSIX")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="requires POSIX timers")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_signal_stops_a_long_fit(n_jobs):
+def test_a_signal_interrupts_fit(n_jobs):
     def interrupt(*_):
         raise KeyboardInterrupt
 
@@ -373,7 +377,7 @@ def test_a_signal_stops_a_long_fit(n_jobs):
     X, y = rng.normal(size=(100_000, 60)), (rng.random((100_000, 40)) < 0.3).astype(int)
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        # The fit would take minutes; the alarm rings when it is in native code.
+        # The fit would take minutes; the alarm goes off while it runs native code.
         signal.setitimer(signal.ITIMER_REAL, 0.5)
         with pytest.raises(KeyboardInterrupt):
             PCTClassifier(n_jobs=n_jobs).fit(X, y)

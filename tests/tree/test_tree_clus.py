@@ -1,4 +1,4 @@
-"""The engine grows the same trees as CLUS, node by node and leaf by leaf."""
+"""With clus_compat, trees equal those of CLUS: tests, leaves, predictions and scores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ on_every_tiny_tree = pytest.mark.parametrize("case", CASES, ids=str)
 
 @requires_oracle
 @on_every_tiny_tree
-def test_engine_grows_the_trees_of_clus(case: Case) -> None:
+def test_trees_equal_those_of_clus(case: Case) -> None:
     (expected,) = read_models(case.path(".out"))["Original"]
     model = fitted(case)
     grown = as_printed(
@@ -35,7 +35,7 @@ def test_engine_grows_the_trees_of_clus(case: Case) -> None:
 @requires_oracle
 @on_every_tiny_tree
 @pytest.mark.parametrize("part", ["train", "test"])
-def test_engine_predicts_like_clus(case: Case, part: str) -> None:
+def test_predictions_equal_those_of_clus(case: Case, part: str) -> None:
     ending = {"train": ".train.1.pred.arff", "test": ".test.pred.arff"}[part]
     expected = read_predictions(case.path(ending), "Original")
     model = fitted(case)
@@ -47,7 +47,7 @@ def test_engine_predicts_like_clus(case: Case, part: str) -> None:
 @requires_oracle
 @pytest.mark.parametrize("case", [c for c in CASES if c.is_hierarchical], ids=str)
 @pytest.mark.parametrize("part", ["train", "test"])
-def test_engine_scores_like_clus(case: Case, part: str) -> None:
+def test_scores_equal_those_of_clus(case: Case, part: str) -> None:
     expected = read_measures(case.path(".out"))[part]["Original"]
     model = fitted(case)
     data = getattr(case, part)

@@ -1,4 +1,4 @@
-"""The engine grows CLUS's trees on real data: every test, threshold, leaf vector and AUPRC."""
+"""On real data, trees equal those of CLUS: tests, thresholds, leaves and AUPRC."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.engine_trees import as_printed
 @requires_oracle
 @requires_data
 @pytest.mark.parametrize("record", REAL_TREES, ids=lambda r: f"{r['dataset']}-{r['config']}")
-def test_trees_and_figures_equal_those_of_clus(record: dict[str, Any]) -> None:
+def test_trees_and_scores_equal_those_of_clus(record: dict[str, Any]) -> None:
     data = load(record["dataset"])
     model = real_classifier(record, data.hierarchy).fit(data.X_train, data.Y_train)
     (expected,) = read_tree_file(TREES / record["tree_file"].split("/")[-1])

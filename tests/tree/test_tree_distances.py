@@ -1,4 +1,4 @@
-"""Trees by distances between label sets, and leaves that predict one label set."""
+"""Distances between label sets as criteria, and leaves that predict a medoid."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def size(labels: frozenset[int], weights: np.ndarray) -> float:
     return float(sum(weights[c] for c in sorted(labels)))
 
 
-# The definitions, word for word; `w` are the labels' weights.
+# The definitions; `w` are the label weights.
 SQUARED: dict[str, Callable[[frozenset[int], frozenset[int], np.ndarray], float]] = {
     "euclidean": lambda a, b, w: size(a ^ b, w),
     "hamming": lambda a, b, w: (size(a | b, w) - size(a & b, w)) ** 2,
@@ -59,7 +59,7 @@ def matrix(name: str, sets: Sets, weights: np.ndarray) -> np.ndarray:
 
 
 def expected_tree(problem: Problem, name: str, wanted: Settings) -> Node:
-    """Grow the reference on set numbers; its leaves then hold shares of sets."""
+    """Grow the reference on set indices; its leaves then contain fractions of sets."""
     sets = label_sets(problem.Y)
     known = distinct(sets)
     Y = np.eye(len(known))[[known.index(labels) for labels in sets]]
@@ -74,7 +74,7 @@ def expected_tree(problem: Problem, name: str, wanted: Settings) -> Node:
 
 
 def with_labels(tree: Node, known: np.ndarray) -> Node:
-    """Turn weights of sets into weights of labels."""
+    """Convert weights of sets to weights of labels."""
     for node in reference.walk(tree):
         node.sums = node.sums @ known
     return tree
@@ -99,7 +99,7 @@ names = st.sampled_from(sorted(SQUARED))
 
 @settings(deadline=None, max_examples=200)
 @given(problem=problems(), name=names, wanted=growth)
-def test_engine_grows_the_tree_of_all_pairs(problem: Problem, name: str, wanted: Settings) -> None:
+def test_trees_equal_the_reference(problem: Problem, name: str, wanted: Settings) -> None:
     tree = problem.grow(plan_by(name, wanted))
     known = np.array(
         [problem.Y[label_sets(problem.Y).index(s)] for s in distinct(label_sets(problem.Y))]
@@ -114,9 +114,7 @@ def test_engine_grows_the_tree_of_all_pairs(problem: Problem, name: str, wanted:
 
 @quickly
 @given(problem=problems(), name=names)
-def test_impurity_is_half_the_mean_squared_distance_of_two_rows(
-    problem: Problem, name: str
-) -> None:
+def test_impurity_is_half_the_mean_squared_distance(problem: Problem, name: str) -> None:
     tree = problem.grow(plan_by(name, Settings(max_depth=0)))
     sets, v = label_sets(problem.Y), problem.sample_weight
     total = sum(
@@ -128,9 +126,7 @@ def test_impurity_is_half_the_mean_squared_distance_of_two_rows(
 
 @quickly
 @given(problem=problems(), wanted=growth)
-def test_euclidean_distances_give_the_tree_of_the_variance(
-    problem: Problem, wanted: Settings
-) -> None:
+def test_euclidean_distance_is_equivalent_to_variance(problem: Problem, wanted: Settings) -> None:
     by_pairs = problem.grow(plan_by("euclidean", wanted))
     by_labels = problem.grow(plan_of(wanted))
     np.testing.assert_array_equal(by_pairs.feature, by_labels.feature)
@@ -143,7 +139,7 @@ def test_euclidean_distances_give_the_tree_of_the_variance(
 
 @quickly
 @given(problem=problems(), name=names, wanted=growth, seed=st.integers(0, 99))
-def test_threads_and_layouts_do_not_matter(
+def test_threads_and_layouts_do_not_change_the_tree(
     problem: Problem, name: str, wanted: Settings, seed: int
 ) -> None:
     for changes in ({}, {"random_thresholds": True}, {"max_features": 1}):
@@ -176,7 +172,7 @@ def leaf_rows(
 def medoid(
     sets: Sets, weights: np.ndarray, name: str, label_weights: np.ndarray
 ) -> frozenset[int]:
-    """Return the set with the least sum, then the most frequent, then the first."""
+    """Return the set with the smallest sum, then the most frequent, then the first."""
     known = distinct(sets)
     squared = matrix(name, known, label_weights)
     total = np.array([weights[[s == k for s in sets]].sum() for k in known])
@@ -187,10 +183,10 @@ def medoid(
 
 @settings(deadline=None, max_examples=100)
 @given(problem=problems(), name=names, wanted=growth, by_label=st.booleans())
-def test_a_medoid_is_the_nearest_of_the_leafs_label_sets(
+def test_a_medoid_has_the_smallest_sum_of_squared_distances(
     problem: Problem, name: str, wanted: Settings, by_label: bool
 ) -> None:
-    if by_label:  # any criterion has medoids; without a distance they are Euclidean
+    if by_label:  # medoids are Euclidean if the criterion is not a distance
         name = "euclidean"
     plan = plan_of(wanted) if by_label else plan_by(name, wanted)
     tree = problem.grow(plan_of(wanted, **{**vars(plan), "prototype": "medoid"}))
@@ -217,7 +213,7 @@ def hamming(a: frozenset[int], b: frozenset[int]) -> float:
     return float(len(a ^ b))
 
 
-def test_a_distance_of_ones_own_is_a_function_or_a_matrix():
+def test_custom_distances_are_functions_or_matrices():
     calls = []
 
     def counted(a: frozenset[int], b: frozenset[int]) -> float:
@@ -236,7 +232,7 @@ def test_a_distance_of_ones_own_is_a_function_or_a_matrix():
     assert len(calls) == len(known) * (len(known) - 1) / 2
 
 
-def test_a_function_is_given_labels_by_name_with_their_ancestors():
+def test_a_function_is_called_with_label_names_including_ancestors():
     seen = set()
 
     def remember(a, b):
@@ -253,14 +249,14 @@ def test_a_function_is_given_labels_by_name_with_their_ancestors():
     assert seen == set(distinct_label_sets(y))
 
 
-def test_validation_rows_have_label_sets_too():
+def test_label_sets_include_those_of_validation_rows():
     tree = PCTClassifier(criterion="jaccard", f_test=[0.01, 0.1])
     tree.fit(X[:60], Y[:60], validation=(X[60:], Y[60:]))
     whole = PCTClassifier(criterion="jaccard", f_test=tree.f_test_).fit(X, Y)
     assert_equal_trees(tree.tree_, whole.tree_)
 
 
-def test_sizes_of_sets_count_label_weights():
+def test_sizes_of_sets_are_sums_of_label_weights():
     sets = sparse.csr_array(np.array([[1, 0, 1], [1, 1, 0]], dtype=np.int32))
     weights = np.array([1.0, 2.0, 0.5])
     for name, expected in {
@@ -272,17 +268,17 @@ def test_sizes_of_sets_count_label_weights():
         assert LabelSets.of(sets, weights, Distance(name)).squared[0, 1] == pytest.approx(expected)
 
 
-def test_medoids_are_coherent_and_real_label_sets():
+def test_medoids_are_coherent_and_occur_in_training():
     animals = ramify.load_animals()
     tree = PCTClassifier(animals.hierarchy, prototype="medoid", min_samples_leaf=4)
-    complete = animals.X[animals.X.notna().all(axis=1)]  # unknown values mix leaves
+    complete = animals.X[animals.X.notna().all(axis=1)]  # rows with missing values combine leaves
     scores = tree.fit(animals.X, animals.y).predict_proba(complete)
     assert set(np.unique(scores)) == {0.0, 1.0}
     given = {tuple(row) for row in sparse.csr_array(animals.y).toarray().tolist()}
     assert {tuple(row) for row in scores.tolist()} <= given
 
 
-def test_forests_take_distances():
+def test_forests_support_distances():
     forest = PCTForestClassifier(criterion="jaccard", n_estimators=4, random_state=0)
     scores = forest.fit(X, Y).predict_proba(X)
     again = PCTForestClassifier(criterion="jaccard", n_estimators=4, random_state=0, n_jobs=2)
@@ -304,18 +300,24 @@ def test_a_matrix_of_distances_is_saved(tmp_path):
     ("settings", "message"),
     [
         ({"criterion": "cosine"}, "criterion must be one of .*'jaccard'.*got 'cosine'"),
-        ({"criterion": np.ones((2, 3))}, r"array of shape \(2, 3\)"),
-        ({"criterion": -np.eye(2)}, "negative or not finite"),
-        ({"criterion": np.eye(2)}, "not zero on its diagonal"),
-        ({"criterion": np.triu(np.ones((2, 2)), 1)}, "not symmetric"),
-        ({"criterion": np.zeros((2, 2))}, "a matrix of 2 rows, but y has .* distinct label sets"),
-        ({"criterion": lambda a, b: -1.0}, "criterion returned -1.0 as the distance of"),
-        ({"criterion": "hamming", "clus_compat": True}, "CLUS has no such trees"),
+        ({"criterion": np.ones((2, 3))}, r"must be a square matrix .* got shape \(2, 3\)"),
+        ({"criterion": -np.eye(2)}, "must be a matrix of finite, non-negative numbers, got -1.0"),
+        ({"criterion": np.eye(2)}, "symmetric matrix with zeros on the diagonal"),
+        ({"criterion": np.triu(np.ones((2, 2)), 1)}, "must be a symmetric matrix"),
+        ({"criterion": np.zeros((2, 2))}, r"must be a matrix of shape .*, got \(2, 2\): y has"),
+        (
+            {"criterion": lambda a, b: -1.0},
+            "must return a finite, non-negative distance, got -1.0 for",
+        ),
+        ({"criterion": "hamming", "clus_compat": True}, "with clus_compat=True, got 'hamming'"),
         ({"prototype": "mode"}, "prototype must be one of 'mean', 'medoid'.*got 'mode'"),
-        ({"prototype": "medoid", "clus_compat": True}, "CLUS's trees predict means"),
+        (
+            {"prototype": "medoid", "clus_compat": True},
+            "prototype must be 'mean' with clus_compat",
+        ),
     ],
 )
-def test_errors_name_the_argument_and_the_remedy(settings, message):
+def test_invalid_parameters_raise_errors(settings, message):
     with pytest.raises(ValueError, match=message):
         PCTClassifier(**settings).fit(X, Y)
 

@@ -1,4 +1,4 @@
-"""Trees for one label: the counting engine, the general one and the reference grow the same."""
+"""Trees for one label: the counting engine equals the general engine and the reference."""
 
 from __future__ import annotations
 
@@ -34,21 +34,19 @@ def of_one_label(problem: Problem) -> Problem:
 
 @settings(deadline=None, max_examples=150)
 @given(problem=problems(), wanted=growth)
-def test_the_reference_grows_the_same(problem: Problem, wanted: Settings) -> None:
+def test_trees_equal_the_reference(problem: Problem, wanted: Settings) -> None:
     problem = of_one_label(problem)
     assert_same(problem.grow(plan_of(wanted)), expected_tree(problem, wanted), 1)
 
 
 @settings(deadline=None, max_examples=150)
 @given(problem=problems(), wanted=counted_growth, n_jobs=st.sampled_from([1, 3]))
-def test_each_engine_grows_the_tree_of_the_reference(
-    problem: Problem, wanted: Settings, n_jobs: int
-) -> None:
+def test_each_engine_equals_the_reference(problem: Problem, wanted: Settings, n_jobs: int) -> None:
     problem = of_one_label(problem)
     expected = expected_tree(problem, wanted)
     plan = plan_of(wanted, n_jobs=n_jobs)
     assert_same(problem.grow(replace(plan, engine="general")), expected, 1)
-    # Columns that are mostly zeros are not counted.
+    # The counting engine does not support columns that are mostly zeros.
     counting = replace(plan, engine="counting")
     assume(is_eligible(lambda: problem.grow(counting)))
     assert_same(problem.grow(counting), expected, 1)
@@ -68,12 +66,12 @@ def make_problem(
     return Problem(X, kinds, y[:, None].astype(float), np.ones(1), weights)
 
 
-# Few, many and more values than rows: the three ways to add rows up by value.
+# Few values, many values, and more values than rows: three ways to sum rows by value.
 @pytest.mark.parametrize("n_values", [5, 200, 10_000])
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("settings", [{}, {"min_samples_leaf": 4}, {"f_test": 0.05}], ids=str)
-def test_counting_grows_the_tree_of_the_general_engine(
+def test_counting_equals_the_general_engine(
     n_values: int, missing: float, weighted: bool, settings: dict[str, Any]
 ) -> None:
     problem = make_problem(n_values, missing, weighted)
@@ -94,10 +92,10 @@ def test_counting_grows_the_tree_of_the_general_engine(
     assert_equal_trees(counted, problem.grow(plan))
 
 
-# Large enough for several threads to share a node and to grow subtrees of their own.
+# Large enough for threads to share a node and to grow separate subtrees.
 @pytest.mark.parametrize("n_values", [5, 100, 10_000])
 @pytest.mark.parametrize(("missing", "weighted"), [(0.0, False), (0.1, False), (0.1, True)])
-def test_any_number_of_threads_grows_the_same_tree(
+def test_number_of_threads_does_not_change_the_tree(
     n_values: int, missing: float, weighted: bool
 ) -> None:
     problem = make_problem(n_values, missing, weighted, n=6000, n_columns=70)
@@ -108,12 +106,12 @@ def test_any_number_of_threads_grows_the_same_tree(
         assert_equal_trees(alone, problem.grow(replace(plan, n_jobs=n_jobs)))
 
 
-def test_mostly_empty_columns_and_many_values_are_left_to_the_general_engine() -> None:
+def test_general_engine_is_used_for_sparse_columns_and_many_values() -> None:
     rng = np.random.default_rng(0)
     X = sparse.random_array((300, 50), density=0.05, rng=rng, format="csc")
     y = (np.asarray(X.sum(axis=1)).ravel() > 1.2).astype(float)
     empty = Problem(X, np.zeros(50, np.int32), y[:, None], np.ones(1), np.ones(300))
-    n = 70_000  # more values than two bytes can number
+    n = 70_000  # more values than two bytes can represent
     X = rng.permutation(n).astype(float)[:, None]
     y = (X[:, 0] > 1234).astype(float)
     long = Problem(X, np.zeros(1, np.int32), y[:, None], np.ones(1), np.ones(n))
@@ -125,7 +123,7 @@ def test_mostly_empty_columns_and_many_values_are_left_to_the_general_engine() -
     assert long.grow(plan).threshold[0] == 1234.5
 
 
-def test_rows_of_a_shared_data_set_are_counted_alone() -> None:
+def test_rows_of_a_shared_data_set_are_counted_separately() -> None:
     rng = np.random.default_rng(1)
     X = rng.integers(0, 9, size=(200, 3)).astype(float)
     y = (X[:, 0] > 4).astype(np.int32)
@@ -140,7 +138,7 @@ def test_rows_of_a_shared_data_set_are_counted_alone() -> None:
 
 
 @pytest.mark.parametrize("weights", [[1e20, 1e20, 1.0, 1.0], [1.0, 1.0, 1e20, 1e20]])
-def test_tiny_weights_beside_huge_ones(weights: list[float]) -> None:
+def test_very_small_and_very_large_weights(weights: list[float]) -> None:
     X = np.array([[4.0], [3.0], [2.0], [1.0]])
     dataset = make_dataset(X, FeatureSchema(np.zeros(1, np.int32), {}))
     one = sparse.csr_array(np.array([[1], [0], [1], [0]], dtype=np.int32))

@@ -1,4 +1,4 @@
-"""Trees come back from pickles and files bit for bit, in few bytes, and damage is refused."""
+"""Packed trees: exact round trips through pickles, small size, rejection of damaged data."""
 
 import pickle
 
@@ -44,9 +44,7 @@ def grow(seed: int, missing: float, weighted: bool, n_labels: int, **options) ->
     max_depth=st.sampled_from([1, 3, None]),
 )
 @settings(max_examples=40)
-def test_every_tree_comes_back_bit_for_bit(
-    *, seed, missing, weighted, n_labels, nominal_tests, max_depth
-):
+def test_round_trips_are_exact(*, seed, missing, weighted, n_labels, nominal_tests, max_depth):
     options = {"nominal_tests": nominal_tests, "max_depth": max_depth}
     tree = grow(seed, missing, weighted, n_labels, **options)
     assert "label_gap" in packed_arrays(tree)
@@ -54,7 +52,7 @@ def test_every_tree_comes_back_bit_for_bit(
     assert_same(Tree(plain_arrays(tree)), tree)
 
 
-def test_cut_and_merged_trees_come_back():
+def test_round_trips_of_cut_and_merged_trees():
     merged = grow(3, 0.2, False, 8, clus_compat=True)
     assert_same(pickle.loads(pickle.dumps(merged)), merged)
     cut = merged.cut(np.arange(len(merged.feature)) > 3)
@@ -62,19 +60,19 @@ def test_cut_and_merged_trees_come_back():
     assert_same(pickle.loads(pickle.dumps(cut)), cut)
 
 
-def test_what_follows_from_the_rest_is_not_written():
+def test_redundant_arrays_are_not_stored():
     packed = packed_arrays(grow(0, 0.0, False, 30))
     for name in ("share", "n_branches", "odd_value", "far_gap"):
         assert len(packed[name]) == 0, name
     for name in ("feature", "weight", "n_samples", "n_values", "numerator", "value_number"):
         assert packed[name].itemsize == 1, name
-    # With unknown values shares of rows go down both branches.
+    # A row with a missing value is divided between both branches.
     packed = packed_arrays(grow(0, 0.2, False, 2000))
     for name in ("share", "odd_value", "far_gap"):
         assert len(packed[name]) > 0, name
 
 
-def test_a_pickle_is_small():
+def test_pickles_are_small():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(400, 10)), (rng.random((400, 100)) < 0.1).astype(int)
     forest = PCTForestClassifier(n_estimators=5, min_samples_leaf=5, random_state=0).fit(X, Y)
@@ -83,10 +81,10 @@ def test_a_pickle_is_small():
 
 
 @pytest.mark.parametrize("name", ["threshold", "gain", "value_label", "child"])
-def test_trees_that_packing_would_change_are_kept_as_they_are(name):
+def test_trees_that_cannot_be_packed_exactly_are_stored_unpacked(name):
     arrays = plain_arrays(grow(0, 0.0, False, 30, nominal_tests="nary"))
     if name == "value_label":
-        arrays[name][:2] = arrays[name][1::-1]  # the labels of the first leaf decrease
+        arrays[name][:2] = arrays[name][1::-1]  # the labels of the first leaf in decreasing order
     elif name == "child":
         first = arrays["child_indptr"][0]
         arrays[name][first : first + 2] = arrays[name][first : first + 2][::-1]
@@ -108,7 +106,7 @@ def test_trees_that_packing_would_change_are_kept_as_they_are(name):
         *(("numerator", 0), ("category_branch", 2**40), ("feature", 2**40)),
     ],
 )
-def test_damage_is_refused(name, value):
+def test_damaged_arrays_are_rejected(name, value):
     arrays = packed_arrays(grow(1, 0.2, False, 2000, nominal_tests="nary", max_depth=4))
     damaged = arrays[name].astype(np.int64)
     changed = np.flatnonzero(damaged != value)
@@ -122,7 +120,7 @@ def test_damage_is_refused(name, value):
         Tree({**arrays, name: damaged})
 
 
-def test_arrays_of_other_lengths_and_types_are_refused():
+def test_arrays_of_wrong_length_or_type_are_rejected():
     arrays = packed_arrays(grow(1, 0.2, False, 2000, nominal_tests="nary"))
     for name, array in arrays.items():
         with pytest.raises(ValueError, match="damaged tree"):

@@ -1,4 +1,4 @@
-"""C4.5-style trees, and pruning on the training rows or on others."""
+"""Pessimistic pruning of C4.5-style trees, and reduced-error pruning on validation rows."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from tests.support.tree_problems import (
 @pytest.mark.parametrize(
     ("errors", "n", "rate"), [(0, 6, 0.206), (0, 9, 0.143), (0, 1, 0.75), (1, 16, 0.157)]
 )
-def test_limits_are_those_of_the_literature(errors, n, rate):
+def test_upper_limits_equal_published_values(errors, n, rate):
     assert upper_errors(n, errors, 0.25) / n == pytest.approx(rate, abs=0.01)
 
 
 @pytest.mark.parametrize("errors", [1, 3, 10, 50])
-def test_limits_are_close_to_the_binomials_own(errors):
+def test_upper_limits_are_close_to_exact_binomial_limits(errors):
     for n in (2 * errors + 2, 10 * errors):
         exact = scipy.stats.beta.ppf(0.75, errors + 1, n - errors)
         assert upper_errors(n, errors, 0.25) / n == pytest.approx(exact, abs=0.02)
@@ -67,7 +67,7 @@ def one_class(problem: Problem, single: bool) -> Problem:
     single=st.booleans(),
     confidence=st.sampled_from([0.05, 0.25, 0.5]),
 )
-def test_pessimistic_pruning_is_that_of_the_reference(
+def test_pessimistic_pruning_equals_the_reference(
     problem: Problem, wanted: Settings, single: bool, confidence: float
 ) -> None:
     problem = one_class(problem, single)
@@ -88,10 +88,10 @@ def test_pessimistic_pruning_is_that_of_the_reference(
 
 @settings(deadline=None, max_examples=60)
 @given(problem=problems(), wanted=c45, single=st.booleans())
-def test_figures_of_a_pruned_tree_are_those_of_its_rows(
+def test_pruned_trees_have_consistent_weights_and_gains(
     problem: Problem, wanted: Settings, single: bool
 ) -> None:
-    """A node's gain is its impurity less that of its branches, raised or not."""
+    """The gain of a node is its impurity minus that of its branches, also after raising."""
     problem = one_class(problem, single)
     problem = replace(problem, X=np.nan_to_num(problem.X), sample_weight=np.ones(len(problem.X)))
     exclusive = problem.Y.shape[1] > 1
@@ -104,7 +104,7 @@ def test_figures_of_a_pruned_tree_are_those_of_its_rows(
 
 
 def test_a_branch_is_raised():
-    """The first test is noise; the one in its larger branch does the work and takes its place."""
+    """The first test is noise, and is replaced with the useful test in its larger branch."""
     rng = np.random.default_rng(8)
     X = rng.integers(0, 3, size=(40, 4)).astype(float)
     y = (X[:, 0] + X[:, 1] * 0.5 + rng.normal(size=40) > 1).astype(int)
@@ -118,7 +118,7 @@ def test_a_branch_is_raised():
     assert pruned.weight.tolist() == [40, yes, 40 - yes]
 
 
-def test_pruned_trees_of_real_data_are_small_and_good():
+def test_pruned_trees_are_smaller_and_not_less_accurate():
     X, y = load_breast_cancer(return_X_y=True)
     train, test = np.arange(0, 569, 2), np.arange(1, 569, 2)
     settings = {"criterion": "entropy", "min_samples_leaf": 2}
@@ -154,7 +154,7 @@ def test_local_trees_are_pruned():
     measure=st.sampled_from([metrics.hamming_loss, metrics.subset_accuracy, None]),
     as_sparse=st.booleans(),
 )
-def test_reduced_error_pruning_takes_what_does_no_harm(
+def test_reduced_error_pruning_removes_branches_that_do_not_help(
     problem: Problem, wanted: Settings, medoid: bool, measure, as_sparse: bool
 ) -> None:
     seen = len(problem.X) // 2 + 1
@@ -216,7 +216,7 @@ def test_reduced_error_pruning_improves_any_measure(measure, criterion):
     assert after <= before if name.endswith("loss") else after >= before
 
 
-def test_levels_are_chosen_by_folds_where_validation_rows_prune():
+def test_levels_are_cross_validated_if_validation_rows_are_used_for_pruning():
     settings = {"f_test": [0.01, 0.5], "random_state": 0}
     pruned = PCTClassifier(**settings, pruning="reduced_error")
     pruned.fit(X[:120], Y[:120], validation=(X[120:], Y[120:]))
@@ -224,7 +224,7 @@ def test_levels_are_chosen_by_folds_where_validation_rows_prune():
     assert pruned.tree_.weight[0] == 120
 
 
-def test_classes_are_pruned_by_what_is_predicted():
+def test_single_labels_are_pruned_by_their_predictions():
     y = np.where(Y[:, 0], "yes", "no")
     tree = PCTClassifier(pruning="reduced_error", pruning_measure="subset_accuracy")
     tree.fit(X[:120], y[:120], validation=(X[120:], y[120:]))
@@ -237,14 +237,20 @@ def test_classes_are_pruned_by_what_is_predicted():
     ("settings", "message"),
     [
         ({"pruning": "cost"}, "pruning must be one of None, 'pessimistic'.*got 'cost'"),
-        ({"pruning": "pessimistic"}, "3 labels that may go together. Use pruning='reduced_error'"),
-        ({"pruning": "reduced_error"}, "no validation rows to prune on"),
+        ({"pruning": "pessimistic"}, "got 3 labels that are not exclusive. Use"),
+        (
+            {"pruning": "reduced_error"},
+            "validation must be .X, y. with pruning='reduced_error', got None",
+        ),
         ({"pruning_confidence": 0.7}, "pruning_confidence must be a number from.*got 0.7"),
         ({"pruning_measure": "beauty"}, "pruning_measure must be a function .*got 'beauty'"),
-        ({"pruning": "pessimistic", "clus_compat": True}, "CLUS prunes in other ways"),
+        (
+            {"pruning": "pessimistic", "clus_compat": True},
+            "pruning must be None with clus_compat=True, got 'pessimistic'",
+        ),
     ],
 )
-def test_errors_name_the_argument_and_the_remedy(settings, message):
+def test_invalid_parameters_raise_errors(settings, message):
     with pytest.raises(ValueError, match=message):
         PCTClassifier(**settings).fit(X, Y)
 

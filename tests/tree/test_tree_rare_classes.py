@@ -1,4 +1,4 @@
-"""Trees for rare classes: their engine, the general one and the reference grow the same."""
+"""Trees for rare classes: their engine equals the general engine and the reference."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.support.tree_problems import (
 
 @st.composite
 def rare_problems(draw: st.DrawFn) -> Problem:
-    """Draw problems with one class per row, at least half of the rows in the same one."""
+    """Draw problems with one class per row and at least half of the rows in the same class."""
     problem = draw(problems())
     n, n_labels = problem.Y.shape
     classes = np.argmax(problem.Y, axis=1)
@@ -51,14 +51,12 @@ rare_growth = counted_growth.map(
 
 @settings(deadline=None, max_examples=150)
 @given(problem=rare_problems(), wanted=rare_growth, n_jobs=st.sampled_from([1, 3]))
-def test_each_engine_grows_the_tree_of_the_reference(
-    problem: Problem, wanted: Settings, n_jobs: int
-) -> None:
+def test_each_engine_equals_the_reference(problem: Problem, wanted: Settings, n_jobs: int) -> None:
     expected = expected_tree(problem, wanted)
     plan = plan_of(wanted, n_jobs=n_jobs)
     n_labels = problem.Y.shape[1]
     assert_same(problem.grow(replace(plan, engine="general")), expected, n_labels)
-    # Columns that are mostly zeros are left to the general engine.
+    # The rare-class engine does not support columns that are mostly zeros.
     assume(is_eligible(lambda: problem.grow(replace(plan, engine="rare_class"))))
     assert_same(problem.grow(replace(plan, engine="rare_class")), expected, n_labels)
     if n_labels == 1:
@@ -68,7 +66,7 @@ def test_each_engine_grows_the_tree_of_the_reference(
 def make_problem(
     n_values: int, n_classes: int, n: int = 500, n_columns: int = 6
 ) -> tuple[_core.Dataset, sparse.csr_array]:
-    """Make rows of which seven in ten have the first class; one label is the second class."""
+    """Make rows of which 70% have the first class; a single label stands for the second class."""
     rng = np.random.default_rng(n_values + n_classes)
     X = make_columns(rng, n, n_values, n_columns)
     signal = X[:, 0] / X[:, 0].std() + rng.normal(size=n)
@@ -99,11 +97,11 @@ def assert_alike(rare: _core.Tree, other: _core.Tree) -> None:
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12, err_msg=name)
 
 
-# Many rows of one value, a few, and none.
+# Many rows with equal values, few, and none.
 @pytest.mark.parametrize("n_values", [4, 100, 10_000])
 @pytest.mark.parametrize("n_classes", [2, 3, 8])
 @pytest.mark.parametrize("settings", [{}, {"max_depth": 3}, {"min_samples_split": 20}], ids=str)
-def test_rare_classes_give_the_tree_of_the_general_engine(n_values, n_classes, settings):
+def test_rare_class_engine_equals_the_general_engine(n_values, n_classes, settings):
     problem = make_problem(n_values, n_classes)
     plan = GrowthPlan(n_jobs=1, **settings)
     rare = grow(replace(plan, engine="rare_class"), *problem)
@@ -115,10 +113,10 @@ def test_rare_classes_give_the_tree_of_the_general_engine(n_values, n_classes, s
     assert_equal_trees(rare, grow(plan, *problem))
 
 
-# Large enough for several threads to share a node and to grow subtrees of their own.
+# Large enough for threads to share a node and to grow separate subtrees.
 @pytest.mark.parametrize("n_values", [100, 10_000])
 @pytest.mark.parametrize("n_classes", [2, 8])
-def test_any_number_of_threads_grows_the_same_tree(n_values, n_classes):
+def test_number_of_threads_does_not_change_the_tree(n_values, n_classes):
     problem = make_problem(n_values, n_classes, n=6000, n_columns=70)
     plan = GrowthPlan(engine="rare_class", n_jobs=1)
     alone = grow(plan, *problem)

@@ -1,4 +1,4 @@
-"""The engine grows the same trees as the slow, readable reference."""
+"""Trees equal those of the slow, readable reference."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ quickly = settings(deadline=None, max_examples=60)
 
 @settings(deadline=None, max_examples=300)
 @given(problem=problems(), wanted=growth)
-def test_engine_grows_the_tree_of_the_reference(problem: Problem, wanted: Settings) -> None:
+def test_trees_equal_the_reference(problem: Problem, wanted: Settings) -> None:
     tree = problem.grow(plan_of(wanted))
     expected = expected_tree(problem, wanted)
     assert_same(tree, expected, problem.Y.shape[1])
@@ -39,7 +39,7 @@ def test_engine_grows_the_tree_of_the_reference(problem: Problem, wanted: Settin
 
 @settings(deadline=None, max_examples=200)
 @given(problem=problems(), wanted=growth, seed=st.integers(0, 99))
-def test_members_of_a_forest_are_trees_of_their_rows(
+def test_forest_members_equal_trees_grown_on_their_samples(
     problem: Problem, wanted: Settings, seed: int
 ) -> None:
     drawn = np.random.default_rng(seed).integers(0, 3, len(problem.Y))
@@ -61,7 +61,7 @@ def test_members_of_a_forest_are_trees_of_their_rows(
 
 @quickly
 @given(problem=problems(), wanted=growth)
-def test_sparse_and_dense_features_give_one_tree(problem: Problem, wanted: Settings) -> None:
+def test_sparse_and_dense_features_give_the_same_tree(problem: Problem, wanted: Settings) -> None:
     stored = sparse.csc_array(np.nan_to_num(problem.X) != 0) + sparse.csc_array(
         np.isnan(problem.X)
     )
@@ -77,7 +77,7 @@ def test_sparse_and_dense_features_give_one_tree(problem: Problem, wanted: Setti
 
 @quickly
 @given(problem=problems(), wanted=growth, seed=st.integers(0, 99))
-def test_every_splitter_gives_one_tree_for_any_number_of_threads(
+def test_number_of_threads_does_not_change_the_tree(
     problem: Problem, wanted: Settings, seed: int
 ) -> None:
     for changes in ({}, {"random_thresholds": True}, {"max_features": 1}):
@@ -89,7 +89,9 @@ def test_every_splitter_gives_one_tree_for_any_number_of_threads(
 
 @quickly
 @given(problem=problems(), wanted=growth)
-def test_exclusive_classes_have_one_entropy(problem: Problem, wanted: Settings) -> None:
+def test_exclusive_classes_use_the_entropy_of_the_class_variable(
+    problem: Problem, wanted: Settings
+) -> None:
     classes = np.argmax(problem.Y, axis=1)
     problem.Y = np.eye(problem.Y.shape[1])[classes]
     problem.label_weights = np.ones(problem.Y.shape[1])
@@ -101,10 +103,10 @@ def test_exclusive_classes_have_one_entropy(problem: Problem, wanted: Settings) 
 
 @quickly
 @given(problem=problems(), wanted=growth)
-def test_whole_weights_count_like_repeated_rows(problem: Problem, wanted: Settings) -> None:
+def test_integer_weights_equal_repeated_rows(problem: Problem, wanted: Settings) -> None:
     counts = np.random.default_rng(0).integers(0, 3, len(problem.Y))
     counts[0] = 1
-    # A row counts once for min_samples_leaf whatever its weight, so only weights may stop.
+    # min_samples_leaf counts a row once whatever its weight, so only min_weight may be used.
     wanted = replace(wanted, min_samples_leaf=0, min_samples_split=0, f_test=None)
     weighted = replace(problem, sample_weight=counts.astype(float))
     repeated = Problem(

@@ -1,4 +1,4 @@
-"""The parameters of trees, checked before anything is read or grown."""
+"""Validate the parameters of trees before any work is done."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ramify.tree.pruning import check_measure
 
 __all__ = ["check_min_samples", "check_tree"]
 
-# What CLUS has no like of: the parameter, its value in CLUS, and what CLUS does.
+# Parameters without a counterpart in CLUS: name, the value that CLUS implies, and the reason.
 _NOT_IN_CLUS = (
-    ("prototype", "mean", "CLUS's trees predict means"),
-    ("redraw", False, "CLUS draws the features of a node once"),
-    ("pruning", None, "CLUS prunes in other ways"),
-    ("splitter", "best", "CLUS draws random thresholds from other random numbers"),
+    ("prototype", "mean", "trees of CLUS predict means"),
+    ("redraw", False, "CLUS draws the features of a node only once"),
+    ("pruning", None, "CLUS uses other pruning methods"),
+    ("splitter", "best", "CLUS draws random thresholds with a different generator"),
 )
 
 
 def check_tree(tree: TreeParameters) -> None:
-    """Raise ValueError or TypeError for parameters that make no tree."""
+    """Raise an error if a parameter of a tree is invalid."""
     check_criterion(tree.criterion, tree.f_test, clus=tree.clus_compat)
     check_choice("prototype", tree.prototype, ("mean", "medoid"))
     check_choice("pruning", tree.pruning, (None, "pessimistic", "reduced_error"))
@@ -50,15 +50,15 @@ def check_tree(tree: TreeParameters) -> None:
 
 
 def check_min_samples(name: str, value: Any, at_least: int) -> None:
-    """Refuse what is neither a number of rows nor a share of them strictly between 0 and 1."""
+    """Raise an error unless a value is a number of rows or a fraction strictly between 0 and 1."""
     kinds = (int, float, np.integer, np.floating)
     if isinstance(value, kinds) and not isinstance(value, bool):
-        is_share = 0 < value < 1
+        is_fraction = 0 < value < 1
         is_count = at_least <= value < np.inf and value == np.floor(value)
-        if is_share or is_count:
+        if is_fraction or is_count:
             return
     raise ValueError(
-        f"{name} must be an integer >= {at_least} or a share of the rows between 0 and 1, got "
+        f"{name} must be an integer >= {at_least} or a fraction of the rows between 0 and 1, got "
         f"{value!r}."
     )
 
@@ -66,14 +66,17 @@ def check_min_samples(name: str, value: Any, at_least: int) -> None:
 def _check_levels(f_test: Any) -> None:
     levels = f_test if is_list(f_test) else [f_test]
     if len(levels) == 0:
-        raise ValueError("f_test is an empty list, but it must have a level to choose.")
+        raise ValueError(
+            f"f_test must be a level or a non-empty list of levels, got {f_test!r}. Pass at least "
+            "one level."
+        )
     for level in levels:
         if level is not None:
             check_number("f_test", level, 1e-12, 1)
 
 
 def _check_random(tree: TreeParameters) -> None:
-    """Refuse what random tests leave without effect."""
+    """Raise an error if a parameter has no effect on random tests."""
     if tree.threshold_at is not None:
         raise ValueError(
             f"threshold_at must be None with splitter='random', got {tree.threshold_at!r}: "
@@ -91,5 +94,6 @@ def _check_clus(tree: TreeParameters) -> None:
         found = getattr(tree, name)
         if found != value:
             raise ValueError(
-                f"{name} is {found!r}, but {why}. Use {name}={value!r}, or clus_compat=False."
+                f"{name} must be {value!r} with clus_compat=True, got {found!r}: {why}. Use "
+                f"{name}={value!r}, or clus_compat=False."
             )

@@ -1,4 +1,4 @@
-"""Predictive clustering trees: one readable tree for all labels of a hierarchy."""
+"""Predictive clustering trees: a single decision tree for all labels of a hierarchy."""
 
 from __future__ import annotations
 
@@ -29,128 +29,165 @@ __all__ = ["PCTClassifier"]
 
 
 class PCTClassifier(HierarchicalClassifier):
-    """A predictive clustering tree for labels that form a hierarchy.
+    """A predictive clustering tree (PCT) for hierarchical multi-label classification.
 
-    One tree predicts all labels. Every test is chosen so that the label sets on its two sides
-    differ as much as possible; a leaf predicts for each label the share of its training rows
-    that have it, so that no label is ever more probable than its parents.
+    A single decision tree predicts all labels of the hierarchy. At each node, the test is chosen
+    that most reduces the impurity of the label sets, as measured by `criterion`. A leaf predicts
+    the probability of each label as the fraction of its training rows with the label; therefore,
+    a label is never more probable than any of its parents.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
+        treated as flat.
     criterion : {"variance", "gini", "entropy", "gain_ratio", "hamming", "jaccard", "matching", \
 "euclidean"}, callable or array-like of shape (n_sets, n_sets)
-        What a test reduces, summed over the labels with their weights: the variance p(1 - p)
-        (the criterion of Clus-HMC), the Gini index (twice that), or the entropy; "gain_ratio"
-        divides the gain in entropy by that of the split itself, as C4.5 does: a feature's test is
-        the one with the largest gain, and features whose gain is not below the mean compete. For
-        y with one class per row and no hierarchy, the entropies are those of the class variable.
-        Or half the mean squared distance between two rows' label sets A and B, |A| being the sum
-        of their labels' weights: Hamming |A∪B| - |A∩B|, Jaccard that over |A∪B|, matching
-        max(|A|, |B|) - |A∩B|; with "euclidean", the root of Hamming, this is the variance again.
-        A callable is a distance of your own: it takes two sets of labels, ancestors included,
-        and is called once for each two distinct sets. A matrix has the squared distances between
-        the distinct label sets in the order of `ramify.distinct_label_sets`.
+        The impurity that a test reduces.
+
+        Summed over the labels, with their weights; p is the fraction of rows with a label:
+
+        - "variance": the variance p(1 - p), the criterion of Clus-HMC.
+        - "gini": the Gini index, which is twice the variance.
+        - "entropy": the entropy of the label. If y has one class per row and there is no
+          hierarchy, the entropy of the class variable.
+        - "gain_ratio": as "entropy", but the gain is divided by the entropy of the split itself,
+          as in C4.5. The test of a feature is the one with the largest gain, and only features
+          whose gain is at least the mean compete.
+
+        Half the mean squared distance between the label sets A and B of two rows, where ``|A|``
+        is the sum of the weights of the labels in A:
+
+        - "hamming": ``|A∪B| - |A∩B|``.
+        - "jaccard": the Hamming distance divided by ``|A∪B|``.
+        - "matching": ``max(|A|, |B|) - |A∩B|``.
+        - "euclidean": the square root of the Hamming distance. This is equivalent to "variance".
+        - callable: a distance function of two sets of labels, which include all ancestors. It is
+          called once for each pair of distinct label sets.
+        - array-like: the squared distances between the distinct label sets, in the order of
+          `ramify.distinct_label_sets`.
     w0 : float
-        Weight of a label relative to its parent: a label at depth d counts w0 ** d. 1 gives all
-        labels the same weight.
+        Weight of a label relative to its parent: the weight of a label at depth d is proportional
+        to w0 ** d. With 1, all labels have the same weight.
     weighting : {"avg", "sum", "min", "max"}
-        How the weights of several parents are combined, in a DAG.
+        How to combine the weights derived from several parents if the hierarchy is a DAG.
     prototype : {"mean", "medoid"}
-        What a leaf predicts: for each label the share of the leaf's rows that have it, or the
-        label set of one of its rows: the one with the least sum of squared distances to all of
-        them, the most frequent and then the first of several. Distances are those of
-        `criterion`, and Euclidean where it is none. `predict_proba` is then 0 or 1, except
-        where an unknown value leads to several leaves.
+        The prediction of a leaf. "mean": for each label, the fraction of rows with the label.
+        "medoid": the label set with the smallest sum of squared distances to the label sets of
+        all rows in the leaf; ties are resolved in favour of the most frequent set, then of the
+        set that comes first. The distance is that of `criterion`, or Euclidean if `criterion` is
+        not a distance. With "medoid", `predict_proba` returns 0 or 1, except for rows that reach
+        several leaves because of missing values.
     splitter : {"best", "random"}
-        Whether a node tries every threshold and category set, or one at random per feature.
+        Whether a node evaluates every threshold and category set of a feature, or only one drawn
+        at random.
     max_depth : int, optional
-        The largest number of tests on a path. None: no limit.
+        Maximum depth of the tree: the largest number of tests on a path. None means no limit.
     min_samples_split : int or float
-        A node with fewer rows is not split. A float strictly between 0 and 1 is a share of the
-        training rows, rounded up, and stands for at least 2. Rows count in parts here and below:
-        one that went down several branches for an unknown value counts its share in each.
-        Without effect with `clus_compat`.
+        Minimum number of rows required to split a node. A float strictly between 0 and 1 is a
+        fraction of the training rows, rounded up, but at least 2. For this and the next
+        parameter, a row that is sent to several branches because of a missing value is counted
+        fractionally in each of them. Ignored with `clus_compat`.
     min_samples_leaf : int or float
-        The least number of rows on each side of a test, or a share of the training rows, rounded
-        up. Without effect with `clus_compat`.
+        Minimum number of rows in each branch of a test. A float strictly between 0 and 1 is a
+        fraction of the training rows, rounded up. With criterion "gain_ratio", two such branches
+        are sufficient, as in C4.5. Ignored with `clus_compat`.
     min_weight : float
-        The least sum of sample weights on each side of a test.
+        Minimum sum of sample weights in each branch of a test.
     min_impurity_decrease : float
-        A test must reduce the impurity by this much, weighted by the node's share of all rows.
+        A node is split only if the test reduces the impurity by at least this value, weighted by
+        the node's fraction of all rows.
     max_features : int, float, {"sqrt", "log2"}, optional
-        How many of D features, or which share of them, a node looks at, drawn anew in every
-        node; "sqrt" is ⌊√D⌋ + 1, "log2" is ⌊log2 D⌋ + 1. None: all.
+        Number of features, or fraction of all D features, to consider at a node. They are drawn
+        anew for every node. "sqrt" means ⌊√D⌋ + 1, "log2" means ⌊log2 D⌋ + 1, and None means all.
     redraw : bool
-        What a node does in which none of the features it drew makes a test: become a leaf, as in
-        CLUS, or go on drawing until one does. The latter gives larger trees, for the better where
-        most columns are constant in most nodes, as with bags of words.
+        Whether to draw more features if none of those drawn for a node gives a valid test. If
+        False, the node becomes a leaf, as in CLUS. True gives larger trees, and helps if most
+        features are constant in most nodes, as in bag-of-words data.
     f_test : float or list of float, optional
-        Significance level of an F-test that every test must pass: smaller levels give smaller
-        trees. A list lets `fit` choose the level with the best pooled AU(PRC) by internal
-        cross-validation, or on validation data. Not for "entropy" and "gain_ratio".
+        Significance level of an F-test that every split must pass; smaller levels give smaller
+        trees. If a list, `fit` chooses the level with the highest pooled AU(PRC), by internal
+        cross-validation or on validation rows. Not supported by the criteria "entropy" and
+        "gain_ratio".
     cv : int, splitter or iterable of (train, test)
-        The folds by which a level is chosen from a list in `f_test`: their number, or how to
-        split the rows.
+        The cross-validation that chooses a level if `f_test` is a list: the number of folds, or
+        how to split the rows.
     pruning : {"pessimistic", "reduced_error"}, optional
-        How the grown tree is made smaller. "pessimistic": C4.5's way, for one label or one class
-        per row; a node becomes a leaf, or its largest branch takes its place, where no more
-        errors are to be expected from the upper limits of their rates. Settings for a C4.5 tree
-        are in the examples. "reduced_error": a node becomes a leaf where this does not make
-        `pruning_measure` worse on the validation rows of `fit`.
+        How to prune the tree after growing it. "pessimistic": the method of C4.5, for a single
+        label or one class per row. A node is replaced with a leaf or with its largest branch if
+        this does not increase the expected number of errors, computed from upper confidence
+        limits of the error rates. "reduced_error": a node is replaced with a leaf if this does
+        not worsen `pruning_measure` on the validation rows passed to `fit`.
     pruning_confidence : float
-        The probability that a rate of errors lies above its limit, of pessimistic pruning;
-        smaller ones prune more.
+        Confidence factor of pessimistic pruning: the probability that an error rate exceeds its
+        upper limit. Smaller values prune more.
     pruning_measure : str or callable
-        What reduced-error pruning minimises: a loss in `ramify.metrics` by name, another measure
-        there, which it maximises, or a loss of your own, a function of (truth, scores). One
-        with an argument `y_pred` is given label sets instead of scores.
+        The measure for reduced-error pruning: the name of a measure in `ramify.metrics`, or a
+        function of (truth, scores). Losses and functions of your own are minimised, all other
+        measures are maximised. A function with an argument `y_pred` is called with label sets
+        instead of scores.
     threshold_at : {"midpoint", "observed"}, optional
-        Whether thresholds lie halfway between two neighbouring values, or at the lower one. None
-        is "midpoint", and "observed" with `clus_compat`.
+        Whether a threshold is halfway between two neighbouring values or equal to the lower one.
+        None means "midpoint", or "observed" with `clus_compat`.
     nominal_tests : {"subset", "single", "nary"}
-        Tests of nominal features: is the value in a set of categories (found greedily), is it
-        one category, or one branch per category.
+        Tests of nominal features. "subset": whether the value is in a set of categories, which is
+        found by greedy search. "single": whether the value is a given category. "nary": one
+        branch per category.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns of X as a mask, positions or names. Text and categorical columns of a
-        data frame are nominal anyway; in an array cells of nominal columns are codes 0, 1, ….
+        The nominal features, as a boolean mask, indices or column names. String and categorical
+        columns of a data frame are always nominal. Nominal columns of an array must contain
+        integer codes 0, 1, ….
     label_weight : {"balanced"}, array-like of shape (n_labels,) or dict of label to float, \
             optional
-        Factors on the labels' weights in `criterion`; labels that a dict lacks have 1. "balanced"
-        is n / (n_labels * n_c) for a label c, where n is the sum of all sample weights and n_c
-        that of the rows with the label (0 for labels without rows). The factors decide which
-        tests are chosen; leaves still predict shares of rows.
+        Factors by which to multiply the label weights in `criterion`; labels not in a dict have
+        factor 1. "balanced" means n / (n_labels * n_c) for a label c, where n is the sum of all
+        sample weights and n_c the sum over the rows with the label (0 for labels without rows).
+        The factors affect only the choice of tests, not the predictions of the leaves.
     class_weight : {"balanced"} or dict of label to float, optional
-        scikit-learn's name of `label_weight`. Only one of them may be given.
+        Alias of `label_weight`, for compatibility with scikit-learn. Set at most one of the two.
     n_jobs : int, optional
-        The number of threads, -1 for all cores. The tree does not depend on it.
+        Number of threads; -1 means all cores. The result does not depend on it.
     random_state : int, RandomState instance or None
-        Decides the draws of `splitter="random"` and `max_features`, and the folds of `f_test`.
+        Controls the tests drawn with ``splitter="random"``, the features drawn with
+        `max_features`, and the folds that choose a level of `f_test`. Pass an int for
+        reproducible results.
     clus_compat : bool
-        Whether to follow CLUS to the last digit: its tolerances, order of search and sums, table
-        of critical values, merging of equal leaves and treatment of rows without labels.
-        `min_weight` is its MinimalWeight; criterion "variance" is its hierarchical mode, the
-        others its multi-label mode ("gini" its VarianceReduction, "entropy" its Gain).
+        Whether to reproduce the results of CLUS exactly: its tolerances, order of search and
+        summation, table of critical values, merging of equal leaves and treatment of rows without
+        labels. `min_weight` is MinimalWeight in CLUS. Criterion "variance" is its hierarchical
+        mode, all others its multi-label mode ("gini" is VarianceReduction, "entropy" is Gain).
 
     Attributes
     ----------
     tree_ : ramify._core.Tree
-        The tree as flat arrays; its docstring says how to walk it.
+        The tree as flat arrays; see its docstring for how to traverse it.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
     n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if X was a data frame with string names.
-    feature_importances_ : ndarray of shape (n_features,)
-        Each feature's part of the impurity that the tree removes.
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features seen during `fit`. Defined only if X was a data frame with string
+        column names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Impurity-based feature importances: the fraction of the total reduction of the impurity
+        that is due to each feature.
     f_test_ : float or None
-        The level given or chosen.
+        The level of the F-test, as passed or as chosen from a list.
     f_test_scores_ : dict of float to float
-        Pooled AU(PRC) of each level of a list.
+        Pooled AU(PRC) of each level. Defined only if `f_test` is a list.
+
+    See Also
+    --------
+    PCTForestClassifier : Random forest of predictive clustering trees.
+    PCTBaggingClassifier : Bagged predictive clustering trees.
+    PCTExtraTreesClassifier : Extremely randomised predictive clustering trees.
+
+    References
+    ----------
+    C. Vens, J. Struyf, L. Schietgat, S. Džeroski and H. Blockeel. Decision trees for hierarchical
+    multi-label classification. Machine Learning 73, 2008.
 
     Examples
     --------
@@ -165,7 +202,7 @@ class PCTClassifier(HierarchicalClassifier):
     >>> tree.get_depth(), tree.get_n_leaves()
     (2, 3)
 
-    A tree like those of C4.5:
+    The settings of a C4.5 tree:
 
     >>> tree = PCTClassifier(
     ...     criterion="gain_ratio", min_samples_leaf=2, nominal_tests="nary", pruning="pessimistic"
@@ -245,19 +282,21 @@ class PCTClassifier(HierarchicalClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Numbers, NaN where unknown; categorical and text columns of a data frame are nominal.
+            Training rows. NaN marks missing values; string and categorical columns of a data
+            frame are nominal.
         y : array-like
-            n label sets in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
-            The weights of the rows.
+            Sample weights.
         validation : tuple (X, y), optional
-            With `pruning="reduced_error"`: the rows to prune on. Otherwise, with a list of levels
-            in `f_test`: rows to choose the level on; the final tree is grown on both.
+            Validation rows. With ``pruning="reduced_error"``, the tree is pruned on them.
+            Otherwise, if `f_test` is a list, they choose the level, and the final tree is grown
+            on the training and validation rows together.
 
         Returns
         -------
         PCTClassifier
-            Itself.
+            The fitted classifier.
         """
         X, encoded, weights = self._read_training(X, y, sample_weight, clus_order=self.clus_compat)
         self._grow(X, encoded.Y, weights, self._read_validation(validation))
@@ -294,25 +333,25 @@ class PCTClassifier(HierarchicalClassifier):
             self._prune(*validation)
 
     def _prune(self, X: Any, Y: sparse.csr_array[np.int32]) -> None:
-        """Turn nodes into leaves where this does not increase the loss on validation rows."""
+        """Replace nodes with leaves if this does not increase the loss on the validation rows."""
         decide = partial(self._decide, threshold=None)
         loss = make_loss(self.pruning_measure, Y, self.hierarchy_, decide)
         self.tree_ = prune_by_error(self.tree_, X, Y.shape[1], loss)
 
     def _read_validation(self, validation: Any) -> tuple[Any, sparse.csr_array[np.int32]] | None:
-        """Return the validation rows as the training rows are kept, or None if there are none."""
+        """Convert the validation rows like the training rows; None if there are none."""
         by_error = self.pruning == "reduced_error"
         if validation is None:
             if by_error:
                 raise ValueError(
-                    "pruning is 'reduced_error', but fit was given no validation rows to prune "
-                    "on. Give validation=(X, y), or use another pruning."
+                    "validation must be (X, y) with pruning='reduced_error', got None. Pass "
+                    "validation rows to fit, or use another pruning method."
                 )
             return None
         if not by_error and not is_list(self.f_test):
             raise ValueError(
-                f"validation is given, but f_test is {self.f_test!r}: there is nothing to "
-                "choose. Give f_test a list of levels, or leave validation out."
+                "validation must be None unless f_test is a list or pruning is 'reduced_error', "
+                f"got rows with f_test={self.f_test!r}. Omit validation, or pass a list as f_test."
             )
         X = read_features(self, validation[0], self.schema_)
         Y = read_labels(validation[1], self.hierarchy_).Y
@@ -328,18 +367,18 @@ class PCTClassifier(HierarchicalClassifier):
         return np.minimum(scores, 1.0, out=scores)
 
     def apply(self, X: Any) -> NDArray[np.int32]:
-        """Return the number of the leaf that each row reaches.
+        """Return the index of the leaf that each row reaches.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Rows with the same features as in `fit`.
 
         Returns
         -------
         ndarray of int32, shape (n,)
-            Node numbers. Where a value is unknown the row follows the larger branch here, though
-            its prediction mixes both.
+            Node indices. A row with a missing value follows the largest branch here, whereas its
+            prediction combines all branches.
         """
         check_is_fitted(self)
         X = read_features(self, X, self.schema_)
@@ -348,17 +387,18 @@ class PCTClassifier(HierarchicalClassifier):
         return self.tree_.apply(X)
 
     def decision_path(self, X: Any) -> sparse.csr_array[np.int8]:
-        """Return which nodes each row passes on its way to its leaf.
+        """Return the nodes on the path of each row.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Rows with the same features as in `fit`.
 
         Returns
         -------
         csr_array of shape (n, n_nodes)
-            1 where the row passes the node; unknown values as in `apply`.
+            Indicator matrix: 1 if the row passes through the node. Missing values are treated as
+            in `apply`.
         """
         leaves = self.apply(X)
         parent = _parents(self.tree_)
@@ -375,7 +415,7 @@ class PCTClassifier(HierarchicalClassifier):
         return sparse.csr_array((ones, indices, indptr), shape=(len(leaves), len(parent)))
 
     def get_depth(self) -> int:
-        """Return the number of tests on the longest path."""
+        """Return the depth of the tree: the number of tests on the longest path."""
         check_is_fitted(self)
         parent = _parents(self.tree_)
         depth = np.zeros(len(parent), dtype=np.int64)
@@ -391,7 +431,7 @@ class PCTClassifier(HierarchicalClassifier):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's part of the impurity that the tree removes; zeros for a single leaf."""
+        """Impurity-based feature importances; all zeros if the tree is a single leaf."""
         check_is_fitted(self)
         inner = self.tree_.feature >= 0
         total = np.bincount(
@@ -408,7 +448,7 @@ class PCTClassifier(HierarchicalClassifier):
 
 
 def _parents(tree: _core.Tree) -> NDArray[np.int64]:
-    """Return each node's parent, -1 for the root."""
+    """Return the parent of each node, -1 for the root."""
     parent = np.full(len(tree.feature), -1, dtype=np.int64)
     n_branches = np.diff(tree.child_indptr)
     parent[tree.child] = np.repeat(np.arange(len(n_branches)), n_branches)

@@ -1,4 +1,4 @@
-"""What a tree reduces: its criterion read and checked, and what each label counts in it."""
+"""Criteria and label weights of trees: validate them and convert them for the core."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _BY_LABEL = ("variance", "gini", "entropy", "gain_ratio")
 
 
 def name_criterion(criterion: Any) -> str:
-    """Return the criterion's name in a GrowthPlan: "distance" for all that compare sets."""
+    """Return the name of a criterion in GrowthPlan: "distance" for all distances."""
     by_label = isinstance(criterion, str) and criterion in _BY_LABEL
     return criterion if by_label else "distance"
 
 
 def check_criterion(criterion: Any, f_test: Any, *, clus: bool) -> None:
-    """Refuse what is no criterion, or none for an F-test or for CLUS's conventions."""
+    """Raise an error if a criterion is invalid, or not supported by `f_test` or CLUS."""
     if isinstance(criterion, np.ndarray | list | tuple):
         check_distance(criterion)
     elif not callable(criterion):
@@ -40,18 +40,18 @@ def check_criterion(criterion: Any, f_test: Any, *, clus: bool) -> None:
     name = name_criterion(criterion)
     if f_test is not None and name in ("entropy", "gain_ratio"):
         raise ValueError(
-            f"f_test is {f_test!r}, but the F-test compares variances and criterion is "
-            f"{criterion!r}. Use another criterion, such as 'variance', or f_test=None."
+            f"f_test must be None with criterion={criterion!r}, got {f_test!r}: the F-test "
+            "compares variances. Use f_test=None, or another criterion, such as 'variance'."
         )
     if clus and name == "distance":
         raise ValueError(
-            f"criterion is {criterion!r}, but CLUS has no such trees to compare with. Set "
-            "clus_compat=False, or use 'variance', 'gini', 'entropy' or 'gain_ratio'."
+            "criterion must be 'variance', 'gini', 'entropy' or 'gain_ratio' with "
+            f"clus_compat=True, got {criterion!r}. Set clus_compat=False to use distances."
         )
 
 
 def read_distance(criterion: Any, hierarchy: Hierarchy) -> Distance | None:
-    """Return the distance that a checked criterion compares label sets by, if it does."""
+    """Return the distance of a validated criterion, or None if it is not a distance."""
     if name_criterion(criterion) != "distance":
         return None
     if isinstance(criterion, str) or callable(criterion):
@@ -60,20 +60,20 @@ def read_distance(criterion: Any, hierarchy: Hierarchy) -> Distance | None:
 
 
 def check_label_weight(label_weight: Any, class_weight: Any) -> None:
-    """Refuse two sets of factors at once, and names of factors that do not exist."""
+    """Raise an error if label weights are invalid or passed under both names."""
     if label_weight is not None and class_weight is not None:
         raise ValueError(
-            "label_weight and class_weight must not be given together, got both: they are two "
-            "names of one parameter. Pass one of them."
+            "label_weight and class_weight must not both be set: they are aliases. Pass only one "
+            "of them."
         )
     for name, value in (("label_weight", label_weight), ("class_weight", class_weight)):
         if isinstance(value, str) and value != "balanced":
             raise ValueError(
-                f"{name} must be 'balanced', a dict of label to factor or None, got {value!r}."
+                f"{name} must be 'balanced', a dict of label to float or None, got {value!r}."
             )
     if class_weight is not None and not isinstance(class_weight, str | dict):
         raise ValueError(
-            f"class_weight must be 'balanced', a dict of label to factor or None, got "
+            f"class_weight must be 'balanced', a dict of label to float or None, got "
             f"{class_weight!r}. Pass an array as label_weight."
         )
 
@@ -81,21 +81,21 @@ def check_label_weight(label_weight: Any, class_weight: Any) -> None:
 def find_label_weights(
     hierarchy: Hierarchy, w0: float, weighting: str, label_weight: Any
 ) -> NDArray[np.float64]:
-    """Return the weight of each label: its weight by depth, times a factor of the user's.
+    """Return the weight of each label: its weight in the hierarchy times its factor.
 
     Parameters
     ----------
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     w0, weighting, label_weight
-        As in `PCTClassifier`, but for "balanced"; see `balanced_factors`.
+        As in `PCTClassifier`, except that "balanced" is not accepted; see `balanced_factors`.
 
     Returns
     -------
     ndarray of shape (n_labels,)
-        1 for a label at the top, times its factor.
+        Label weights. A top-level label has weight 1 times its factor.
     """
-    # A common factor changes no tree, but the figures in it.
+    # A common factor changes the impurities stored in a tree, but not its tests.
     label_weights = np.asarray(hierarchy.weights(w0, weighting))
     if w0 > 0:
         label_weights = label_weights / w0
@@ -107,14 +107,14 @@ def find_label_weights(
             factors[hierarchy.index(label)] = factor
     else:
         factors = np.asarray(label_weight, dtype=np.float64)
-    if factors.shape != label_weights.shape or not (
-        np.isfinite(factors).all() and (factors >= 0).all()
-    ):
+    if factors.shape != label_weights.shape:
         raise ValueError(
-            f"label_weight has shape {factors.shape} or a value that is negative or not "
-            f"finite. Give {len(label_weights)} numbers of 0 or more, one per "
-            "label, or a dict."
+            f"label_weight must have shape {label_weights.shape}, got {factors.shape}. Pass one "
+            "factor per label, or a dict."
         )
+    bad = factors[~(np.isfinite(factors) & (factors >= 0))]
+    if bad.size:
+        raise ValueError(f"label_weight must be finite and non-negative, got {bad[0]}.")
     return label_weights * factors
 
 
@@ -133,8 +133,8 @@ def balanced_factors(
     Returns
     -------
     ndarray of shape (n_labels,)
-        n / (n_labels * n_c) for a label c that rows of the weight n_c have, n being the weight of
-        all rows; 0 for labels without rows.
+        n / (n_labels * n_c) for a label c, where n is the sum of all sample weights and n_c the
+        sum over the rows with the label; 0 for labels without rows.
 
     Examples
     --------
@@ -144,15 +144,15 @@ def balanced_factors(
     >>> balanced_factors(Y, np.ones(4)).round(3)
     array([0.444, 0.667, 0.   ])
     """
-    having = np.asarray(Y.T @ weights, dtype=np.float64).ravel()
-    factors = weights.sum() / (Y.shape[1] * np.where(having > 0, having, 1.0))
-    return np.where(having > 0, factors, 0.0)
+    weight_with = np.asarray(Y.T @ weights, dtype=np.float64).ravel()
+    factors = weights.sum() / (Y.shape[1] * np.where(weight_with > 0, weight_with, 1.0))
+    return np.where(weight_with > 0, factors, 0.0)
 
 
 def clus_multilabel_weights(
     Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return CLUS's weights of flat labels: a label's Gini reduction over its Gini at the root."""
+    """Return the weights of flat labels in CLUS: 2 divided by the Gini index at the root."""
     positive = np.asarray(Y.T @ weights).ravel() / weights.sum()
     gini = 2 * positive * (1 - positive)
     return 2 / np.where(gini > 0, gini, 1.0)

@@ -1,4 +1,4 @@
-"""Distinct label sets and the distances between them, made once a fit."""
+"""Distinct label sets and the distances between them, computed once per fit."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ __all__ = ["DISTANCES", "Distance", "LabelSets", "check_distance", "distinct_lab
 
 DISTANCES = ("euclidean", "hamming", "jaccard", "matching")
 
-# All pairs of so many sets take 3 GiB.
+# The distances between all pairs of this many sets take 3 GiB.
 _MOST_SETS = 20_000
 
 
 @dataclass(frozen=True)
 class Distance:
-    """How far two label sets are apart.
+    """A distance between label sets.
 
     Attributes
     ----------
     measure : str, callable or ndarray
-        One of `DISTANCES`, a function of two label sets, or squared distances between all
+        One of `DISTANCES`, a function of two label sets, or the squared distances between all
         distinct sets.
     labels : tuple
-        The names of the labels, for a function.
+        The names of the labels, used if `measure` is a function.
     """
 
     measure: str | Callable[[Any, Any], float] | NDArray[np.float64]
@@ -48,18 +48,19 @@ class Distance:
         sets : csr_array of shape (n_sets, n_labels)
             Distinct label sets.
         label_weights : ndarray of shape (n_labels,)
-            What each label adds to the size of a set.
+            Label weights; the size of a set is the sum of the weights of its labels.
 
         Returns
         -------
         ndarray of shape (n_sets, n_sets)
-            Symmetric, not negative, zeros on the diagonal.
+            A symmetric, non-negative matrix with zeros on the diagonal.
         """
         n_sets = sets.shape[0]
         if n_sets > _MOST_SETS:
             raise ValueError(
-                f"criterion is {self.measure!r}, but y has {n_sets} distinct label sets, and "
-                f"pairs of more than {_MOST_SETS} take too much memory. Use criterion='variance'."
+                f"y must have at most {_MOST_SETS} distinct label sets with "
+                f"criterion={self.measure!r}, got {n_sets}: the matrix of all distances would "
+                "take too much memory. Use criterion='variance'."
             )
         if isinstance(self.measure, str):
             return _squared_by_name(self.measure, sets, label_weights)
@@ -81,8 +82,8 @@ class Distance:
                 distance = float(function(members[j], first))
                 if not (np.isfinite(distance) and distance >= 0):
                     raise ValueError(
-                        f"criterion returned {distance!r} as the distance of {set(members[j])!r} "
-                        f"and {set(first)!r}. Return a finite number of 0 or more."
+                        f"criterion must return a finite, non-negative distance, got {distance!r} "
+                        f"for {set(members[j])!r} and {set(first)!r}."
                     )
                 squared[i, j] = squared[j, i] = distance**2
         return squared
@@ -98,7 +99,7 @@ def _squared_by_name(
         distance = np.maximum.outer(size, size) - common
     else:
         distance = np.add.outer(size, size) - 2 * common
-    # A set's sizes are added up in two ways, which may differ in the last digit.
+    # `size` and `common` are summed in different orders and may differ by a rounding error.
     distance = np.maximum(distance, 0.0)
     np.fill_diagonal(distance, 0.0)
     if name == "euclidean":
@@ -110,22 +111,23 @@ def _squared_by_name(
 
 
 def check_distance(squared: Any) -> NDArray[np.float64]:
-    """Return squared distances given by a user as an array, checked but for their number."""
+    """Validate a user's matrix of squared distances, except for the number of rows."""
     matrix = np.asarray(squared, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
-            f"criterion is an array of shape {matrix.shape}. Give a square matrix of squared "
-            "distances between the distinct label sets of y, as distinct_label_sets lists them."
+            f"criterion must be a square matrix of squared distances, got shape {matrix.shape}. "
+            "Pass one row and one column per label set, in the order of distinct_label_sets."
         )
-    if not (np.isfinite(matrix).all() and (matrix >= 0).all()):
+    bad = matrix[~(np.isfinite(matrix) & (matrix >= 0))]
+    if bad.size:
         raise ValueError(
-            "criterion is a matrix with a value that is negative or not finite. Give squared "
-            "distances of 0 or more."
+            f"criterion must be a matrix of finite, non-negative numbers, got {bad[0]}. Pass "
+            "squared distances."
         )
     if not np.array_equal(matrix, matrix.T) or np.diagonal(matrix).any():
         raise ValueError(
-            "criterion is a matrix that is not symmetric, or not zero on its diagonal. Give "
-            "squared distances: the same in both directions, and 0 from a set to itself."
+            "criterion must be a symmetric matrix with zeros on the diagonal. Pass squared "
+            "distances."
         )
     return matrix
 
@@ -133,22 +135,23 @@ def check_distance(squared: Any) -> NDArray[np.float64]:
 def _check_squared(squared: NDArray[np.float64], n_sets: int) -> NDArray[np.float64]:
     if len(squared) != n_sets:
         raise ValueError(
-            f"criterion is a matrix of {len(squared)} rows, but y has {n_sets} distinct label "
-            "sets. Give a row and a column to each set that distinct_label_sets lists."
+            f"criterion must be a matrix of shape ({n_sets}, {n_sets}), got {squared.shape}: y "
+            f"has {n_sets} distinct label sets. Pass one row and one column per label set, in the "
+            "order of distinct_label_sets."
         )
     return squared
 
 
 @dataclass(frozen=True)
 class LabelSets:
-    """Rows told apart by their label sets.
+    """The distinct label sets of the rows.
 
     Attributes
     ----------
     of_row : ndarray of uint32, shape (n,)
-        The number of each row's set; sets are numbered as they appear.
+        The index of the label set of each row; sets are numbered in order of appearance.
     squared : ndarray of shape (n_sets, n_sets)
-        Their squared distances; without rows if nobody needs them.
+        Squared distances between the sets; empty if they are not needed.
     """
 
     of_row: NDArray[np.uint32]
@@ -156,7 +159,7 @@ class LabelSets:
 
     @classmethod
     def none(cls) -> LabelSets:
-        """Return what a tree needs that compares no sets."""
+        """Return an empty instance, for trees that do not use label sets."""
         return cls(np.empty(0, dtype=np.uint32), np.empty((0, 0)))
 
     @classmethod
@@ -166,7 +169,7 @@ class LabelSets:
         label_weights: NDArray[np.float64],
         distance: Distance | None,
     ) -> LabelSets:
-        """Return the sets of Y, numbered, and their distances unless `distance` is None."""
+        """Return the distinct sets of Y, with their distances unless `distance` is None."""
         of_row, first = number_sets(Y)
         if distance is None:
             return cls(of_row, np.empty((0, 0)))
@@ -177,7 +180,7 @@ class LabelSets:
 def number_sets(
     Y: sparse.csr_array[np.int32],
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Return each row's set number, sets numbered as they appear, and each set's first row."""
+    """Return the set index of each row, in order of appearance, and the first row of each set."""
     bounds = Y.indptr.tolist()
     indices = Y.indices.astype(np.int32)
     numbers: dict[bytes, int] = {}
@@ -192,22 +195,22 @@ def number_sets(
 
 
 def distinct_label_sets(y: Any, hierarchy: Hierarchy | None = None) -> list[frozenset[Any]]:
-    """Return the distinct label sets of y in the order in which they appear.
+    """Return the distinct label sets of y in order of appearance.
 
-    This is the order of rows and columns that a matrix given as `criterion` of `PCTClassifier`
-    must have. Sets include the ancestors of their labels.
+    If a matrix is passed as `criterion` of `PCTClassifier`, its rows and columns must be in this
+    order.
 
     Parameters
     ----------
     y : array-like
-        Label sets in any format of `ramify.labels.read_labels`.
+        Labels in any format accepted by `ramify.labels.read_labels`.
     hierarchy : Hierarchy, optional
-        The labels; None infers them as `PCTClassifier` does.
+        The label hierarchy. If None, it is inferred as in `PCTClassifier`.
 
     Returns
     -------
     list of frozenset
-        Every set once.
+        The distinct label sets, which include the ancestors of their labels.
 
     Examples
     --------

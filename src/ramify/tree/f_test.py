@@ -1,4 +1,4 @@
-"""Critical values of the F-test that stops trees: one number per degrees of freedom."""
+"""Critical values of the F-test for splits, by degrees of freedom."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from scipy import special
 
 __all__ = ["clus_critical_values", "critical_values"]
 
-# Beyond this many degrees of freedom the critical value no longer changes in four digits.
+# Beyond this many degrees of freedom, the critical value is constant to four digits.
 _LARGEST = 10_000
 
-# CLUS's own table, section 8 of its behaviour: values for 1, 2, ... degrees of freedom, then
-# (largest degrees of freedom, value) steps, then the value for more.
+# The table of CLUS: values for 1, 2, ... degrees of freedom, then steps of (largest degrees of
+# freedom, value), then the value for all larger degrees of freedom.
 _CLUS_TABLE: dict[float, tuple[str, tuple[tuple[int, float], ...], float]] = {
     0.1: (
         "39.8161 8.5264 5.5225 4.5369 4.0804 3.7636 3.61 3.4596 3.3489 3.2761 3.24 3.1684 3.1329 "
@@ -52,20 +52,20 @@ _CLUS_TABLE: dict[float, tuple[str, tuple[tuple[int, float], ...], float]] = {
 
 
 def critical_values(level: float, weight: float) -> NDArray[np.float64]:
-    """Return the values that F(1, df) exceeds with probability `level`.
+    """Return the critical values of F(1, df), which it exceeds with probability `level`.
 
     Parameters
     ----------
     level : float
         Significance level in (0, 1); 1 means no test.
     weight : float
-        The largest sum of weights in a node; degrees of freedom count weight, not rows.
+        The largest sum of sample weights in a node; degrees of freedom are sums of weights.
 
     Returns
     -------
     ndarray
-        Element df is the critical value for df degrees of freedom; the last one serves for more.
-        Empty for level 1.
+        Element df is the critical value for df degrees of freedom; the last element is also used
+        for larger df. Empty for level 1.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def critical_values(level: float, weight: float) -> NDArray[np.float64]:
     if level >= 1:
         return np.empty(0)
     largest = int(min(max(weight, 2), _LARGEST))
-    # Thousands of small trees ask for tables of nearly the same length: they share one.
+    # Round the length up, so that thousands of small trees share one cached table.
     return _table(level, 1 << largest.bit_length())[: largest + 1]
 
 
@@ -91,14 +91,14 @@ def _table(level: float, length: int) -> NDArray[np.float64]:
 
 
 def clus_critical_values(level: float) -> NDArray[np.float64]:
-    """Return the critical values that CLUS uses.
+    """Return the critical values used by CLUS.
 
     Parameters
     ----------
     level : float
-        Significance level in (0, 1]. Near 0.1, 0.05, 0.01, 0.005 and 0.001 CLUS looks up its
-        table, near 1 it does not test, elsewhere it takes exact quantiles and leaves 1 and 2
-        degrees of freedom without a bound.
+        Significance level in (0, 1]. Near 0.1, 0.05, 0.01, 0.005 and 0.001, CLUS uses its table;
+        near 1, it performs no test; for all other levels, it uses exact quantiles, with critical
+        value 0 for 1 and 2 degrees of freedom.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Choosing the level of a tree's F-test, by internal cross-validation or on validation rows."""
+"""Choose the level of the F-test by internal cross-validation or on validation rows."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class FTestChoice:
-    """Levels to choose from, and how.
+    """The levels to choose from, and the rows to choose on.
 
     Attributes
     ----------
     levels : tuple of float
-        In the order in which they are tried; a later one wins only if it is better.
+        The levels, in the order in which they are tried. The first of several best levels wins.
     cv : int, splitter or iterable of (train, test)
-        Folds of the cross-validation without validation rows.
+        The cross-validation to use without validation rows.
     validation : tuple (X, Y), optional
-        Rows to choose on.
+        Validation rows.
     """
 
     levels: tuple[float, ...]
@@ -49,7 +49,7 @@ class FTestChoice:
 
 @dataclass(frozen=True)
 class FTestFound:
-    """The chosen level, every level's score, and the plan and the rows for the final tree."""
+    """The chosen level, the score of every level, and the plan and data of the final tree."""
 
     plan: GrowthPlan
     level: float
@@ -63,23 +63,23 @@ def choose_f_test(
     random: RandomState,
     data: TrainingData,
 ) -> FTestFound:
-    """Score every level by pooled AU(PRC) on rows that its trees have not seen.
+    """Choose the level with the highest pooled AU(PRC) on held-out rows.
 
     Parameters
     ----------
     plan : GrowthPlan
-        How trees grow, but for the level.
+        How to grow trees; its level is ignored.
     choice : FTestChoice
-        The levels, and on which rows to choose.
+        The levels, and the rows to choose on.
     random : RandomState
         Draws the folds.
     data : TrainingData
-        What to learn from.
+        The training data.
 
     Returns
     -------
     FTestFound
-        The best level; with validation rows, the data of the final tree includes them.
+        The best level. The data of the final tree includes the validation rows, if any.
     """
     n_rows = data.n_rows
     if choice.validation is not None:
@@ -96,18 +96,18 @@ def choose_level(
     splits: list[Split],
     data: TrainingData,
 ) -> FTestFound:
-    """Score every level on held-out rows, by trees that grow on the others.
+    """Choose the level whose trees have the highest pooled AU(PRC) on held-out rows.
 
     Parameters
     ----------
     plan : GrowthPlan
-        How trees grow, but for the level.
+        How to grow trees; its level is ignored.
     levels : tuple of float
-        In the order in which they are tried; a later one wins only if it is better.
+        The levels, in the order in which they are tried. The first of several best levels wins.
     splits : list of (train, test)
-        Row numbers: for each tree those that it learns from, and those that it is scored on.
+        For each tree, the indices of its training rows and of its held-out rows.
     data : TrainingData
-        What to learn from.
+        The training data.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def choose_level(
 
 
 def count_folds(cv: Any) -> int:
-    """Return how many rows a cross-validation needs at least: its number of folds, if known."""
+    """Return the minimum number of rows for a cross-validation: its number of folds, or 2."""
     return int(cv) if isinstance(cv, int | np.integer) else int(getattr(cv, "n_splits", 2))
 
 
@@ -145,25 +145,25 @@ def draw_splits(
     random: RandomState,
     Y: sparse.csr_array[np.int32],
 ) -> list[Split]:
-    """Divide rows into the training and test rows of an internal cross-validation.
+    """Split rows into training and test rows for internal cross-validation.
 
     Parameters
     ----------
     rows : ndarray of int
-        The rows, increasing.
+        The row indices, in increasing order.
     cv : int, splitter or iterable of (train, test)
         The number of folds, or how to split the rows.
     plan : GrowthPlan
-        Whether CLUS's folds are wanted.
+        Determines whether to use the folds of CLUS.
     random : RandomState
-        Draws the folds if `cv` is a number.
+        Draws the folds if `cv` is an int.
     Y : csr_array of shape (n, n_labels)
         The labels of all rows.
 
     Returns
     -------
     list of (train, test)
-        Row numbers, increasing.
+        Row indices, in increasing order.
     """
     n_rows = len(rows)
     if not isinstance(cv, int | np.integer):
@@ -171,8 +171,8 @@ def draw_splits(
         return [(np.sort(rows[train]), np.sort(rows[test])) for train, test in found]
     if n_rows < cv:
         raise ValueError(
-            f"cv is {cv}, but there are {n_rows} rows. Take fewer folds, or one "
-            "level for f_test instead of a list."
+            f"cv must be at most the number of rows, {n_rows}, got {cv}. Use fewer folds, or a "
+            "single level of f_test instead of a list."
         )
     if plan.clus is not None:
         folds = clus_folds(n_rows, int(cv))

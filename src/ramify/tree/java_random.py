@@ -1,4 +1,4 @@
-"""Java's random numbers and the draws that CLUS makes with them."""
+"""The random number generator of Java, and the folds that CLUS draws with it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class JavaRandom:
 
     @property
     def state(self) -> int:
-        """The 48 bits that decide all further numbers."""
+        """The 48-bit state, which determines all further numbers."""
         return self._state
 
     def _next(self, bits: int) -> int:
@@ -39,7 +39,7 @@ class JavaRandom:
         return value - (1 << bits) if value >> (bits - 1) and bits == 32 else value
 
     def next_int(self, bound: int | None = None) -> int:
-        """Return a number in [0, bound), or any 32-bit number without a bound."""
+        """Return an integer in [0, bound), or any signed 32-bit integer if `bound` is None."""
         if bound is None:
             return self._next(32)
         if bound & -bound == bound:
@@ -47,7 +47,7 @@ class JavaRandom:
         while True:
             bits = self._next(31)
             value = bits % bound
-            # Java relies on the overflow of this sum to reject uneven draws.
+            # Java detects an overflow of this sum, to reject draws that would not be uniform.
             if bits - value + (bound - 1) < 1 << 31:
                 return value
 
@@ -55,8 +55,8 @@ class JavaRandom:
 def clus_folds(n_rows: int, n_folds: int) -> list[NDArray[np.int64]]:
     """Return the rows of each fold as CLUS draws them to choose an F-test level.
 
-    Each row draws a fold; a full one passes it on to the next. When all folds hold n_rows //
-    n_folds rows, the rest are handed out the same way with room for one more in each.
+    A fold is drawn for each row; if it is full, the row goes to the next fold that is not. Once
+    all folds have n_rows // n_folds rows, each may take one more of the remaining rows.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def clus_folds(n_rows: int, n_folds: int) -> list[NDArray[np.int64]]:
     Returns
     -------
     list of ndarray
-        The rows of each fold, increasing.
+        The rows of each fold, in increasing order.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def clus_folds(n_rows: int, n_folds: int) -> list[NDArray[np.int64]]:
     for row in range(n_rows):
         fold = random.next_int(n_folds)
         if room == n_rows // n_folds and all(len(rows) >= room for rows in folds):
-            # The row that finds every fold full has used up one draw.
+            # The row for which all folds are full first uses up one draw.
             room += 1
             fold = random.next_int(n_folds)
         while len(folds[fold]) >= room:

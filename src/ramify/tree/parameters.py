@@ -1,4 +1,4 @@
-"""From a tree's parameters to a plan of growth and the weights of labels."""
+"""Derive the growth plan and the label weights from the parameters of a tree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["TreeParameters", "is_list", "plan_growth", "weigh_labels"]
 
 
 class TreeParameters(Protocol):
-    """The parameters of `PCTClassifier` that decide how it grows."""
+    """The parameters of `PCTClassifier` that determine how the tree is grown."""
 
     criterion: Any
     w0: float
@@ -50,7 +50,7 @@ class TreeParameters(Protocol):
 
 
 def is_list(value: Any) -> bool:
-    """Tell whether a parameter holds several values to choose from."""
+    """Return whether a parameter is a list of values to choose from."""
     return isinstance(value, list | tuple | np.ndarray)
 
 
@@ -62,25 +62,26 @@ def plan_growth(
     single_label: bool,
     seed: int = 0,
 ) -> GrowthPlan:
-    """Return how a tree with these parameters grows.
+    """Return the growth plan for a tree with these parameters.
 
     Parameters
     ----------
     tree : TreeParameters
-        Checked by `ramify.tree.checks.check_tree`.
+        Parameters validated by `ramify.tree.checks.check_tree`.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     n_features : int
-        The number of features.
+        Number of features.
     single_label : bool
-        Whether every row has one label; without a hierarchy this is a class variable.
+        Whether every row has one label. Without a hierarchy, the labels are then the classes of
+        one variable.
     seed : int
-        Draws features and thresholds.
+        Seed for drawing features and thresholds.
 
     Returns
     -------
     GrowthPlan
-        With the level of the F-test, unless there are several to choose from.
+        The plan; its `f_test` is None if a level has to be chosen from a list.
     """
     clus = None
     if tree.clus_compat:
@@ -117,14 +118,14 @@ def weigh_labels(
     Y: sparse.csr_array[np.int32],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the weight of each label's impurity.
+    """Return the weight of each label in the criterion.
 
     Parameters
     ----------
     tree : TreeParameters
-        Checked by `ramify.tree.checks.check_tree`.
+        Parameters validated by `ramify.tree.checks.check_tree`.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     Y : csr_array of shape (n, n_labels)
         Labels of the training rows.
     weights : ndarray of shape (n,)
@@ -133,7 +134,7 @@ def weigh_labels(
     Returns
     -------
     ndarray of shape (n_labels,)
-        The weights.
+        Label weights.
     """
     if tree.clus_compat and not _is_variance(tree):  # CLUS's multi-label mode
         by_gini = tree.criterion == "gini"

@@ -1,4 +1,4 @@
-"""From an estimator's parameters to the options of the core, and one call that grows a tree."""
+"""Growth plans: the options of the core, and the call that grows a tree."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ __all__ = [
 
 
 def count_features(max_features: Any, n_features: int, *, clus: bool = False) -> int:
-    """Return how many of D features a node looks at.
+    """Return the number of features to consider at a node.
 
     Parameters
     ----------
     max_features : int, float, "sqrt", "log2" or None
-        A number, a share of all, ⌊√D⌋ + 1, ⌊log2 D⌋ + 1 (Breiman's choice), or None for all.
+        A number, a fraction of all features, ⌊√D⌋ + 1, ⌊log2 D⌋ + 1 (Breiman's choice), or None
+        for all features.
     n_features : int
-        D, the number of all features.
+        The number D of all features.
     clus : bool
-        Whether to round as CLUS does: ⌈√D⌉, ⌈log2 D⌉ and shares rounded up.
+        Whether to round as CLUS does: ⌈√D⌉, ⌈log2 D⌉ and fractions rounded up.
 
     Returns
     -------
@@ -61,26 +62,26 @@ def count_features(max_features: Any, n_features: int, *, clus: bool = False) ->
         check_number("max_features", max_features, 1, whole=True)
         return min(int(max_features), n_features)
     check_number("max_features", max_features, 0, 1)
-    share = max_features * n_features
-    return max(1, math.ceil(share) if clus else int(share))
+    wanted = max_features * n_features
+    return max(1, math.ceil(wanted) if clus else int(wanted))
 
 
 def count_rows(min_samples: float, n_rows: int, at_least: int) -> float:
-    """Return a smallest number of rows that was given as a number or as a share of all rows.
+    """Convert a minimum number of rows, given as a number or as a fraction, to a number.
 
     Parameters
     ----------
     min_samples : float
-        A number of rows, or a share of them: strictly between 0 and 1.
+        A number of rows, or a fraction of them strictly between 0 and 1.
     n_rows : int
-        The number of all rows.
+        Number of all rows.
     at_least : int
-        The least number that a share stands for.
+        Lower bound for the result if `min_samples` is a fraction.
 
     Returns
     -------
     float
-        Shares are rounded up, as in scikit-learn.
+        The number of rows. Fractions are rounded up, as in scikit-learn.
 
     Examples
     --------
@@ -92,23 +93,27 @@ def count_rows(min_samples: float, n_rows: int, at_least: int) -> float:
     return min_samples
 
 
-# The defaults of the core, see core/growing/options.hpp.
+# The defaults of the core; see core/growing/options.hpp.
 _DEFAULTS = _core.GrowOptions()
 
 
 @dataclass(frozen=True)
 class GrowthPlan:
-    """Everything that decides which tree grows on given data.
+    """All settings that determine the tree grown on given data.
 
-    The fields are those of `GrowOptions` in core/growing/options.hpp, which also has their
-    defaults, with these exceptions. `f_test` is a level, None for no test. With `clus` set to
-    "hierarchical" or "multilabel" the tree follows CLUS's conventions for such targets. Criterion
-    "distance" reduces pairwise distances: those of `distance`, between the `sets` of one label
-    matrix, which are computed for each tree unless `with_sets` has computed them. `confidence` is
-    that of pessimistic pruning, None for no pruning. The feature `hidden` is never tested.
-    `min_samples_split` and `min_samples_leaf` below 1 are shares of the rows that `grow` is given,
-    unless `for_rows` has turned them into numbers. `engine` forces one of the implementations,
-    which all grow the same tree.
+    The fields are those of `GrowOptions` in core/growing/options.hpp, which also defines their
+    defaults, except for the following:
+
+    - `f_test` is the level of the F-test; None means no test.
+    - `clus`, "hierarchical" or "multilabel", selects the conventions of CLUS for such targets.
+    - `distance` is the distance between label sets that the criterion "distance" reduces.
+    - `sets` contains the distinct label sets of one label matrix. They are computed for each tree
+      unless they have been set by `with_sets`.
+    - `confidence` is the confidence factor of pessimistic pruning; None means no pruning.
+    - `hidden` is a feature that is never tested.
+    - `min_samples_split` and `min_samples_leaf` below 1 are fractions of the rows passed to
+      `grow`, unless `for_rows` has converted them to numbers.
+    - `engine` forces one of the implementations, all of which grow the same tree.
     """
 
     criterion: str = "variance"
@@ -138,7 +143,7 @@ class GrowthPlan:
     def with_sets(
         self, Y: sparse.csr_array[np.int32], label_weights: NDArray[np.float64]
     ) -> GrowthPlan:
-        """Return the same plan with the label sets of Y, if trees need to know them."""
+        """Return the same plan with the distinct label sets of Y, if trees need them."""
         return replace(self, sets=self._find_sets(Y, label_weights))
 
     def grow(
@@ -158,22 +163,22 @@ class GrowthPlan:
         Parameters
         ----------
         dataset : Dataset
-            The prepared features.
+            The features, as returned by `ramify._base.features.make_dataset`.
         Y : csr_array of shape (n, n_labels)
-            Labels of all its rows, closed upwards.
+            Labels of all rows of the data set, closed upwards.
         label_weights : ndarray of shape (n_labels,)
             Label weights.
         sample_weight : ndarray of shape (n,)
             Sample weights.
         rows : ndarray of int, optional
-            The rows to learn from, increasing; all by default.
+            Indices of the training rows, in increasing order; all rows by default.
         labels : Labels, optional
-            `Y` and `label_weights` as `prepare_labels` returns them, for many trees.
+            `Y` and `label_weights` as returned by `prepare_labels`, to be shared by many trees.
         stop : StopFlag, optional
             Stops growing, in any thread, once it is set.
         unlabelled_count : bool
-            Whether rows without labels count under CLUS's conventions too: the negatives of
-            local problems are such rows.
+            Whether rows without labels are used even under the conventions of CLUS. The negative
+            rows of local problems have no labels.
 
         Returns
         -------
@@ -182,14 +187,14 @@ class GrowthPlan:
         """
         if self.confidence is not None and not self.exclusive and Y.shape[1] > 1:
             raise ValueError(
-                f"pruning is 'pessimistic', which counts errors of one class per row, but there "
-                f"are {Y.shape[1]} labels that may go together. Use pruning='reduced_error', or "
-                "an f_test."
+                "y must have a single label or one class per row with pruning='pessimistic', got "
+                f"{Y.shape[1]} labels that are not exclusive. Use pruning='reduced_error', or "
+                "f_test."
             )
         if rows is None:
             rows = np.arange(Y.shape[0], dtype=np.int64)
         if self.clus == "hierarchical" and not unlabelled_count:
-            # CLUS: a row without labels counts for nothing, but its values still separate.
+            # In CLUS, rows without labels have no weight, but their values still give thresholds.
             labelled = np.diff(Y.indptr) > 0
             sample_weight = np.where(labelled, sample_weight, 0.0)
         else:
@@ -208,7 +213,7 @@ class GrowthPlan:
         )
 
     def for_rows(self, n_rows: int) -> GrowthPlan:
-        """Return the same plan with shares of rows turned into numbers of rows."""
+        """Return the same plan with fractions of rows converted to numbers of rows."""
         return replace(
             self,
             min_samples_split=count_rows(self.min_samples_split, n_rows, 2),
@@ -216,9 +221,9 @@ class GrowthPlan:
         )
 
     def for_member(self, seed: int) -> GrowthPlan:
-        """Return the same plan for one tree of many: its own seed, one thread.
+        """Return the same plan for one tree of an ensemble, with its own seed and one thread.
 
-        Under CLUS's conventions the seed is the state of java.util.Random.
+        Under the conventions of CLUS, the seed is the state of java.util.Random.
         """
         return replace(self, seed=seed, n_jobs=1)
 
@@ -244,7 +249,7 @@ class GrowthPlan:
         return _core.Criterion.distance if by_distance else _core.Criterion.variance
 
     def _options(self, n_labels: int, total: float) -> _core.GrowOptions:
-        """Return the options of the core for rows of a total weight."""
+        """Return the options of the core, given the total weight of the rows."""
         options = _core.GrowOptions()
         options.criterion = self._core_criterion()
         options.engine = _core.Engine[self.engine]
@@ -269,7 +274,7 @@ class GrowthPlan:
         return options
 
     def _set_rules(self, rules: _core.SplitRules, total: float) -> None:
-        """Set which tests are allowed and how they are scored."""
+        """Set the rules for which tests are allowed and how they are scored."""
         rules.min_samples_leaf = self.min_samples_leaf
         rules.min_weight = self.min_weight
         rules.midpoint = self.midpoint
@@ -285,7 +290,7 @@ class GrowthPlan:
             rules.f_critical = critical_values(level, total).tolist()
 
     def _follow_clus(self, options: _core.GrowOptions, n_labels: int) -> None:
-        """Set what differs under CLUS's conventions."""
+        """Set the options that differ under the conventions of CLUS."""
         hierarchical = self.clus == "hierarchical"
         options.merging = (
             _core.LeafMerging.equal if hierarchical else _core.LeafMerging.same_labels
@@ -309,7 +314,7 @@ class GrowthPlan:
 def prepare_labels(
     Y: sparse.csr_array[np.int32], label_weights: NDArray[np.float64], *, many: bool = False
 ) -> _core.Labels:
-    """Return labels as the core takes them.
+    """Convert labels to the format of the core.
 
     Parameters
     ----------
@@ -318,7 +323,7 @@ def prepare_labels(
     label_weights : ndarray of shape (n_labels,)
         Label weights.
     many : bool
-        Whether more than one tree will be grown: some of the work is then done here.
+        Whether many trees will be grown on these labels. If so, work that they share is done here.
 
     Returns
     -------
@@ -336,20 +341,20 @@ def prepare_labels(
 def predict_tree(
     tree: _core.Tree, X: Any, out: NDArray[np.float64], *, divisor: float = 1.0, clus: bool = False
 ) -> None:
-    """Add a tree's label shares, divided by `divisor`, to `out`.
+    """Add the predictions of a tree, divided by `divisor`, to `out`.
 
     Parameters
     ----------
     tree : Tree
         A grown tree.
     X : ndarray or sparse matrix
-        Rows as `read_features` returns them.
+        Rows, as returned by `read_features`.
     out : ndarray of shape (n, n_labels)
-        Receives the shares.
+        Receives the predictions.
     divisor : float
-        The number of trees whose mean is wanted.
+        The number of trees, if the mean of several trees is computed.
     clus : bool
-        Whether to combine branches in the order in which CLUS does where a value is missing.
+        Whether to combine the branches of a missing value in the order of CLUS.
     """
     if sparse.issparse(X):
         tree.predict_csr(*csr_parts(X), out, divisor, clus)
@@ -358,7 +363,7 @@ def predict_tree(
 
 
 def check_tree_fits(tree: Any, n_features: int, n_labels: int) -> None:
-    """Refuse a tree, e.g. of a file, that tests other features or predicts other labels."""
+    """Raise an error if a loaded tree does not match the number of features and labels."""
     if (
         not isinstance(tree, _core.Tree)
         or tree.feature.max() >= n_features

@@ -1,4 +1,4 @@
-"""Reduced-error pruning: branches that do not help on rows the tree has not seen are cut off."""
+"""Reduced-error pruning: replace branches that do not help on validation rows with leaves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Values = NDArray[np.float64]
 
 
 def check_measure(measure: Any) -> None:
-    """Refuse what is no measure, before any work."""
+    """Raise an error if a measure for pruning is invalid."""
     read_measure(measure, "pruning_measure")
 
 
@@ -31,29 +31,30 @@ def make_loss(
     hierarchy: Hierarchy,
     decide: Callable[[NDArray[np.float64]], Any],
 ) -> Loss:
-    """Return a function of scores that pruning minimises.
+    """Return the loss that pruning minimises.
 
     Parameters
     ----------
     measure : str or callable
-        A measure of `ramify.metrics`, by name or itself, or a loss of the user's own; as in
-        `ramify._base.measuring.measure_scores`. Measures that are no losses are maximised.
+        The name of a measure in `ramify.metrics`, or a function as described in
+        `ramify._base.measuring.measure_scores`. Measures of `ramify.metrics` that are not losses
+        are maximised, all other functions are minimised.
     truth : csr_array of shape (n, n_labels)
         The true labels.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
     decide : callable
-        Makes label sets of scores.
+        Converts scores to label sets.
 
     Returns
     -------
     callable
-        From scores, an array of shape (n, n_labels), to a number; smaller is better.
+        Maps scores, an array of shape (n, n_labels), to a number; smaller is better.
     """
     function = read_measure(measure, "pruning_measure")
     name = getattr(function, "__name__", "")
-    of_ours = name in metrics.__all__ and getattr(metrics, name) is function
-    is_loss = not of_ours or name.endswith("_loss") or name == "s_min"
+    is_ours = name in metrics.__all__ and getattr(metrics, name) is function
+    is_loss = not is_ours or name.endswith("_loss") or name == "s_min"
 
     def loss(scores: NDArray[np.float64]) -> float:
         value = measure_scores(function, truth, np.minimum(scores, 1.0), hierarchy, decide)
@@ -63,23 +64,23 @@ def make_loss(
 
 
 def prune_by_error(tree: _core.Tree, X: Any, n_labels: int, loss: Loss) -> _core.Tree:
-    """Turn inner nodes into leaves, from the bottom up, wherever the loss does not grow.
+    """Replace inner nodes with leaves, bottom-up, if this does not increase the loss.
 
     Parameters
     ----------
     tree : Tree
-        With values in its inner nodes.
+        A tree that stores predictions in its inner nodes too.
     X : ndarray or sparse matrix
-        Rows that it has not seen, as `read_features` returns them.
+        Validation rows, as returned by `read_features`.
     n_labels : int
-        The number of labels.
+        Number of labels.
     loss : callable
-        Judges scores of all these rows.
+        Loss of the scores of all validation rows.
 
     Returns
     -------
     Tree
-        The smaller tree.
+        The pruned tree.
     """
     reached = find_rows(tree, X)
     is_leaf = tree.feature < 0
@@ -90,7 +91,7 @@ def prune_by_error(tree: _core.Tree, X: Any, n_labels: int, loss: Loss) -> _core
         below[node] = parts[:, None] * _value(tree, node, n_labels)
         scores[rows] += below[node]
     least = loss(scores)
-    # Children have larger numbers than their parents.
+    # Children have larger indices than their parents.
     for node in np.flatnonzero(~is_leaf).tolist()[::-1]:
         rows, parts = reached[node]
         children = tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]].tolist()
@@ -99,7 +100,7 @@ def prune_by_error(tree: _core.Tree, X: Any, n_labels: int, loss: Loss) -> _core
             current[np.searchsorted(rows, reached[child][0])] += below.pop(child)
         own = parts[:, None] * _value(tree, node, n_labels)
         before = scores[rows]
-        # A row that is here as a whole has no other leaves: no rounding from taking them away.
+        # A row that reaches only this node has no other leaves: assign without rounding error.
         scores[rows] = np.where(parts[:, None] == 1, own, before - current + own)
         found = loss(scores) if len(rows) else least
         if found <= least + 1e-12 * abs(least):
@@ -111,7 +112,7 @@ def prune_by_error(tree: _core.Tree, X: Any, n_labels: int, loss: Loss) -> _core
 
 
 def find_rows(tree: _core.Tree, X: Any) -> list[tuple[Rows, Values]]:
-    """Return for every node the rows that reach it, and how much of each does."""
+    """Return the rows that reach each node, and the fraction of each row that does."""
     columns = cast("Any", X).tocsc() if sparse.issparse(X) else X
     start = np.arange(X.shape[0])
     reached: list[tuple[Rows, Values]] = [(start, np.ones(len(start)))]
@@ -134,18 +135,18 @@ def _cells(columns: Any, feature: int, rows: Rows) -> NDArray[np.float64]:
 
 
 def _branches(tree: _core.Tree, node: int, cells: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the branch that each cell leads to, -1 where that is unknown."""
-    unknown = np.isnan(cells)
+    """Return the branch of each value, -1 if the value is missing."""
+    missing = np.isnan(cells)
     of_category = tree.category_branch[tree.category_indptr[node] : tree.category_indptr[node + 1]]
     if len(of_category) == 0:
-        return np.where(unknown, -1, np.where(cells > tree.threshold[node], 0, 1))
-    unknown |= ~((cells >= 0) & (cells < len(of_category)))
-    codes = np.where(unknown, 0, cells).astype(np.int64)
-    return np.where(unknown, -1, of_category[codes])
+        return np.where(missing, -1, np.where(cells > tree.threshold[node], 0, 1))
+    missing |= ~((cells >= 0) & (cells < len(of_category)))
+    codes = np.where(missing, 0, cells).astype(np.int64)
+    return np.where(missing, -1, of_category[codes])
 
 
 def _value(tree: _core.Tree, node: int, n_labels: int) -> NDArray[np.float64]:
-    shares = np.zeros(n_labels)
+    fractions = np.zeros(n_labels)
     span = slice(int(tree.value_indptr[node]), int(tree.value_indptr[node + 1]))
-    shares[tree.value_label[span]] = tree.value[span]
-    return shares
+    fractions[tree.value_label[span]] = tree.value[span]
+    return fractions

@@ -1,4 +1,4 @@
-"""The data that classifiers learn from: X, prepared once for the core, labels and weights."""
+"""Training data of classifiers: X, converted once for the core, labels and weights."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ __all__ = ["TrainingData"]
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Checked training data of trees, forests and local architectures.
+    """Validated training data of trees, forests and local classifiers.
 
-    What the core computes from X is computed once, on first use, and shared with all copies that
-    `with_labels` returns. A copy sent to another process computes it again there.
+    X is converted for the core once, on first use, and the result is shared with all copies
+    returned by `with_labels`. A copy sent to another process converts X again.
 
     Attributes
     ----------
     X : ndarray or sparse matrix
-        What `read_training_features` returned.
+        The features, as returned by `read_training_features`.
     schema : FeatureSchema
-        Which columns of X are nominal.
+        The schema of the features.
     Y : csr_array of shape (n, n_labels)
         Labels of all rows, closed upwards.
     weights : ndarray of shape (n,)
         Sample weights.
     label_weights : ndarray of shape (n_labels,), optional
-        The weight of each label's impurity, 1 by default.
+        The weight of each label in the criterion, 1 by default.
     rows : ndarray of int64, optional
-        The rows to learn from, increasing; all by default.
+        Indices of the rows to learn from, in increasing order; all rows by default.
     weighted : bool
-        Whether the sample weights were given, so that an estimator has to use them.
+        Whether the user passed sample weights, so that every estimator has to use them.
     given : ndarray, csr_array or data frame, optional
         X for classifiers of other libraries; see `ramify._base.features.given_features`.
     feature_names : ndarray of str, optional
-        The names of the columns, if X was a data frame.
+        The column names, if X was a data frame.
     many : bool
-        Whether many trees learn from these labels; some of the work is then done once for all.
+        Whether many trees learn from these labels. If so, work that they share is done once.
     clus : bool
-        Whether trees follow CLUS's conventions.
+        Whether trees follow the conventions of CLUS.
     unlabelled_count : bool
-        Whether rows without labels count under CLUS's conventions too: the negatives of local
-        problems are such rows.
+        Whether rows without labels are used even under the conventions of CLUS. The negative rows
+        of local problems have no labels.
     stop : StopFlag
-        Stops all trees that grow on this data.
+        Stops all trees that are growing on this data.
 
     Examples
     --------
@@ -92,14 +92,14 @@ class TrainingData:
 
     @property
     def dataset(self) -> _core.Dataset:
-        """X as the core grows trees on it."""
+        """X in the format of the core."""
         if "dataset" not in self._prepared:
             self._prepared["dataset"] = make_dataset(self.X, self.schema, clus=self.clus)
         return cast("_core.Dataset", self._prepared["dataset"])
 
     @property
     def by_rows(self) -> Any:
-        """X in a layout whose rows can be picked."""
+        """X in a layout that supports selecting rows."""
         if not sparse.issparse(self.X):
             return self.X
         if "by_rows" not in self._prepared:
@@ -108,7 +108,7 @@ class TrainingData:
 
     @cached_property
     def labels(self) -> _core.Labels:
-        """The labels as the core grows trees on them."""
+        """The labels in the format of the core."""
         return prepare_labels(self.Y, self._weights_of_labels(), many=self.many)
 
     def _weights_of_labels(self) -> NDArray[np.float64]:
@@ -120,35 +120,35 @@ class TrainingData:
         label_weights: NDArray[np.float64],
         rows: NDArray[np.int64] | None = None,
     ) -> TrainingData:
-        """Return the same features with other labels, which may be known for some rows only.
+        """Return a copy with other labels, possibly restricted to some rows.
 
         Parameters
         ----------
         Y : csr_array of shape (n, n_labels)
             Labels of all rows of X.
         label_weights : ndarray of shape (n_labels,)
-            The weight of each label's impurity.
+            The weight of each label in the criterion.
         rows : ndarray of int64, optional
-            The rows to learn from, increasing; all by default.
+            Indices of the rows to learn from, in increasing order; all rows by default.
 
         Returns
         -------
         TrainingData
-            Shares everything that was prepared from X.
+            A copy that shares everything computed from X.
         """
         return replace(self, Y=Y, label_weights=label_weights, rows=rows)
 
     def with_features(self, X: Any, schema: FeatureSchema) -> TrainingData:
-        """Return the same labels with other features, which have no names."""
+        """Return a copy with other features, which have no names."""
         given = given_features(X, X)
         return replace(self, X=X, schema=schema, given=given, feature_names=None, _prepared={})
 
     def with_weights(self, weights: NDArray[np.float64]) -> TrainingData:
-        """Return the same data with other sample weights, which every estimator has to use."""
+        """Return a copy with other sample weights, which every estimator has to use."""
         return replace(self, weights=weights, weighted=True)
 
     def with_rows(self, X: Any, Y: sparse.csr_array[np.int32]) -> TrainingData:
-        """Return the data with more rows, each of weight 1, at the end."""
+        """Return a copy with rows of weight 1 appended."""
         return replace(
             self,
             X=_stacked(self.X, X),
@@ -168,11 +168,11 @@ class TrainingData:
         Parameters
         ----------
         plan : GrowthPlan
-            How.
+            How to grow the tree.
         rows : ndarray of int64, optional
-            Learn from these rows, increasing, in place of `self.rows`.
+            Indices of the rows to learn from, in increasing order, instead of `self.rows`.
         counts : ndarray of int32, optional
-            How often each of the rows counts; once by default.
+            How many times each of the rows is used, 1 by default.
 
         Returns
         -------
@@ -197,19 +197,19 @@ class TrainingData:
         )
 
     def find_sets(self, plan: GrowthPlan) -> GrowthPlan:
-        """Return the plan with the distinct label sets, if its trees compare these."""
+        """Return the plan with the distinct label sets of Y, if its trees need them."""
         return plan.with_sets(self.Y, self._weights_of_labels())
 
     def describe(self, estimator: Any) -> None:
-        """Set what a fitted estimator of ours knows about its features."""
+        """Set the fitted attributes of an estimator that describe its features."""
         estimator.schema_ = self.schema
         estimator.n_features_in_ = self.n_features
         if self.feature_names is not None:
             estimator.feature_names_in_ = np.array(self.feature_names, dtype=object)
 
     def __getstate__(self) -> dict[str, Any]:
-        left_here = ("_prepared", "labels", "stop")
-        return {k: v for k, v in self.__dict__.items() if k not in left_here}
+        not_sent = ("_prepared", "labels", "stop")
+        return {k: v for k, v in self.__dict__.items() if k not in not_sent}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, stop=_core.StopFlag(), _prepared={})
