@@ -1,4 +1,4 @@
-"""More than one process through joblib's dask backend: results equal to local ones."""
+"""Results on several processes with the dask backend of joblib equal local results."""
 
 import inspect
 import os
@@ -30,7 +30,7 @@ from tests.support.studies_cases import MODELS, small, without_times
 
 distributed = pytest.importorskip("dask.distributed")
 
-# Starting and stopping processes is not ours to be strict about.
+# dask may warn when processes start and stop; do not turn its warnings into errors.
 pytestmark = pytest.mark.filterwarnings("default")
 
 N_WORKERS = 3
@@ -60,8 +60,8 @@ def client():
 
 
 @pytest.fixture
-def mortal_client():
-    """A cluster of its own for a test that ends workers."""
+def disposable_client():
+    """A separate cluster for a test that kills workers."""
     with cluster() as client:
         yield client
 
@@ -72,7 +72,7 @@ def data():
 
 
 @pytest.mark.parametrize("cls", PARALLEL, ids=lambda cls: cls.__name__)
-def test_a_cluster_learns_what_one_machine_learns(cls, client, data):
+def test_models_fitted_on_a_cluster_equal_local_ones(cls, client, data):
     expected = make(cls).fit(data.X, data.y).predict_proba(data.X)
     with joblib.parallel_config("dask"):
         model = make(cls).fit(data.X, data.y)
@@ -92,7 +92,7 @@ def test_cross_validation_gives_the_same_scores(estimator, client, data):
     np.testing.assert_array_equal(found["test_score"], expected["test_score"])
 
 
-def test_the_data_travel_once_and_not_with_every_tree(client, data, monkeypatch):
+def test_data_is_sent_once_and_not_with_every_tree(client, data, monkeypatch):
     written = []
     original = TrainingData.__getstate__
 
@@ -106,21 +106,21 @@ def test_the_data_travel_once_and_not_with_every_tree(client, data, monkeypatch)
     assert 1 <= len(written) <= N_WORKERS
 
 
-def test_data_whose_last_copy_is_lost_are_made_again(mortal_client, data):
-    """Keep the only copy on one worker, and end that one before any tree grows."""
+def test_data_is_sent_again_if_the_last_copy_is_lost(disposable_client, data):
+    """Keep the only copy on one worker, and kill this worker before any tree is grown."""
     with joblib.parallel_config("dask"):
         backend, _ = get_active_backend()
         with _kept_by_cluster(backend, [data.X]):
             future = backend.data_futures[id(data.X)]
             distributed.wait(future)
-            (holder,) = mortal_client.who_has(future)[future.key]
-            os.kill(mortal_client.run(os.getpid)[holder], signal.SIGKILL)
-            found = mortal_client.submit(np.sum, future).result(timeout=60)
+            (holder,) = disposable_client.who_has(future)[future.key]
+            os.kill(disposable_client.run(os.getpid)[holder], signal.SIGKILL)
+            found = disposable_client.submit(np.sum, future).result(timeout=60)
         assert id(data.X) not in backend.data_futures
     assert found == data.X.sum()
 
 
-def test_a_cluster_has_not_more_threads_in_one_process(client):
+def test_threads_are_limited_to_the_cores_of_one_machine(client):
     with joblib.parallel_config("dask"):
         assert joblib.effective_n_jobs(2) == N_WORKERS
         assert [count_threads(n_jobs) for n_jobs in (None, 1, 2)] == [1, 1, 2]
@@ -128,7 +128,7 @@ def test_a_cluster_has_not_more_threads_in_one_process(client):
 
 
 class Killer(threading.Thread):
-    """Ends a worker's process when some of the tasks are done and some are not."""
+    """Kills a worker process when some of the tasks are done and some are not."""
 
     def __init__(self, client, task):
         super().__init__()
@@ -147,7 +147,7 @@ class Killer(threading.Thread):
 
     @staticmethod
     def _find(task, processes, dask_scheduler):
-        """Return the process of a worker that is at work on a task, not on the first ones."""
+        """Return the process of a worker that runs a task, other than the first tasks."""
         tasks = [state for key, state in dask_scheduler.tasks.items() if task in str(key)]
         at_work = [state.processing_on for state in tasks if state.processing_on]
         if len(tasks) <= N_WORKERS or not at_work:
@@ -181,13 +181,13 @@ def more_data():
     ],
     ids=["forest", "local"],
 )
-def test_a_worker_may_die_in_the_middle_of_a_fit(estimator, task, mortal_client, more_data):
+def test_fit_survives_the_death_of_a_worker(estimator, task, disposable_client, more_data):
     X, y = more_data.X, more_data.y
     estimator = clone(estimator).set_params(hierarchy=more_data.hierarchy)
     expected = estimator.fit(X, y).predict_proba(X)
-    with joblib.parallel_config("dask"), Killer(mortal_client, task) as killer:
+    with joblib.parallel_config("dask"), Killer(disposable_client, task) as killer:
         there = clone(estimator).fit(X, y)
-    check_death(killer, mortal_client)
+    check_death(killer, disposable_client)
     np.testing.assert_array_equal(there.predict_proba(X), expected)
 
 

@@ -1,4 +1,4 @@
-"""Forests, bagging and extra trees: samples, votes, out-of-bag scores and everyday use."""
+"""Forests, bagging and extra trees: samples, votes, out-of-bag scores and public behaviour."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def same_trees(a: Any, b: Any) -> bool:
 
 @on_every_ensemble
 @on_every_layout
-def test_trees_and_votes_do_not_depend_on_the_number_of_threads(ensemble, layout) -> None:
+def test_number_of_threads_does_not_change_the_forest(ensemble, layout) -> None:
     data = make(layout)
     models = [
         ensemble(data.hierarchy, n_estimators=7, n_jobs=n_jobs, random_state=0).fit(data.X, data.y)
@@ -88,7 +88,7 @@ def test_probabilities_are_coherent_and_independent_of_the_batch(ensemble, layou
     assert (model.predict_proba(alone)[0] == scores[7]).all()
 
 
-def test_a_member_grows_on_its_counts() -> None:
+def test_trees_equal_those_grown_on_repeated_rows() -> None:
     data = make()
     forest = PCTBaggingClassifier(data.hierarchy, n_estimators=4, random_state=5)
     forest.fit(data.X, data.y)
@@ -97,7 +97,7 @@ def test_a_member_grows_on_its_counts() -> None:
         counts, _ = sampling.draw(seed)
         assert counts.sum() == 120
         drawn = np.repeat(np.arange(120), counts)
-        # A repeated row and a row of twice the weight make the same tree.
+        # A repeated row and a row of twice the weight give the same tree.
         repeated = PCTClassifier(data.hierarchy).fit(data.X[drawn], data.y[drawn]).tree_
         np.testing.assert_array_equal(tree.feature, repeated.feature)
         np.testing.assert_allclose(tree.threshold, repeated.threshold)
@@ -105,7 +105,7 @@ def test_a_member_grows_on_its_counts() -> None:
         np.testing.assert_allclose(tree.value, repeated.value)
 
 
-def test_bootstrap_draws_evenly() -> None:
+def test_bootstrap_draws_uniformly() -> None:
     counts = _core.bootstrap(7, 10, 100_000)
     assert counts.sum() == 100_000
     assert abs(counts - 10_000).max() < 500
@@ -122,7 +122,7 @@ def test_max_samples_sets_the_number_of_draws(max_samples, expected) -> None:
 
 
 @pytest.mark.parametrize("weights", ["integers", "zeros"])
-def test_weights_are_repeated_rows_without_bootstrap(weights) -> None:
+def test_weights_equal_repeated_rows_without_bootstrap(weights) -> None:
     data = make()
     rng = np.random.default_rng(0)
     weight = rng.integers(0 if weights == "zeros" else 1, 4, 120)
@@ -142,7 +142,7 @@ def test_weights_are_repeated_rows_without_bootstrap(weights) -> None:
 
 
 def out_of_bag(forest: Any, X: Any) -> np.ndarray:
-    """Return the mean vote of the trees that did not draw a row, the slow way."""
+    """Compute the mean prediction of the trees that did not draw a row, one tree at a time."""
     sampling = Sampling(len(X), len(X))
     seeds = sampling.seeds(forest._seed, len(forest.trees_))
     votes = np.stack([member.predict_proba(X) for member in forest.estimators_])
@@ -152,7 +152,7 @@ def out_of_bag(forest: Any, X: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("ensemble", [PCTForestClassifier, PCTBaggingClassifier])
-def test_out_of_bag_votes(ensemble) -> None:
+def test_out_of_bag_predictions(ensemble) -> None:
     data = make("missing")
     forest = ensemble(data.hierarchy, n_estimators=30, oob_score=True, random_state=0)
     forest.fit(data.X, data.y)
@@ -163,20 +163,20 @@ def test_out_of_bag_votes(ensemble) -> None:
     assert forest.oob_score_ < pooled_auprc(data.y, forest.predict_proba(data.X)) - 0.05
 
 
-def test_rows_that_every_tree_drew_have_no_out_of_bag_vote() -> None:
+def test_rows_drawn_by_every_tree_have_no_out_of_bag_prediction() -> None:
     data = make()
     forest = PCTForestClassifier(data.hierarchy, n_estimators=2, oob_score=True, random_state=0)
     with pytest.warns(UserWarning, match="of 120 rows were drawn by every tree"):
         forest.fit(data.X, data.y)
-    unknown = np.isnan(forest.oob_decision_function_)
-    assert (unknown.any(axis=1) == unknown.all(axis=1)).all()
-    assert 0 < unknown[:, 0].sum() < 120
+    missing = np.isnan(forest.oob_decision_function_)
+    assert (missing.any(axis=1) == missing.all(axis=1)).all()
+    assert 0 < missing[:, 0].sum() < 120
 
 
 @pytest.mark.parametrize(
     "measure", ["mean_auprc", mean_auprc, hierarchical_f1, "hierarchical_f1", lambda y, s: 0.25]
 )
-def test_out_of_bag_score_takes_any_measure(measure) -> None:
+def test_out_of_bag_score_accepts_any_measure(measure) -> None:
     data = make()
     forest = PCTForestClassifier(
         data.hierarchy, n_estimators=25, oob_score=measure, random_state=0
@@ -196,25 +196,25 @@ def test_out_of_bag_score_takes_any_measure(measure) -> None:
 
 
 @on_every_ensemble
-def test_shares_of_rows_are_of_all_rows_and_not_of_those_drawn(ensemble) -> None:
+def test_fractions_refer_to_all_rows_not_to_the_sample(ensemble) -> None:
     data = make(n_samples=50)
     settings = {"n_estimators": 5, "random_state": 0}
     by_share, by_count = (
         ensemble(data.hierarchy, min_samples_leaf=rows, **settings).fit(data.X, data.y)
-        for rows in (0.15, 8)  # 7.5 of 50 rows, of which a bootstrap sample has some 32
+        for rows in (0.15, 8)  # 7.5 of 50 rows; a bootstrap sample has about 32 distinct rows
     )
     assert same_trees(by_share, by_count)
     assert min(min(tree.n_samples) for tree in by_share.trees_) >= 8
 
 
 @on_every_ensemble
-def test_a_list_of_levels_is_for_single_trees(ensemble) -> None:
-    with pytest.raises(ValueError, match=r"f_test must be one level in an ensemble, got \[0.1"):
+def test_a_list_of_levels_is_rejected(ensemble) -> None:
+    with pytest.raises(ValueError, match=r"f_test must be a single level .* got \[0.1"):
         ensemble(f_test=[0.1, 0.01]).fit([[0.0], [1.0]], ["a", "b"])
 
 
 @on_every_ensemble
-def test_a_forest_grown_in_steps_is_the_forest_grown_at_once(ensemble) -> None:
+def test_warm_start_gives_the_same_forest_as_a_single_fit(ensemble) -> None:
     data = make()
     at_once = ensemble(data.hierarchy, n_estimators=9, random_state=4).fit(data.X, data.y)
     steps = ensemble(data.hierarchy, n_estimators=2, random_state=4, warm_start=True)
@@ -226,7 +226,7 @@ def test_a_forest_grown_in_steps_is_the_forest_grown_at_once(ensemble) -> None:
     assert steps.set_params(n_estimators=10).fit(data.X, data.y).trees_[0] is first
 
 
-def test_warm_start_keeps_a_random_seed_and_out_of_bag_rows() -> None:
+def test_warm_start_keeps_the_seed_and_out_of_bag_predictions() -> None:
     data = make()
     forest = PCTForestClassifier(data.hierarchy, n_estimators=40, warm_start=True, oob_score=True)
     forest.fit(data.X, data.y)
@@ -236,15 +236,15 @@ def test_warm_start_keeps_a_random_seed_and_out_of_bag_rows() -> None:
     )
 
 
-def test_warm_start_refuses_what_does_not_fit() -> None:
+def test_warm_start_rejects_fewer_trees_and_other_data() -> None:
     data = make()
     forest = PCTForestClassifier(data.hierarchy, n_estimators=3, warm_start=True)
     forest.fit(data.X, data.y)
-    with pytest.warns(UserWarning, match="adds none"):
+    with pytest.warns(UserWarning, match="adds no trees: there are 3 trees already"):
         forest.fit(data.X, data.y)
-    with pytest.raises(ValueError, match="n_estimators is 2, but warm_start keeps the 3 trees"):
+    with pytest.raises(ValueError, match=r"n_estimators must be at least 3 with .* got 2"):
         forest.set_params(n_estimators=2).fit(data.X, data.y)
-    with pytest.raises(ValueError, match="other features or labels"):
+    with pytest.raises(ValueError, match="X and y must have the same features and labels"):
         forest.set_params(n_estimators=4).fit(data.X[:, :5], data.y)
 
 
@@ -257,15 +257,21 @@ def test_warm_start_refuses_what_does_not_fit() -> None:
         ({"max_features": "cube"}, "max_features must be .*, got 'cube'"),
         ({"max_features": 2.0}, "max_features must be .*, got 2.0"),
         ({"oob_score": "auprc"}, "oob_score must be True, False, .*got 'auprc'"),
-        ({"oob_score": True, "bootstrap": False}, "bootstrap is False"),
+        (
+            {"oob_score": True, "bootstrap": False},
+            "oob_score must be False with bootstrap=F",
+        ),
         ({"criterion": "mse"}, "criterion must be .*, got 'mse'"),
         ({"f_test": 1.5}, "f_test must be .*, got 1.5"),
         ({"max_samples": 0.5, "bootstrap": False}, "max_samples must be None with bootstrap=F"),
-        ({"clus_compat": True, "random_state": np.random.RandomState(0)}, "its RandomSeed"),
-        ({"clus_compat": True, "redraw": True}, "redraw is True, but CLUS draws"),
+        (
+            {"clus_compat": True, "random_state": np.random.RandomState(0)},
+            "must be an integer or None",
+        ),
+        ({"clus_compat": True, "redraw": True}, "redraw must be False with clus_compat=True"),
     ],
 )
-def test_bad_parameters_are_named(settings, message) -> None:
+def test_invalid_parameters_raise_errors(settings, message) -> None:
     data = make()
     with pytest.raises(ValueError, match=message):
         PCTForestClassifier(data.hierarchy, **settings).fit(data.X, data.y)
@@ -277,7 +283,7 @@ from ramify import PCTBaggingClassifier, make_hierarchical_classification
 
 data = make_hierarchical_classification(20_000, 30, n_labels=100, random_state=0)
 forest = PCTBaggingClassifier(data.hierarchy, n_estimators=10_000, n_jobs={n_jobs})
-signal.signal(signal.SIGINT, signal.default_int_handler)  # may be ignored by inheritance
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent process may have ignored it
 threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
     forest.fit(data.X, data.y)
@@ -290,12 +296,12 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_ctrl_c_stops_all_threads_at_once(n_jobs) -> None:
+def test_ctrl_c_stops_all_threads(n_jobs) -> None:
     script = INTERRUPTED.format(n_jobs=n_jobs)
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
-    # A tree of this size takes seconds, and ten thousand of them hours.
+    # A tree of this size takes seconds, so the whole forest would take hours.
     assert done.stdout == "stopped\n"
 
 
@@ -309,7 +315,7 @@ def test_progress_bar(capsys) -> None:
 
 
 @on_every_ensemble
-def test_importances_find_the_feature_that_matters(ensemble) -> None:
+def test_importances_identify_the_informative_feature(ensemble) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 5))
     y = np.where(X[:, 2] > 0, "a/b", "c")
@@ -321,7 +327,7 @@ def test_importances_find_the_feature_that_matters(ensemble) -> None:
 
 
 @pytest.mark.parametrize("ensemble", [PCTForestClassifier, PCTExtraTreesClassifier])
-def test_redraw_looks_for_a_feature_that_splits(ensemble) -> None:
+def test_redraw_finds_the_only_feature_that_can_be_split(ensemble) -> None:
     rng = np.random.default_rng(0)
     X = np.zeros((60, 20))
     X[:, 7] = rng.normal(size=60)  # all other columns are constant
@@ -331,7 +337,7 @@ def test_redraw_looks_for_a_feature_that_splits(ensemble) -> None:
     assert all(tree.feature[0] == 7 for tree in redrawn.trees_)
     drawn_once = ensemble(**settings).fit(X, y)
     sizes = [tree.feature.size for tree in drawn_once.trees_]
-    assert sizes.count(1) > 10  # 19 of 20 draws find nothing
+    assert sizes.count(1) > 10  # 19 of 20 draws give a constant feature
 
 
 @on_every_ensemble
@@ -357,7 +363,7 @@ def test_frames_with_nominal_columns() -> None:
 
 
 @on_every_ensemble
-def test_predict_answers_in_the_format_of_y(ensemble) -> None:
+def test_predictions_have_the_format_of_y(ensemble) -> None:
     X = [[1.0], [2.0], [3.0], [4.0]]
     paths = ["animal/cat", "animal/cat", "animal/dog", "plant"]
     assert list(ensemble(n_estimators=30, random_state=0).fit(X, paths).predict(X)) == paths

@@ -1,4 +1,4 @@
-"""Forests grow the same trees as CLUS's, from the same random numbers."""
+"""With clus_compat, forests equal those of CLUS, including its random numbers."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def fitted(case: Case) -> PCTForestClassifier | PCTBaggingClassifier:
 
 @requires_oracle
 @on_every_tiny_forest
-def test_forest_has_the_trees_of_clus(case: Case) -> None:
+def test_trees_equal_those_of_clus(case: Case) -> None:
     (expected,) = (
         models for name, models in read_models(case.path(".out")).items() if "Forest" in name
     )
@@ -88,7 +88,7 @@ def test_forest_has_the_trees_of_clus(case: Case) -> None:
 @requires_oracle
 @on_every_tiny_forest
 @pytest.mark.parametrize("part", ["train", "test"])
-def test_forest_predicts_like_clus(case: Case, part: str) -> None:
+def test_predictions_equal_those_of_clus(case: Case, part: str) -> None:
     ending = {"train": ".train.1.pred.arff", "test": ".test.pred.arff"}[part]
     expected = read_predictions(case.path(ending))
     forest = fitted(case)
@@ -100,7 +100,7 @@ def test_forest_predicts_like_clus(case: Case, part: str) -> None:
 @requires_oracle
 @on_every_hmc_forest
 @pytest.mark.parametrize("part", ["train", "test"])
-def test_forest_scores_like_clus(case: Case, part: str) -> None:
+def test_scores_equal_those_of_clus(case: Case, part: str) -> None:
     found = read_measures(case.path(".out"))[part]
     (expected,) = (figures for name, figures in found.items() if "Forest" in name)
     forest = fitted(case)
@@ -111,7 +111,7 @@ def test_forest_scores_like_clus(case: Case, part: str) -> None:
 
 
 @requires_oracle
-def test_out_of_bag_scores_like_clus() -> None:
+def test_out_of_bag_scores_equal_those_of_clus() -> None:
     case = Case("t11_forest", "run_rf")
     forest = fitted(case)
     expected = read_measures(case.path(".oob"))[""]
@@ -127,21 +127,21 @@ def test_out_of_bag_scores_like_clus() -> None:
 
 # ---- real data ---------------------------------------------------------------------------------
 
-# The rest of the records is compared by `python -m benchmarks.ensembles`.
+# `python -m benchmarks.ensembles` compares the remaining records.
 QUICK = ("church_FUN", "pheno_FUN", "pheno_GO", "eisen_FUN", "emotions", "medical", "wq")
 RECORDS = [
     record
     for record in read_results()
     if record["config"] in ("rf50", "bag50", "mlc_rf50") and record["dataset"].startswith(QUICK)
 ]
-# Two categories of one feature mirror each other, and CLUS's roundings choose between them.
+# Two categories of one feature are complementary, and rounding in CLUS breaks the tie.
 TIED = {("church_FUN", "rf50"): 1e-3}
 
 
 @requires_oracle
 @requires_data
 @pytest.mark.parametrize("record", RECORDS, ids=lambda r: f"{r['dataset']}-{r['config']}")
-def test_figures_on_real_data_equal_those_of_clus(record: dict[str, Any]) -> None:
+def test_scores_on_real_data_equal_those_of_clus(record: dict[str, Any]) -> None:
     data = load(record["dataset"])
     forest = real_forest(record["config"], data, n_estimators=50)
     scores = forest.predict_proba(data.X_test)
@@ -159,7 +159,7 @@ def test_figures_on_real_data_equal_those_of_clus(record: dict[str, Any]) -> Non
 
 @requires_oracle
 @requires_data
-def test_forest_on_real_data_has_the_trees_of_clus() -> None:
+def test_trees_on_real_data_equal_those_of_clus() -> None:
     (record,) = (r for r in read_results() if r["config"] == "rf5_models")
     data = load(record["dataset"])
     forest = real_forest("rf50", data, n_estimators=5)

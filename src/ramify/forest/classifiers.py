@@ -11,111 +11,128 @@ __all__ = ["PCTBaggingClassifier", "PCTExtraTreesClassifier", "PCTForestClassifi
 
 
 class PCTForestClassifier(PCTEnsemble):
-    """A random forest of predictive clustering trees for labels that form a hierarchy.
+    """A random forest of predictive clustering trees for hierarchical multi-label classification.
 
-    Every tree predicts all labels. It grows on a bootstrap sample of the rows, and each of its
-    nodes looks at a random subset of the features. The forest predicts the mean of its trees'
-    label shares, so that no label is ever more probable than its parents.
+    Every tree predicts all labels. It is grown on a bootstrap sample of the rows, and considers a
+    random subset of the features at each node. The predicted probabilities are the mean over the
+    trees; a label is never more probable than any of its parents.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
+        treated as flat.
     n_estimators : int
-        The number of trees.
+        Number of trees.
     criterion : str, callable or array-like
-        What a test reduces: "variance" or any other criterion of `PCTClassifier`.
+        The impurity that a test reduces: "variance" or any other criterion of `PCTClassifier`.
     w0 : float
-        Weight of a label relative to its parent: a label at depth d counts w0 ** d.
+        Weight of a label relative to its parent: the weight of a label at depth d is proportional
+        to w0 ** d. With 1, all labels have the same weight.
     weighting : {"avg", "sum", "min", "max"}
-        How the weights of several parents are combined, in a DAG.
+        How to combine the weights derived from several parents if the hierarchy is a DAG.
     max_depth : int, optional
-        The largest number of tests on a path. None: no limit.
+        Maximum depth of the trees: the largest number of tests on a path. None means no limit.
     min_samples_split : int or float
-        A node with fewer rows is not split. A float strictly between 0 and 1 is a share of all
-        training rows, rounded up, and stands for at least 2. A row that was drawn several times
-        is one row here and below; a row that went down several branches for an unknown value
-        counts its share. Without effect with `clus_compat`.
+        Minimum number of rows required to split a node. A float strictly between 0 and 1 is a
+        fraction of all training rows, rounded up, but at least 2. For this and the next
+        parameter, a row drawn several times is counted once, and a row that is sent to several
+        branches because of a missing value is counted fractionally in each of them. Ignored with
+        `clus_compat`.
     min_samples_leaf : int or float
-        The least number of rows on each side of a test, or a share of all training rows, rounded
-        up. Without effect with `clus_compat`.
+        Minimum number of rows in each branch of a test. A float strictly between 0 and 1 is a
+        fraction of all training rows, rounded up. With criterion "gain_ratio", two such branches
+        are sufficient, as in C4.5. Ignored with `clus_compat`.
     min_weight : float
-        The least weight on each side of a test, where a row that was drawn twice counts twice.
+        Minimum sum of sample weights in each branch of a test; a row drawn twice counts twice.
     min_impurity_decrease : float
-        A test must reduce the impurity by this much, weighted by the node's share of all rows.
+        A node is split only if the test reduces the impurity by at least this value, weighted by
+        the node's fraction of all rows.
     max_features : int, float, {"sqrt", "log2"}, optional
-        How many of D features, or which share of them, a node looks at, drawn anew in every
-        node: "sqrt" is ⌊√D⌋ + 1, "log2" is ⌊log2 D⌋ + 1, None is all.
+        Number of features, or fraction of all D features, to consider at a node. They are drawn
+        anew for every node. "sqrt" means ⌊√D⌋ + 1, "log2" means ⌊log2 D⌋ + 1, and None means all.
     redraw : bool
-        What a node does in which none of the features it drew makes a test: become a leaf, as in
-        CLUS, or go on drawing until one does. The latter gives larger trees, for the better where
-        most columns are constant in most nodes, as with bags of words.
+        Whether to draw more features if none of those drawn for a node gives a valid test. If
+        False, the node becomes a leaf, as in CLUS. True gives larger trees, and helps if most
+        features are constant in most nodes, as in bag-of-words data.
     f_test : float, optional
-        Significance level of an F-test that every test must pass; None: no such test. One level
-        only: a list to choose from is for a single `PCTClassifier`.
+        Significance level of an F-test that every split must pass; None means no test. Unlike
+        `PCTClassifier`, ensembles do not accept a list of levels.
     threshold_at : {"midpoint", "observed"}, optional
-        Whether thresholds lie halfway between two neighbouring values, or at the lower one. None
-        is "midpoint", and "observed" with `clus_compat`.
+        Whether a threshold is halfway between two neighbouring values or equal to the lower one.
+        None means "midpoint", or "observed" with `clus_compat`.
     nominal_tests : {"subset", "single", "nary"}
         Tests of nominal features; see `PCTClassifier`.
     bootstrap : bool
-        Whether each tree grows on a sample drawn with replacement, or on all rows.
+        Whether to grow each tree on a sample of the rows drawn with replacement, or on all rows.
     max_samples : int or float, optional
-        The number of draws, or their number as a share of the rows. None: as many as rows.
+        Number of rows to draw for each tree, or this number as a fraction of all rows. None draws
+        as many rows as there are.
     oob_score : bool, str or callable
-        Whether to predict each row by the trees that did not draw it, and with which measure to
-        judge these predictions: True for `ramify.metrics.pooled_auprc`, the name of another
-        measure there, or a function of (truth, scores). A measure with an argument `y_pred` is
-        given label sets instead of scores.
+        Whether to evaluate the predictions for each row by the trees that did not draw it, and
+        with which measure: True means `ramify.metrics.pooled_auprc`, a string the measure of this
+        name in `ramify.metrics`, and a callable is a function of (truth, scores). A function with
+        an argument `y_pred` is called with label sets instead of scores.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns of X as a mask, positions or names. Text and categorical columns of a
-        data frame are nominal anyway; in an array cells of nominal columns are codes 0, 1, ….
+        The nominal features, as a boolean mask, indices or column names. String and categorical
+        columns of a data frame are always nominal. Nominal columns of an array must contain
+        integer codes 0, 1, ….
     label_weight : {"balanced"}, array-like of shape (n_labels,) or dict of label to float, \
             optional
-        Factors on the labels' weights in `criterion`; see `PCTClassifier`. "balanced" counts all
-        training rows, not those that a tree has drawn.
+        Factors by which to multiply the label weights in `criterion`; see `PCTClassifier`.
+        "balanced" is computed from all training rows, not from the sample of a tree.
     class_weight : {"balanced"} or dict of label to float, optional
-        scikit-learn's name of `label_weight`. Only one of them may be given.
+        Alias of `label_weight`, for compatibility with scikit-learn. Set at most one of the two.
     warm_start : bool
-        Whether `fit` keeps the trees of an earlier fit and adds those that are missing to
-        `n_estimators`. With the same data this gives the same forest as growing it at once.
+        Whether to keep the trees of the previous call to `fit` and only add trees until there are
+        `n_estimators`. With the same data, the result equals a forest grown at once.
     n_jobs : int, optional
-        The number of threads, -1 for all cores. Trees and predictions do not depend on it.
+        Number of threads; -1 means all cores. The result does not depend on it.
     random_state : int, RandomState instance or None
-        Decides the samples and the subsets of features.
+        Controls the bootstrap samples and the features drawn at each node. Pass an int for
+        reproducible results.
     verbose : bool
-        Whether to show a progress bar (needs the package rich).
+        Whether to show a progress bar (requires rich).
     clus_compat : bool
-        Whether to grow CLUS's own forest, tree by tree: see `PCTClassifier`, and with
-        `random_state` as its RandomSeed. "sqrt", "log2" and shares are then rounded up.
+        Whether to reproduce the forests of CLUS exactly, tree by tree; see `PCTClassifier`.
+        `random_state` is then RandomSeed in CLUS, and "sqrt", "log2" and fractions of
+        `max_features` are rounded up.
 
     Attributes
     ----------
     trees_ : list of ramify._core.Tree
         The trees as flat arrays.
     estimators_ : list of PCTClassifier
-        The same trees as classifiers.
+        The same trees as fitted classifiers.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
     n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if X was a data frame with string names.
-    feature_importances_ : ndarray of shape (n_features,)
-        Each feature's part of the impurity that the trees remove, the mean over trees.
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features seen during `fit`. Defined only if X was a data frame with string
+        column names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Impurity-based feature importances: the mean of the importances in the trees.
     oob_score_ : float
-        The measure of `oob_score` for the out-of-bag predictions: for True the area under the
-        pooled precision-recall curve, `ramify.metrics.pooled_auprc`. It is not the accuracy that
-        `score` returns, nor scikit-learn's `oob_score_`.
+        Out-of-bag score by the measure in `oob_score`. With True, it is the area under the pooled
+        precision-recall curve, `ramify.metrics.pooled_auprc`, and not the accuracy as in `score`
+        and in scikit-learn. Defined only if `oob_score` is set.
     oob_decision_function_ : ndarray of shape (n, n_labels)
-        Those predictions, NaN for a row that every tree has drawn.
+        Out-of-bag predictions: the mean over the trees that did not draw the row, NaN for a row
+        drawn by every tree. Defined only if `oob_score` is set.
 
     See Also
     --------
-    PCTBaggingClassifier : The same with all features in every node.
-    PCTExtraTreesClassifier : Random thresholds, no bootstrap.
+    PCTClassifier : A single predictive clustering tree.
+    PCTBaggingClassifier : The same, but all features are considered at every node.
+    PCTExtraTreesClassifier : Random thresholds, without bootstrap samples by default.
+
+    References
+    ----------
+    D. Kocev, C. Vens, J. Struyf and S. Džeroski. Tree ensembles for predicting structured outputs.
+    Pattern Recognition 46, 2013.
 
     Examples
     --------
@@ -188,24 +205,27 @@ class PCTForestClassifier(PCTEnsemble):
 
 
 class PCTBaggingClassifier(PCTEnsemble):
-    """Bagged predictive clustering trees for labels that form a hierarchy.
+    """Bagged predictive clustering trees for hierarchical multi-label classification.
 
-    Every tree grows on a bootstrap sample of the rows and looks at all features. The prediction
-    is the mean of the trees' label shares, so that no label is more probable than its parents.
+    Every tree predicts all labels. It is grown on a bootstrap sample of the rows, and considers
+    all features at each node. The predicted probabilities are the mean over the trees; a label is
+    never more probable than any of its parents.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
+        treated as flat.
     n_estimators : int
-        The number of trees.
+        Number of trees.
     criterion, w0, weighting, max_depth, min_samples_split, min_samples_leaf, min_weight, \
     min_impurity_decrease, f_test, threshold_at, nominal_tests
         As in `PCTForestClassifier`.
     max_samples : int or float, optional
-        The number of draws, or their number as a share of the rows. None: as many as rows.
+        Number of rows to draw for each tree, or this number as a fraction of all rows. None draws
+        as many rows as there are.
     oob_score : bool, str or callable
-        Whether to predict each row by the trees that did not draw it, and how to judge that; see
+        Whether to compute out-of-bag predictions, and the measure to evaluate them with; see
         `PCTForestClassifier`.
     categorical_features, label_weight, class_weight, warm_start, n_jobs, random_state, verbose, \
     clus_compat
@@ -282,23 +302,27 @@ class PCTBaggingClassifier(PCTEnsemble):
 
 
 class PCTExtraTreesClassifier(PCTEnsemble):
-    """Extremely randomised predictive clustering trees for labels that form a hierarchy.
+    """Extremely randomised predictive clustering trees (extra trees).
 
-    Every node draws a subset of the features and one threshold for each, uniform between the
-    smallest and the largest value in the node (for a nominal feature, a random set of
-    categories), and takes the best of these tests. Trees grow on all rows by default.
+    An ensemble for hierarchical multi-label classification in which every tree predicts all
+    labels. Each node draws a subset of the features and one random test per feature, and uses the
+    best of these tests. The threshold for a numeric feature is uniform between its smallest and
+    largest value in the node; for a nominal feature, a random set of categories is drawn. By
+    default, trees are grown on all rows. The predicted probabilities are the mean over the trees;
+    a label is never more probable than any of its parents.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
+        treated as flat.
     n_estimators : int
-        The number of trees.
+        Number of trees.
     criterion, w0, weighting, max_depth, min_samples_split, min_samples_leaf, min_weight, \
     min_impurity_decrease, max_features, redraw, f_test, nominal_tests
         As in `PCTForestClassifier`.
     bootstrap : bool
-        Whether each tree grows on a sample drawn with replacement, or on all rows.
+        Whether to grow each tree on a sample of the rows drawn with replacement, or on all rows.
     max_samples, oob_score, categorical_features, label_weight, class_weight, warm_start, \
     n_jobs, random_state, verbose
         As in `PCTForestClassifier`.
@@ -311,11 +335,10 @@ class PCTExtraTreesClassifier(PCTEnsemble):
 
     Notes
     -----
-    Of the parameters of `PCTForestClassifier` two are missing. `threshold_at` chooses between
-    positions of a threshold between two neighbouring values, but thresholds are drawn here.
-    `clus_compat` reproduces trees of CLUS, whose extra trees draw from other random numbers.
-    `nominal_tests` must be "subset" or "nary", since a random test of a nominal feature draws a
-    set of categories.
+    Two parameters of `PCTForestClassifier` are not available. `threshold_at` does not apply to
+    thresholds that are drawn at random, and `clus_compat` is not possible because the extra trees
+    of CLUS use a different random number generator. `nominal_tests` must be "subset" or "nary",
+    because a random test of a nominal feature draws a set of categories.
 
     Examples
     --------

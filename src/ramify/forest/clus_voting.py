@@ -1,4 +1,4 @@
-"""How CLUS's forests vote on flat labels: shares for and against a label are summed apart."""
+"""Voting in the forests of CLUS on flat labels, with separate sums for and against a label."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ __all__ = ["multilabel_votes"]
 
 
 def multilabel_votes(trees: list[_core.Tree], X: Any, n_labels: int) -> NDArray[np.float64]:
-    """Return the votes of CLUS's multi-label mode, equal to the last digit.
+    """Return the votes of the multi-label mode of CLUS, equal to the last digit.
 
-    The mean share of a label would do but for rounding, which decides which scores are equal and
-    so moves areas under curves. CLUS adds up c / W and (W - c) / W, where c of W rows of a leaf
-    have the label, and divides the first sum by both.
+    The votes equal the mean prediction of the trees, except for rounding, which determines which
+    scores are tied and therefore affects areas under curves. CLUS sums c / W and (W - c) / W over
+    the trees, where c of the W rows in a leaf have the label, and divides the first sum by the
+    total of both.
 
     Parameters
     ----------
     trees : list of Tree
-        The members.
+        The trees of the forest.
     X : ndarray or sparse matrix
-        Rows as `read_features` returns them.
+        Rows, as returned by `read_features`.
     n_labels : int
-        The number of labels.
+        Number of labels.
 
     Returns
     -------
@@ -44,7 +45,7 @@ def multilabel_votes(trees: list[_core.Tree], X: Any, n_labels: int) -> NDArray[
         leaf = tree.apply_csr(*csr_parts(X)) if sparse.issparse(X) else tree.apply(X)
         total = tree.weight[leaf][:, None]
         count = share * total
-        # Rows of weight 1 give whole counts, which the product may miss by a rounding.
+        # Counts are integers if all rows have weight 1; undo the rounding error of the product.
         whole = np.rint(count)
         count = np.where(np.isclose(count, whole, rtol=1e-12, atol=1e-12), whole, count)
         votes_for += share

@@ -1,4 +1,4 @@
-"""What forests, bagging and extra trees share: growing, voting and out-of-bag scores."""
+"""Base class of forests, bagging and extra trees: growing, voting, out-of-bag scores."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ _SHARED_PARAMETERS = tuple(
     for name in PCTClassifier().get_params(deep=False)
     if name not in ("splitter", "n_jobs", "random_state")
 )
-"""Parameters of trees that an ensemble sets for all of its trees, if it has them."""
+"""Parameters that an ensemble passes on to its trees, if it has them."""
 
 
 class PCTEnsemble(HierarchicalClassifier):
-    """Base of the ensembles of predictive clustering trees.
+    """Base class of the ensembles of predictive clustering trees.
 
-    Its trees have the parameters that a subclass shares with `PCTClassifier`.
+    All parameters that a subclass has in common with `PCTClassifier` are passed on to the trees.
     """
 
     n_estimators: int
@@ -72,24 +72,26 @@ class PCTEnsemble(HierarchicalClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Numbers, NaN where unknown; categorical and text columns of a data frame are nominal.
+            Training rows. NaN marks missing values; string and categorical columns of a data
+            frame are nominal.
         y : array-like
-            n label sets in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
-            The weights of the rows; a row drawn twice counts twice its weight.
+            Sample weights. They do not affect which rows are drawn; a row drawn twice has twice
+            its weight.
 
         Returns
         -------
         PCTEnsemble
-            Itself.
+            The fitted classifier.
         """
         kept = self._kept_trees()
-        known = (self.n_features_in_, self.hierarchy_) if kept else None
+        previous = (self.n_features_in_, self.hierarchy_) if kept else None
         X, encoded, weights = self._read_training(X, y, sample_weight, clus_order=self._clus)
-        if known is not None and known != (self.n_features_in_, encoded.hierarchy):
+        if previous is not None and previous != (self.n_features_in_, encoded.hierarchy):
             raise ValueError(
-                "warm_start adds trees to those of an earlier fit, but X or y has other features "
-                "or labels than there. Give the same, or set warm_start=False."
+                "X and y must have the same features and labels as in the previous fit with "
+                "warm_start=True. Pass the same data, or set warm_start=False."
             )
         self._grow(X, encoded, weights, kept)
         return self
@@ -99,14 +101,14 @@ class PCTEnsemble(HierarchicalClassifier):
         return bool(getattr(self, "clus_compat", False))
 
     def _kept_trees(self) -> list[_core.Tree]:
-        """Return the trees that this fit goes on from."""
+        """Return the trees of the previous fit that this fit keeps."""
         if not self.warm_start or not hasattr(self, "trees_"):
             return []
         if self.n_estimators < len(self.trees_):
             raise ValueError(
-                f"n_estimators is {self.n_estimators}, but warm_start keeps the "
-                f"{len(self.trees_)} trees of the earlier fit. Raise n_estimators, or set "
-                "warm_start=False."
+                f"n_estimators must be at least {len(self.trees_)} with warm_start=True, the "
+                f"number of trees in the previous fit, got {self.n_estimators}. Increase "
+                "n_estimators, or set warm_start=False."
             )
         return self.trees_
 
@@ -122,7 +124,7 @@ class PCTEnsemble(HierarchicalClassifier):
     ) -> None:
         member, single_label = make_member(self), self.format_.single_label
         plan = plan_growth(member, self.hierarchy_, X.shape[1], single_label=single_label)
-        # Shares are of all rows, not of those that a member has drawn, as in scikit-learn.
+        # As in scikit-learn, fractions refer to all rows, not to the sample of a tree.
         plan = plan.for_rows(int(np.count_nonzero(weights > 0)))
         label_weights = weigh_labels(member, self.hierarchy_, encoded.Y, weights)
         data = TrainingData(
@@ -144,7 +146,7 @@ class PCTEnsemble(HierarchicalClassifier):
             self.trees_ = [*kept, *grown]
         else:
             warnings.warn(
-                "warm_start found as many trees as n_estimators asks for, and adds none. Raise "
+                f"warm_start=True adds no trees: there are {len(kept)} trees already. Increase "
                 "n_estimators to grow more.",
                 UserWarning,
                 stacklevel=3,
@@ -159,18 +161,18 @@ class PCTEnsemble(HierarchicalClassifier):
             return 0
         if not isinstance(self.random_state, int | np.integer):
             raise ValueError(
-                f"random_state is {self.random_state!r}, but clus_compat draws CLUS's numbers "
-                "from its RandomSeed. Give a whole number, or None for 0."
+                "random_state must be an integer or None with clus_compat=True, got "
+                f"{self.random_state!r}. Pass the RandomSeed of CLUS; None means 0."
             )
         return int(self.random_state)
 
     def _sampling(self, labelled: NDArray[np.bool_]) -> Sampling:
-        """Return how rows are drawn; CLUS draws those without labels apart."""
+        """Return how to draw rows; CLUS draws rows without labels separately."""
         n_draws = count_draws(self.max_samples, len(labelled)) if self.bootstrap else None
         if not self._clus:
             return Sampling(len(labelled), n_draws)
         if self.criterion != "variance":
-            # In multi-label mode a row without labels is known to have none.
+            # In multi-label mode, rows without labels are negatives of all labels.
             labelled = np.ones_like(labelled)
         return ClusSampling(len(labelled), n_draws, labelled)
 
@@ -180,18 +182,18 @@ class PCTEnsemble(HierarchicalClassifier):
         scores = np.full(Y.shape, np.nan)
         self._vote(X, scores, left_out)
         self.oob_decision_function_ = scores
-        judged = np.asarray(left_out.any(axis=0))
-        if not judged.all():
+        has_votes = np.asarray(left_out.any(axis=0))
+        if not has_votes.all():
             warnings.warn(
-                f"{int((~judged).sum())} of {len(judged)} rows were drawn by every tree, so that "
-                "they have no out-of-bag prediction. Grow more trees.",
+                f"{int((~has_votes).sum())} of {len(has_votes)} rows were drawn by every tree and "
+                "have no out-of-bag prediction. Increase n_estimators.",
                 UserWarning,
                 stacklevel=4,
             )
-        if not judged.any():
+        if not has_votes.any():
             self.oob_score_ = float("nan")
             return
-        rows = np.flatnonzero(judged)
+        rows = np.flatnonzero(has_votes)
         self.oob_score_ = measure_scores(
             read_measure(self.oob_score),
             Y[rows],
@@ -203,7 +205,7 @@ class PCTEnsemble(HierarchicalClassifier):
     def _vote(
         self, X: Any, out: NDArray[np.float64], voters: NDArray[np.uint8] | None = None
     ) -> None:
-        """Write the mean of the trees' label shares; 0 in `voters`: the tree has no say."""
+        """Write the mean prediction to `out`; a tree is left out for rows with 0 in `voters`."""
         n_threads = count_threads(self.n_jobs)
         if sparse.issparse(X):
             _core.vote_csr(self.trees_, *csr_parts(X), out, self._clus, n_threads, voters)
@@ -219,18 +221,18 @@ class PCTEnsemble(HierarchicalClassifier):
         return scores
 
     def apply(self, X: Any) -> NDArray[np.int32]:
-        """Return the number of the leaf that each row reaches in each tree.
+        """Return the index of the leaf that each row reaches in each tree.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Rows with the same features as in `fit`.
 
         Returns
         -------
         ndarray of int32, shape (n, n_estimators)
-            Node numbers. Where a value is unknown the row follows the larger branch here, though
-            its prediction mixes both.
+            Node indices. A row with a missing value follows the largest branch here, whereas its
+            prediction combines all branches.
         """
         check_is_fitted(self)
         X = read_features(self, X, self.schema_)
@@ -241,7 +243,7 @@ class PCTEnsemble(HierarchicalClassifier):
 
     @property
     def estimators_(self) -> list[PCTClassifier]:
-        """The members, each a fitted PCTClassifier."""
+        """The trees, each as a fitted PCTClassifier."""
         check_is_fitted(self)
         members = []
         for tree in self.trees_:
@@ -253,7 +255,7 @@ class PCTEnsemble(HierarchicalClassifier):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's part of the impurity that the trees remove, the mean over trees."""
+        """Impurity-based feature importances: the mean of the importances in the trees."""
         check_is_fitted(self)
         total = np.zeros(self.n_features_in_)
         for member in self.estimators_:
@@ -271,17 +273,16 @@ class PCTEnsemble(HierarchicalClassifier):
         if "trees_" in fitted:
             for tree in self.trees_:
                 check_tree_fits(tree, self.n_features_in_, self.hierarchy_.n_labels)
-            self._seed = int(seed)  # with which warm_start goes on
+            self._seed = int(seed)  # required by warm_start
 
 
 def check_ensemble(ensemble: PCTEnsemble) -> None:
-    """Raise ValueError or TypeError for parameters that make no ensemble."""
+    """Raise an error if a parameter of an ensemble is invalid."""
     check_number("n_estimators", ensemble.n_estimators, 1, whole=True)
     if is_list(ensemble.f_test):
         raise ValueError(
-            f"f_test must be one level in an ensemble, got {ensemble.f_test!r}: only a single "
-            "PCTClassifier chooses from a list. Pass one level, or search for it with "
-            "scikit-learn's GridSearchCV."
+            f"f_test must be a single level in an ensemble, got {ensemble.f_test!r}: only "
+            "PCTClassifier accepts a list. Pass one level, or use scikit-learn's GridSearchCV."
         )
     if ensemble.f_test is not None:
         check_number("f_test", ensemble.f_test, 1e-12, 1)
@@ -293,8 +294,8 @@ def check_ensemble(ensemble: PCTEnsemble) -> None:
         )
     if ensemble.oob_score and not ensemble.bootstrap:
         raise ValueError(
-            "oob_score needs rows that a tree has not seen, but bootstrap is False. Set "
-            "bootstrap=True, or oob_score=False."
+            f"oob_score must be False with bootstrap=False, got {ensemble.oob_score!r}: all trees "
+            "use all rows. Set bootstrap=True, or oob_score=False."
         )
     read_measure(ensemble.oob_score)
     check_tree(make_member(ensemble))
@@ -315,16 +316,16 @@ def make_member(ensemble: PCTEnsemble) -> PCTClassifier:
 
 
 def grow_in_turn(ensemble: PCTEnsemble, data: TrainingData, plan: GrowthPlan) -> None:
-    """Grow an ensemble's trees one after another on prepared data, instead of calling `fit`.
+    """Grow the trees of an ensemble sequentially on converted data, instead of calling `fit`.
 
     Parameters
     ----------
     ensemble : PCTEnsemble
-        Receives the trees; the caller sets what `fit` reads from X and y.
+        Receives the trees. The caller sets the attributes that `fit` derives from X and y.
     data : TrainingData
-        What all trees learn from.
+        The training data of all trees.
     plan : GrowthPlan
-        How a tree grows, but for its seed.
+        How to grow a tree; its seed is ignored.
     """
     n_rows = data.n_rows if data.rows is None else len(data.rows)
     sampling = ensemble._sampling(np.ones(n_rows, dtype=bool))

@@ -1,4 +1,4 @@
-"""Growing the members of an ensemble: their rows, their seeds, and the threads that grow them."""
+"""Grow the trees of an ensemble in parallel, each with its own sample of rows and its seed."""
 
 from __future__ import annotations
 
@@ -29,28 +29,29 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which rows each member learns from, and how the rest of its draws are seeded.
+    """How to draw the rows and seeds of the trees.
 
     Attributes
     ----------
     n_rows : int
-        The number of training rows.
+        Number of training rows.
     n_draws : int or None
-        Draws with replacement per member; None: every member learns from all rows.
+        Number of rows to draw with replacement for each tree. None means that every tree is grown
+        on all rows.
     """
 
     n_rows: int
     n_draws: int | None
 
     def seeds(self, random_seed: int, n_members: int) -> list[int]:
-        """Return one seed per member; a longer list starts with the shorter one.
+        """Return one seed per tree; the first seeds do not depend on `n_members`.
 
         Parameters
         ----------
         random_seed : int
             The seed of the ensemble.
         n_members : int
-            How many seeds.
+            Number of seeds.
 
         Returns
         -------
@@ -61,7 +62,7 @@ class Sampling:
         return [int(word) for word in words]
 
     def draw(self, seed: int) -> tuple[NDArray[np.int32] | None, int]:
-        """Draw a member's rows.
+        """Draw the rows of a tree.
 
         Parameters
         ----------
@@ -71,16 +72,16 @@ class Sampling:
         Returns
         -------
         counts : ndarray of shape (n_rows,) or None
-            How often each row was drawn; None stands for once each.
+            How many times each row was drawn; None means once each.
         seed : int
-            What seeds the member's further draws.
+            Seed for the remaining random choices of the tree.
         """
         if self.n_draws is None:
             return None, seed
         return _core.bootstrap(seed, self.n_rows, self.n_draws), seed
 
     def left_out(self, seeds: list[int]) -> NDArray[np.uint8]:
-        """Return which rows each member did not draw, 1 for those, a row per member."""
+        """Return an indicator matrix of the rows not drawn, with one row per tree."""
         mask = np.zeros((len(seeds), self.n_rows), dtype=np.uint8)
         for member, seed in zip(mask, seeds, strict=True):
             counts, _ = self.draw(seed)
@@ -91,12 +92,11 @@ class Sampling:
 
 @dataclass(frozen=True)
 class ClusSampling(Sampling):
-    """The same with CLUS's random numbers.
+    """How CLUS draws the rows and seeds of the trees.
 
-    Every member has five generators. The fourth draws the bootstrap sample and goes on with the
-    features of the nodes. If some rows have no labels, the second generator draws the sample
-    instead: first from the rows with labels as many as there are, then from the others, which it
-    numbers from the last to the first.
+    Every tree has five generators. The fourth one draws the bootstrap sample and then the features
+    at the nodes. If some rows have no labels, the second generator draws the sample instead: first
+    as many rows with labels as there are, then rows without labels, in reverse order.
 
     Attributes
     ----------
@@ -107,12 +107,12 @@ class ClusSampling(Sampling):
     labelled: NDArray[np.bool_]
 
     def seeds(self, random_seed: int, n_members: int) -> list[int]:
-        """Return the seed of each member's generators."""
+        """Return the seed for the generators of each tree."""
         random = JavaRandom(random_seed)
         return [random.next_int() for _ in range(n_members)]
 
     def draw(self, seed: int) -> tuple[NDArray[np.int32] | None, int]:
-        """Draw a member's rows; the second answer is the state of the fourth generator."""
+        """Draw the rows of a tree; the second result is the state of the fourth generator."""
         random = JavaRandom(seed)
         states = [JavaRandom(random.next_int()).state for _ in range(5)]
         if self.n_draws is None:
@@ -166,30 +166,30 @@ def grow_members(
     Parameters
     ----------
     data : TrainingData
-        What all trees learn from.
+        The training data of all trees.
     plan : GrowthPlan
-        How a tree grows, but for its seed.
+        How to grow a tree; its seed is ignored.
     sampling : Sampling
-        Which rows each tree gets.
+        How to draw the rows of each tree.
     seeds : list of int
-        Some of ``sampling.seeds``.
+        Seeds returned by ``sampling.seeds``.
     n_jobs : int, optional
-        Threads, or workers of whatever backend ``joblib.parallel_config`` chose.
+        Number of threads, or of workers of the backend set by ``joblib.parallel_config``.
     verbose : bool
         Whether to show a progress bar.
 
     Returns
     -------
     list of Tree
-        In the order of the seeds.
+        The trees, in the order of the seeds.
     """
-    _ = data.dataset, data.labels  # here, once, rather than in every thread
+    _ = data.dataset, data.labels  # compute these here once, not in every thread
     tasks = (delayed(grow_member)(data, plan, sampling, seed) for seed in seeds)
     grown = in_parallel(tasks, n_jobs=n_jobs, prefer="threads", shared=[data])
     try:
         return list(track(grown, len(seeds), "Growing trees", shown=verbose))
     except BaseException:
-        # Ctrl-C reaches the main thread only.
+        # KeyboardInterrupt is raised in the main thread only.
         data.stop.set()
         raise
 
@@ -200,13 +200,13 @@ def grow_member(data: TrainingData, plan: GrowthPlan, sampling: Sampling, seed: 
     Parameters
     ----------
     data : TrainingData
-        What all trees learn from.
+        The training data of all trees.
     plan : GrowthPlan
-        How a tree grows, but for its seed.
+        How to grow a tree; its seed is ignored.
     sampling : Sampling
-        Draws the tree's rows.
+        How to draw the rows of the tree.
     seed : int
-        One of ``sampling.seeds``.
+        A seed returned by ``sampling.seeds``.
 
     Returns
     -------

@@ -45,7 +45,8 @@ class PCTClassifier(HierarchicalClassifier):
 "euclidean"}, callable or array-like of shape (n_sets, n_sets)
         The impurity that a test reduces.
 
-        Summed over the labels, with their weights; p is the fraction of rows with a label:
+        These are sums over the labels, weighted by the label weights; p is the fraction of rows
+        with a label:
 
         - "variance": the variance p(1 - p), the criterion of Clus-HMC.
         - "gini": the Gini index, which is twice the variance.
@@ -55,8 +56,8 @@ class PCTClassifier(HierarchicalClassifier):
           as in C4.5. The test of a feature is the one with the largest gain, and only features
           whose gain is at least the mean compete.
 
-        Half the mean squared distance between the label sets A and B of two rows, where ``|A|``
-        is the sum of the weights of the labels in A:
+        These are half the mean squared distance between the label sets A and B of two rows, where
+        ``|A|`` is the sum of the weights of the labels in A:
 
         - "hamming": ``|A∪B| - |A∩B|``.
         - "jaccard": the Hamming distance divided by ``|A∪B|``.
