@@ -1,4 +1,4 @@
-"""The boosted classifiers: switches, when learning ends, predictions, threads."""
+"""Boosted classifiers: switches, stopping, predictions, threads and errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def problem():
 # ---- the method ----------------------------------------------------------------------------
 
 
-def test_the_switches_all_off_give_adaboost_mh(problem):
+def test_all_switches_off_give_adaboost_mh(problem):
     plain = AdaBoostMHClassifier(TREE, n_estimators=15).fit(*problem)
     off = HierarchicalAdaBoostMHClassifier(
         TREE, costs="uniform", top_down=False, inherit_mistakes=False, n_estimators=15
@@ -56,8 +56,8 @@ def test_each_switch_changes_the_model(problem, change):
     )
 
 
-def test_first_round_is_that_of_a_tree_for_each_label():
-    """With weights all equal a stump has the error of scikit-learn's best one at most."""
+def test_first_round_is_as_good_as_a_stump_of_scikit_learn():
+    """With equal weights, the error of a stump is at most that of scikit-learn's best stump."""
     X, Y = make_problem()
     model = AdaBoostMHClassifier(TREE, n_estimators=1).fit(X, Y)
     votes = model.decision_function(X) > 0
@@ -86,13 +86,13 @@ def test_deeper_trees_fit_better(problem):
     assert losses[1] < losses[0]
 
 
-def test_own_costs(problem):
+def test_custom_costs(problem):
     as_shared = HierarchicalAdaBoostMHClassifier(TREE, costs=TREE.costs(), n_estimators=5)
     shared = HierarchicalAdaBoostMHClassifier(TREE, n_estimators=5).fit(*problem)
     np.testing.assert_array_equal(as_shared.fit(*problem).alphas_, shared.alphas_)
 
 
-# ---- when learning ends --------------------------------------------------------------------
+# ---- stopping ------------------------------------------------------------------------------
 
 
 def test_a_perfect_round_is_kept_and_is_the_last():
@@ -109,7 +109,7 @@ def test_a_round_no_better_than_chance_is_not_kept():
     assert list(model.staged_predict(np.zeros((2, 1)))) == []
 
 
-def test_relaxed_rounds_go_on_where_corrected_ones_stall():
+def test_relaxed_rounds_continue_where_corrected_rounds_stop():
     X, Y = make_problem(n=150, seed=3)
     stopped = HierarchicalAdaBoostMHClassifier(TREE, at_chance="stop", n_estimators=80).fit(X, Y)
     relaxed = HierarchicalAdaBoostMHClassifier(TREE, n_estimators=80).fit(X, Y)
@@ -121,7 +121,7 @@ def test_relaxed_rounds_go_on_where_corrected_ones_stall():
     assert not relaxed.rounds_.top_down[n]
 
 
-def test_early_stopping_keeps_the_rounds_with_the_least_loss():
+def test_early_stopping_keeps_the_rounds_with_the_smallest_loss():
     X, Y = make_problem(n=200)
     Y = Y[np.random.default_rng(0).permutation(200)]  # nothing to learn
     model = HierarchicalAdaBoostMHClassifier(
@@ -133,7 +133,7 @@ def test_early_stopping_keeps_the_rounds_with_the_least_loss():
     assert len(model.edges_) == len(model.alphas_) == model.n_rounds_
 
 
-def test_validation_losses_are_those_of_the_rows_kept_apart(problem):
+def test_validation_losses_are_computed_on_the_held_out_rows(problem):
     X, Y = problem
     model = HierarchicalAdaBoostMHClassifier(
         TREE, n_estimators=6, early_stopping=True, validation_fraction=0.2, random_state=1
@@ -147,7 +147,7 @@ def test_validation_losses_are_those_of_the_rows_kept_apart(problem):
     np.testing.assert_allclose(model.validation_losses_[: model.n_rounds_], expected)
 
 
-def test_interruption_keeps_the_rounds_so_far(problem, monkeypatch):
+def test_interruption_keeps_the_completed_rounds(problem, monkeypatch):
     full = AdaBoostMHClassifier(TREE, n_estimators=8).fit(*problem)
     add_round, calls = BoostedClassifier._add_round, []
 
@@ -159,7 +159,7 @@ def test_interruption_keeps_the_rounds_so_far(problem, monkeypatch):
 
     monkeypatch.setattr(BoostedClassifier, "_add_round", interrupted)
     model = AdaBoostMHClassifier(TREE, n_estimators=8)
-    with pytest.warns(UserWarning, match="keeps the 3 rounds so far"):
+    with pytest.warns(UserWarning, match="The 3 rounds completed so far are kept"):
         model.fit(*problem)
     assert model.stop_reason_ == "interrupted"
     np.testing.assert_array_equal(model.alphas_, full.alphas_[:3])
@@ -168,20 +168,20 @@ def test_interruption_keeps_the_rounds_so_far(problem, monkeypatch):
         AdaBoostMHClassifier(TREE).fit(*problem)
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers of POSIX")
-def test_ctrl_c_reaches_the_kernel():
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="requires POSIX timers")
+def test_ctrl_c_interrupts_native_code():
     def interrupt(*_):
         raise KeyboardInterrupt
 
     X, Y = make_problem(n=20_000, n_features=200)  # a round takes a while
-    # An alarm, because who runs the tests in the background may ignore SIGINT.
+    # Use SIGALRM, because SIGINT may be ignored if the tests run in the background.
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.5)
-        with pytest.warns(UserWarning, match="rounds so far"):
+        with pytest.warns(UserWarning, match="rounds completed so far"):
             AdaBoostMHClassifier(TREE, n_estimators=100_000, n_jobs=2).fit(X, Y)
     except KeyboardInterrupt:
-        pass  # not even the first round was done
+        pass  # the first round was not completed
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -190,7 +190,7 @@ def test_ctrl_c_reaches_the_kernel():
 # ---- predictions ---------------------------------------------------------------------------
 
 
-def test_probabilities_are_the_link_of_the_margins_and_predictions_their_sign(problem):
+def test_probabilities_are_logistic_and_predictions_are_signs_of_margins(problem):
     X, Y = problem
     model = AdaBoostMHClassifier(TREE, n_estimators=40).fit(X, Y)
     margins = model.decision_function(X)
@@ -204,7 +204,7 @@ def test_probabilities_are_the_link_of_the_margins_and_predictions_their_sign(pr
         np.testing.assert_array_equal(predicted, positive[:, lineage].all(axis=1))
 
 
-def test_the_last_stage_is_the_prediction(problem):
+def test_last_stage_equals_the_prediction(problem):
     X, Y = problem
     model = HierarchicalAdaBoostMHClassifier(TREE, n_estimators=12).fit(X, Y)
     *_, margins = model.staged_decision_function(X)
@@ -228,7 +228,7 @@ def test_two_classes_have_one_margin_as_in_scikit_learn(problem):
 
 @pytest.mark.parametrize("shared_test", [False, True])
 @pytest.mark.parametrize("max_depth", [1, 2])
-def test_threads_change_nothing(shared_test, max_depth):
+def test_number_of_threads_does_not_change_the_model(shared_test, max_depth):
     hierarchy = Hierarchy.from_paths([f"{k % 5}/{k}" for k in range(40)])
     X, Y = make_problem(n=2500, n_features=8, hierarchy=hierarchy)
     X[::7, 3] = np.nan
@@ -244,7 +244,7 @@ def test_threads_change_nothing(shared_test, max_depth):
         np.testing.assert_array_equal(model.decision_function(X), models[0].decision_function(X))
 
 
-def test_single_precision_and_sparse_rows_are_predicted_alike(problem):
+def test_single_precision_and_sparse_rows_give_the_same_predictions(problem):
     X, Y = problem
     X = np.where(abs(X) < 0.5, 0.0, X).astype(np.float32)
     model = AdaBoostMHClassifier(TREE, n_estimators=10).fit(X, Y)
@@ -253,7 +253,7 @@ def test_single_precision_and_sparse_rows_are_predicted_alike(problem):
     np.testing.assert_array_equal(model.decision_function(sparse.csr_matrix(X)), expected)
 
 
-def test_rows_without_weight_do_not_count(problem):
+def test_rows_of_weight_0_are_ignored(problem):
     X, Y = problem
     weights = np.where(X[:, 2] > 0, 1.0, 0.0)
     model = AdaBoostMHClassifier(TREE, n_estimators=10).fit(X, Y, sample_weight=weights)
@@ -261,7 +261,7 @@ def test_rows_without_weight_do_not_count(problem):
     np.testing.assert_array_equal(model.decision_function(X), less.decision_function(X))
 
 
-# ---- the front door ------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -271,24 +271,24 @@ def test_rows_without_weight_do_not_count(problem):
         ("max_depth", 9, "max_depth must be an integer from 1 to 8, got 9"),
         ("max_bins", 0, "max_bins must be .*, got 0"),
         ("costs", "equal", "costs must be one of 'shared', 'uniform'.*got 'equal'"),
-        ("costs", [1.0, 2.0], r"costs has shape \(2,\).*each of the 8 labels"),
-        ("costs", [0.0] * 8, "one finite number above 0"),
+        ("costs", [1.0, 2.0], r"or an array of shape \(8,\), got shape \(2,\)"),
+        ("costs", [0.0] * 8, "costs must be finite and positive, got 0.0"),
         ("at_chance", "flip", "at_chance must be .*, got 'flip'"),
     ],
 )
-def test_parameters_that_make_no_sense(problem, parameter, value, message):
+def test_invalid_parameters_raise_errors(problem, parameter, value, message):
     model = HierarchicalAdaBoostMHClassifier(TREE).set_params(**{parameter: value})
     with pytest.raises(ValueError, match=message):
         model.fit(*problem)
 
 
-def test_a_validation_part_without_rows(problem):
+def test_validation_fraction_must_select_rows(problem):
     model = AdaBoostMHClassifier(TREE, early_stopping=True, validation_fraction=0.001)
-    with pytest.raises(ValueError, match=r"validation_fraction is 0\.001, which makes 0 of 300"):
+    with pytest.raises(ValueError, match=r"got 0\.001, which selects 0 of 300 rows"):
         model.fit(*problem)
 
 
-def test_damaged_rounds_are_refused(problem, tmp_path):
+def test_damaged_rounds_are_rejected(problem, tmp_path):
     model = AdaBoostMHClassifier(TREE, n_estimators=3).fit(*problem)
     ramify.save(model, tmp_path / "good")
     assert ramify.load(tmp_path / "good").rounds_.n_rounds == 3

@@ -1,4 +1,4 @@
-"""The kernel of boosting does the same as the slow, readable reference, round by round."""
+"""Boosting equals the slow, readable reference in every round."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DAG = Hierarchy.from_edges(
     [("a", "b"), ("a", "c"), ("d", "c"), ("c", "e"), ("b", "e"), ("d", "f")]
 )
 FLAT = Hierarchy.from_labels(["a", "b", "c"])
-WIDE = Hierarchy.from_labels([f"label{k:02}" for k in range(19)])  # more than a block of labels
+WIDE = Hierarchy.from_labels([f"label{k:02}" for k in range(19)])  # more than one block
 
 quickly = settings(max_examples=25)
 
@@ -54,14 +54,14 @@ def column(rng: np.random.Generator, n: int, kind: str) -> tuple[np.ndarray, int
     if kind == "constant":
         return np.full(n, 1.5), 0
     codes = rng.integers(0, 4, n).astype(float)
-    codes[0] = 3.0  # so that there are four categories, one of them perhaps without rows
+    codes[0] = 3.0  # ensures four categories, one of which may have no rows
     codes[codes == 1] = 0.0
     return codes, 4
 
 
 @st.composite
 def problems(draw: st.DrawFn) -> Problem:
-    """Draw problems of every kind: trees and DAGs, missing, nominal, sparse, weighted, ties."""
+    """Draw problems: trees and DAGs, missing values, nominal features, sparse X, weights, ties."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     hierarchy = draw(st.sampled_from([TREE, TREE, TREE, DAG, DAG, DAG, FLAT, WIDE]))
     n = draw(st.integers(2, 14))
@@ -131,7 +131,7 @@ def assert_same_tests(model, rounds, wanted: Settings, n_labels: int) -> None:
 
 @quickly
 @given(problem=problems(), wanted=switches, weighted=st.booleans())
-def test_rounds_are_those_of_the_reference(problem, wanted, weighted):
+def test_rounds_equal_the_reference(problem, wanted, weighted):
     wanted = complete(wanted, problem, weighted)
     Y = np.where(problem.Y > 0, 1, -1)
     expected = reference.boost(problem.columns, Y, wanted, problem.weights)
@@ -151,7 +151,7 @@ def test_rounds_are_those_of_the_reference(problem, wanted, weighted):
 
 @quickly
 @given(problem=problems(), wanted=switches)
-def test_weights_are_those_of_the_reference(problem, wanted):
+def test_weights_equal_the_reference(problem, wanted):
     wanted = complete(wanted, problem, True)
     Y = np.where(problem.Y > 0, 1, -1)
     expected = reference.boost(problem.columns, Y, wanted, problem.weights)
@@ -169,8 +169,8 @@ def test_weights_are_those_of_the_reference(problem, wanted):
 
 @quickly
 @given(problem=problems(), wanted=switches)
-def test_unseen_rows_get_the_margins_of_the_reference(problem, wanted):
-    """Rows with values, gaps and categories that training did not have."""
+def test_margins_of_unseen_rows_equal_the_reference(problem, wanted):
+    """Rows with values, missing values and categories that do not occur in training."""
     wanted = complete(wanted, problem, True)
     Y = np.where(problem.Y > 0, 1, -1)
     expected = reference.boost(problem.columns, Y, wanted, problem.weights)
@@ -187,7 +187,7 @@ def test_unseen_rows_get_the_margins_of_the_reference(problem, wanted):
 
 @quickly
 @given(problem=problems(), wanted=switches)
-def test_sparse_and_dense_matrices_give_the_same(problem, wanted):
+def test_sparse_and_dense_matrices_give_the_same_model(problem, wanted):
     wanted = complete(wanted, problem, True)
     X = np.where(np.isnan(problem.X), 0.0, problem.X)
     dense = make(problem, wanted).fit(X, problem.Y, sample_weight=problem.weights)

@@ -1,4 +1,4 @@
-"""AdaBoost.MH and its hierarchical form."""
+"""AdaBoost.MH and its hierarchical variant H-Ada.MH."""
 
 from ramify.adaboost.classifiers import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
 

@@ -1,4 +1,4 @@
-"""What the boosted classifiers share: the loop over rounds, when it ends, and predictions."""
+"""Base class of the boosted classifiers: the boosting loop, stopping and prediction."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from ramify.metrics import hamming_loss, hierarchical_hamming_loss
 
 __all__ = ["BoostedClassifier"]
 
-# Edges nearer than this to 0 or 1 are 0 or 1 but for rounding; the weight of a perfect round is
-# that of an edge of 1 - _ROUNDING.
+# Edges this close to 0 or 1 differ from 0 or 1 only by rounding errors. The weight of a perfect
+# round is computed from the edge 1 - _ROUNDING.
 _ROUNDING = 1e-10
 _MAX_DEPTH = 8
 
 
 @dataclass
 class _Course:
-    """What happened round by round."""
+    """Records of all rounds."""
 
     learnt: list[Any] = field(default_factory=list)
     alphas: list[float] = field(default_factory=list)
@@ -45,26 +45,26 @@ class _Course:
     reason: str = "rounds"
 
     def add(self, learnt: Any, edge: float, top_down: bool, relaxed: bool) -> None:
-        """Note a round."""
+        """Record a round."""
         self.relaxed.append(relaxed)
         self.top_down.append(top_down and not relaxed)
         self.edges.append(edge)
         self.learnt.append(learnt)
         self.alphas.append(0.5 * math.log((1 + edge) / (1 - edge)))
 
-    def drop_halves(self) -> None:
-        """Forget what an interruption left of a round that was being noted."""
+    def drop_incomplete(self) -> None:
+        """Discard the records of a round that was interrupted while being recorded."""
         n = len(self.alphas)
         del self.learnt[n:], self.edges[n:], self.relaxed[n:], self.top_down[n:], self.losses[n:]
 
     def best_round(self) -> int:
-        """Return how many rounds had the least validation loss."""
+        """Return the number of rounds with the smallest validation loss."""
         return int(np.argmin(self.losses)) + 1 if self.losses else len(self.alphas)
 
 
 @dataclass
 class _Validation:
-    """Rows that are kept apart, and the margins they have so far."""
+    """Held-out rows for early stopping, and their margins after the rounds so far."""
 
     X: Any
     Y: sparse.csr_array[np.int32]
@@ -73,7 +73,10 @@ class _Validation:
 
 
 class BoostedClassifier(ArrayClassifier):
-    """Base of AdaBoost.MH and H-Ada.MH: a subclass says which of the three changes it makes."""
+    """Base class of AdaBoost.MH and H-Ada.MH.
+
+    They differ in the values of `costs`, `top_down`, `inherit_mistakes` and `at_chance`.
+    """
 
     n_estimators: int
     max_depth: int
@@ -112,7 +115,7 @@ class BoostedClassifier(ArrayClassifier):
     # ---- learning --------------------------------------------------------------------------
 
     def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
-        rows = np.flatnonzero(weights > 0)  # the values of a row without weight are no threshold
+        rows = np.flatnonzero(weights > 0)  # rows of weight 0 must not affect thresholds
         X = cast("Any", X).tocsr() if sparse.issparse(X) else X
         validation = None
         if self.early_stopping:
@@ -132,13 +135,13 @@ class BoostedClassifier(ArrayClassifier):
         self.stop_reason_ = course.reason
 
     def _split(self, rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Draw the rows that are learnt from, and those that say when to stop."""
+        """Draw the rows to learn from, and the held-out rows for early stopping."""
         n_kept = round(self.validation_fraction * len(rows))
         if not 0 < n_kept < len(rows):
             raise ValueError(
-                f"validation_fraction is {self.validation_fraction!r}, which makes {n_kept} of "
-                f"{len(rows)} rows. Choose it so that both parts have rows, or set "
-                "early_stopping=False."
+                "validation_fraction must leave rows for both training and validation, got "
+                f"{self.validation_fraction!r}, which selects {n_kept} of {len(rows)} rows. Pass "
+                "another fraction, or set early_stopping=False."
             )
         drawn = check_random_state(self.random_state).permutation(rows)
         return np.sort(drawn[n_kept:]), np.sort(drawn[:n_kept])
@@ -169,11 +172,14 @@ class BoostedClassifier(ArrayClassifier):
         if isinstance(self.costs, str):
             return self.hierarchy_.costs() if self.costs == "shared" else np.ones(n_labels)
         costs = np.asarray(self.costs, dtype=np.float64)
-        if costs.shape != (n_labels,) or not (np.isfinite(costs) & (costs > 0)).all():
+        if costs.shape != (n_labels,):
             raise ValueError(
-                f"costs has shape {costs.shape}, but there must be one finite number above 0 for "
-                f"each of the {n_labels} labels. Or give 'shared' or 'uniform'."
+                f"costs must be 'shared', 'uniform' or an array of shape ({n_labels},), got shape "
+                f"{costs.shape}. Pass one cost per label."
             )
+        bad = costs[~(np.isfinite(costs) & (costs > 0))]
+        if bad.size:
+            raise ValueError(f"costs must be finite and positive, got {bad[0]}.")
         return np.ascontiguousarray(costs)
 
     def _boost(self, booster: _core.Booster, validation: _Validation | None) -> _Course:
@@ -191,21 +197,21 @@ class BoostedClassifier(ArrayClassifier):
         except KeyboardInterrupt:
             if not course.alphas:
                 raise
-            course.drop_halves()
+            course.drop_incomplete()
             course.reason = "interrupted"
             warnings.warn(
-                f"fit was interrupted and keeps the {len(course.alphas)} rounds so far.",
+                f"fit was interrupted. The {len(course.alphas)} rounds completed so far are kept.",
                 UserWarning,
                 stacklevel=4,
             )
         return course
 
     def _add_round(self, booster: _core.Booster, course: _Course) -> bool:
-        """Learn a round and move the weights; False when it was the last."""
+        """Learn a round and update the weights; return False if boosting has to end."""
         learnt = booster.learn()
         edge = booster.edge()
         if edge <= _ROUNDING:
-            course.reason = "chance"  # no better than a coin: the round does not count
+            course.reason = "chance"  # the round is not recorded
             return False
         is_perfect = edge >= 1 - _ROUNDING
         edge = min(edge, 1 - _ROUNDING)
@@ -217,7 +223,7 @@ class BoostedClassifier(ArrayClassifier):
         return True
 
     def _has_stalled(self, course: _Course, validation: _Validation) -> bool:
-        """Measure the loss on the validation rows, and whether it has stopped falling."""
+        """Compute the validation loss, and return whether it has stopped decreasing."""
         latest = self._join(course, -1)
         latest.add_margins(validation.X, validation.margins, self.hierarchy_)
         predicted = apply_threshold(self._link(validation.margins), 0.5, self.hierarchy_)
@@ -245,7 +251,7 @@ class BoostedClassifier(ArrayClassifier):
 
     @property
     def n_rounds_(self) -> int:
-        """The number of rounds that the model has."""
+        """The number of rounds."""
         check_is_fitted(self)
         return self.rounds_.n_rounds
 
@@ -256,10 +262,10 @@ class BoostedClassifier(ArrayClassifier):
         return self.rounds_.alpha
 
     def _link(self, margins: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return coherent probabilities: 1 / (1 + exp(-2 margin)), no child above its parents."""
+        """Return 1 / (1 + exp(-2 margin)), limited to the probabilities of the parents."""
         scores = make_coherent(special.expit(2 * margins), self.hierarchy_, "min")
         if self.format_.single_label:
-            # One path per row: the labels at the top share the whole.
+            # One path per row: the probabilities of the top-level labels sum to 1.
             top = np.diff(self.hierarchy_.parent_rows[0]) == 0
             scores /= np.maximum(scores[:, top].sum(axis=1, keepdims=True), np.finfo(float).tiny)
             np.minimum(scores, 1.0, out=scores)
@@ -279,18 +285,18 @@ class BoostedClassifier(ArrayClassifier):
         return self._link(self._margins(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the margin of every label: the sum of the rounds' weighted votes.
+        """Return the margin of every label: the sum of the weighted votes of all rounds.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Rows with the same features as in `fit`.
 
         Returns
         -------
         ndarray of shape (n, n_labels) or (n,)
-            Positive where the label is voted for. For two exclusive classes it is, as in
-            scikit-learn, the second margin less the first.
+            Margins; positive if the votes are in favour of the label. For two exclusive classes,
+            the margin of the second class minus that of the first, as in scikit-learn.
         """
         check_is_fitted(self)
         return self._as_decision(self._margins(read_features(self, X, self.schema_)))
@@ -322,12 +328,12 @@ class BoostedClassifier(ArrayClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Rows with the same features as in `fit`.
 
         Yields
         ------
         ndarray
-            As `decision_function` returns it, of one round more each time.
+            The result of `decision_function` after each round.
         """
         for margins in self._staged_margins(X):
             yield self._as_decision(margins)
@@ -338,12 +344,12 @@ class BoostedClassifier(ArrayClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Rows with the same features as in `fit`.
 
         Yields
         ------
         ndarray of shape (n, n_labels)
-            As `predict_proba` returns it, of one round more each time.
+            The result of `predict_proba` after each round.
         """
         for margins in self._staged_margins(X):
             yield self._link(margins)
@@ -354,12 +360,12 @@ class BoostedClassifier(ArrayClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Rows with the same features as in `fit`.
 
         Yields
         ------
         array or list
-            As `predict` returns it, of one round more each time.
+            The result of `predict` after each round.
         """
         for scores in self.staged_predict_proba(X):
             yield self.format_.write(self._decide(scores, None))
@@ -369,6 +375,6 @@ class BoostedClassifier(ArrayClassifier):
         if "rounds_" not in state:
             return
         if not isinstance(self.rounds_, Rounds):
-            raise ValueError("the rounds are no rounds")
-        # The core looks at all arrays before it adds anything.
+            raise ValueError(f"rounds_ must be of type Rounds, got {type(self.rounds_).__name__}")
+        # The core validates all arrays, even without rows.
         self._margins(np.zeros((0, self.n_features_in_)))

@@ -1,4 +1,4 @@
-"""Boosting for labels that form a hierarchy: AdaBoost.MH and H-Ada.MH."""
+"""Boosting for hierarchical multi-label classification: AdaBoost.MH and H-Ada.MH."""
 
 from __future__ import annotations
 
@@ -11,85 +11,93 @@ __all__ = ["AdaBoostMHClassifier", "HierarchicalAdaBoostMHClassifier"]
 
 
 class AdaBoostMHClassifier(BoostedClassifier):
-    r"""AdaBoost.MH: one boosted sum of small trees for every label, with weights in common.
+    r"""AdaBoost.MH: boosted decision stumps or small trees for multi-label classification.
 
-    Every row has a weight for every label, all equal at first. In each round every label gets the
-    decision stump with the least weighted error; the votes h of all of them have one weight
+    Every pair of a row and a label has a weight; initially, all weights are equal. In each round,
+    the decision stump with the smallest weighted error is found for every label. The votes h of
+    all these stumps share one weight
 
     .. math:: \alpha = \tfrac12 \ln \frac{1 + r}{1 - r}, \quad r = \sum_{i,j} w_{ij} y_{ij} h_{ij}
 
-    with y and h in {-1, +1}; then wrong votes gain weight and right ones lose it. The hierarchy
-    plays no part in learning; predictions are made coherent afterwards.
+    with y and h in {-1, +1}. Then the weights of wrong votes are increased and those of correct
+    votes decreased. The hierarchy is not used for learning; predictions are made coherent
+    afterwards.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
+        treated as flat.
     n_estimators : int
-        The largest number of rounds.
+        Maximum number of rounds.
     max_depth : int
-        The number of tests on a path: 1 for stumps, at most 8. Nodes are divided where that
-        lowers the weighted error most.
+        Depth of the trees, from 1 (decision stumps) to 8. Each test is the one that most reduces
+        the weighted error.
     shared_test : bool
-        Whether all labels share the tests of a round, and only vote by themselves.
+        Whether all labels share the tests of a round and differ only in their votes.
     max_bins : int, optional
-        Search only the lower bounds of this many bins of equal width per feature. None: search
-        every midpoint between two neighbouring values.
+        Number of bins of equal width per feature; only their lower bounds are considered as
+        thresholds. None considers every midpoint between two neighbouring values.
     early_stopping : bool
-        Whether to keep rows apart, and stop when the loss on them has not fallen for a while. The
-        model keeps the rounds with the least loss.
+        Whether to hold out validation rows, and to stop when the loss on them has not decreased
+        for `n_iter_no_change` rounds. The model keeps the rounds up to the smallest loss.
     validation_fraction : float
-        The share of rows that are kept apart.
+        Fraction of the rows to hold out for early stopping.
     n_iter_no_change : int
-        How many rounds to wait for a smaller loss.
+        Number of rounds without a smaller loss after which to stop.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns of X as a mask, positions or names. Text and categorical columns of a
-        data frame are nominal anyway; in an array cells of nominal columns are codes 0, 1, ….
+        The nominal features, as a boolean mask, indices or column names. String and categorical
+        columns of a data frame are always nominal. Nominal columns of an array must contain
+        integer codes 0, 1, ….
     n_jobs : int, optional
-        The number of threads, -1 for all cores. The model does not depend on it.
+        Number of threads; -1 means all cores. The result does not depend on it.
     random_state : int, RandomState instance or None
-        Draws the rows that are kept apart; nothing else is random.
+        Controls which rows are held out for early stopping; nothing else is random. Pass an int
+        for reproducible results.
     verbose : bool
-        Whether to show a progress bar (needs the package rich).
+        Whether to show a progress bar (requires rich).
 
     Attributes
     ----------
     rounds_ : Rounds
         The weak hypotheses as flat arrays.
     n_rounds_ : int
-        Their number.
+        Number of rounds.
     alphas_ : ndarray of shape (n_rounds_,)
-        Their weights.
+        The weight α of each round.
     edges_ : ndarray of shape (n_rounds_,)
-        The r of each round.
+        The edge r of each round.
     relaxed_ : ndarray of bool, shape (n_rounds_,)
-        Rounds that count without corrections; see `HierarchicalAdaBoostMHClassifier`.
+        Whether a round uses votes without corrections; see `HierarchicalAdaBoostMHClassifier`.
     validation_losses_ : ndarray
-        With `early_stopping` the Hamming loss on the rows kept apart, after each round.
+        With `early_stopping`, the Hamming loss on the held-out rows after each round.
     stop_reason_ : {"rounds", "chance", "perfect", "validation", "interrupted"}
-        Why learning ended: all rounds were done; the next hypothesis was no better than chance;
-        the last one made no mistake; the loss stopped falling; Ctrl-C, which keeps the rounds
-        so far.
+        Why boosting ended. "rounds": all rounds were completed. "chance": the next hypothesis was
+        no better than chance. "perfect": the last hypothesis made no errors. "validation": the
+        loss on the held-out rows stopped decreasing. "interrupted": Ctrl-C was pressed; the
+        rounds completed so far are kept.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
     n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if X was a data frame with string names.
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features seen during `fit`. Defined only if X was a data frame with string
+        column names.
 
     See Also
     --------
-    HierarchicalAdaBoostMHClassifier : The same with the hierarchy in the learning.
-    CalibratedHierarchicalClassifier : Probabilities that are frequencies.
+    HierarchicalAdaBoostMHClassifier : Boosting that uses the hierarchy for learning.
+    CalibratedHierarchicalClassifier : Calibrates the probabilities of a classifier.
 
     Notes
     -----
-    A test sends unknown values to the side where they lower the error more, and a category of a
-    nominal feature to the side of its own majority. Probabilities are the logistic function of
-    twice the margin, as the exponential loss implies, and a label gets the least of its own and
-    its ancestors': labels of 0.5 or more are those that are voted for with all their ancestors.
+    A test sends missing values to the side where they reduce the error more, and each category of
+    a nominal feature to the side of its own majority. The probability of a label is the logistic
+    function of twice its margin, as implied by the exponential loss, or that of an ancestor if
+    this is smaller. A probability of at least 0.5 therefore means that the votes are in favour of
+    the label and of all its ancestors.
 
     References
     ----------
@@ -142,35 +150,40 @@ class AdaBoostMHClassifier(BoostedClassifier):
 
 
 class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
-    r"""H-Ada.MH: AdaBoost.MH that knows the hierarchy while it learns.
+    r"""H-Ada.MH: AdaBoost.MH that uses the hierarchy for learning.
 
-    It changes `AdaBoostMHClassifier` in three ways, each with its own switch: labels near the top
-    start with more weight (`costs`); in every round a label is voted against where one of its
-    parents is (`top_down`); and a vote counts as wrong where an ancestor's is
-    (`inherit_mistakes`), which is the hierarchy-aware Hamming loss. All three off give
-    AdaBoost.MH.
+    It differs from `AdaBoostMHClassifier` in three ways, each with its own parameter:
+
+    - Labels near the top have larger initial weights (`costs`).
+    - In every round, the vote for a label is negative if that for a parent is (`top_down`).
+    - A vote counts as wrong if that for an ancestor is wrong (`inherit_mistakes`), as in the
+      hierarchy-aware Hamming loss.
+
+    If all three are switched off, the method is AdaBoost.MH.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The labels, a tree or DAG. None infers a tree from path labels, and takes other labels as
-        flat.
+        The label hierarchy, a tree or a DAG. If None, a tree is inferred from path labels; all
+        other labels are treated as flat.
     costs : {"shared", "uniform"} or array-like of shape (n_labels,)
-        The weights that labels start with: a parent's shared among its children
-        (`Hierarchy.costs`), all equal, or any.
+        The initial weights of the labels. "shared": the weight of a label is divided among its
+        children (see `Hierarchy.costs`). "uniform": all weights are equal.
     top_down : bool
-        Whether a vote below a negative one is negative; in a DAG below any negative parent's.
+        Whether the vote for a label is made negative if the vote for a parent is negative; in a
+        DAG, for any parent.
     inherit_mistakes : bool
-        Whether a vote below a wrong one counts as wrong, for the weight of the round and for the
-        weights of the next.
+        Whether a vote counts as wrong if the vote for an ancestor is wrong, both for the weight
+        of the round and for the weights of the next round.
     at_chance : {"relax", "stop"}
-        What to do in a round in which the votes, so corrected, are no better than chance: take
-        them as they are for this round, or stop, as the method says by the letter.
+        What to do in a round whose corrected votes are no better than chance. "relax": use the
+        votes without corrections for this round. "stop": end boosting, as the published method
+        does.
     n_estimators, max_depth, shared_test, max_bins
         As in `AdaBoostMHClassifier`.
     early_stopping, validation_fraction, n_iter_no_change
-        As in `AdaBoostMHClassifier`; the loss is the hierarchy-aware Hamming loss if mistakes
-        are inherited.
+        As in `AdaBoostMHClassifier`. With `inherit_mistakes`, the loss is the hierarchy-aware
+        Hamming loss.
     categorical_features, n_jobs, random_state, verbose
         As in `AdaBoostMHClassifier`.
 
@@ -180,12 +193,17 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
     classes_, n_features_in_, feature_names_in_
         As in `AdaBoostMHClassifier`.
 
+    See Also
+    --------
+    AdaBoostMHClassifier : Boosting that does not use the hierarchy for learning.
+
     Notes
     -----
-    A label's stump knows nothing of the corrections, and after some rounds all that the next one
-    gains they take away: r falls to 0, the weights stay, and every further round would be the
-    same. On ImCLEF07A that happens after 15 rounds. `at_chance` says how to go on; AdaBoost.MH's
-    own votes always have an edge, and predictions are made coherent in the end anyway.
+    The stump for a label is chosen without regard to the corrections, and after some rounds these
+    cancel everything that the next round would gain: r falls to 0, the weights no longer change,
+    and every further round would be the same. On ImCLEF07A, this happens after 15 rounds.
+    `at_chance` determines how to proceed. The uncorrected votes of AdaBoost.MH always have an
+    edge, and predictions are made coherent at the end in any case.
 
     References
     ----------
@@ -200,7 +218,7 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
     >>> boosted.predict_proba(animals.X).shape == animals.y.shape
     True
 
-    What a change does, the ablation of one of them shows:
+    To measure the effect of one of the changes, switch it off:
 
     >>> unweighted = HierarchicalAdaBoostMHClassifier(animals.hierarchy, costs="uniform")
     """

@@ -1,4 +1,4 @@
-"""The rounds of a boosted model as flat arrays, and the margins they give."""
+"""The rounds of a boosted model as flat arrays, and the computation of margins."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ _TESTS = ("feature", "threshold", "default_right")
 @savable
 @dataclass(frozen=True)
 class Rounds:
-    """All weak hypotheses of a boosted model, round after round.
+    """The weak hypotheses of all rounds of a boosted model.
 
-    Every hypothesis is a tree of one depth per label, or one tree for all labels. Its nodes are
-    listed level by level, node k of a level above nodes 2k (left) and 2k + 1 (right) of the next.
-    Arrays begin with the first round; within a round all tests of the first node come first, one
-    for each label.
+    A hypothesis consists of one complete tree per label, or of one tree for all labels. The nodes
+    of a tree are stored level by level; the children of node k of a level are nodes 2k (left) and
+    2k + 1 (right) of the next level. Arrays are ordered by round, then by node, then by label.
 
     Attributes
     ----------
     depth : int
-        The number of tests on every path.
+        Number of tests on every path.
     shared : bool
         Whether all labels share one tree.
     feature : ndarray of int32
-        The column that a test looks at; -1 sends all rows left.
+        The feature of each test; -1 sends all rows to the left.
     threshold : ndarray of float64
-        Larger values go right.
+        The threshold of each test; larger values go to the right.
     default_right : ndarray of uint8
-        Whether unknown values go right.
+        Whether missing values go to the right.
     category_indptr, category_right : ndarrays of int64 and uint8
-        For each test the range of its categories, and whether they go right; empty for numbers.
+        The range of categories of each test, which is empty for numeric features, and whether
+        each category goes to the right.
     sign : ndarray of int8
-        The votes of the leaves, +1 or -1, for each label.
+        The votes of the leaves for each label, +1 or -1.
     alpha : ndarray of float64
         The weight of each round.
     top_down : ndarray of uint8
-        Whether in a round a vote below a negative one is negative.
+        Whether the votes of a round are made negative if the vote for a parent is negative.
     """
 
     depth: int
@@ -73,23 +73,23 @@ class Rounds:
         depth: int,
         shared: bool,
     ) -> Rounds:
-        """Put rounds one after the other.
+        """Concatenate rounds.
 
         Parameters
         ----------
         learnt : sequence of dicts
-            What the core's Booster has learnt, round by round.
+            The results of `Booster.learn`, one per round.
         alphas : sequence of float
             The weight of each round.
         top_down : sequence of bool
-            Whether its votes are corrected from the top down.
+            Whether the votes of each round are corrected from the top down.
         depth, shared
-            As above.
+            As in the attributes.
 
         Returns
         -------
         Rounds
-            Of all of them.
+            All rounds.
         """
         parts: dict[str, Any] = {}
         kinds = (np.int32, np.float64, np.uint8, np.uint8, np.int8)
@@ -118,12 +118,12 @@ class Rounds:
         Parameters
         ----------
         n_rounds : int
-            How many.
+            Number of rounds to keep.
 
         Returns
         -------
         Rounds
-            A copy.
+            A copy of the first rounds.
         """
         n_tests = len(self.feature) // max(1, self.n_rounds) * n_rounds
         n_signs = len(self.sign) // max(1, self.n_rounds) * n_rounds
@@ -149,20 +149,20 @@ class Rounds:
         last: int | None = None,
         n_threads: int = 1,
     ) -> None:
-        """Add the weighted votes of some rounds.
+        """Add the weighted votes of some rounds to `out`.
 
         Parameters
         ----------
         X : ndarray or sparse matrix
-            Rows as `read_features` returns them.
+            Rows, as returned by `read_features`.
         out : ndarray of shape (n, n_labels)
             Receives the sums.
         hierarchy : Hierarchy
-            The labels.
+            The label hierarchy.
         first, last : int
-            The rounds from `first` on and before `last`; all by default.
+            The range of rounds, without `last`; all rounds by default.
         n_threads : int
-            The number of threads; the sums do not depend on it.
+            Number of threads. The result does not depend on it.
         """
         arrays = {name: getattr(self, name) for name in self.__dataclass_fields__}
         last = self.n_rounds if last is None else last
