@@ -1,4 +1,4 @@
-"""Global-model naive Bayes: against scikit-learn on flat labels, against a twin on hierarchies."""
+"""Global-model naive Bayes equals scikit-learn on flat labels and a reference on hierarchies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TREE = Hierarchy.from_paths(["a/b", "a/c", "d"])
 DAG = Hierarchy.from_edges([("a", "b"), ("a", "c"), ("d", "c"), ("c", "e")])
 
 
-def test_on_flat_labels_it_is_gaussian_naive_bayes():
+def test_flat_labels_equal_gaussian_naive_bayes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 4)) * [1, 10, 0.1, 3] + [0, 100, 0, 5]
     y = rng.integers(0, 3, 80)
@@ -29,7 +29,7 @@ def test_on_flat_labels_it_is_gaussian_naive_bayes():
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
-def test_on_flat_labels_it_is_categorical_naive_bayes():
+def test_flat_labels_equal_categorical_naive_bayes():
     rng = np.random.default_rng(1)
     X = rng.integers(0, 4, (60, 3)).astype(float)
     y = (X[:, 0] + rng.integers(0, 2, 60) > 2).astype(int)
@@ -38,11 +38,11 @@ def test_on_flat_labels_it_is_categorical_naive_bayes():
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
 
 
-# ---- the twin ------------------------------------------------------------------------------
+# ---- the reference -------------------------------------------------------------------------
 
 
 def posterior(X, Y, row, *, n_categories, hierarchy, candidates):
-    """Return the probability of every label for one row, by the definition."""
+    """Compute the probability of every label for one row from the definition."""
     variances = [
         np.nanvar(X[:, f]) if n_categories[f] == 0 and (~np.isnan(X[:, f])).any() else 0.0
         for f in range(X.shape[1])
@@ -88,7 +88,7 @@ def posterior(X, Y, row, *, n_categories, hierarchy, candidates):
     candidates=st.sampled_from(["all", "specific"]),
     missing=st.sampled_from([0.0, 0.2]),
 )
-def test_probabilities_are_those_of_the_definition(seed, hierarchy, candidates, missing):
+def test_probabilities_equal_the_reference(seed, hierarchy, candidates, missing):
     rng = np.random.default_rng(seed)
     n_categories = [0, 3, 0]
     X = np.column_stack([rng.normal(size=15), rng.integers(0, 3, 15), rng.integers(0, 4, 15)])
@@ -112,10 +112,10 @@ def test_probabilities_are_those_of_the_definition(seed, hierarchy, candidates, 
     np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-6, atol=1e-9)
 
 
-# ---- layouts and the front door ------------------------------------------------------------
+# ---- layouts and errors --------------------------------------------------------------------
 
 
-def test_sparse_rows_are_those_of_dense_ones():
+def test_sparse_and_dense_rows_give_the_same_model():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(50, 6)).round(1) * (rng.random((50, 6)) < 0.4)
     X[3, 2] = np.nan
@@ -128,7 +128,7 @@ def test_sparse_rows_are_those_of_dense_ones():
     )
 
 
-def test_unknown_categories_say_nothing():
+def test_unseen_categories_and_missing_values_are_ignored():
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     model = GlobalNaiveBayes(categorical_features=[0]).fit(X, ["a", "a", "a", "b"])
     np.testing.assert_allclose(model.predict_proba([[7.0], [np.nan]]), [[0.75, 0.25]] * 2)
@@ -148,12 +148,12 @@ def test_labels_without_rows_are_never_predicted():
         ("var_smoothing", -1, "var_smoothing must be .*, got -1"),
     ],
 )
-def test_parameters_that_make_no_sense(parameter, value, message):
+def test_invalid_parameters_raise_errors(parameter, value, message):
     with pytest.raises(ValueError, match=message):
         GlobalNaiveBayes(**{parameter: value}).fit([[0.0], [1.0]], ["a", "b"])
 
 
-def test_damaged_models_are_refused(tmp_path):
+def test_damaged_models_are_rejected(tmp_path):
     model = GlobalNaiveBayes().fit([[0.0], [1.0], [2.0]], ["a", "b", "b"])
     found = model.gaussians_
     model.gaussians_ = Gaussians(found.features + 5, found.mean, found.variance)

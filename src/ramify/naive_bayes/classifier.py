@@ -1,4 +1,4 @@
-"""Naive Bayes for labels that form a hierarchy: one model of all classes of all levels."""
+"""Global-model naive Bayes: a single model for the labels of all levels."""
 
 from __future__ import annotations
 
@@ -21,58 +21,65 @@ __all__ = ["GlobalNaiveBayes"]
 
 
 class GlobalNaiveBayes(ArrayClassifier):
-    r"""Global-model naive Bayes: labels of all levels compete for where a row's path ends.
+    r"""Global-model naive Bayes classifier for labels that form a hierarchy.
 
-    A label's prior and the distributions of the features given the label come from the rows that
-    have the label, which are those of its descendants too. A row ends at label c with probability
+    A single model covers the labels of all levels, which compete to be the label at which the
+    path of a row ends. The prior of a label, and the distributions of the features given the
+    label, are estimated from the rows with the label, which include the rows of its descendants.
+    The path of a row ends at label c with probability
 
     .. math:: q_c \propto P(c) \prod_f P(x_f \mid c)
 
-    over all candidates, and has a label with the sum of q over the label and its descendants.
+    over all candidates. The probability of a label is the sum of q over the label and its
+    descendants.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
+        treated as flat.
     candidates : {"all", "specific"}
-        Where paths may end: at every label, or at those that are the most specific one of some
-        row of `fit`.
+        The labels at which paths can end. "all": every label. "specific": only labels that are
+        the most specific label of some training row.
     smoothing : float
-        Added to the count of every category of a nominal feature.
+        Additive smoothing: added to the count of every category of a nominal feature.
     var_smoothing : float
-        This part of the largest variance of all features is added to all variances.
+        Fraction of the largest variance of all features that is added to all variances.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns of X as a mask, positions or names. Text and categorical columns of a
-        data frame are nominal anyway; in an array cells of nominal columns are codes 0, 1, ….
+        The nominal features, as a boolean mask, indices or column names. String and categorical
+        columns of a data frame are always nominal. Nominal columns of an array must contain
+        integer codes 0, 1, ….
 
     Attributes
     ----------
     log_prior_ : ndarray of shape (n_labels,)
-        The logarithm of each label's part of the weight of all candidates, -inf for others.
+        Logarithm of the prior probability of each label, -inf for labels that are not candidates.
     log_prior_none_ : float
-        The same for rows without labels.
+        Logarithm of the prior probability of having no label.
     gaussians_ : Gaussians
-        Means and variances of the numeric features: one row per label, then one for rows without
-        labels.
+        Means and variances of the numeric features: one row per label, and a last row for the
+        training rows without labels.
     tables_ : CategoryTables
-        The frequencies of categories, likewise.
+        Log frequencies of the categories of nominal features, with the same rows.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
     n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if X was a data frame with string names.
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features seen during `fit`. Defined only if X was a data frame with string
+        column names.
 
     Notes
     -----
-    The model is made for rows with one path. Where rows have several, each of them counts in
-    `fit`, but the probabilities of their ends still sum to 1, so that lower thresholds are needed.
+    The model assumes that every row has a single path. If rows have several paths, `fit` uses all
+    of them, but the probabilities of the ends of the paths still sum to 1; lower thresholds are
+    then required.
 
-    Unknown values say nothing: they are left out of the sums in `fit` and of the product in
-    `predict_proba`. So are categories that `fit` did not see. On flat labels with one label per
-    row this is scikit-learn's GaussianNB and CategoricalNB in one.
+    Missing values are ignored, both in `fit` and in `predict_proba`, and so are categories that
+    did not occur in `fit`. On flat labels with one label per row, the model is equivalent to
+    GaussianNB and CategoricalNB of scikit-learn combined.
 
     References
     ----------
@@ -119,7 +126,7 @@ class GlobalNaiveBayes(ArrayClassifier):
             X = cast("Any", X).tocsr() if sparse.issparse(X) else X
             X, Y, weights = X[rows], Y[rows], weights[rows]
         without = sparse.csr_array((np.diff(Y.indptr) == 0).astype(np.float64)[:, None])
-        # One row per label and one for the rows without any: the weight of each row of X.
+        # The weight of each row of X: one row per label, and a last row for rows without labels.
         shares: Any = sparse.csr_array(sparse.hstack([Y, without])).T.multiply(weights).tocsr()
         prior = np.asarray(shares.sum(axis=1), dtype=np.float64)
         prior[:-1][~self._is_candidate(Y)] = 0.0
@@ -133,7 +140,7 @@ class GlobalNaiveBayes(ArrayClassifier):
     def _is_candidate(self, Y: sparse.csr_array[np.int32]) -> NDArray[np.bool_]:
         if self.candidates == "all":
             return np.ones(Y.shape[1], dtype=bool)
-        # A row ends at a label that it has without any of the label's children.
+        # The path of a row ends at a label if the row has none of the label's children.
         indptr, indices = self.hierarchy_.parent_rows
         ones = np.ones(len(indices), dtype=np.int32)
         above = sparse.csr_array((ones, indices, indptr), shape=(Y.shape[1], Y.shape[1]))
@@ -143,17 +150,17 @@ class GlobalNaiveBayes(ArrayClassifier):
         return np.asarray(ends.sum(axis=0) > 0)
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return log P(c) + sum of log P(x_f | c) for every label.
+        """Return log P(c) + sum of log P(x_f | c) for every label c.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Rows with the same features as in `fit`.
 
         Returns
         -------
         ndarray of shape (n, n_labels)
-            -inf for labels at which no path ends.
+            Joint log probabilities, -inf for labels at which no path ends.
         """
         check_is_fitted(self)
         return self._joint(read_features(self, X, self.schema_))[:, :-1]
@@ -170,7 +177,7 @@ class GlobalNaiveBayes(ArrayClassifier):
         n_labels = self.hierarchy_.n_labels
         ones = np.ones(len(indices))
         above = sparse.csr_array((ones, indices, indptr), shape=(n_labels, n_labels))
-        # By the sparse product every row is summed by itself, whatever rows it comes with.
+        # With a sparse product, the result for a row does not depend on the other rows.
         scores = ends + np.asarray((above.T @ ends.T).T)
         return make_coherent(np.minimum(scores, 1.0), self.hierarchy_, "max")
 
@@ -184,6 +191,6 @@ class GlobalNaiveBayes(ArrayClassifier):
             or not isinstance(self.tables_, CategoryTables)
             or np.shape(self.log_prior_) != (n_labels,)
         ):
-            raise ValueError("the parts of the model do not fit together")
+            raise ValueError("log_prior_, gaussians_ and tables_ do not fit together")
         self.gaussians_.check(n_labels + 1, self.n_features_in_)
         self.tables_.check(n_labels + 1, self.schema_.n_categories)

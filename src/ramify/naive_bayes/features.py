@@ -1,4 +1,4 @@
-"""How features are distributed given a label: normal for numbers, tables for categories."""
+"""Distributions of features given a label: normal for numeric, tables for nominal features."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ def _column(X: Any, feature: int) -> Matrix:
 @savable
 @dataclass(frozen=True)
 class Gaussians:
-    """Mean and variance of every numeric feature in every group of rows.
+    """Mean and variance of each numeric feature in each group of rows.
 
     Attributes
     ----------
     features : ndarray of int
-        The numeric columns.
+        Indices of the numeric features.
     mean, variance : ndarrays of shape (n_groups, n_numeric)
-        Variance 0 marks a feature that is not known in any row of the group and says nothing.
+        Means and variances. A variance of 0 means that the feature is missing in all rows of the
+        group; it is then ignored.
     """
 
     features: NDArray[np.int64]
@@ -43,23 +44,23 @@ class Gaussians:
     def learn(
         cls, X: Any, shares: Any, is_numeric: NDArray[np.bool_], var_smoothing: float
     ) -> Gaussians:
-        """Estimate all of them.
+        """Estimate the means and variances.
 
         Parameters
         ----------
         X : ndarray or sparse matrix of shape (n, n_features)
-            Rows, NaN where unknown.
+            Training rows; NaN marks missing values.
         shares : csr_array of shape (n_groups, n)
-            The weight of every row in every group.
+            The weight of each row in each group.
         is_numeric : ndarray of bool
-            Which columns to look at.
+            Mask of the numeric features.
         var_smoothing : float
-            The part of the largest variance that is added to all.
+            Fraction of the largest variance that is added to all variances.
 
         Returns
         -------
         Gaussians
-            With one row per group.
+            Means and variances, with one row per group.
         """
         features = np.flatnonzero(is_numeric)
         mean = np.zeros((shares.shape[0], len(features)))
@@ -70,21 +71,21 @@ class Gaussians:
         for k, feature in enumerate(features):
             values = _column(X, int(feature))
             mean[:, k], variance[:, k] = _moments(values, shares)
-            # All groups overlap; the spread of all rows is one of rows, once each.
+            # The groups overlap, so the variance over all rows counts every row once.
             largest = max(largest, float(_moments(values, (all_rows > 0).astype(float))[1][0]))
         known = variance >= 0
-        # Where nothing varies a width of 0 would make the one value infinitely likely.
+        # Avoid a variance of 0, with which the density would be infinite.
         added = var_smoothing * largest if var_smoothing * largest > 0 else 1e-300
         variance = np.where(known, variance + added, 0.0)
         return cls(features, np.where(known, mean, 0.0), variance)
 
     def add_log_densities(self, X: Any, out: Matrix) -> None:
-        """Add log P(x_f | group) of all numeric features.
+        """Add log P(x_f | group) of all numeric features to `out`.
 
         Parameters
         ----------
         X : ndarray or sparse matrix
-            Rows; unknown values add nothing.
+            Rows; missing values are ignored.
         out : ndarray of shape (n, n_groups)
             Receives the sums.
         """
@@ -97,14 +98,14 @@ class Gaussians:
             out += np.where(known[:, None], self._density(np.where(known, values, 0.0), k), 0.0)
 
     def _density(self, values: Matrix, k: int) -> Matrix:
-        """Return log P(value | group), 0 where the group says nothing."""
+        """Return log P(value | group), 0 if the feature is missing in all rows of the group."""
         mean, variance = self.mean[:, k], self.variance[:, k]
         width = np.where(variance > 0, variance, 1.0)
         density = -0.5 * (np.log(2 * np.pi * width) + (values[:, None] - mean) ** 2 / width)
         return np.asarray(np.where(variance > 0, density, 0.0))
 
     def _add_sparse(self, X: Any, out: Matrix) -> None:
-        """Add what rows of zeros have, and then what the other cells change."""
+        """Add the log densities of rows of zeros, then the differences due to stored cells."""
         zeros = np.zeros(1)
         at_zero = np.zeros((len(self.features), out.shape[1]))
         for k in range(len(self.features)):
@@ -122,26 +123,26 @@ class Gaussians:
             density = -0.5 * (np.log(2 * np.pi * width) + (x - mean) ** 2 / width)
             change = np.where(variance > 0, density, 0.0).T - at_zero[col[part]]
             change = np.where(np.isnan(x)[:, None], -at_zero[col[part]], change)
-            np.add.at(out, row[part], change)  # in the order of the cells
+            np.add.at(out, row[part], change)  # sums in the order of the cells
 
     def check(self, n_groups: int, n_features: int) -> None:
-        """Refuse arrays, e.g. of a file, that do not fit each other."""
+        """Raise an error if loaded arrays are inconsistent."""
         shape = (n_groups, len(self.features))
         within = (self.features >= 0) & (self.features < n_features)
         if self.mean.shape != shape or self.variance.shape != shape or not within.all():
-            raise ValueError("means, variances and features do not fit together")
+            raise ValueError("mean, variance and features do not fit together")
 
 
 def _moments(values: Matrix, shares: Any) -> tuple[Matrix, Matrix]:
-    """Return mean and variance of known values in every group; variance -1: there is none."""
+    """Return mean and variance in each group; variance -1 if all values are missing."""
     known = ~np.isnan(values)
     centre = float(values[known].mean()) if known.any() else 0.0
     centred = np.where(known, values - centre, 0.0)
     weight = shares @ known.astype(np.float64)
     width = np.where(weight > 0, weight, 1.0)
     mean = (shares @ centred) / width
-    # Squares of differences from each group's own mean would be one pass per group; around the
-    # common mean little is lost.
+    # Differences from the mean of each group would require one pass per group. With differences
+    # from the common mean, little precision is lost.
     variance = np.maximum((shares @ centred**2) / width - mean**2, 0.0)
     return mean + centre, np.where(weight > 0, variance, -1.0)
 
@@ -149,12 +150,12 @@ def _moments(values: Matrix, shares: Any) -> tuple[Matrix, Matrix]:
 @savable
 @dataclass(frozen=True)
 class CategoryTables:
-    """The logarithm of the frequency of every category in every group of rows.
+    """Log frequencies of the categories of nominal features in each group of rows.
 
     Attributes
     ----------
     tables : dict of int to ndarray of shape (n_groups, n_categories)
-        By column of X.
+        Log frequencies, by the index of the feature.
     """
 
     tables: dict[int, Matrix]
@@ -163,23 +164,23 @@ class CategoryTables:
     def learn(
         cls, X: Any, shares: Any, n_categories: NDArray[np.int32], smoothing: float
     ) -> CategoryTables:
-        """Count the categories.
+        """Estimate the log frequencies.
 
         Parameters
         ----------
         X : ndarray or sparse matrix of shape (n, n_features)
-            Rows; cells of nominal columns are codes, NaN where unknown.
+            Training rows. Nominal columns contain codes; NaN marks missing values.
         shares : csr_array of shape (n_groups, n)
-            The weight of every row in every group.
+            The weight of each row in each group.
         n_categories : ndarray of int
-            0 for numeric columns.
+            The number of categories of each feature, 0 for numeric features.
         smoothing : float
             Added to every count.
 
         Returns
         -------
         CategoryTables
-            With one table per nominal column.
+            One table per nominal feature.
         """
         X = cast("Any", X).tocsc() if sparse.issparse(X) else X
         tables = {}
@@ -192,23 +193,23 @@ class CategoryTables:
         return cls(tables)
 
     def add_log_frequencies(self, X: Any, out: Matrix) -> None:
-        """Add log P(x_f | group) of all nominal features.
+        """Add log P(x_f | group) of all nominal features to `out`.
 
         Parameters
         ----------
         X : ndarray or sparse matrix
-            Rows; unknown values and categories without a table add nothing.
+            Rows; missing values and categories not seen in training are ignored.
         out : ndarray of shape (n, n_groups)
             Receives the sums.
         """
         for feature, table in self.tables.items():
             values = _column(X, feature)
-            known = (values >= 0) & (values < table.shape[1])  # NaN is neither
+            known = (values >= 0) & (values < table.shape[1])  # False for NaN
             codes = np.where(known, values, 0.0).astype(np.intp)
             out += np.where(known[:, None], table[:, codes].T, 0.0)
 
     def check(self, n_groups: int, n_categories: NDArray[np.int32]) -> None:
-        """Refuse tables, e.g. of a file, that do not fit the features."""
+        """Raise an error if loaded tables do not match the features."""
         expected = {int(f): (n_groups, int(n_categories[f])) for f in np.flatnonzero(n_categories)}
         if {feature: table.shape for feature, table in self.tables.items()} != expected:
-            raise ValueError("tables and nominal features do not fit together")
+            raise ValueError("tables and n_categories do not fit together")
