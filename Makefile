@@ -16,11 +16,11 @@ test: $(VENV)/.dev
 lint: $(VENV)/.dev
 	@PATH="$(abspath $(BIN)):$$PATH" tools/lint
 
-# The tests of native code with AddressSanitizer and UndefinedBehaviorSanitizer.
+# Run the native tests with AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: $(VENV)/.dev
 	@tools/sanitize $(abspath $(BIN))/python
 
-# The long form of tests/robustness: make fuzz FUZZ_FILES=100000 FUZZ_KILLS=100 FUZZ_SEED=1
+# Run the long form of tests/robustness: make fuzz FUZZ_FILES=100000 FUZZ_KILLS=100 FUZZ_SEED=1
 FUZZ_FILES ?= 10000
 FUZZ_KILLS ?= 20
 FUZZ_SEED ?= 0
