@@ -29,7 +29,7 @@ _INPUT_ATTRIBUTES = (
     "n_features_in_",
     "feature_names_in_",
 )
-"""What every classifier learns about X and y before it learns anything else."""
+"""Fitted attributes that describe X and y; every classifier has them."""
 
 
 class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
@@ -210,7 +210,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
 
 def copy_input_attributes(source: HierarchicalClassifier, target: HierarchicalClassifier) -> None:
-    """Set what `fit` learns about X and y alone, from a classifier fitted on the same."""
+    """Copy the attributes that describe X and y from a classifier fitted on the same data."""
     for name in _INPUT_ATTRIBUTES:
         if hasattr(source, name):
             setattr(target, name, getattr(source, name))

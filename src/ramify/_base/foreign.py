@@ -98,7 +98,7 @@ def takes_labels(estimator: Any) -> bool:
 
 
 def copy_input_tags(tags: Any, estimator: Any) -> None:
-    """Let scikit-learn know that a classifier takes what the estimator inside it takes."""
+    """Copy the tags of a wrapped estimator for sparse X and missing values."""
     inner = get_tags(estimator)
     tags.input_tags.sparse = inner.input_tags.sparse
     tags.input_tags.allow_nan = inner.input_tags.allow_nan

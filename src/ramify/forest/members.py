@@ -128,7 +128,7 @@ class ClusSampling(Sampling):
 
 
 def check_max_samples(max_samples: Any) -> None:
-    """Refuse a `max_samples` that is no number of rows, no share of them and not None."""
+    """Raise an error unless `max_samples` is a number of rows, a fraction or None."""
     if max_samples is None:
         return
     if isinstance(max_samples, int | np.integer):
@@ -138,7 +138,7 @@ def check_max_samples(max_samples: Any) -> None:
 
 
 def count_draws(max_samples: float | None, n_rows: int) -> int:
-    """Return how many rows are drawn for a member.
+    """Return the number of rows to draw for a tree.
 
     Examples
     --------
