@@ -1,4 +1,4 @@
-"""Local architectures: equal to loops by hand, coherent, and usable like any estimator."""
+"""Tests of local architectures: comparison with explicit loops, coherence, formats of X and y."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tests.support.local_cases import every_architecture, is_coherent, make_data
 
 
 class ShareClassifier(ClassifierMixin, BaseEstimator):
-    """Answers every row with the shares of its training rows, so that rules can be followed."""
+    """Predicts the class frequencies of its training rows, so that rules are easy to check."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ShareClassifier:
         self.classes_, counts = np.unique(y, return_counts=True)
@@ -53,7 +53,7 @@ class ShareClassifier(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.classes_[self.shares_.argmax()])
 
 
-# ---- equal to loops by hand ----------------------------------------------------------------
+# ---- comparison with explicit loops --------------------------------------------------------
 
 
 def positive_share(model: Any, X: np.ndarray) -> np.ndarray:
@@ -61,7 +61,7 @@ def positive_share(model: Any, X: np.ndarray) -> np.ndarray:
 
 
 def fitted_share(rows: np.ndarray, target: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Return P(target) of all rows of X by a tree grown on some of them."""
+    """Return P(target) for all rows of X, by a tree fitted on some of them."""
     if not rows.any() or target[rows].min() == target[rows].max():
         return np.full(len(X), float(rows.any() and target[rows].max()))
     tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X[rows], target[rows])
@@ -166,7 +166,7 @@ def test_several_labels_per_row_make_multilabel_models(kind: type, estimator: An
     assert is_coherent(found, data.hierarchy)
 
 
-def test_per_edge_of_our_trees_equals_a_loop_of_fits() -> None:
+def test_per_edge_with_pct_equals_a_loop_of_fits() -> None:
     data = make_data(missing_share=0.1, n_nominal=2, as_frame=False, n_samples=150)
     nominal = [name in data.categories for name in data.feature_names]
     tree = PCTClassifier(min_samples_leaf=3)
@@ -200,7 +200,7 @@ def test_per_edge_of_our_trees_equals_a_loop_of_fits() -> None:
     ],
     ids=lambda forest: type(forest).__name__,
 )
-def test_an_ensemble_at_every_edge_equals_a_loop_of_fits(forest: Any) -> None:
+def test_per_edge_with_an_ensemble_equals_a_loop_of_fits(forest: Any) -> None:
     data = make_data(missing_share=0.1, n_samples=150)
     model = PerEdgeClassifier(hierarchy=data.hierarchy, estimator=forest).fit(data.X, data.y)
     scores = model.predict_proba(data.X)
@@ -233,16 +233,16 @@ def test_a_label_with_several_parents_takes_the_smallest_product() -> None:
         np.zeros((8, 1)), y
     )
     scores = dict(zip(hierarchy.labels, model.predict_proba([[0.0]])[0], strict=True))
-    # P(dog|m) P(m) = 3/6 * 6/8 and P(dog|p) P(p) = 3/4 * 4/8: the same, as shares must be.
+    # P(dog|m) P(m) = 3/6 * 6/8 equals P(dog|p) P(p) = 3/4 * 4/8, as frequencies must.
     assert scores == pytest.approx({"r": 1.0, "m": 6 / 8, "p": 4 / 8, "dog": 3 / 8})
     model.local_models_["m", "dog"].estimator.shares_ = np.array([0.9, 0.1])
     scores = dict(zip(hierarchy.labels, model.predict_proba([[0.0]])[0], strict=True))
     assert scores["dog"] == pytest.approx(0.1 * 6 / 8)
 
 
-# hierarchy a: (x, y), b; rows end at a, x, y, b, or at x and b.
+# Hierarchy: a (with children x and y) and b. The rows end at a, x, y, b, and both x and b.
 POLICY_ROWS = {
-    # policy: rows and positives of a, rows and positives of a/x
+    # policy: rows of a, positives of a, rows of a/x, positives of a/x
     "siblings": ("01234", "0124", "124", "14"),
     "all": ("01234", "0124", "01234", "14"),
     "less_inclusive": ("01234", "0124", "01234", "14"),
@@ -304,7 +304,7 @@ def test_edges_with_one_class_are_constants() -> None:
     assert is_coherent(model.predict_proba([[0.5], [9.0]]), hierarchy)
 
 
-def test_a_single_class_needs_no_models() -> None:
+def test_a_single_class_gives_constant_models() -> None:
     model = PerParentClassifier(estimator=LogisticRegression()).fit([[1.0], [2.0]], ["a/b"] * 2)
     assert model.predict([[7.0]]).tolist() == ["a/b"]
     assert model.predict_proba([[7.0]]).tolist() == [[1.0, 1.0]]
@@ -316,7 +316,7 @@ def test_a_single_class_needs_no_models() -> None:
 
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[Hierarchy, np.ndarray, np.ndarray, np.ndarray]:
-    """Draw a tree or DAG, features with few values and unknowns, closed labels and weights."""
+    """Draw a tree or DAG, features with ties and missing values, label sets and weights."""
     n_labels = draw(st.integers(1, 7))
     edges = []
     for child in range(n_labels):
@@ -372,7 +372,7 @@ def test_sparse_and_dense_features_give_the_same(model: Any) -> None:
     np.testing.assert_array_equal(found.predict_proba(sparse.csr_array(dense)), expected)
 
 
-def test_sparse_features_reach_other_classifiers_as_they_are() -> None:
+def test_other_classifiers_get_sparse_features_unchanged() -> None:
     data = make_data(sparsity=0.6)
     rows = sparse.csr_array(data.X)
     model = PerEdgeClassifier(hierarchy=data.hierarchy, estimator=LogisticRegression())
@@ -381,7 +381,7 @@ def test_sparse_features_reach_other_classifiers_as_they_are() -> None:
     np.testing.assert_allclose(found, expected, atol=1e-3)
 
 
-def test_our_trees_take_nominal_columns_of_frames() -> None:
+def test_trees_use_nominal_columns_of_data_frames() -> None:
     data = make_data(n_nominal=2, missing_share=0.05, as_frame=True)
     model = PerEdgeClassifier(hierarchy=data.hierarchy).fit(data.X, data.y)
     coded = make_data(n_nominal=2, missing_share=0.05, as_frame=False)
@@ -395,7 +395,7 @@ def test_our_trees_take_nominal_columns_of_frames() -> None:
     assert local.predict_proba(data.X).shape == (80, 1)
 
 
-def test_other_classifiers_get_frames_as_they_came() -> None:
+def test_other_classifiers_get_data_frames_unchanged() -> None:
     data = make_data(n_nominal=2, as_frame=True)
     nominal = list(data.categories)
     encode = make_column_transformer(
@@ -408,7 +408,7 @@ def test_other_classifiers_get_frames_as_they_came() -> None:
     np.testing.assert_array_equal(model.predict_proba(data.X)[:, 0], positive_share(alone, data.X))
 
 
-def test_polars_frames_are_taken() -> None:
+def test_polars_data_frames_are_accepted() -> None:
     polars = pytest.importorskip("polars")
     X, y = one_path_per_row()
     frame = polars.DataFrame(X, schema=list("pqrs"))
@@ -441,7 +441,7 @@ def test_predictions_come_in_the_format_of_y(model: Any, name: str) -> None:
 
 @every_architecture
 @pytest.mark.parametrize("estimator", [None, GaussianNB()], ids=str)
-def test_rows_without_weight_do_not_count(model: Any, estimator: Any) -> None:
+def test_rows_of_weight_zero_are_ignored(model: Any, estimator: Any) -> None:
     data = make_data(n_labels=6, n_samples=60)
     if estimator is not None and isinstance(model, PerParentClassifier | PerLevelClassifier):
         estimator = RandomForestClassifier(3, bootstrap=False, max_features=None, random_state=0)
@@ -453,7 +453,7 @@ def test_rows_without_weight_do_not_count(model: Any, estimator: Any) -> None:
     np.testing.assert_allclose(found, expected.predict_proba(data.X), rtol=0, atol=1e-12)
 
 
-def test_missing_values_reach_classifiers_that_know_them() -> None:
+def test_missing_values_are_passed_to_classifiers_that_support_them() -> None:
     data = make_data(missing_share=0.2)
     for estimator in (None, DecisionTreeClassifier(random_state=0)):
         model = PerEdgeClassifier(hierarchy=data.hierarchy, estimator=estimator).fit(

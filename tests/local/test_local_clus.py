@@ -1,4 +1,4 @@
-"""Trees per edge as old CLUS grew and combined them, on the DAG of tiny/t15_hsc."""
+"""Comparison of PerEdgeClassifier with CLUS-HSC on the DAG of tiny/t15_hsc."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_every_edge_has_the_tree_of_clus() -> None:
     assert set(model.named_estimators_) == set(expected)
     for edge, local in model.named_estimators_.items():
         if not isinstance(local, PCTClassifier):
-            # CLUS grows a single leaf where all rows agree.
+            # CLUS grows a single leaf if all rows agree.
             assert expected[edge].value == local.probabilities
             continue
         grown = printed(as_printed(local.tree_, ["x1", "x2", "x3"], [()] * 3, [0]))
@@ -70,7 +70,7 @@ def test_every_edge_has_the_tree_of_clus() -> None:
 
 
 def divided(model: PerEdgeClassifier, X: np.ndarray) -> np.ndarray:
-    """Combine as CLUS does: the smallest product divided by the number of parents."""
+    """Combine probabilities as CLUS does: the minimum divided by the number of parents."""
     hierarchy = model.hierarchy_
     found: dict[Any, np.ndarray] = {None: np.ones(len(X))}
     for label in hierarchy.labels:
@@ -83,7 +83,7 @@ def divided(model: PerEdgeClassifier, X: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("part", ["train", "test"])
-def test_combined_with_the_division_the_measures_are_those_of_clus(part: str) -> None:
+def test_measures_of_probabilities_combined_as_in_clus(part: str) -> None:
     expected = read_measures(FOLDER / "old_hsc_combined.out")[part]["Original"]
     model = fit()
     X, y, _ = load(f"{part}.arff")

@@ -1,4 +1,4 @@
-"""Local architectures as estimators: workers, seeds, pickles, searches, messages and checks."""
+"""Tests of local architectures as estimators: workers, seeds, pickling, searches and errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tests.support.local_cases import every_architecture, is_coherent, make_data
 @pytest.mark.parametrize(
     "estimator", [None, ExtraTreeClassifier()], ids=["ours", "scikit-learn's"]
 )
-def test_nothing_depends_on_the_number_of_jobs(model: Any, estimator: Any) -> None:
+def test_predictions_do_not_depend_on_n_jobs(model: Any, estimator: Any) -> None:
     data = make_data(n_labels=9)
     model = clone(model).set_params(
         hierarchy=data.hierarchy, estimator=estimator, random_state=3, n_jobs=1
@@ -49,14 +49,14 @@ def test_nothing_depends_on_the_number_of_jobs(model: Any, estimator: Any) -> No
     if estimator is not None:
         from joblib import parallel_config
 
-        with parallel_config("threading"):  # no new processes for so little work
+        with parallel_config("threading"):  # starting processes would take longer
             several.fit(data.X, data.y)
     else:
         several.fit(data.X, data.y)
     np.testing.assert_array_equal(several.predict_proba(data.X), expected)
 
 
-def test_local_models_travel_to_other_processes() -> None:
+def test_local_models_can_be_fitted_in_other_processes() -> None:
     from joblib import parallel_config
 
     data = make_data()
@@ -81,14 +81,14 @@ def test_random_state_seeds_every_local_model() -> None:
 
 
 @every_architecture
-def test_fitted_models_are_pickled(model: Any) -> None:
+def test_pickled_models_predict_the_same(model: Any) -> None:
     data = make_data(n_labels=6)
     model = clone(model).set_params(hierarchy=data.hierarchy).fit(data.X, data.y)
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.predict_proba(data.X), model.predict_proba(data.X))
 
 
-def test_parameters_of_local_models_are_tuned() -> None:
+def test_grid_search_tunes_parameters_of_local_models() -> None:
     X, y = one_path_per_row()
     search = GridSearchCV(
         make_pipeline(StandardScaler(), PerEdgeClassifier(estimator=PCTClassifier())),
@@ -99,14 +99,14 @@ def test_parameters_of_local_models_are_tuned() -> None:
     assert len(search.predict(X)) == len(X)
 
 
-def test_classifiers_without_probabilities_vote() -> None:
+def test_classifiers_without_predict_proba_give_zeros_and_ones() -> None:
     X, y = one_path_per_row()
     for kind in (PerEdgeClassifier, PerParentClassifier):
         model = kind(estimator=Perceptron(random_state=0)).fit(X, y)
         assert set(np.unique(model.predict_proba(X))) <= {0.0, 1.0}
 
 
-def test_lists_of_significance_levels_are_chosen_from_at_every_edge() -> None:
+def test_the_level_of_the_f_test_is_chosen_for_each_edge() -> None:
     data = make_data(n_labels=5, n_nominal=1, as_frame=True)
     tree = PCTClassifier(f_test=[0.1, 0.01], random_state=0)
     model = PerEdgeClassifier(hierarchy=data.hierarchy, estimator=tree).fit(data.X, data.y)
@@ -115,7 +115,7 @@ def test_lists_of_significance_levels_are_chosen_from_at_every_edge() -> None:
     assert is_coherent(model.predict_proba(data.X), data.hierarchy)
 
 
-def test_levels_are_chosen_as_by_a_tree_on_the_rows_of_the_problem_alone() -> None:
+def test_the_chosen_level_is_that_of_a_tree_fitted_on_the_rows_of_the_edge() -> None:
     X, y = one_path_per_row()
     tree = PCTClassifier(f_test=[0.2, 0.05, 0.001], random_state=3)
     model = PerEdgeClassifier(estimator=tree).fit(X, y)
@@ -129,7 +129,7 @@ def test_levels_are_chosen_as_by_a_tree_on_the_rows_of_the_problem_alone() -> No
         np.testing.assert_array_equal(local.predict_proba(X)[:, -1], alone.predict_proba(X)[:, -1])
 
 
-def test_with_fewer_rows_than_folds_the_strictest_level_is_taken() -> None:
+def test_with_fewer_rows_than_folds_the_strictest_level_is_used() -> None:
     X = np.arange(12.0).reshape(-1, 1)
     y = np.array(["a/x", "a/y", *(["b/x", "b/y"] * 5)])  # two rows below "a", three folds
     tree = PCTClassifier(f_test=[0.1, 0.001, 0.01], random_state=0)
@@ -138,7 +138,7 @@ def test_with_fewer_rows_than_folds_the_strictest_level_is_taken() -> None:
     assert model.named_estimators_["a", "a/x"].f_test_scores_ == {}
     assert model.named_estimators_["b", "b/x"].f_test_scores_.keys() == {0.1, 0.001, 0.01}
     split = [(np.arange(6), np.arange(6, 12))]
-    with pytest.raises(ValueError, match="local models learn from different rows"):
+    with pytest.raises(ValueError, match="cv of estimator must be an integer or a splitter, got"):
         PerEdgeClassifier(clone(tree).set_params(cv=split)).fit(X, y)
     folds = PerEdgeClassifier(clone(tree).set_params(cv=KFold(3))).fit(X, y)
     assert folds.named_estimators_["a", "a/x"].f_test_scores_ == {}
@@ -147,7 +147,7 @@ def test_with_fewer_rows_than_folds_the_strictest_level_is_taken() -> None:
 
 
 @every_architecture
-def test_a_distance_of_your_own_gets_the_names_of_the_labels(model: Any) -> None:
+def test_a_custom_distance_gets_the_names_of_the_labels(model: Any) -> None:
     data = make_data(n_labels=9)
     seen: set[Any] = set()
 
@@ -165,7 +165,7 @@ def test_a_distance_of_your_own_gets_the_names_of_the_labels(model: Any) -> None
     np.testing.assert_array_equal(model.predict_proba(data.X), twin.predict_proba(data.X))
 
 
-def test_architectures_inside_architectures_need_no_weights() -> None:
+def test_nested_architectures_do_not_require_sample_weights() -> None:
     data = make_data(n_labels=6)
     inner = PerEdgeClassifier(estimator=KNeighborsClassifier(3))
     nested = PerEdgeClassifier(hierarchy=data.hierarchy, estimator=inner).fit(data.X, data.y)
@@ -208,7 +208,7 @@ ERRORS = [
     (
         PerEdgeClassifier(estimator=PCTClassifier(Hierarchy.from_labels(["a"]))),
         ValueError,
-        "estimator has the hierarchy .* Leave its hierarchy None",
+        "the hierarchy of estimator must be None, got .* pass the hierarchy to the outer",
     ),
     (
         PerEdgeClassifier(estimator=KNeighborsClassifier()),
@@ -218,12 +218,12 @@ ERRORS = [
     (
         PerParentClassifier(estimator=LogisticRegression()),
         ValueError,
-        "estimator LogisticRegression predicts one class per row.* Use PerEdgeClassifier",
+        "estimator must support multilabel .*, got LogisticRegression. Use PerEdgeClassifier",
     ),
     (
         PerLevelClassifier(multilabel=False),
         ValueError,
-        "multilabel is False, but row 0 has 2 of the labels 'a', 'b'.* Set multilabel=True",
+        "at most one of the labels 'a', 'b', got 2 for row 0. Set multilabel=True",
     ),
     (PerNodeClassifier(policy="some"), ValueError, "policy must be one of.*got 'some'"),
     (FlatClassifier(labels="inner"), ValueError, "labels must be one of.*got 'inner'"),

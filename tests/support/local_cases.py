@@ -1,4 +1,4 @@
-"""Data and models that the tests of local architectures share."""
+"""Data and models for the tests of local architectures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Local architectures: many small classifiers along a hierarchy."""
+"""Local architectures: one classifier per edge, label, parent or level of a hierarchy."""
 
 from ramify.local.classifiers import (
     FlatClassifier,

@@ -1,4 +1,4 @@
-"""What the local architectures share: problems in, fitted models, coherent probabilities out."""
+"""Base classes of the classifiers that combine local models."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ __all__ = ["LocalArchitecture", "LocalClassifier"]
 
 
 class LocalClassifier(HierarchicalClassifier):
-    """Base of the classifiers that are made of local models.
+    """Base class of classifiers that combine local models.
 
-    A subclass learns the models, and says how their answers make probabilities.
+    Subclasses learn the models and define how to combine their predictions.
     """
 
     n_jobs: int | None
@@ -46,17 +46,17 @@ class LocalClassifier(HierarchicalClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Numbers, NaN where unknown; categorical and text columns of a data frame are nominal.
-            Estimators of other libraries get data frames as they are.
+            Training data; NaN is a missing value. Categorical and text columns of a data frame
+            are nominal. Estimators of other libraries get data frames unchanged.
         y : array-like
-            n label sets in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format of `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
-            The weights of the rows.
+            Sample weights.
 
         Returns
         -------
         LocalClassifier
-            Itself.
+            The fitted classifier.
         """
         given = X
         X, encoded, weights = self._read_training(X, y, sample_weight)
@@ -75,15 +75,18 @@ class LocalClassifier(HierarchicalClassifier):
 
     @abstractmethod
     def _learn_local(self, data: TrainingData) -> None:
-        """Learn the models, and set `local_models_`."""
+        """Learn the models and set `local_models_`."""
 
     @abstractmethod
     def _local_estimator(self) -> Any:
-        """Return the estimator that local models are fitted clones of."""
+        """Return the estimator whose clones are the local models."""
 
     @abstractmethod
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return probabilities, (n, n_labels), from each model's answers, (its labels, n)."""
+        """Return probabilities of shape (n, n_labels).
+
+        `answers` has one array per model, of shape (labels of the model, n).
+        """
 
     @property
     def estimators_(self) -> list[Any]:
@@ -92,7 +95,7 @@ class LocalClassifier(HierarchicalClassifier):
 
     @property
     def named_estimators_(self) -> LocalEstimators:
-        """The fitted local models by what they predict."""
+        """The fitted local models by the labels they predict."""
         check_is_fitted(self)
         return LocalEstimators(self)
 
@@ -108,11 +111,11 @@ class LocalClassifier(HierarchicalClassifier):
         return fitted
 
     def _targets(self) -> Hierarchy:
-        """Return what the local models predict: the labels, unless they learn something else."""
+        """Return the targets of the local models: the labels, unless a subclass changes them."""
         return self.hierarchy_
 
     def _readable_targets(self) -> Hierarchy:
-        """Return the same under names for people."""
+        """Return the targets of the local models under readable names."""
         return self._targets()
 
     def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
@@ -125,12 +128,12 @@ class LocalClassifier(HierarchicalClassifier):
         return np.ascontiguousarray(self._combine(self._ask(X, given)))
 
     def _ask(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
-        """Return each model's answers, (its labels, n)."""
+        """Return one array per model, of shape (labels of the model, n)."""
         clus = bool(getattr(self._local_estimator(), "clus_compat", False))
         queries = Queries(X, given, self._targets(), clus=clus)
         models = list(self.local_models_.values())
         n_bundles = min(len(models), count_threads(self.n_jobs))
-        # Here: rows and models would take longer to travel to a cluster.
+        # In threads: sending rows and models to a cluster would take longer than predicting.
         found = Parallel(n_jobs=n_bundles, require="sharedmem")(
             delayed(_ask_bundle)(queries, models[k::n_bundles]) for k in range(n_bundles)
         )
@@ -143,14 +146,16 @@ class LocalClassifier(HierarchicalClassifier):
         super()._set_saved_state(state)
         for model in state.get("local_models_", {}).values():
             if not isinstance(model, LocalModel):
-                raise ValueError(f"{type(model).__name__} is no local model")
+                raise ValueError(
+                    f"local_models_ must contain only local models, got {type(model).__name__}"
+                )
             model.check(self._targets().n_labels)
 
 
 class LocalArchitecture(LocalClassifier):
-    """Base of the classifiers whose local models are clones of `estimator`.
+    """Base class of classifiers whose local models are clones of `estimator`.
 
-    A subclass says which problems the models learn.
+    Subclasses define the problems that the models learn.
     """
 
     estimator: Any
@@ -167,10 +172,10 @@ class LocalArchitecture(LocalClassifier):
 
     @abstractmethod
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
-        """Return what the local models learn."""
+        """Return the problems that the local models learn."""
 
     def _make_learner(self, data: TrainingData) -> Learner:
-        """Return what learns the problems."""
+        """Return the learner of the problems."""
         return make_learner(self._local_estimator(), data, self._targets())
 
     def _learn_local(self, data: TrainingData) -> None:
@@ -191,14 +196,14 @@ class LocalArchitecture(LocalClassifier):
 
 
 class LocalEstimators(Mapping[Any, Any]):
-    """The local models of an architecture, as a read-only dict.
+    """Read-only dict of the fitted local models of an architecture.
 
-    Trees are kept bare; what is looked up here is a fitted PCTClassifier made of one.
+    Local trees are stored without their estimator; looking one up makes a fitted PCTClassifier.
 
     Parameters
     ----------
     architecture : LocalClassifier
-        Fitted.
+        The fitted architecture.
     """
 
     def __init__(self, architecture: LocalClassifier) -> None:

@@ -1,4 +1,4 @@
-"""Local architectures: many small classifiers along a hierarchy, one coherent answer."""
+"""Local architectures: one classifier per edge, label, parent or level of a hierarchy."""
 
 from __future__ import annotations
 
@@ -36,52 +36,55 @@ __all__ = [
 
 
 class PerEdgeClassifier(LocalArchitecture):
-    """One classifier for every edge from a parent to a child (HSC).
+    """One binary classifier per edge from a parent to a child (HSC).
 
-    The model of an edge learns from the rows that have the parent whether they have the child: it
-    estimates P(child | parent). The probability of a label is the product along its path; of a
-    label with several parents, the smallest of P(child | parent) P(parent) over its parents.
+    The model of an edge is fitted on the rows that have the parent and predicts whether they have
+    the child, i.e. it estimates P(child | parent). The probability of a label is the product
+    along its path; for a label with several parents, it is the minimum of
+    P(child | parent) P(parent) over its parents.
 
     Parameters
     ----------
     estimator : estimator, optional
-        The model of an edge. Any classifier of scikit-learn's kind, or
-        one of ours; None: `PCTClassifier`. One without ``predict_proba`` counts with its
-        predictions, 0 or 1.
+        The classifier to fit for each edge: any scikit-learn compatible classifier or one of
+        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
+        are used as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns as a mask, positions or names, for our own estimators; as for
-        `PCTClassifier`.
+        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
+        classifiers of ramify.
     n_jobs : int, optional
-        How many local models are fitted, or asked, at the same time, -1 for as many as there
-        are cores. Nothing depends on it but the time.
+        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        result does not depend on it.
     random_state : int, RandomState instance or None
-        Draws a seed for every local model. None leaves the estimator's own random_state.
+        Used to draw a seed for each local model. If None, the `random_state` of `estimator` is
+        kept.
     verbose : bool
         Whether to show a progress bar.
 
     Attributes
     ----------
     named_estimators_ : dict of (parent, child) to estimator
-        The fitted models; the parent of top-level labels is None. Where all training rows agree
-        there is a `ConstantClassifier`.
+        The fitted models by edge; the parent of top-level labels is None. If all training rows of
+        an edge agree, its model is a `ConstantClassifier`.
     estimators_ : list
-        The same models without their names.
+        The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
     See Also
     --------
-    PerParentClassifier : One model for all children of a parent.
+    PerParentClassifier : One classifier for all children of a parent.
     PCTClassifier : One tree for all labels.
 
     Notes
     -----
-    CLUS divides the smallest product by the number of parents, so that its figures for labels
-    with several parents are smaller.
+    CLUS divides the minimum by the number of parents, so its probabilities of labels with several
+    parents are smaller.
 
     Examples
     --------
@@ -94,7 +97,7 @@ class PerEdgeClassifier(LocalArchitecture):
     >>> list(model.named_estimators_)
     [(None, 'animal'), ('animal', 'animal/cat'), ('animal', 'animal/dog'), (None, 'plant')]
 
-    Any classifier will do:
+    Any scikit-learn compatible classifier can be used:
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> model = PerEdgeClassifier(LogisticRegression()).fit(X, y)
@@ -131,44 +134,47 @@ class PerEdgeClassifier(LocalArchitecture):
 
 
 class PerNodeClassifier(LocalArchitecture):
-    """One binary classifier for every label, with a policy for its negative rows.
+    """One binary classifier per label, with a policy for the choice of training rows.
 
     Parameters
     ----------
     estimator : estimator, optional
-        The model of a label. Any classifier of scikit-learn's kind, or
-        one of ours; None: `PCTClassifier`. One without ``predict_proba`` counts with its
-        predictions, 0 or 1.
+        The classifier to fit for each label: any scikit-learn compatible classifier or one of
+        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
+        are used as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat.
     policy : {"siblings", "all", "less_inclusive", "inclusive", "exclusive", "less_exclusive", \
             "exclusive_siblings"}
-        Which rows a label's model learns from; see Notes.
+        Which rows are positive and negative examples of a label; see Notes.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns as a mask, positions or names, for our own estimators; as for
-        `PCTClassifier`.
+        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
+        classifiers of ramify.
     n_jobs : int, optional
-        How many local models are fitted, or asked, at the same time, -1 for as many as there
-        are cores. Nothing depends on it but the time.
+        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        result does not depend on it.
     random_state : int, RandomState instance or None
-        Draws a seed for every local model. None leaves the estimator's own random_state.
+        Used to draw a seed for each local model. If None, the `random_state` of `estimator` is
+        kept.
     verbose : bool
         Whether to show a progress bar.
 
     Attributes
     ----------
     named_estimators_ : dict of label to estimator
-        The fitted models. Where all training rows agree there is a `ConstantClassifier`.
+        The fitted models by label. If all training rows of a label agree, its model is a
+        `ConstantClassifier`.
     estimators_ : list
-        The same models without their names.
+        The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
     Notes
     -----
-    A row *ends* at a label that it has while it has none of the label's children.
+    A row *ends* at a label if it has the label and none of the label's children.
 
     ==================== ======================= ==========================================
     policy               positive                negative
@@ -176,19 +182,21 @@ class PerNodeClassifier(LocalArchitecture):
     "siblings"           has the label           has a sibling, not the label
     "all"                has the label           all others
     "less_inclusive"     the same as "all"
-    "inclusive"          has the label           all others that end at no ancestor
+    "inclusive"          has the label           all others, unless they end at an ancestor
     "exclusive"          ends at the label       all others
-    "less_exclusive"     ends at the label       has not the label
-    "exclusive_siblings" ends at the label       ends at a sibling, has not the label
+    "less_exclusive"     ends at the label       does not have the label
+    "exclusive_siblings" ends at the label       ends at a sibling, does not have the label
     ==================== ======================= ==========================================
 
-    For "exclusive_siblings", rows that have a label count as ending there if no row does.
+    With "exclusive_siblings", if no row ends at a label, all rows that have it are used instead.
 
-    How the answers make coherent probabilities follows from the question that they answer. The
-    policies of siblings ask which child, given the parent: probabilities multiply from the top
-    (the smallest product over the parents). "all" and "inclusive" ask whether a row has the label:
-    no label exceeds its parents. "exclusive" and "less_exclusive" ask whether a row ends at the
-    label: a label is at least as probable as each of its children.
+    How the predictions are combined into coherent probabilities depends on what the policy
+    estimates. With "siblings" and "exclusive_siblings", models estimate P(label | parent), and
+    probabilities are multiplied from the top down as in `PerEdgeClassifier`. With "all",
+    "less_inclusive" and "inclusive", models estimate the probability of the label, which is
+    limited to the probabilities of its parents. With "exclusive" and "less_exclusive", models
+    estimate the probability that a row ends at the label, and the probability of a label is raised
+    to the largest one among its descendants.
 
     Examples
     --------
@@ -243,45 +251,47 @@ class PerNodeClassifier(LocalArchitecture):
 
 
 class PerParentClassifier(LocalArchitecture):
-    """One classifier for every parent, which tells its children apart.
+    """One classifier per parent, which predicts its children.
 
-    The model of a parent learns from the rows that have it which children they have; the root
-    counts as a parent of the labels at the top. Probabilities multiply from the top as in
-    `PerEdgeClassifier`.
+    The model of a parent is fitted on the rows that have the parent and predicts which of its
+    children they have; the root is the parent of top-level labels. Probabilities are multiplied
+    from the top down as in `PerEdgeClassifier`.
 
     Parameters
     ----------
     estimator : estimator, optional
-        The model of a parent. Any classifier of scikit-learn's kind, or
-        one of ours; None: `PCTClassifier`. One without ``predict_proba`` counts with its
-        predictions, 0 or 1.
+        The classifier to fit for each parent: any scikit-learn compatible classifier or one of
+        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
+        are used as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat.
     multilabel : bool, optional
-        Whether a row may have several children of a parent. If so, the estimator must take a
-        matrix of 0 and 1 as y; if not, it learns classes named by the children, and "" for rows
-        that end at the parent. None: by y, which has one label per row or label sets. Our own
-        estimators take either.
+        Whether a row may have several children of a parent. If True, the estimator must accept a
+        label matrix as y. If False, it is fitted on one class per row: the name of the child, or
+        "" for rows that end at the parent. If None, it is False if `y` has one label per row and
+        True if `y` has label sets. Classifiers of ramify support both.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns as a mask, positions or names, for our own estimators; as for
-        `PCTClassifier`.
+        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
+        classifiers of ramify.
     n_jobs : int, optional
-        How many local models are fitted, or asked, at the same time, -1 for as many as there
-        are cores. Nothing depends on it but the time.
+        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        result does not depend on it.
     random_state : int, RandomState instance or None
-        Draws a seed for every local model. None leaves the estimator's own random_state.
+        Used to draw a seed for each local model. If None, the `random_state` of `estimator` is
+        kept.
     verbose : bool
         Whether to show a progress bar.
 
     Attributes
     ----------
     named_estimators_ : dict of label to estimator
-        The fitted models by parent, None for the root. Where all training rows agree there is a
-        `ConstantClassifier`.
+        The fitted models by parent; the key of the root is None. If all training rows of a parent
+        agree, its model is a `ConstantClassifier`.
     estimators_ : list
-        The same models without their names.
+        The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
@@ -333,45 +343,47 @@ class PerParentClassifier(LocalArchitecture):
 
 
 class PerLevelClassifier(LocalArchitecture):
-    """One classifier for every level of the hierarchy.
+    """One classifier per level of the hierarchy.
 
-    The model of a level learns from all rows which of the level's labels they have. A label's
-    probability is cut, from the top, to those of its parents. In a DAG a label's level is its
-    longest path.
+    The model of a level is fitted on all rows and predicts which labels of the level they have.
+    From the top down, the probability of a label is limited to the probabilities of its parents.
+    In a DAG, the level of a label is the length of its longest path from the root.
 
     Parameters
     ----------
     estimator : estimator, optional
-        The model of a level. Any classifier of scikit-learn's kind, or
-        one of ours; None: `PCTClassifier`. One without ``predict_proba`` counts with its
-        predictions, 0 or 1.
+        The classifier to fit for each level: any scikit-learn compatible classifier or one of
+        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
+        are used as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat.
     multilabel : bool, optional
-        Whether a row may have several labels of a level. If so, the estimator must take a matrix
-        of 0 and 1 as y; if not, it learns classes named by the labels, and "" for rows that end
-        above the level. None: by y, which has one label per row or label sets. Our own
-        estimators take either.
+        Whether a row may have several labels of a level. If True, the estimator must accept a
+        label matrix as y. If False, it is fitted on one class per row: the name of the label, or
+        "" for rows that end above the level. If None, it is False if `y` has one label per row
+        and True if `y` has label sets. Classifiers of ramify support both.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns as a mask, positions or names, for our own estimators; as for
-        `PCTClassifier`.
+        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
+        classifiers of ramify.
     n_jobs : int, optional
-        How many local models are fitted, or asked, at the same time, -1 for as many as there
-        are cores. Nothing depends on it but the time.
+        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        result does not depend on it.
     random_state : int, RandomState instance or None
-        Draws a seed for every local model. None leaves the estimator's own random_state.
+        Used to draw a seed for each local model. If None, the `random_state` of `estimator` is
+        kept.
     verbose : bool
         Whether to show a progress bar.
 
     Attributes
     ----------
     named_estimators_ : dict of int to estimator
-        The fitted models by level, 0 at the top. Where all training rows agree there is a
-        `ConstantClassifier`.
+        The fitted models by level; the top level is 0. If all training rows of a level agree, its
+        model is a `ConstantClassifier`.
     estimators_ : list
-        The same models without their names.
+        The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
@@ -419,42 +431,46 @@ class PerLevelClassifier(LocalArchitecture):
 
 
 class FlatClassifier(LocalArchitecture):
-    """One binary classifier per label, on all rows, without regard to the hierarchy.
+    """One binary classifier per label, fitted on all rows, independent of the hierarchy.
 
-    With models for the leaves only (SLC), an inner label is as probable as the most probable leaf
-    below it; rows that end at an inner label then count as having no label. With models for all
-    labels, a label's probability is cut, from the top, to those of its parents.
+    With models for leaves only (SLC), the probability of an inner label is the largest one among
+    the leaves below it; rows without a leaf label are negative for all models. With models for all
+    labels, the probability of a label is limited, from the top down, to the probabilities of its
+    parents.
 
     Parameters
     ----------
     estimator : estimator, optional
-        The model of a label. Any classifier of scikit-learn's kind, or
-        one of ours; None: `PCTClassifier`. One without ``predict_proba`` counts with its
-        predictions, 0 or 1.
+        The classifier to fit for each label: any scikit-learn compatible classifier or one of
+        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
+        are used as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat.
     labels : {"leaves", "all"}
-        Which labels have models. "all" is `BinaryRelevance` and
-        ``PerNodeClassifier(policy="all")``.
+        The labels to fit models for. With "all", the classifier is equivalent to
+        `BinaryRelevance` and ``PerNodeClassifier(policy="all")``.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns as a mask, positions or names, for our own estimators; as for
-        `PCTClassifier`.
+        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
+        classifiers of ramify.
     n_jobs : int, optional
-        How many local models are fitted, or asked, at the same time, -1 for as many as there
-        are cores. Nothing depends on it but the time.
+        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        result does not depend on it.
     random_state : int, RandomState instance or None
-        Draws a seed for every local model. None leaves the estimator's own random_state.
+        Used to draw a seed for each local model. If None, the `random_state` of `estimator` is
+        kept.
     verbose : bool
         Whether to show a progress bar.
 
     Attributes
     ----------
     named_estimators_ : dict of label to estimator
-        The fitted models. Where all training rows agree there is a `ConstantClassifier`.
+        The fitted models by label. If all training rows of a label agree, its model is a
+        `ConstantClassifier`.
     estimators_ : list
-        The same models without their names.
+        The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 

@@ -21,9 +21,9 @@ def multiply_down(
     Parameters
     ----------
     conditional : ndarray of shape (n_edges, n)
-        P(c|p), in [0, 1].
+        P(c|p) for each edge, in [0, 1].
     edges : sequence of (parent, child)
-        The edge of each row of `conditional`, as positions of labels.
+        The edge of each row of `conditional`, as positions of labels; -1 is the root.
     hierarchy : Hierarchy
         The label hierarchy.
 

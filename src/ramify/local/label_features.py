@@ -1,4 +1,4 @@
-"""Labels as features: models of a label that see the other labels of a row."""
+"""Labels as features: models of a label that use the other labels of a row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["LabelledLearner", "join_labels"]
 
 
 def without_column(Y: sparse.csr_array[np.int32], column: int | None) -> Any:
-    """Return a label matrix with zeros in one column, so that nothing can be learnt from it.
+    """Return a label matrix with one column set to zero, so that nothing can be learnt from it.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def without_column(Y: sparse.csr_array[np.int32], column: int | None) -> Any:
 
 
 def join_labels(X: Any, Y: sparse.csr_array[np.int32], hidden: int | None) -> Any:
-    """Return X with a column for every label, zeros for a hidden one; sparse if X is."""
+    """Append a column for each label to X, zeros for the hidden one; sparse if X is sparse."""
     labels = without_column(Y, hidden)
     if sparse.issparse(X):
         parts: list[Any] = [X, labels.astype(np.float64)]
@@ -52,18 +52,18 @@ class LabelledLearner(Learner):
     Parameters
     ----------
     estimator, data, hierarchy
-        As for `Learner`; the labels of `data` are those of the hierarchy.
+        See `Learner`; the columns of `data.Y` are the labels of the hierarchy.
     """
 
     def __init__(self, estimator: Any, data: TrainingData, hierarchy: Hierarchy) -> None:
         super().__init__(estimator, data, hierarchy)
         self.prefer = "threads" if isinstance(estimator, HierarchicalClassifier) else None
-        inner = self._make_inner(None)  # refuses what cannot learn, before any work
-        # Trees of ours share it for all labels; other classifiers each need columns of their own.
+        inner = self._make_inner(None)  # rejects unsuitable estimators before any work is done
+        # Trees of ramify share one matrix for all labels; other classifiers need one per label.
         self._shared = inner if isinstance(inner, TreeLearner) else None
 
     def prepare(self) -> None:
-        """Prepare features and labels once, where the learner can hide one of them."""
+        """Prepare features and labels once if the learner can hide one of them."""
         if self._shared is not None:
             self._shared.prepare()
 

@@ -1,4 +1,4 @@
-"""Which learner suits an estimator, and the learner for classifiers of other libraries."""
+"""Choice of the learner for an estimator, and the learner for classifiers of other libraries."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["make_learner"]
 
 
 def make_learner(estimator: Any, data: TrainingData, hierarchy: Hierarchy) -> Learner:
-    """Return the learner for a kind of estimator.
+    """Return a learner that suits an estimator.
 
     Parameters
     ----------
     estimator : estimator
-        Unfitted.
+        The unfitted estimator.
     data : TrainingData
         The features, sample weights and labels of all rows.
     hierarchy : Hierarchy
@@ -33,13 +33,13 @@ def make_learner(estimator: Any, data: TrainingData, hierarchy: Hierarchy) -> Le
     Returns
     -------
     Learner
-        Learns local problems.
+        The learner of local problems.
     """
     is_ours = isinstance(estimator, HierarchicalClassifier)
     if is_ours and estimator.hierarchy is not None:
         raise ValueError(
-            f"estimator has the hierarchy {estimator.hierarchy!r}, but a local model predicts "
-            "one label or a few that lie side by side. Leave its hierarchy None."
+            f"the hierarchy of estimator must be None, got {estimator.hierarchy!r}. Local models "
+            "predict one label or siblings only; pass the hierarchy to the outer classifier."
         )
     check_classifier(estimator)
     if data.weighted:
@@ -49,21 +49,22 @@ def make_learner(estimator: Any, data: TrainingData, hierarchy: Hierarchy) -> Le
 
 
 class ForeignLearner(ModelLearner):
-    """Fits a classifier of another library per problem.
+    """Fits a classifier of another library for each problem.
 
     Parameters
     ----------
     estimator, data, hierarchy
-        As for `Learner`.
+        See `Learner`.
     """
 
     def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
         question = Question.about(self._names(problem), exclusive=problem.exclusive)
         if question.answer == "indicator" and not takes_labels(self.estimator):
             raise ValueError(
-                f"estimator {type(self.estimator).__name__} predicts one class per row, but rows "
-                f"may have several of the labels below {problem.key!r}. Use PerEdgeClassifier, "
-                "or sklearn.multioutput.MultiOutputClassifier around the estimator."
+                "estimator must support multilabel targets, because rows may have several of the "
+                f"labels below {problem.key!r}, got {type(self.estimator).__name__}. Use "
+                "PerEdgeClassifier, or wrap the estimator in "
+                "sklearn.multioutput.MultiOutputClassifier."
             )
         estimator, data = clone_seeded(self.estimator, seed), self.data
         y = question.write(label_columns(problem.positives, data.n_rows)[problem.rows])

@@ -1,4 +1,4 @@
-"""Learning local problems: what a learner is, and many problems in parallel."""
+"""Learners of local problems, and learning many problems in parallel."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = ["Learner", "ModelLearner", "label_columns", "learn_all"]
 
 
 class Learner(ABC):
-    """Learns local problems with clones of one estimator; holds the data that they share.
+    """Learns local problems with clones of one estimator and holds their shared data.
 
     Parameters
     ----------
     estimator : estimator
-        Unfitted.
+        The unfitted estimator.
     data : TrainingData
         The features, sample weights and labels of all rows.
     hierarchy : Hierarchy
@@ -36,7 +36,7 @@ class Learner(ABC):
     """
 
     prefer: str | None = None
-    """What kind of workers joblib should use."""
+    """Kind of workers that joblib should use."""
 
     def __init__(self, estimator: Any, data: TrainingData, hierarchy: Hierarchy) -> None:
         self.estimator = estimator
@@ -44,7 +44,7 @@ class Learner(ABC):
         self.hierarchy = hierarchy
 
     def prepare(self) -> None:  # noqa: B027 (most have nothing to do)
-        """Do what all problems share before they are handed to workers."""
+        """Do the work that all problems share, before they are sent to workers."""
 
     @abstractmethod
     def learn(self, problem: LocalProblem, seed: int | None) -> LocalModel:
@@ -53,9 +53,9 @@ class Learner(ABC):
         Parameters
         ----------
         problem : LocalProblem
-            What to learn.
+            The problem.
         seed : int, optional
-            Seeds the estimator.
+            Seed of the estimator.
 
         Returns
         -------
@@ -65,16 +65,16 @@ class Learner(ABC):
 
 
 class ModelLearner(Learner):
-    """Fits a model to the labels of a problem that vary; the others are constants.
+    """Fits a model to those labels of a problem that are not constant.
 
     Parameters
     ----------
     estimator, data, hierarchy
-        As for `Learner`.
+        See `Learner`.
     """
 
     def learn(self, problem: LocalProblem, seed: int | None) -> LocalModel:
-        """Learn one problem, or find that there is nothing to learn; see `Learner`."""
+        """Learn one problem, or return a constant if nothing is to be learnt; see `Learner`."""
         n_rows = len(problem.rows)
         shares = tuple(
             None if 0 < len(positive) < n_rows else float(len(positive) > 0)
@@ -94,7 +94,7 @@ class ModelLearner(Learner):
 
     @abstractmethod
     def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
-        """Fit a model to a problem whose labels all vary; say how it answers."""
+        """Fit a model to a problem without constant labels; also return its kind of answer."""
 
     def _names(self, problem: LocalProblem) -> list[Any]:
         return [self.hierarchy.labels[c] for c in problem.labels]
@@ -103,7 +103,7 @@ class ModelLearner(Learner):
 def label_columns(
     positives: tuple[NDArray[np.int64], ...], n_rows: int
 ) -> sparse.csr_array[np.int32]:
-    """Return the label matrix whose columns have these rows.
+    """Return a label matrix from the positive rows of each column.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def label_columns(
     >>> label_columns((np.array([0, 2]), np.array([1])), 3).toarray().tolist()
     [[1, 0], [0, 1], [1, 0]]
     """
-    if len(positives) == 1:  # thousands of these are made, so the short way
+    if len(positives) == 1:  # a fast path: there may be thousands of problems
         counts = np.zeros(n_rows + 1, dtype=np.int64)
         counts[positives[0] + 1] = 1
         zeros = np.zeros(len(positives[0]), dtype=np.int64)
@@ -133,32 +133,32 @@ def learn_all(
     n_jobs: int | None,
     verbose: bool,
 ) -> list[LocalModel]:
-    """Learn all problems, in parallel; the models do not depend on `n_jobs`.
+    """Learn all problems in parallel; the models do not depend on `n_jobs`.
 
     Parameters
     ----------
     learner : Learner
-        Learns one.
+        Learner of one problem.
     problems : list of LocalProblem
-        What to learn.
+        The problems.
     random_state : int, RandomState instance or None
-        Draws a seed per problem; None leaves the estimator's own random_state.
+        Used to draw a seed for each problem. If None, the `random_state` of the estimator is kept.
     n_jobs : int, optional
-        Workers.
+        Number of workers.
     verbose : bool
         Whether to show a progress bar.
 
     Returns
     -------
     list of LocalModel
-        In the order of the problems.
+        The models, in the order of the problems.
     """
     seeds: list[int | None] = [None] * len(problems)
     if random_state is not None:
         draws = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=len(seeds))
         seeds = [int(seed) for seed in draws]
     learner.prepare()
-    # A tree may take less time than its way to a worker: problems travel in bundles.
+    # Learning a tree may be faster than sending it to a worker: problems are sent in bundles.
     n_bundles = min(len(problems), 16 * effective_n_jobs(n_jobs))
     bundles = [range(k, len(problems), n_bundles) for k in range(n_bundles)]
     tasks = (
@@ -169,7 +169,7 @@ def learn_all(
     try:
         found = list(track(learnt, n_bundles, "Fitting local models", shown=verbose))
     except BaseException:
-        # Ctrl-C reaches the main thread only.
+        # Only the main thread receives Ctrl-C: stop the other threads.
         learner.data.stop.set()
         raise
     models: list[Any] = [None] * len(problems)

@@ -1,4 +1,4 @@
-"""Local models, and asking one for the probabilities of its labels."""
+"""Local models and their predictions."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["ConstantClassifier", "LocalModel", "Queries"]
 
 @savable
 class ConstantClassifier(BaseEstimator):  # type: ignore[misc]
-    """Stands where all training rows agree, so that there is nothing to learn.
+    """Classifier that predicts constants, used if all training rows agree.
 
     Parameters
     ----------
     probabilities : tuple of float
-        One for each label of the local problem, 0 or 1.
+        The probability of each label of the local problem, 0 or 1.
 
     Examples
     --------
@@ -47,12 +47,12 @@ class ConstantClassifier(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like of shape (n, n_features)
-            Rows.
+            Input rows.
 
         Returns
         -------
         ndarray of shape (n, n_labels)
-            A column for each label of the local problem.
+            One column per label of the local problem.
         """
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         return np.tile(np.asarray(self.probabilities, dtype=np.float64), (n_rows, 1))
@@ -61,20 +61,20 @@ class ConstantClassifier(BaseEstimator):  # type: ignore[misc]
 @savable
 @dataclass(frozen=True)
 class LocalModel:
-    """A fitted local model, with what is needed to read its answers.
+    """A fitted local model and the labels that it predicts.
 
     Attributes
     ----------
     estimator : estimator or Tree
-        The model; of a PCTClassifier the tree alone.
+        The model; only the tree of a PCTClassifier.
     labels : tuple of int
         Positions of the labels of the local problem.
     shares : tuple of float or None
-        For each label 0 or 1 if all training rows agree, so that the model is not asked; None if
-        the model has learnt it.
+        For each label, 0 or 1 if all training rows agree, so that the model is not used; None if
+        the model has learnt the label.
     answer : str
-        How the model answers: "columns", one per learnt label, as our own do, or as
-        `ramify._base.foreign.Question` says.
+        Form of the predictions: "columns" for one column per learnt label, as classifiers of
+        ramify return them, or a form of `ramify._base.foreign.Question`.
     """
 
     estimator: Any
@@ -83,7 +83,7 @@ class LocalModel:
     answer: str = "columns"
 
     def __post_init__(self) -> None:
-        # Files of format 2 and before have a number between 0 and 1 in place of None.
+        # Model files up to format 2 store a number between 0 and 1 instead of None.
         if isinstance(self.shares, tuple) and any(map(_is_between, self.shares)):
             shares = tuple(None if _is_between(share) else share for share in self.shares)
             object.__setattr__(self, "shares", shares)
@@ -95,7 +95,7 @@ class LocalModel:
         return [label for label, share in pairs if share is None]
 
     def check(self, n_labels: int) -> None:
-        """Refuse a model, e.g. of a file, that cannot speak of a hierarchy's labels."""
+        """Raise an error if a model, e.g. from a file, does not fit the labels of a hierarchy."""
         if (
             not all(type(label) is int and 0 <= label < n_labels for label in self.labels)
             or not all(share is None or isinstance(share, float) for share in self.shares)
@@ -111,18 +111,18 @@ def _is_between(share: Any) -> bool:
 
 
 class Queries:
-    """Rows to be judged by many local models.
+    """Rows for which many local models predict.
 
     Parameters
     ----------
     X : ndarray or csr_array
-        The rows as `read_features` returned them, for our own estimators.
+        The rows as returned by `read_features`, for classifiers of ramify.
     given : ndarray, csr_array or data frame
-        The rows for those of other libraries.
+        The rows for classifiers of other libraries.
     hierarchy : Hierarchy
-        The labels.
+        The labels of the models.
     clus : bool
-        Whether trees mix branches in CLUS's order of operations.
+        Whether trees combine branches in CLUS's order of operations.
     """
 
     def __init__(self, X: Any, given: Any, hierarchy: Hierarchy, *, clus: bool = False) -> None:
@@ -133,7 +133,7 @@ class Queries:
         self._parts = csr_parts(X) if sparse.issparse(X) else None
 
     def ask(self, model: LocalModel) -> NDArray[np.float64]:
-        """Return the probabilities of a local problem's labels, one row of numbers per label."""
+        """Return the probabilities of a model's labels, of shape (labels of the model, n)."""
         found = np.empty((len(model.labels), self.X.shape[0]))
         asked = [k for k, share in enumerate(model.shares) if share is None]
         for row, share in zip(found, model.shares, strict=True):
@@ -144,7 +144,7 @@ class Queries:
         return found
 
     def _ask_learnt(self, model: LocalModel) -> NDArray[np.float64]:
-        """Return an array of shape (n, n_learnt) of what the model answers."""
+        """Return the predictions for the learnt labels, of shape (n, n_learnt)."""
         if model.answer == "columns":
             return self._ask_ours(model.estimator, len(model.learnt))
         names = [self.hierarchy.labels[label] for label in model.learnt]

@@ -1,4 +1,4 @@
-"""What each local model learns: its labels, its training rows and which of them are positive."""
+"""Local problems: the labels, training rows and positive rows of each local model."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ __all__ = [
 ]
 
 ROOT = -1
-"""Stands for the root, which is no label, where a label's position is expected."""
+"""Position that stands for the root, which is not a label."""
 
 Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class LocalProblem:
-    """One local model to learn.
+    """The learning problem of one local model.
 
     Attributes
     ----------
     key : label, tuple or int
-        Its name in ``named_estimators_``.
+        Key of the model in ``named_estimators_``.
     labels : tuple of int
-        Positions of the labels it predicts.
+        Positions of the labels to predict.
     rows : ndarray of int64
-        The training rows, increasing.
+        Training rows in increasing order.
     positives : tuple of ndarray of int64
-        For each label, those of `rows` that have it, increasing.
+        For each label, the training rows that have it, in increasing order.
     exclusive : bool
-        Whether no row has two of the labels: a problem of classes instead of labels.
+        Whether each row has at most one of the labels, so that the problem is multiclass.
     complete : bool
-        Whether, besides, every row has one of them, so that they are one class variable.
+        Whether, in addition, every row has one of the labels.
     counts : ndarray of int32, optional
-        How often each of `rows` counts, once by default; trees of ours heed it.
+        Multiplicity of each training row, 1 by default. Only used by trees of ramify.
     hidden : int, optional
-        A feature that the model must not test; trees of ours heed it.
+        A feature that the model must not test. Only used by trees of ramify.
     """
 
     key: Any
@@ -74,11 +74,11 @@ class LabelRows:
     Parameters
     ----------
     Y : csr_array of shape (n, n_labels)
-        Labels, closed upwards.
+        Label matrix with ancestors.
     hierarchy : Hierarchy
         The labels of its columns.
     weights : ndarray of shape (n,)
-        Rows that weigh nothing do not count.
+        Sample weights; rows of weight 0 are ignored.
     """
 
     def __init__(
@@ -101,20 +101,20 @@ class LabelRows:
         return self.all if label == ROOT else self._by_label[label]
 
     def shares(self) -> NDArray[np.float64]:
-        """Return the share of every label among the rows, by weight."""
+        """Return for each label the weighted share of rows that have it."""
         found = np.array([self._weights[part].sum() for part in self._by_label])
         whole = float(self._weights.sum())
         return found / whole if whole > 0 else found
 
     def mask(self, labels: Iterable[int]) -> NDArray[np.bool_]:
-        """Return which rows have any of some labels."""
+        """Return a mask of the rows that have at least one of the labels."""
         found = np.zeros(self.n_rows, dtype=bool)
         for label in labels:
             found[self.of(label)] = True
         return found
 
     def ending_at(self, label: int) -> Rows:
-        """Return the rows for which a label is among the most specific."""
+        """Return the rows that have a label and none of its children."""
         if label not in self._ending:
             below = self.mask(children_of(self.hierarchy, label))
             having = self.of(label)
@@ -129,12 +129,12 @@ def _row(rows: tuple[NDArray[np.int64], NDArray[np.int32]], label: int) -> list[
 
 
 def parents_of(hierarchy: Hierarchy, label: int) -> list[int]:
-    """Return the positions of a label's parents, the root for a label at the top."""
+    """Return the positions of a label's parents; the parent of top-level labels is the root."""
     return _row(hierarchy.parent_rows, label) or [ROOT]
 
 
 def children_of(hierarchy: Hierarchy, label: int) -> list[int]:
-    """Return the positions of a label's children; the root's are the labels at the top."""
+    """Return the positions of a label's children; those of the root are the top-level labels."""
     if label == ROOT:
         top: list[int] = np.flatnonzero(np.diff(hierarchy.parent_rows[0]) == 0).tolist()
         return top
@@ -190,7 +190,7 @@ def level_problems(rows: LabelRows, exclusive: bool) -> list[LocalProblem]:
 
 
 def check_exclusive(problems: list[LocalProblem], rows: LabelRows) -> list[LocalProblem]:
-    """Refuse rows with several labels of one problem where a problem is one of classes."""
+    """Raise an error if a row has several labels of a multiclass problem."""
     for problem in problems:
         if problem.exclusive:
             counts = np.zeros(rows.n_rows, dtype=np.int64)
@@ -200,20 +200,21 @@ def check_exclusive(problems: list[LocalProblem], rows: LabelRows) -> list[Local
             if several.size:
                 names = [rows.hierarchy.labels[c] for c in problem.labels]
                 raise ValueError(
-                    f"multilabel is False, but row {several[0]} has {counts[several[0]]} of the "
-                    f"labels {shorten(names)}, of which a row may have one. Set multilabel=True."
+                    "with multilabel=False, each row must have at most one of the labels "
+                    f"{shorten(names)}, got {counts[several[0]]} for row {several[0]}. Set "
+                    "multilabel=True."
                 )
     return problems
 
 
 # ---- policies for negatives ----------------------------------------------------------------
 
-# A policy returns masks of the positive and of the negative rows of a label.
+# A policy returns masks of the positive and the negative rows of a label.
 Masks = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 
 def _ending_at(rows: LabelRows, labels: Iterable[int]) -> NDArray[np.bool_]:
-    """Return the rows with any of some labels among the most specific."""
+    """Return a mask of the rows that end at one of the labels."""
     found = rows.mask([])
     for label in labels:
         found[rows.ending_at(label)] = True
@@ -251,7 +252,7 @@ def _exclusive_siblings(rows: LabelRows, label: int) -> Masks:
 
 
 def _ending_if_any(rows: LabelRows, labels: Iterable[int]) -> NDArray[np.bool_]:
-    """Return the rows that end at some labels; of a label at which none does, all that have it."""
+    """Return a mask of the rows that end at the labels, or have a label at which no row ends."""
     found = rows.mask([])
     for label in labels:
         ending = rows.ending_at(label)
@@ -272,7 +273,7 @@ POLICIES = (*_MASKS, *_ON_ALL_ROWS)
 
 
 def node_problems(rows: LabelRows, policy: str) -> list[LocalProblem]:
-    """Return one problem per label, with the rows that a policy chooses."""
+    """Return one problem per label, with the rows chosen by a policy."""
     hierarchy = rows.hierarchy
     if policy in _ON_ALL_ROWS:
         return label_problems(rows, range(hierarchy.n_labels))

@@ -1,4 +1,4 @@
-"""Learners for our own classifiers: trees and forests on ranks of X that are computed once."""
+"""Learners for classifiers of ramify; trees and forests share ranks of X computed once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 
 def own_learner(estimator: Any) -> type[ModelLearner]:
-    """Return the kind of learner that suits one of our classifiers."""
+    """Return the kind of learner that suits a classifier of ramify."""
     if type(estimator) is PCTClassifier and not is_list(estimator.f_test):
         return TreeLearner
     if type(estimator) is PCTClassifier and not estimator.clus_compat:
@@ -42,7 +42,7 @@ def own_learner(estimator: Any) -> type[ModelLearner]:
 
 
 class OwnLearner(ModelLearner):
-    """Fits any classifier of ours per problem, on the rows of the problem."""
+    """Fits any classifier of ramify for each problem, on the rows of the problem."""
 
     prefer = "threads"
 
@@ -53,7 +53,7 @@ class OwnLearner(ModelLearner):
             settings["categorical_features"] = data.schema.n_categories > 0
         levels: Any = getattr(self.estimator, "f_test", None)
         if is_list(levels) and len(problem.rows) < count_folds(self.estimator.cv):
-            # Too few rows for folds to choose by: the level that lets the smallest tree grow.
+            # Too few rows for cross-validation: use the level with the smallest tree.
             settings["f_test"] = min(levels)
         Y = label_columns(problem.positives, data.n_rows)[problem.rows]
         estimator = clone_seeded(self.estimator, seed).set_params(**settings)
@@ -65,33 +65,33 @@ class OwnLearner(ModelLearner):
 
 
 class SharingLearner(ModelLearner):
-    """Base of the learners that grow trees on shared ranks instead of calling `fit`."""
+    """Base class of learners that grow trees on shared ranks instead of calling `fit`."""
 
     prefer = "threads"
 
     def prepare(self) -> None:
-        """Compute the ranks here, once, rather than in every worker."""
+        """Compute the ranks once, before problems are sent to workers."""
         _ = self.data.dataset
         if getattr(self.estimator, "pruning", None) == "reduced_error":
             raise ValueError(
-                "estimator has pruning='reduced_error', but local models have no validation rows. "
-                "Use pruning='pessimistic', an f_test, or None."
+                "pruning of estimator must not be 'reduced_error', because local models have no "
+                "validation rows. Use pruning='pessimistic', f_test or pruning=None."
             )
 
     def _problem_data(
         self, tree: TreeParameters, hierarchy: Hierarchy, problem: LocalProblem
     ) -> TrainingData:
-        """Return the rows and labels of a problem, whose labels `hierarchy` names."""
+        """Return the rows and labels of a problem; `hierarchy` has its labels."""
         Y = label_columns(problem.positives, self.data.n_rows)
         label_weights = weigh_labels(tree, hierarchy, Y, self.data.weights)
         return self.data.with_labels(Y, label_weights, problem.rows)
 
 
 class TreeLearner(SharingLearner):
-    """Grows the tree of a PCTClassifier per problem; `name_tree` makes a PCTClassifier of it."""
+    """Grows a tree for each problem; `name_tree` makes a PCTClassifier of it."""
 
     def prepare(self) -> None:
-        """Also find the plan, which is the same for all problems but for the seed."""
+        """Also make the plan, which is the same for all problems except for the seed."""
         check_tree(self.estimator)
         super().prepare()
         n_features = self.data.n_features
@@ -112,7 +112,7 @@ class TreeLearner(SharingLearner):
 
 
 class TuningLearner(SharingLearner):
-    """Grows a PCTClassifier per problem, whose F-test takes the best of several levels there."""
+    """Grows a PCTClassifier for each problem and chooses the level of its F-test."""
 
     def prepare(self) -> None:
         """Also check the parameters."""
@@ -120,8 +120,8 @@ class TuningLearner(SharingLearner):
         cv = self.estimator.cv
         if not isinstance(cv, int | np.integer) and not hasattr(cv, "split"):
             raise ValueError(
-                f"estimator has cv={cv!r}, but local models learn from different rows. Pass a "
-                "number of folds or a splitter."
+                f"cv of estimator must be an integer or a splitter, got {cv!r}. Local models are "
+                "fitted on different rows, so they cannot share a list of splits."
             )
         super().prepare()
 
@@ -152,14 +152,14 @@ def _choose(
 ) -> FTestFound:
     levels = tuple(map(float, tree.f_test))
     if len(problem.rows) < count_folds(tree.cv):
-        # Too few rows for folds to choose by: the level that lets the smallest tree grow.
+        # Too few rows for cross-validation: use the level with the smallest tree.
         return FTestFound(plan.with_f_test(min(levels)), min(levels), {}, data)
     splits = draw_splits(problem.rows, tree.cv, plan, random, data.Y)
     return choose_level(plan, levels, splits, data)
 
 
 class ForestLearner(SharingLearner):
-    """Grows an ensemble of PCTs per problem."""
+    """Grows an ensemble of PCTs for each problem."""
 
     def prepare(self) -> None:
         """Also check the parameters."""
@@ -176,7 +176,7 @@ class ForestLearner(SharingLearner):
 
 
 def name_labels(estimator: Any, names: list[Any]) -> Any:
-    """Set what `fit` would have set for a label matrix of these columns."""
+    """Set the label attributes that `fit` would set for a label matrix with these columns."""
     estimator.hierarchy_ = Hierarchy.from_labels(names)
     estimator.format_ = IndicatorFormat(estimator.hierarchy_, "int64", "dense")
     estimator.classes_ = estimator.format_.classes
@@ -184,14 +184,14 @@ def name_labels(estimator: Any, names: list[Any]) -> Any:
 
 
 def name_tree(estimator: PCTClassifier, tree: _core.Tree, names: list[Any]) -> PCTClassifier:
-    """Return a fitted PCTClassifier of a local tree, but for what it knows of the features."""
+    """Return a PCTClassifier with a local tree, fitted except for its feature attributes."""
     fitted: PCTClassifier = name_labels(clone(estimator), names)
     fitted.tree_, fitted.f_test_ = tree, estimator.f_test
     return fitted
 
 
 def _copied_random(random_state: Any) -> np.random.RandomState:
-    """Return a generator of a problem's own, as if the estimator had been cloned."""
+    """Return a separate generator for a problem, as if the estimator had been cloned."""
     given = isinstance(random_state, np.random.RandomState)
     random: np.random.RandomState = check_random_state(
         deepcopy(random_state) if given else random_state
