@@ -1,4 +1,4 @@
-"""Bagging of whole architectures: equal to a loop by hand, coherent, for any estimator."""
+"""Tests of HierarchicalBaggingClassifier with estimators of all kinds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.support.local_cases import is_coherent, make_data, one_path_per_row
 
 
 def drawn_weights(members: Any) -> list[float]:
-    """Return the weight at the root of every member's first tree: how many rows it drew."""
+    """Return the number of rows drawn by each member: the root weight of its first tree."""
     return [
         next(iter(member.named_estimators_.values())).tree_.weight[0]
         for member in members.estimators_
@@ -62,7 +62,7 @@ def test_max_samples_is_a_number_or_a_share() -> None:
     "estimator",
     [
         PerEdgeClassifier(),
-        PerEdgeClassifier(estimator=KNeighborsClassifier(3)),  # takes no weights
+        PerEdgeClassifier(estimator=KNeighborsClassifier(3)),  # without sample_weight
         PerParentClassifier(estimator=LogisticRegression()),
         PerEdgeClassifier(estimator=PerEdgeClassifier(estimator=KNeighborsClassifier(3))),
         PCTClassifier(max_depth=3),
@@ -70,7 +70,7 @@ def test_max_samples_is_a_number_or_a_share() -> None:
     ],
     ids=str,
 )
-def test_any_classifier_of_ours_is_bagged(estimator: Any) -> None:
+def test_any_classifier_of_ramify_can_be_bagged(estimator: Any) -> None:
     X, y = one_path_per_row()
     model = HierarchicalBaggingClassifier(estimator=estimator, n_estimators=3, random_state=0)
     scores = model.fit(X, y).predict_proba(X)
@@ -80,7 +80,7 @@ def test_any_classifier_of_ours_is_bagged(estimator: Any) -> None:
     np.testing.assert_array_equal(twin.predict_proba(X), scores)
 
 
-def test_rows_are_repeated_where_weights_are_not_taken() -> None:
+def test_rows_are_repeated_if_sample_weights_are_not_supported() -> None:
     X, y = one_path_per_row(40)
     knn = PerEdgeClassifier(estimator=KNeighborsClassifier(1))
     model = HierarchicalBaggingClassifier(estimator=knn, n_estimators=1, random_state=0).fit(X, y)
@@ -89,7 +89,7 @@ def test_rows_are_repeated_where_weights_are_not_taken() -> None:
     assert len(np.unique(learnt._fit_X, axis=0)) < 40
 
 
-def test_members_that_take_no_weights_learn_from_the_drawn_rows() -> None:
+def test_members_without_sample_weights_are_fitted_on_the_drawn_rows() -> None:
     data = make_data()
     model = HierarchicalBaggingClassifier(
         hierarchy=data.hierarchy, estimator=MLkNN(n_neighbors=3), n_estimators=3, random_state=0
@@ -111,7 +111,9 @@ def test_members_that_take_no_weights_learn_from_the_drawn_rows() -> None:
         (MetaLabeler(PCTClassifier(), counter=KNeighborsClassifier()), "KNeighborsClassifier"),
     ],
 )
-def test_weights_are_refused_if_a_member_takes_none(estimator: Any, name: str) -> None:
+def test_sample_weights_are_rejected_if_a_member_does_not_support_them(
+    estimator: Any, name: str
+) -> None:
     data = make_data()
     model = HierarchicalBaggingClassifier(
         hierarchy=data.hierarchy, estimator=estimator, n_estimators=2
@@ -120,7 +122,7 @@ def test_weights_are_refused_if_a_member_takes_none(estimator: Any, name: str) -
         model.fit(data.X, data.y, sample_weight=np.ones(80))
 
 
-def test_frames_reach_the_members_as_they_came() -> None:
+def test_members_get_data_frames_unchanged() -> None:
     data = make_data(n_nominal=2, as_frame=True)
     encode = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore"), list(data.categories)), remainder="passthrough"
@@ -134,7 +136,7 @@ def test_frames_reach_the_members_as_they_came() -> None:
         assert is_coherent(model.predict_proba(data.X), data.hierarchy)
 
 
-def test_weights_multiply_the_counts() -> None:
+def test_sample_weights_are_multiplied_by_the_counts_of_drawn_rows() -> None:
     data = make_data()
     weights = np.zeros(80)
     weights[:40] = 2.0
@@ -162,7 +164,7 @@ def test_ensembles_of_architectures_and_at_edges_beat_single_trees() -> None:
     assert quality["of architectures"] > quality["trees"]
 
 
-def test_bagging_is_saved(tmp_path: Any) -> None:
+def test_loaded_models_predict_the_same(tmp_path: Any) -> None:
     data = make_data(n_labels=5)
     model = HierarchicalBaggingClassifier(hierarchy=data.hierarchy, n_estimators=2).fit(
         data.X, data.y
@@ -172,9 +174,7 @@ def test_bagging_is_saved(tmp_path: Any) -> None:
     np.testing.assert_array_equal(loaded.predict_proba(data.X), model.predict_proba(data.X))
 
 
-def test_other_estimators_are_refused_with_the_remedy() -> None:
-    message = (
-        r"estimator is LogisticRegression\(\), but it must be a classifier of ramify\. Use Per"
-    )
+def test_estimators_of_other_libraries_are_rejected() -> None:
+    message = r"estimator must be a classifier of ramify, got LogisticRegression\(\)\. Wrap it in"
     with pytest.raises(TypeError, match=message):
         HierarchicalBaggingClassifier(estimator=LogisticRegression()).fit([[1.0]], ["a"])

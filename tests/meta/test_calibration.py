@@ -1,4 +1,4 @@
-"""Calibration label by label: the curves, and the classifier around them."""
+"""Tests of calibration: the curves of single labels and CalibratedHierarchicalClassifier."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def calibration_rows(draw):
 
 
 @given(calibration_rows(), st.sampled_from([fit_isotonic, fit_sigmoid]))
-def test_curves_rise_within_0_and_1(rows, fit):
+def test_curves_are_non_decreasing_and_within_0_and_1(rows, fit):
     curve = fit(*rows)
     if curve is None:
         return
@@ -48,7 +48,7 @@ def test_curves_rise_within_0_and_1(rows, fit):
 
 
 @given(calibration_rows(), st.sampled_from([fit_isotonic, fit_sigmoid]))
-def test_a_weight_counts_like_repeated_rows(rows, fit):
+def test_weighted_rows_are_equivalent_to_repeated_rows(rows, fit):
     scores, truth, weights = rows
     repeated = np.repeat(np.arange(len(scores)), weights)
     weighted = fit(scores, truth, weights.astype(float))
@@ -61,8 +61,8 @@ def test_a_weight_counts_like_repeated_rows(rows, fit):
 
 
 @given(calibration_rows())
-def test_the_sigmoid_is_the_most_likely_one(rows):
-    """At an optimum the targets and the probabilities have the same sum and the same moment."""
+def test_the_sigmoid_maximises_the_likelihood(rows):
+    """At the optimum, targets and probabilities have the same sum and the same first moment."""
     scores, truth, weights = rows
     curve = fit_sigmoid(scores, truth, weights.astype(float))
     if curve is None:
@@ -74,11 +74,11 @@ def test_the_sigmoid_is_the_most_likely_one(rows):
     assert abs(errors @ scores) < 1e-4
 
 
-def test_no_sigmoid_from_scores_that_say_nothing():
+def test_uninformative_scores_give_no_sigmoid():
     truth = np.array([0.0, 1.0, 1.0, 0.0])
     assert fit_sigmoid(np.full(4, 0.625), truth, np.ones(4)) is None
     assert fit_sigmoid(np.array([0.1, 0.1, 0.3, 0.3]), truth, np.ones(4)) is None
-    # The unit of the scores is of no account.
+    # The scale of the scores does not matter.
     scores = np.array([0.1, 0.2, 0.15, 0.12])
     near = fit_sigmoid(0.5 + 1e-6 * scores, truth, np.ones(4))
     wide = fit_sigmoid(scores, truth, np.ones(4))
@@ -93,7 +93,7 @@ def binary():
 
 
 @pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
-def test_one_label_is_calibrated_as_scikit_learn_does(binary, method):
+def test_one_label_is_calibrated_as_by_scikit_learn(binary, method):
     X, y = binary
     folds = list(KFold(4, shuffle=True, random_state=0).split(X))
     forest = RandomForestClassifier(20, min_samples_leaf=3, random_state=0)
@@ -121,7 +121,7 @@ def test_labels_with_few_rows_keep_their_scores():
     np.testing.assert_array_equal(none.predict_proba(data.X), plain)
 
 
-def test_scores_go_through_the_curves_and_are_made_coherent():
+def test_scores_are_calibrated_and_then_made_coherent():
     data = load_animals()
     forest = PCTForestClassifier(data.hierarchy, n_estimators=10, random_state=0)
     calibrated = CalibratedHierarchicalClassifier(forest, random_state=0, coherence="max")
@@ -136,7 +136,7 @@ def test_scores_go_through_the_curves_and_are_made_coherent():
 
 
 @pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
-def test_overconfident_trees_become_better(method):
+def test_calibration_reduces_the_error_of_overconfident_trees(method):
     data = load_animals()
     test = np.arange(len(data.names)) % 2 == 0
     truth = data.y[test].toarray()
@@ -148,7 +148,7 @@ def test_overconfident_trees_become_better(method):
     assert after < 0.95 * before
 
 
-def test_one_path_per_row_adds_up_to_one_at_the_top():
+def test_with_one_path_per_row_top_level_probabilities_sum_to_one():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 3))
     y = np.array(["a/b", "a/c", "d", "e"])[(X > 0).sum(axis=1)]
@@ -160,7 +160,7 @@ def test_one_path_per_row_adds_up_to_one_at_the_top():
         assert np.mean(calibrated.predict(X) == y) > 0.9
 
 
-def test_a_row_that_every_curve_denies_is_shared_at_the_top():
+def test_top_level_probabilities_sum_to_one_even_if_all_curves_give_zero():
     X = np.repeat([[0.0], [1.0], [2.0]], 30, axis=0)
     y = np.repeat(["a", "b", "c"], 30)
     weights = np.ones(90)
@@ -180,7 +180,7 @@ def test_validation_rows(binary):
     np.testing.assert_array_equal(calibrated.calibrators_[0].score, expected.score)
 
 
-def test_saved_curves_come_back(tmp_path):
+def test_loaded_models_predict_the_same(tmp_path):
     data = load_animals()
     for method in ("isotonic", "sigmoid"):
         tree = PCTClassifier(data.hierarchy, random_state=0)
@@ -192,7 +192,7 @@ def test_saved_curves_come_back(tmp_path):
         assert kept.calibrated_labels_ == model.calibrated_labels_
 
 
-def test_mistakes_are_named(binary):
+def test_errors_name_the_parameter_and_its_value(binary):
     X, y = binary
     tree = PCTClassifier(random_state=0)
     with pytest.raises(ValueError, match=r"method must be one of 'isotonic'.*got 'platt'"):

@@ -1,4 +1,4 @@
-"""Mandatory-leaf classifiers over classifiers of all kinds."""
+"""Tests of MandatoryLeafClassifier around classifiers of all kinds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TREE = PCTClassifier(DATA.hierarchy, min_samples_leaf=5, random_state=0)
 
 
 def leaf_counts(Y, hierarchy):
-    """Return the number of leaves of every row; every path must end in one."""
+    """Return the number of leaves of each row; check that all paths end in leaves."""
     rows = hierarchy.decode(Y)
     assert all(set(row) <= set(hierarchy.leaves) for row in rows)
     assert (hierarchy.close(Y) != Y).nnz == 0
@@ -49,11 +49,11 @@ def leaf_counts(Y, hierarchy):
     ids=lambda estimator: type(estimator).__name__,
 )
 @pytest.mark.filterwarnings("ignore:Label not .* is present:UserWarning")
-def test_any_classifier_of_label_sets_will_do(estimator):
+def test_any_multilabel_classifier_can_be_wrapped(estimator):
     check_predictions(MandatoryLeafClassifier(estimator, hierarchy=DATA.hierarchy).fit(X, Y))
 
 
-def test_a_fitted_classifier_will_do():
+def test_a_fitted_classifier_can_be_wrapped():
     fitted = FrozenEstimator(PCTClassifier(DATA.hierarchy, random_state=0).fit(X, Y))
     check_predictions(MandatoryLeafClassifier(fitted).fit(X, Y))
 
@@ -81,7 +81,7 @@ def test_risk_has_a_smaller_loss_than_map(solver):
     assert losses["risk"] < losses["map"]
 
 
-def test_a_given_alpha_and_costs_count():
+def test_alpha_and_costs_change_the_predictions():
     wide = MandatoryLeafClassifier(TREE, objective="risk", alpha=100.0).fit(X, Y)
     narrow = MandatoryLeafClassifier(TREE, objective="risk", alpha=0).fit(X, Y)
     assert wide.alpha_ == 100
@@ -91,24 +91,24 @@ def test_a_given_alpha_and_costs_count():
     assert min(leaf_counts(even.predict(X_TEST), DATA.hierarchy)) >= 1
 
 
-def test_k_is_per_model_or_per_row():
+def test_k_is_one_number_or_one_per_row():
     model = MandatoryLeafClassifier(TREE, k=2).fit(X, Y)
     assert set(leaf_counts(model.predict(X_TEST), DATA.hierarchy)) == {2}
     counts = np.arange(X_TEST.shape[0]) % 4 + 1
     assert leaf_counts(model.predict(X_TEST, k=counts), DATA.hierarchy) == counts.tolist()
 
 
-def test_one_path_per_row_in_one_out():
+def test_with_one_path_per_row_one_path_is_predicted():
     y = ["animal/cat", "animal/dog", "plant", "animal/cat"] * 5
     rows = np.array([[0.0], [1.0], [2.0], [0.1]] * 5)
     model = MandatoryLeafClassifier(PCTClassifier(random_state=0)).fit(rows, y)
     assert model.predict([[0.0], [1.0], [2.0]]).tolist() == ["animal/cat", "animal/dog", "plant"]
     assert model.score(rows, y) == 1.0
-    with pytest.raises(ValueError, match="k is 2, but y had one label per row"):
+    with pytest.raises(ValueError, match=r"k must be None if y had one label per row .* got 2"):
         model.predict([[0.0]], k=2)
 
 
-def test_score_is_the_share_of_exact_sets():
+def test_score_is_the_share_of_exact_matches():
     model = MandatoryLeafClassifier(TREE).fit(X, Y)
     wrong = np.asarray(abs(model.predict(X_TEST) - Y_TEST).sum(axis=1)).ravel()
     weights = np.arange(len(wrong)) + 1.0
@@ -116,7 +116,7 @@ def test_score_is_the_share_of_exact_sets():
     assert model.score(X_TEST, Y_TEST, weights) == pytest.approx(expected)
 
 
-def test_weights_reach_the_estimator_and_threads_do_not_matter():
+def test_sample_weights_are_used_and_n_jobs_does_not_matter():
     weights = np.r_[np.ones(X.shape[0] // 2), np.zeros(X.shape[0] - X.shape[0] // 2)]
     weighted = MandatoryLeafClassifier(TREE).fit(X, Y, weights)
     half = MandatoryLeafClassifier(TREE).fit(X[weights > 0], Y[weights > 0])
@@ -126,7 +126,7 @@ def test_weights_reach_the_estimator_and_threads_do_not_matter():
     assert (two != MandatoryLeafClassifier(TREE).fit(X, Y).predict(X_TEST)).nnz == 0
 
 
-def test_dags_by_both_solvers():
+def test_both_solvers_support_dags():
     data = make_hierarchical_classification(
         n_samples=80, n_labels=14, dag_share=0.5, random_state=0
     )
@@ -137,7 +137,7 @@ def test_dags_by_both_solvers():
         assert min(leaf_counts(predicted, data.hierarchy)) >= 1
 
 
-def test_mistakes_are_named():
+def test_errors_name_the_parameter_and_its_value():
     for settings, message in (
         ({"objective": "mean"}, "objective must be one of 'map', 'risk'.*got 'mean'"),
         ({"solver": "fast"}, "solver must be one of 'greedy', 'exact'.*got 'fast'"),
@@ -150,5 +150,5 @@ def test_mistakes_are_named():
         with pytest.raises(ValueError, match=message):
             MandatoryLeafClassifier(TREE, **settings).fit(X, Y)
     other = Hierarchy.from_labels(["a"])
-    with pytest.raises(ValueError, match="Give the hierarchy in one place only"):
+    with pytest.raises(ValueError, match="Pass the hierarchy in one place only"):
         MandatoryLeafClassifier(TREE, hierarchy=other).fit(X, Y)

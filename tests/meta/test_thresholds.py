@@ -1,4 +1,4 @@
-"""The classifier with chosen thresholds: what it learns from, around which classifiers."""
+"""Tests of TunedThresholdClassifier around classifiers of all kinds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TREE = Hierarchy.from_paths(["a/b/c", "a/b/d", "a/e", "f/g", "f/h"])
 
 @pytest.fixture(scope="module")
 def problem():
-    """Label sets that a classifier can learn, but not without mistakes."""
+    """Label sets that a classifier can learn, but not perfectly."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(150, 4))
     scores = X @ rng.normal(size=(4, TREE.n_labels)) + rng.normal(size=(150, TREE.n_labels))
@@ -57,7 +57,7 @@ def tree(**settings):
 
 @pytest.mark.parametrize("goal", ["micro_f1", "macro_f1", "precision", "cost"])
 @pytest.mark.parametrize("per", ["all", "level", "label"])
-def test_thresholds_are_chosen_on_rows_left_out(problem, goal, per):
+def test_thresholds_are_chosen_on_held_out_rows(problem, goal, per):
     X, Y = problem
     options = {"goal": goal, "per": per, "min_precision": 0.6, "alpha": 2.0, "costs": "uniform"}
     tuned = TunedThresholdClassifier(tree(), cv=3, random_state=1, **options).fit(X, Y)
@@ -74,7 +74,7 @@ def test_thresholds_are_chosen_on_rows_left_out(problem, goal, per):
 
 
 @pytest.mark.parametrize("goal", ["micro_f1", "precision", "cost"])
-def test_best_score_is_what_the_thresholds_reach(problem, goal):
+def test_best_score_is_the_score_of_the_thresholds(problem, goal):
     X, Y = problem
     options = {"goal": goal, "min_precision": 0.5, "per": "label"}
     tuned = TunedThresholdClassifier(tree(), **options)
@@ -88,7 +88,7 @@ def test_best_score_is_what_the_thresholds_reach(problem, goal):
     assert tuned.best_score_ == pytest.approx(expected[goal])
 
 
-def test_validation_rows_take_the_place_of_folds(problem):
+def test_validation_rows_replace_cross_validation(problem):
     X, Y = problem
     tuned = TunedThresholdClassifier(tree()).fit(X[:90], Y[:90], validation=(X[90:], Y[90:]))
     alone = tree().fit(X[:90], Y[:90])
@@ -102,7 +102,7 @@ def test_a_frozen_estimator_is_not_fitted_again(problem):
     fitted = tree().fit(X[:90], Y[:90])
     tuned = TunedThresholdClassifier(FrozenEstimator(fitted), random_state=0).fit(X[90:], Y[90:])
     np.testing.assert_array_equal(tuned.predict_proba(X), fitted.predict_proba(X))
-    # Every fold has the same model, so the order of the rows is all that the folds change.
+    # The model is the same in each fold, so the folds only change the order of the rows.
     expected = choose_thresholds(Y[90:], fitted.predict_proba(X[90:]), TREE)
     np.testing.assert_array_equal(tuned.thresholds_, expected)
 
@@ -119,7 +119,7 @@ def test_a_frozen_estimator_is_not_fitted_again(problem):
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
-def test_any_classifier_of_label_sets_will_do(problem, estimator):
+def test_any_multilabel_classifier_can_be_wrapped(problem, estimator):
     X, Y = problem
     y = Y.toarray()
     tuned = TunedThresholdClassifier(estimator, hierarchy=TREE, per="label", random_state=0)
@@ -130,7 +130,7 @@ def test_any_classifier_of_label_sets_will_do(problem, estimator):
     np.testing.assert_allclose(scores[7:8], tuned.predict_proba(X[7:8]), atol=1e-12)
 
 
-def test_a_label_that_a_fold_has_not_seen(problem):
+def test_a_label_may_be_absent_from_a_fold(problem):
     X, _ = problem
     y = np.zeros((len(X), TREE.n_labels), dtype=int)
     y[0] = TREE.encode([["f/h"]]).toarray()
@@ -143,7 +143,7 @@ def test_a_label_that_a_fold_has_not_seen(problem):
 @pytest.mark.parametrize(
     "estimator", [LogisticRegression(), PCTClassifier(random_state=0)], ids=["plain", "ours"]
 )
-def test_one_path_per_row_stays_one_path(paths, estimator):
+def test_with_one_path_per_row_one_path_is_predicted(paths, estimator):
     X, y = paths
     tuned = TunedThresholdClassifier(estimator, per="level", random_state=0).fit(X, y)
     predicted = tuned.predict(X)
@@ -156,7 +156,7 @@ def test_one_path_per_row_stays_one_path(paths, estimator):
         tuned.predict(X, threshold=0.3)
 
 
-def test_classes_of_a_plain_classifier_are_summed_upwards(paths):
+def test_probabilities_of_classes_are_added_to_their_ancestors(paths):
     X, y = paths
     tuned = TunedThresholdClassifier(LogisticRegression(), random_state=0).fit(X, y)
     alone = LogisticRegression().fit(X, y)
@@ -192,13 +192,13 @@ def test_y_in_other_formats(problem, form):
     ],
     ids=["stratified", "repeated", "one split"],
 )
-def test_rows_may_be_split_in_any_way(problem, cv):
+def test_cv_may_be_a_splitter_or_a_list_of_splits(problem, cv):
     X, Y = problem
     tuned = TunedThresholdClassifier(tree(), cv=cv).fit(X, Y.toarray())
     assert 0 < tuned.thresholds_[0] < 1
 
 
-def test_weights_reach_the_estimator_and_the_goal(problem):
+def test_sample_weights_are_used_by_the_estimator_and_the_goal(problem):
     X, Y = problem
     weights = np.where(np.arange(150) < 100, 1.0, 0.0)
     tuned = TunedThresholdClassifier(tree(), cv=[(np.arange(80), np.arange(80, 150))])
@@ -209,7 +209,7 @@ def test_weights_reach_the_estimator_and_the_goal(problem):
     np.testing.assert_array_equal(tuned.fit(X[:100], Y[:100]).thresholds_, weighted)
 
 
-def test_weights_through_a_pipeline_need_routing(problem):
+def test_sample_weights_of_a_pipeline_need_metadata_routing(problem):
     X, Y = problem
     weights = np.linspace(0.5, 2, 150)
     asking = tree()
@@ -226,14 +226,14 @@ def test_weights_through_a_pipeline_need_routing(problem):
     np.testing.assert_array_equal(tuned.thresholds_, plain.thresholds_)
 
 
-def test_calibrated_then_tuned(problem):
+def test_a_calibrated_classifier_can_be_tuned(problem):
     X, Y = problem
     calibrated = CalibratedHierarchicalClassifier(tree(), cv=3, random_state=0)
     tuned = TunedThresholdClassifier(calibrated, cv=3, per="label", random_state=0).fit(X, Y)
     assert micro_f1(Y, tuned.predict(X)) > 0.6
 
 
-def test_the_way_to_share_thresholds_can_be_searched(problem):
+def test_grid_search_over_per_and_nested_parameters(problem):
     X, Y = problem
     search = GridSearchCV(
         TunedThresholdClassifier(tree(), cv=3, random_state=0),
@@ -245,7 +245,7 @@ def test_the_way_to_share_thresholds_can_be_searched(problem):
     assert search.best_params_["estimator__max_depth"] in (2, 5)
 
 
-def test_animals_frames_with_nominal_columns():
+def test_data_frames_with_nominal_columns():
     data = load_animals()
     test = np.arange(len(data.names)) % 3 == 0
     model = PCTForestClassifier(data.hierarchy, n_estimators=20, redraw=True, random_state=0)
@@ -257,7 +257,7 @@ def test_animals_frames_with_nominal_columns():
     assert list(tuned.feature_names_in_) == list(data.X.columns)
 
 
-def test_mistakes_are_named(problem):
+def test_errors_name_the_parameter_and_its_value(problem):
     X, Y = problem
     with pytest.raises(ValueError, match=r"goal must be one of.*got 'accuracy'"):
         TunedThresholdClassifier(tree(), goal="accuracy").fit(X, Y)
@@ -267,15 +267,15 @@ def test_mistakes_are_named(problem):
         TunedThresholdClassifier(tree(), coherence="mean").fit(X, Y)
     with pytest.raises(ValueError, match="cv must be an integer >= 2, got 1"):
         TunedThresholdClassifier(tree(), cv=1).fit(X, Y)
-    with pytest.raises(ValueError, match="cv is 5, but X has n_samples=3"):
+    with pytest.raises(ValueError, match="number of rows, got cv=5 and n_samples=3"):
         TunedThresholdClassifier(tree()).fit(X[:3], Y[:3])
     with pytest.raises(ValueError, match="X has 150 rows, but y has 149"):
         TunedThresholdClassifier(tree()).fit(X, Y[:149])
-    with pytest.raises(TypeError, match="LinearSVC, which has no predict_proba"):
+    with pytest.raises(TypeError, match="estimator must have predict_proba, got LinearSVC"):
         TunedThresholdClassifier(LinearSVC(), hierarchy=Hierarchy.from_labels([0, 1])).fit(
             X, (X[:, 0] > 0).astype(int)
         )
-    with pytest.raises(ValueError, match="Give the hierarchy in one place only"):
+    with pytest.raises(ValueError, match="Pass the hierarchy in one place only"):
         TunedThresholdClassifier(tree(), hierarchy=Hierarchy.from_labels(["z"])).fit(X, Y)
     with pytest.raises(TypeError, match=r"KNeighborsClassifier\.fit takes none"):
         TunedThresholdClassifier(KNeighborsClassifier(), hierarchy=TREE).fit(

@@ -1,4 +1,4 @@
-"""Classifiers around other classifiers."""
+"""Meta-estimators: classifiers that wrap other classifiers."""
 
 from ramify.meta.bagging import HierarchicalBaggingClassifier
 from ramify.meta.calibration import CalibratedHierarchicalClassifier

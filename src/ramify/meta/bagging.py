@@ -1,4 +1,4 @@
-"""Bagging of any classifier of labels in a hierarchy, e.g. of whole local architectures."""
+"""Bagging of any hierarchical classifier, e.g. of whole local architectures."""
 
 from __future__ import annotations
 
@@ -33,29 +33,32 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 
 class HierarchicalBaggingClassifier(HierarchicalClassifier):
-    """The mean of many classifiers, each fitted to rows drawn with replacement.
+    """Bagging of any classifier of ramify.
 
-    This is bagging for any classifier of ramify. Of a local architecture it makes an ensemble of
-    whole architectures; for an ensemble at every edge instead, give the architecture an ensemble:
+    Clones of a classifier are fitted on bootstrap samples, and their probabilities are averaged.
+    Bagging a local architecture gives an ensemble of whole architectures. For an ensemble at each
+    edge instead, pass an ensemble to the architecture:
     ``PerEdgeClassifier(PCTBaggingClassifier())``.
 
     Parameters
     ----------
     estimator : estimator, optional
-        A classifier of ramify; None: `PerEdgeClassifier`.
+        A classifier of ramify. If None, `PerEdgeClassifier` is used.
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat.
     n_estimators : int
-        How many are fitted.
+        Number of members.
     max_samples : int or float, optional
-        How many rows are drawn for each, or which share of them. None: as many as there are.
+        Number of rows to draw for each member, or share of the rows if a float. If None, as many
+        as X has.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns as a mask, positions or names; as for `PCTClassifier`.
+        Nominal features as a mask, positions or names, as in `PCTClassifier`.
     n_jobs : int, optional
-        How many members are fitted, or asked, at the same time, -1 for as many as there are
-        cores. Nothing depends on it but the time.
+        Number of members that are fitted, or predict, in parallel; -1 uses all cores. The result
+        does not depend on it.
     random_state : int, RandomState instance or None
-        Decides the draws, and seeds the members.
+        Used to draw the bootstrap samples and a seed for each member.
     verbose : bool
         Whether to show a progress bar.
 
@@ -64,7 +67,7 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
     estimators_ : list of estimators
         The fitted members.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
@@ -74,8 +77,8 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
 
     Notes
     -----
-    A row that is drawn twice has twice the weight. If the estimator, or the classifiers that it
-    is made of, take no weights, the row is there twice.
+    A row that is drawn twice has twice the weight. If the estimator, or a classifier inside it,
+    does not accept sample weights, drawn rows are repeated instead.
 
     Examples
     --------
@@ -125,8 +128,8 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
         check_classifier(self._member())
         if not isinstance(self._member(), HierarchicalClassifier):
             raise TypeError(
-                f"estimator is {self.estimator!r}, but it must be a classifier of ramify. Use "
-                "PerEdgeClassifier(estimator=...) to make one of it."
+                f"estimator must be a classifier of ramify, got {self.estimator!r}. Wrap it in a "
+                "local architecture, e.g. PerEdgeClassifier(estimator=...)."
             )
 
     def _member(self) -> Any:
@@ -138,16 +141,16 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            As the members take it.
+            Training data in a form that the members accept.
         y : array-like
-            n label sets in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format of `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
-            The weights of the rows.
+            Sample weights.
 
         Returns
         -------
         HierarchicalBaggingClassifier
-            Itself.
+            The fitted classifier.
         """
         given = X
         X, _, weights = self._read_training(X, y, sample_weight)
@@ -174,14 +177,14 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
         n_threads = count_threads(self.n_jobs)
         parallel = Parallel(n_jobs=n_threads, require="sharedmem", return_as="generator")
         found = parallel(delayed(_ask_member)(member, X) for member in self.estimators_)
-        # Summed in the order of the members, so that sums of coherent numbers stay coherent.
+        # Sum in the order of the members: sums of coherent scores are then coherent.
         total = sum(found, start=np.float64(0.0))
         return np.asarray(total / len(self.estimators_), dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class _Data:
-    """What all members learn from; `weights` only if they were given."""
+    """Training data of all members; `weights` is None if no sample weights were passed."""
 
     X: Any
     y: Any
@@ -189,7 +192,7 @@ class _Data:
 
 
 def _fit_member(template: Any, data: _Data, n_draws: int, seed: int) -> Any:
-    """Fit a clone to rows drawn with replacement."""
+    """Fit a clone on rows drawn with replacement."""
     random = check_random_state(seed)
     member = clone_seeded(template, int(random.randint(_MAX_SEED)))
     n_rows = data.X.shape[0]

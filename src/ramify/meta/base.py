@@ -1,4 +1,4 @@
-"""What classifiers around one other classifier share: fitting it, and its coherent answers."""
+"""Base class of classifiers that wrap another classifier."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ __all__ = ["WrappingClassifier"]
 
 
 class WrappingClassifier(HierarchicalClassifier):
-    """Base of the classifiers that do something with the answers of another one.
+    """Base class of classifiers that use the predictions of another classifier.
 
-    A subclass stores `estimator`, `hierarchy` and `coherence`.
+    Subclasses have the parameters `estimator`, `hierarchy` and `coherence`.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class WrappingClassifier(HierarchicalClassifier):
     def _read_wrapped(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, EncodedLabels, NDArray[np.float64]]:
-        """Check everything before any long work, and set what predictions need."""
+        """Validate all arguments before fitting, and set the label attributes."""
         check_choice("coherence", self.coherence, ("isotonic", "max", "min"))
         self._check_parameters()
         check_classifier(self.estimator)
@@ -64,11 +64,11 @@ class WrappingClassifier(HierarchicalClassifier):
     def _fit_estimator(
         self, X: Any, encoded: EncodedLabels, given: NDArray[np.float64] | None
     ) -> None:
-        """Fit the classifier on all rows; `given` are weights, if there were any."""
+        """Fit the classifier on all rows; `given` is None if no sample weights were passed."""
         self._keep_fitted(fit_wrapped(self.estimator, X, encoded, given))
 
     def _keep_fitted(self, fitted: Any) -> None:
-        """Keep a fitted classifier, and what it tells about the features."""
+        """Set `estimator_` and copy its feature attributes."""
         self.estimator_ = fitted
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
@@ -83,7 +83,7 @@ class WrappingClassifier(HierarchicalClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Input rows, with the same features as in `fit`.
 
         Returns
         -------
@@ -105,5 +105,5 @@ class WrappingClassifier(HierarchicalClassifier):
             or self.format_.hierarchy != self.hierarchy_
             or not hasattr(self.estimator_, "predict_proba")
         ):
-            raise ValueError("the labels, their format and the classifier do not fit together")
+            raise ValueError("hierarchy_, format_ and estimator_ are inconsistent")
         self.classes_ = self.format_.classes

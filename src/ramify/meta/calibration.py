@@ -1,4 +1,4 @@
-"""A classifier whose probabilities are calibrated label by label."""
+"""Calibration of the probabilities of each label."""
 
 from __future__ import annotations
 
@@ -16,56 +16,60 @@ __all__ = ["CalibratedHierarchicalClassifier"]
 
 
 class CalibratedHierarchicalClassifier(HeldOutClassifier):
-    """Turn the scores of a classifier into probabilities that are frequencies.
+    """Calibrate the probabilities of a hierarchical classifier.
 
-    Any classifier of label sets is fitted in cross-validation; for every label a rising curve
-    from score to frequency is learnt on the rows left out; the classifier is fitted again on all
-    rows. Its scores go through the curves of their labels and are then made coherent, so that no
-    label is more probable than its parents.
+    For each label, an increasing curve from scores to probabilities is fitted on the
+    cross-validated scores of a classifier, which is then fitted on all rows. Predicted scores are
+    mapped by the curves of their labels and made coherent, so that no label is more probable than
+    its parents.
 
     Parameters
     ----------
     estimator : classifier
-        One of ours, a pipeline with one of ours, or any other with `predict_proba` for label
-        matrices. A fitted one in scikit-learn's FrozenEstimator is used as it is.
+        A classifier of ramify, a pipeline with one, or any classifier with `predict_proba` that
+        accepts label matrices. A fitted classifier in scikit-learn's FrozenEstimator is not fitted
+        again.
     hierarchy : Hierarchy, optional
-        The labels. None takes the estimator's, or infers them from y.
+        The label hierarchy. If None, the hierarchy of `estimator` is used, or one is inferred from
+        y.
     method : {"isotonic", "sigmoid"}
-        The curve: any rising steps, for labels with many rows, or Platt's sigmoid, for few.
+        The kind of curve: isotonic regression, or Platt's sigmoid, which needs fewer rows.
     min_positives : int
-        A label with fewer rows that have it, or fewer that do not, keeps its scores as they are.
-        So does one whose sigmoid would fall.
+        Labels with fewer positive or fewer negative rows are not calibrated. Neither are labels
+        whose sigmoid would decrease.
     cv : int, splitter or iterable of (train, test)
-        The number of folds, drawn at random, or how to split the rows.
+        Number of random folds, or how to split the rows.
     coherence : {"isotonic", "max", "min"}
-        How calibrated scores are repaired that break the hierarchy; see
+        How to repair calibrated scores that are inconsistent with the hierarchy; see
         `ramify.decision.make_coherent`.
     n_jobs : int, optional
-        The number of folds to fit at a time, -1 for all cores.
+        Number of folds that are fitted in parallel; -1 uses all cores. The result does not depend
+        on it.
     random_state : int, RandomState instance or None
-        Draws the folds if `cv` is a number.
+        Used to draw the folds if `cv` is an integer.
 
     Attributes
     ----------
     calibrators_ : tuple of n_labels calibrators
-        The curves, None for labels that keep their scores; a call maps scores to probabilities.
+        The curves, callables that map scores to probabilities; None for labels that are not
+        calibrated.
     calibrated_labels_ : tuple of labels
-        The labels that have one.
+        The calibrated labels.
     estimator_ : classifier
         The classifier fitted on all rows.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
     n_features_in_ : int
-        The number of features, if the estimator tells.
+        Number of features, if `estimator_` has this attribute.
     feature_names_in_ : ndarray of str
-        Their names, if the estimator knows them.
+        Names of the features, if `estimator_` has this attribute.
 
     Notes
     -----
-    If y has one label or path per row in a tree, probabilities are divided by the sum of those at
-    the top, which then add up to 1.
+    If y has one label or path per row and the hierarchy is a tree, probabilities are normalised so
+    that those of the top-level labels sum to 1.
 
     Examples
     --------
@@ -126,7 +130,7 @@ class CalibratedHierarchicalClassifier(HeldOutClassifier):
 
     @property
     def calibrated_labels_(self) -> tuple[Label, ...]:
-        """The labels that have a calibrator."""
+        """The calibrated labels."""
         pairs = zip(self.hierarchy_.labels, self.calibrators_, strict=True)
         return tuple(label for label, calibrator in pairs if calibrator is not None)
 
@@ -142,7 +146,7 @@ class CalibratedHierarchicalClassifier(HeldOutClassifier):
 
 
 def _with_top_sum_one(scores: NDArray[np.float64], hierarchy: Hierarchy) -> NDArray[np.float64]:
-    """Divide every row by the sum over its top-level labels; where that is 0, they share 1."""
+    """Divide each row by the sum of its top-level labels; these are uniform if the sum is 0."""
     top = hierarchy.indices(hierarchy.levels[0])
     sums = scores[:, top].sum(axis=1)
     empty = sums == 0

@@ -1,4 +1,4 @@
-"""Curves from scores to probabilities, one label at a time."""
+"""Calibration curves of single labels: from scores to probabilities."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ramify._savable import savable
 __all__ = ["Calibrator", "IsotonicCurve", "SigmoidCurve", "fit_isotonic", "fit_sigmoid"]
 
 Calibrator: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-"""Maps scores to probabilities, never turning their order round."""
+"""Non-decreasing function from scores to probabilities."""
 
 _NEWTON_STEPS = 100
-# Below these, differences of scores and slopes are rounding.
+# Smaller differences of scores and smaller slopes are rounding errors.
 _NO_SPREAD = 1e-12
 _NO_SLOPE = 1e-9
 
@@ -27,12 +27,12 @@ _NO_SLOPE = 1e-9
 @savable
 @dataclass(frozen=True)
 class IsotonicCurve:
-    """Straight lines between rising points, flat beyond them.
+    """Piecewise linear, non-decreasing curve; constant outside its points.
 
     Attributes
     ----------
     score, probability : ndarray of shape (k,)
-        The points; both rise.
+        Coordinates of the points, both in increasing order.
     """
 
     score: NDArray[np.float64]
@@ -46,14 +46,14 @@ class IsotonicCurve:
 @savable
 @dataclass(frozen=True)
 class SigmoidCurve:
-    """The sigmoid of a line.
+    """Sigmoid of a linear function of the score.
 
     Attributes
     ----------
     slope : float
-        Positive.
+        Slope of the linear function; positive.
     intercept : float
-        The line's value at score 0.
+        Value of the linear function at score 0.
     """
 
     slope: float
@@ -67,12 +67,12 @@ class SigmoidCurve:
 def fit_isotonic(
     scores: NDArray[np.float64], truth: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> IsotonicCurve:
-    """Fit the rising curve with the smallest squared error.
+    """Fit the non-decreasing curve with the smallest squared error.
 
     Parameters
     ----------
     scores, truth, weights : ndarray of shape (n,)
-        Scores, zeros and ones, and what each row counts.
+        Scores, true labels (0 or 1) and sample weights.
 
     Returns
     -------
@@ -93,21 +93,21 @@ def fit_isotonic(
 def fit_sigmoid(
     scores: NDArray[np.float64], truth: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> SigmoidCurve | None:
-    r"""Fit Platt's sigmoid: the most likely one, for targets a little away from 0 and 1.
+    r"""Fit Platt's sigmoid by maximum likelihood.
 
-    With n₊ the weight of the rows that have the label and n₋ of the others, these have the
-    targets (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2) (Platt, 1999). Newton's method, with halved steps
-    where a whole one goes too far (Lin, Lin and Weng, 2007).
+    The targets of positive and negative rows are (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2) instead of 1
+    and 0, where n₊ and n₋ are the sums of their weights (Platt, 1999). The likelihood is
+    maximised by Newton's method with step halving (Lin, Lin and Weng, 2007).
 
     Parameters
     ----------
     scores, truth, weights : ndarray of shape (n,)
-        Scores, zeros and ones, and what each row counts.
+        Scores, true labels (0 or 1) and sample weights.
 
     Returns
     -------
     SigmoidCurve or None
-        None if larger scores do not go with more positives, or all scores are equal.
+        None if the sigmoid would not increase, or all scores are equal.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def fit_sigmoid(
     """
     positive, negative = weights @ truth, weights @ (1 - truth)
     targets = np.where(truth > 0, (positive + 1) / (positive + 2), 1 / (negative + 2))
-    # In units of their spread the slope of scores is well determined, however close they lie.
+    # Scores are standardised, so that the problem is well conditioned for any scale.
     centre = np.average(scores, weights=weights)
     spread = np.sqrt(np.average((scores - centre) ** 2, weights=weights))
     if spread <= _NO_SPREAD * max(1.0, abs(centre)):
@@ -140,7 +140,7 @@ def _most_likely(
     weights: NDArray[np.float64],
     at: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the coefficients of the most likely sigmoid of `line`, by Newton's method."""
+    """Return the maximum likelihood coefficients of `line`, by Newton's method."""
 
     def loss(at: NDArray[np.float64]) -> float:
         z = line @ at

@@ -1,4 +1,4 @@
-"""What classifiers around another classifier share: learning from scores on held-out rows."""
+"""Base class of classifiers that learn from the scores of another one on held-out rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["HeldOut", "HeldOutClassifier"]
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Rows that a classifier has not learnt from: their labels, scores and weights."""
+    """Labels, scores and weights of rows that a classifier was not fitted on."""
 
     Y: sparse.csr_array[np.int32]
     scores: NDArray[np.float64]
@@ -32,10 +32,10 @@ class HeldOut:
 
 
 class HeldOutClassifier(WrappingClassifier):
-    """Base of the classifiers that improve another one by what it answers on held-out rows.
+    """Base class of classifiers that learn from the scores of another one on held-out rows.
 
-    A subclass stores `estimator`, `hierarchy`, `cv`, `coherence`, `n_jobs` and `random_state` and
-    learns from the scores on held-out rows in `_learn_from`.
+    Subclasses have the parameters `estimator`, `hierarchy`, `cv`, `coherence`, `n_jobs` and
+    `random_state`, and learn from the scores in `_learn_from`.
     """
 
     cv: Any
@@ -45,23 +45,23 @@ class HeldOutClassifier(WrappingClassifier):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None
     ) -> HeldOutClassifier:
-        """Fit the classifier, and learn from its scores on rows it has not seen.
+        """Fit the classifier and learn from its scores on held-out rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            What the estimator takes.
+            Training data in a form that the estimator accepts.
         y : array-like
-            n label sets in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format of `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
-            The weights of the rows, in the estimator's `fit` and after it.
+            Sample weights, also passed to the estimator's `fit`.
         validation : tuple (X, y), optional
-            Rows to learn from in place of cross-validation; the estimator is not fitted on them.
+            Held-out rows to use instead of cross-validation. The estimator is not fitted on them.
 
         Returns
         -------
         HeldOutClassifier
-            Itself.
+            The fitted classifier.
         """
         X, encoded, weights = self._read_wrapped(X, y, sample_weight)
         given = None if sample_weight is None else weights
@@ -91,7 +91,7 @@ class HeldOutClassifier(WrappingClassifier):
         weights: NDArray[np.float64],
         given: NDArray[np.float64] | None,
     ) -> HeldOut:
-        """Score every row by a classifier fitted without its fold."""
+        """Return the scores of each row by a classifier that was fitted without its fold."""
         splits = self._splits(X, y, encoded.Y.shape[0])
         parts = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_and_score)(self.estimator, X, encoded, given, split) for split in splits
@@ -105,8 +105,8 @@ class HeldOutClassifier(WrappingClassifier):
             return list(check_cv(self.cv).split(X, y))
         if n_rows < self.cv:
             raise ValueError(
-                f"cv is {self.cv}, but X has n_samples={n_rows}. Take fewer folds, or give "
-                "validation rows to fit."
+                f"cv must not exceed the number of rows, got cv={self.cv} and n_samples={n_rows}. "
+                "Use fewer folds, or pass validation rows to fit."
             )
         folds = KFold(int(self.cv), shuffle=True, random_state=self.random_state)
         return list(folds.split(np.empty((n_rows, 1))))

@@ -1,4 +1,4 @@
-"""The methods that Bi and Kwok (2012) compare for mandatory leaf prediction, ready to fit."""
+"""The methods for mandatory leaf prediction that Bi and Kwok (2012) compare."""
 
 from __future__ import annotations
 
@@ -27,28 +27,32 @@ def make_leaf_classifier(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> Any:
-    """Return a classifier whose label sets end in leaves, by the name of the method.
+    """Return a classifier for mandatory leaf prediction by the name of the method.
+
+    These are the methods that Bi and Kwok (2012) compare.
 
     Parameters
     ----------
     method : {"mas", "masr", "hmc_lp", "hbr", "clus_hmc", "br"}
-        "mas" and "masr": `MandatoryLeafClassifier` for the joint probability and for the
-        expected loss, over `SiblingLassoClassifier`. "hmc_lp": `LevelPowerset` over the same
-        linear model; trees only. "hbr", "clus_hmc" and "br": `MetaLabeler` over a
-        `SiblingLassoClassifier`, a `PCTClassifier`, and a linear model for each leaf.
+        "mas" and "masr" are `MandatoryLeafClassifier` with the objectives "map" and "risk" around
+        `SiblingLassoClassifier`. "hmc_lp" is `LevelPowerset` around the same linear model, for
+        trees only. "hbr", "clus_hmc" and "br" are `MetaLabeler` around a
+        `SiblingLassoClassifier`, a `PCTClassifier`, and one linear model per leaf.
     hierarchy : Hierarchy, optional
-        The labels. None infers them from y.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat.
     alpha : "cv" or float
-        The `alpha` of the linear models; see `SiblingLassoClassifier`.
+        Parameter `alpha` of the linear models; see `SiblingLassoClassifier`.
     n_jobs : int, optional
-        How many models are fitted at a time.
+        Number of models that are fitted in parallel; -1 uses all cores. The result does not depend
+        on it.
     random_state : int, RandomState instance or None
-        The seed of all models.
+        The `random_state` of all models.
 
     Returns
     -------
     classifier
-        Unfitted.
+        The unfitted classifier.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Label powersets by level: what a row has on each level is one class (HMC-LP)."""
+"""Label powersets by level: the labels of a row on each level are one class (HMC-LP)."""
 
 from __future__ import annotations
 
@@ -19,42 +19,46 @@ __all__ = ["LevelPowerset"]
 
 
 class LevelPowerset(WrappingClassifier):
-    """Take the labels of a row on each level as one class, and learn these from the top (HMC-LP).
+    """Label powerset per level, predicted from the top down (HMC-LP).
 
-    The sets that rows have on the levels of a hierarchy form a tree, in which every row is one
-    path. A classifier at each of its nodes chooses the set of the next level (Cerri, de
-    Carvalho and Freitas, 2011). Predicted label sets are therefore sets of training rows, if the
-    classifier's answers sum to 1; else they may be the upper part of one.
+    The set of labels that a row has on a level is one class. These sets form a tree, in which each
+    row is a path, and a classifier at each node predicts the set on the next level (Cerri, de
+    Carvalho and Freitas, 2011). If the probabilities of the classifier sum to 1, predicted label
+    sets are label sets of training rows; otherwise they may contain only the upper levels of one.
 
     Parameters
     ----------
     estimator : classifier
-        Chooses the next set: any multi-class classifier of scikit-learn's kind, or one of ours.
+        The classifier to fit at each node: any scikit-learn compatible multiclass classifier or
+        one of ramify.
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat. The level
-        of a label with several parents is that of its longest path.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat. In a DAG, the level of a label is the length of its longest path from the
+        root.
     coherence : {"isotonic", "max", "min"}
-        How rounding is repaired in probabilities; see `ramify.decision.make_coherent`.
+        How to repair rounding errors in probabilities; see `ramify.decision.make_coherent`.
     n_jobs : int, optional
-        How many classifiers are fitted at a time, -1 for all cores.
+        Number of classifiers that are fitted, or predict, in parallel; -1 uses all cores. The
+        result does not depend on it.
     random_state : int, RandomState instance or None
-        Draws a seed for every classifier.
+        Used to draw a seed for each classifier. If None, the `random_state` of `estimator` is
+        kept.
 
     Attributes
     ----------
     estimator_ : PerParentClassifier
-        The fitted classifiers, on the tree of sets.
+        The classifiers fitted on the tree of label sets.
     sets_ : csr_array of shape (n_sets, n_labels)
-        The labels of every node of the tree of sets, all levels above included.
+        The label set of each node of the tree, including the labels of all levels above.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
     Notes
     -----
-    `predict` follows the most probable sets from the top. With a threshold, it returns all labels
-    of at least that probability instead.
+    `predict` follows the most probable sets from the top down. With a threshold, it returns all
+    labels of at least that probability instead.
 
     Examples
     --------
@@ -84,21 +88,21 @@ class LevelPowerset(WrappingClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LevelPowerset:
-        """Find the sets of all levels, and fit the classifiers.
+        """Find the label sets of all levels and fit the classifiers.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            What the estimator takes.
+            Training data in a form that the estimator accepts.
         y : array-like
-            n label sets in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format of `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
-            The weights of the rows.
+            Sample weights.
 
         Returns
         -------
         LevelPowerset
-            Itself.
+            The fitted classifier.
         """
         X, encoded, weights = self._read_wrapped(X, y, sample_weight)
         names, tree = self._find_sets(encoded)
@@ -110,7 +114,7 @@ class LevelPowerset(WrappingClassifier):
         return self
 
     def _find_sets(self, encoded: EncodedLabels) -> tuple[list[str], Hierarchy]:
-        """Set `sets_`; return the node of every row and the tree of sets."""
+        """Set `sets_`; return the node of each row and the tree of sets."""
         levels = encoded.hierarchy.label_levels
         nodes: dict[tuple[int, ...], str] = {}
         edges: list[tuple[str, str]] = []
@@ -136,7 +140,7 @@ class LevelPowerset(WrappingClassifier):
         return ends, tree
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
-        """Sum the probabilities of the sets on a label's level that have the label."""
+        """Sum for each label the probabilities of the sets on its level that contain it."""
         answers = self.estimator_.predict_proba(X)
         tree = self.estimator_.hierarchy_
         of_label = np.repeat(tree.label_levels, np.diff(self.sets_.indptr))
@@ -155,7 +159,7 @@ class LevelPowerset(WrappingClassifier):
         names = self.estimator_.predict(X)
         chosen = sparse.csr_array(self.sets_[self.estimator_.hierarchy_.indices(names)])
         empty = np.diff(chosen.indptr) == 0
-        if self.format_.single_label and empty.any():  # but the answer has a path in every row
+        if self.format_.single_label and empty.any():  # predict one path per row nonetheless
             paths = most_probable_path(self.predict_proba(X), self.hierarchy_)
             n_rows = np.arange(len(empty))
             both: Any = sparse.vstack([chosen, paths], format="csr")

@@ -1,4 +1,4 @@
-"""A classifier whose label sets always end in leaves."""
+"""Mandatory leaf prediction: label sets whose paths all end in leaves."""
 
 from __future__ import annotations
 
@@ -20,59 +20,62 @@ __all__ = ["MandatoryLeafClassifier"]
 
 
 class MandatoryLeafClassifier(WrappingClassifier):
-    """Predict label sets whose paths all end in leaves: MAS and MASR over any classifier.
+    """Mandatory leaf prediction with the probabilities of any classifier (MAS and MASR).
 
-    Of all such sets the prediction is the one with the largest joint probability, or with the
-    smallest expected loss, by the probabilities of another classifier.
+    All paths of a predicted label set end in leaves. Of all such sets, the one with the largest
+    joint probability or the smallest expected loss is predicted.
 
     Parameters
     ----------
     estimator : classifier
-        One of ours, a pipeline with one of ours, or any other with `predict_proba` for label
-        matrices. A fitted one in scikit-learn's FrozenEstimator is used as it is. If it has
-        `predict_conditional_proba`, as `SiblingLassoClassifier`, these probabilities of labels
-        given their parents decide for the objective "map".
+        A classifier of ramify, a pipeline with one, or any classifier with `predict_proba` that
+        accepts label matrices. A fitted classifier in scikit-learn's FrozenEstimator is not fitted
+        again. If it has `predict_conditional_proba`, like `SiblingLassoClassifier`, the objective
+        "map" uses these probabilities of labels given their parents.
     hierarchy : Hierarchy, optional
-        The labels. None takes the estimator's, or infers them from y.
+        The label hierarchy. If None, the hierarchy of `estimator` is used, or one is inferred from
+        y.
     objective : {"map", "risk"}
-        "map": the largest joint probability of all labels (MAS). "risk": the smallest expected
+        "map" maximises the joint probability of all labels (MAS), "risk" minimises the expected
         `ramify.metrics.symmetric_loss` (MASR).
     solver : {"greedy", "exact"}
-        How the best set is searched for; see `ramify.decision.mandatory_leaves`.
+        How to search for the best set; see `ramify.decision.mandatory_leaves`.
     alpha : "balanced" or float
-        For "risk": how much more a missed label weighs than a wrongly predicted one. "balanced":
+        For "risk": weight of false negatives relative to false positives. "balanced" uses
         `ramify.metrics.label_imbalance` of the training labels.
     k : int, optional
-        The number of leaves of every prediction. None: as many as are best.
+        Number of leaves in each prediction. If None, the best number is chosen for each row.
     costs : {"shared", "uniform"} or array-like of shape (n_labels,)
-        For "risk": what labels weigh, as in `ramify.metrics.hmc_loss`.
+        For "risk": costs of the labels, as in `ramify.metrics.hmc_loss`.
     coherence : {"isotonic", "max", "min"}
-        How scores are repaired that break the hierarchy; see `ramify.decision.make_coherent`.
+        How to repair scores that are inconsistent with the hierarchy; see
+        `ramify.decision.make_coherent`.
     n_jobs : int, optional
-        The number of threads of the search, -1 for all cores.
+        Number of threads of the search, or of processes for integer programs; -1 uses all cores.
+        The result does not depend on it.
 
     Attributes
     ----------
     alpha_ : float
-        The weight of missed labels.
+        Weight of false negatives relative to false positives.
     estimator_ : classifier
         The fitted classifier.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
     n_features_in_ : int
-        The number of features, if the estimator tells.
+        Number of features, if `estimator_` has this attribute.
     feature_names_in_ : ndarray of str
-        Their names, if the estimator knows them.
+        Names of the features, if `estimator_` has this attribute.
 
     See Also
     --------
-    ramify.decision.mandatory_leaves : The decision itself, for scores that are there already.
+    ramify.decision.mandatory_leaves : The same decision rule for given scores.
 
     Notes
     -----
-    If y has one label or path per row, the prediction has one, too: k is 1.
+    If y has one label or path per row, so have predictions: k is 1.
 
     Examples
     --------
@@ -122,21 +125,22 @@ class MandatoryLeafClassifier(WrappingClassifier):
             check_number("k", self.k, 1, whole=True)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MandatoryLeafClassifier:
-        """Fit the classifier, and weigh missed labels.
+        """Fit the classifier and set `alpha_`.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            What the estimator takes.
+            Training data in a form that the estimator accepts.
         y : array-like
-            n label sets in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format of `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
-            The weights of the rows, for the estimator's `fit`.
+            Sample weights for the estimator's `fit`. Rows of weight 0 are also ignored in
+            `alpha_`.
 
         Returns
         -------
         MandatoryLeafClassifier
-            Itself.
+            The fitted classifier.
         """
         X, encoded, weights = self._read_wrapped(X, y, sample_weight)
         check_leaf_counts(self.k, 1, self.hierarchy_)
@@ -147,37 +151,36 @@ class MandatoryLeafClassifier(WrappingClassifier):
     def _weight_of_missed(self, Y: sparse.csr_array[np.int32]) -> float:
         if self.alpha != "balanced":
             return float(self.alpha)
-        return min(label_imbalance(Y), 1e9)  # without any label it is infinite
+        return min(label_imbalance(Y), 1e9)  # infinite if no row has a label
 
     def predict(self, X: Any, threshold: Any = None, *, k: Any = None) -> Any:
-        """Return label sets whose paths end in leaves, in the format that `fit` was given.
+        """Predict label sets whose paths end in leaves, in the format of y in `fit`.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Input rows, with the same features as in `fit`.
         threshold : None
-            Must be None: labels from a threshold on need not end in leaves.
+            Must be None, because label sets above a threshold need not end in leaves.
         k : int or array-like of shape (n,), optional
-            How many leaves to predict, in place of the parameter of this name; not if y had one
-            label per row.
+            Number of leaves to predict, for all rows or per row; overrides the parameter `k`. Must
+            be None if y had one label per row in `fit`.
 
         Returns
         -------
         array or list
-            n label sets, paths or classes, as y came to `fit`.
+            n label sets, paths or classes, in the format of y in `fit`.
         """
         check_is_fitted(self)
         if threshold is not None:
             raise ValueError(
-                f"threshold must be None, got {threshold!r}: labels above a threshold need not "
-                "end in leaves. Pass k=... for a number of leaves, or apply the threshold to "
-                "predict_proba with ramify.decision.apply_threshold."
+                f"threshold must be None, got {threshold!r}. Pass k=... for a number of leaves, "
+                "or apply the threshold to predict_proba with ramify.decision.apply_threshold."
             )
         if self.format_.single_label and k is not None:
             raise ValueError(
-                f"k is {k!r}, but y had one label per row in fit, and so has the prediction. "
-                "Leave k out, or fit with label sets."
+                f"k must be None if y had one label per row in fit, got {k!r}. Omit k, or fit "
+                "with label sets."
             )
         return self.format_.write(self._leaf_sets(X, self.k if k is None else k))
 

@@ -1,4 +1,4 @@
-"""Label sets by a predicted number of leaves: the most probable ones are taken."""
+"""MetaLabeler: predict the most probable leaves, as many as a second classifier predicts."""
 
 from __future__ import annotations
 
@@ -23,44 +23,49 @@ __all__ = ["MetaLabeler"]
 
 
 class MetaLabeler(WrappingClassifier):
-    """Predict how many leaves a row has, and take so many of the most probable ones.
+    """Predict the number of leaves of each row, and as many of the most probable leaves.
 
-    One classifier scores the labels, another learns the number of leaves of a row as a class
-    (Tang, Rajan and Narayanan, 2009). The prediction has the leaves with the largest scores and
-    all their ancestors.
+    One classifier predicts the probabilities of labels, another one the number of leaves of a row
+    as a class (Tang, Rajan and Narayanan, 2009). The predicted label set contains the most
+    probable leaves and their ancestors.
 
     Parameters
     ----------
     estimator : classifier
-        Scores the labels: one of ours, or any other with `predict_proba` for label matrices.
+        A classifier of ramify, a pipeline with one, or any classifier with `predict_proba` that
+        accepts label matrices. A fitted classifier in scikit-learn's FrozenEstimator is not fitted
+        again.
     hierarchy : Hierarchy, optional
-        The labels. None takes the estimator's, or infers them from y.
+        The label hierarchy. If None, the hierarchy of `estimator` is used, or one is inferred from
+        y.
     counter : classifier, optional
-        Predicts the number of leaves, a class per row. None: `SiblingLassoClassifier`.
+        Multiclass classifier of the number of leaves. If None, `SiblingLassoClassifier` is used.
     leaves_only : bool
-        Whether the estimator learns the leaves alone, as labels without a hierarchy (flat binary
-        relevance, if it learns them one by one).
+        Whether to fit the estimator on the leaves only, as labels without a hierarchy. With one
+        model per label, this is flat binary relevance.
     coherence : {"isotonic", "max", "min"}
-        How scores are repaired that break the hierarchy; see `ramify.decision.make_coherent`.
+        How to repair scores that are inconsistent with the hierarchy; see
+        `ramify.decision.make_coherent`.
 
     Attributes
     ----------
     counter_ : classifier or None
-        The fitted classifier of numbers of leaves; None if all training rows have as many.
+        The fitted classifier of the number of leaves; None if all training rows have the same
+        number.
     n_leaves_ : int
-        The largest number of leaves of a training row.
+        Largest number of leaves of a training row.
     estimator_ : classifier
         The fitted classifier of labels.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
     Notes
     -----
-    A row without a leaf counts as having one. If y has one label or path per row, so has the
-    prediction: the number of leaves is 1 and is not learnt. With a threshold, `predict` returns
-    all labels of at least that probability instead of a predicted number of leaves.
+    Rows without a leaf are treated as rows with one leaf. If y has one label or path per row, so
+    have predictions: the number of leaves is 1 and is not learnt. With a threshold, `predict`
+    returns all labels of at least that probability instead.
 
     Examples
     --------
@@ -91,21 +96,21 @@ class MetaLabeler(WrappingClassifier):
         self.coherence = coherence
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MetaLabeler:
-        """Fit the classifier of labels and that of numbers of leaves.
+        """Fit the classifier of labels and the classifier of the number of leaves.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            What both classifiers take.
+            Training data in a form that both classifiers accept.
         y : array-like
-            n label sets in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format of `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
-            The weights of the rows, for both.
+            Sample weights for both classifiers.
 
         Returns
         -------
         MetaLabeler
-            Itself.
+            The fitted classifier.
         """
         X, encoded, weights = self._read_wrapped(X, y, sample_weight)
         given = None if sample_weight is None else weights
@@ -129,7 +134,7 @@ class MetaLabeler(WrappingClassifier):
         return np.sort(self.hierarchy_.indices(self.hierarchy_.leaves))
 
     def _taught(self, encoded: EncodedLabels) -> EncodedLabels:
-        """Return what the estimator learns: all labels, or the leaves side by side."""
+        """Return the labels that the estimator is fitted on: all, or the leaves as flat labels."""
         if not self.leaves_only or self.format_.single_label:
             return encoded
         flat = Hierarchy.from_labels([self.hierarchy_.labels[leaf] for leaf in self._leaves])
@@ -146,17 +151,17 @@ class MetaLabeler(WrappingClassifier):
         return make_coherent(scores, self.hierarchy_, "max")
 
     def predict_count(self, X: Any) -> NDArray[np.int64]:
-        """Return the number of leaves of every row.
+        """Predict the number of leaves of each row.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Input rows, with the same features as in `fit`.
 
         Returns
         -------
         ndarray of int, shape (n,)
-            Between 1 and the number of leaves.
+            The numbers of leaves, from 1 to `n_leaves_`.
         """
         check_is_fitted(self)
         if self.counter_ is None:

@@ -1,4 +1,4 @@
-"""A classifier whose thresholds are chosen by a goal."""
+"""Choice of decision thresholds by cross-validation."""
 
 from __future__ import annotations
 
@@ -19,64 +19,68 @@ __all__ = ["TunedThresholdClassifier"]
 
 
 class TunedThresholdClassifier(HeldOutClassifier):
-    """Predict labels from thresholds that reach a goal best on rows held out.
+    """Tune the decision thresholds of a hierarchical classifier by cross-validation.
 
-    Any classifier of label sets is fitted in cross-validation, thresholds are chosen on its
-    scores of the rows left out, and it is fitted again on all rows. No label gets a smaller
-    threshold than its parents, so that predictions obey the hierarchy.
+    Thresholds are chosen to optimise a measure on the cross-validated scores of a classifier,
+    which is then fitted on all rows. No label gets a smaller threshold than its parents, so
+    predictions are consistent with the hierarchy.
 
     Parameters
     ----------
     estimator : classifier
-        One of ours, a pipeline with one of ours, or any other with `predict_proba` for label
-        matrices. A fitted one in scikit-learn's FrozenEstimator is used as it is.
+        A classifier of ramify, a pipeline with one, or any classifier with `predict_proba` that
+        accepts label matrices. A fitted classifier in scikit-learn's FrozenEstimator is not fitted
+        again.
     hierarchy : Hierarchy, optional
-        The labels. None takes the estimator's, or infers them from y.
+        The label hierarchy. If None, the hierarchy of `estimator` is used, or one is inferred from
+        y.
     goal : {"micro_f1", "macro_f1", "hierarchical_f1", "precision", "cost"}
-        What to reach; see `ramify.decision.choose_thresholds`.
+        The measure to optimise; see `ramify.decision.choose_thresholds`.
     per : {"all", "level", "label"}
-        What has a threshold of its own.
+        Whether all labels share one threshold, or each level or label has its own.
     min_precision : float
-        For the goal "precision": the least precision of the cells that share a threshold.
+        For the goal "precision": minimum precision over the labels that share a threshold.
     alpha, beta : float
-        For the goal "cost": what a missed and what a wrongly predicted label weigh.
+        For the goal "cost": weights of false negatives and of false positives.
     costs : {"shared", "uniform"} or array-like of shape (n_labels,)
-        For the goal "cost": what labels weigh, as in `ramify.metrics.hmc_loss`.
+        For the goal "cost": costs of the labels, as in `ramify.metrics.hmc_loss`.
     cv : int, splitter or iterable of (train, test)
-        The number of folds, drawn at random, or how to split the rows.
+        Number of random folds, or how to split the rows.
     coherence : {"isotonic", "max", "min"}
-        How scores are repaired that break the hierarchy; see `ramify.decision.make_coherent`.
+        How to repair scores that are inconsistent with the hierarchy; see
+        `ramify.decision.make_coherent`.
     n_jobs : int, optional
-        The number of folds to fit at a time, -1 for all cores.
+        Number of folds that are fitted in parallel; -1 uses all cores. The result does not depend
+        on it.
     random_state : int, RandomState instance or None
-        Draws the folds if `cv` is a number.
+        Used to draw the folds if `cv` is an integer.
 
     Attributes
     ----------
     thresholds_ : ndarray of shape (n_labels,)
-        The thresholds; infinity for labels that are never predicted.
+        The threshold of each label; infinity for labels that are never predicted.
     best_score_ : float
-        What they reach on the rows they were chosen on, larger is better: F1, the recall for the
-        goal "precision", minus the mean cost of a row for the goal "cost".
+        Score on the rows on which the thresholds were chosen; larger is better. It is F1, recall
+        for the goal "precision", and the negative mean cost per row for the goal "cost".
     estimator_ : classifier
         The classifier fitted on all rows.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
     n_features_in_ : int
-        The number of features, if the estimator tells.
+        Number of features, if `estimator_` has this attribute.
     feature_names_in_ : ndarray of str
-        Their names, if the estimator knows them.
+        Names of the features, if `estimator_` has this attribute.
 
     See Also
     --------
-    ramify.decision.choose_thresholds : The choice itself, for scores that are there already.
+    ramify.decision.choose_thresholds : The same choice for given scores.
 
     Notes
     -----
-    If y has one label or path per row, the prediction has one, too: the path of the most probable
-    labels, cut where the threshold is not reached, but never empty.
+    If y has one label or path per row, so have predictions: the path of the most probable labels,
+    truncated before the first label below its threshold, but never empty.
 
     Examples
     --------
@@ -150,19 +154,20 @@ class TunedThresholdClassifier(HeldOutClassifier):
         self.thresholds_, self.best_score_ = found.thresholds, found.score
 
     def predict(self, X: Any, threshold: Any = None) -> Any:
-        """Return label sets in the format that `fit` was given.
+        """Predict label sets in the format of y in `fit`.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Input rows, with the same features as in `fit`.
         threshold : float, array-like of shape (n_labels,) or dict of label to float, optional
-            Use these in place of `thresholds_`; not if y had one label per row.
+            Thresholds to use instead of `thresholds_`. Must be None if y had one label per row in
+            `fit`.
 
         Returns
         -------
         array or list
-            n label sets, paths or classes, as y came to `fit`.
+            n label sets, paths or classes, in the format of y in `fit`.
         """
         return super().predict(X, threshold)
 

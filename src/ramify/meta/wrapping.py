@@ -1,4 +1,4 @@
-"""Fitting the classifier inside another one, and its scores: one column per label."""
+"""Fitting a wrapped classifier and reading its scores, one column per label."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ __all__ = ["check_rows", "fit_wrapped", "known_hierarchy", "label_scores"]
 
 
 def known_hierarchy(estimator: Any, hierarchy: Hierarchy | None) -> Hierarchy | None:
-    """Return the hierarchy given, or the one that a classifier has been given.
+    """Return the hierarchy of a meta-estimator or of the classifier that it wraps.
 
     Parameters
     ----------
     estimator : classifier
-        The classifier to wrap, possibly inside a pipeline or a search.
+        The wrapped classifier, possibly inside a pipeline or a search.
     hierarchy : Hierarchy or None
-        What the wrapping classifier was given.
+        The parameter `hierarchy` of the meta-estimator.
 
     Returns
     -------
     Hierarchy or None
-        None if nobody knows.
+        None if neither has one.
     """
     found = [value for value in _hierarchies(estimator).values() if value is not None]
     for other in found:
         if hierarchy is not None and other != hierarchy:
             raise ValueError(
-                f"hierarchy is {hierarchy!r}, but the estimator has {other!r}. Give the hierarchy "
-                "in one place only."
+                f"hierarchy must equal the hierarchy of estimator, got {hierarchy!r} and "
+                f"{other!r}. Pass the hierarchy in one place only."
             )
     return found[0] if found else hierarchy
 
 
 def _hierarchies(estimator: Any) -> dict[str, Hierarchy | None]:
-    """Return the hierarchies of a classifier and of what is inside it, by parameter."""
+    """Return the hierarchies of a classifier and the estimators inside it, by parameter name."""
     if isinstance(estimator, FrozenEstimator):
         fitted = getattr(estimator, "hierarchy_", None)
         return {} if fitted is None else {"hierarchy": fitted}
@@ -57,7 +57,7 @@ def _hierarchies(estimator: Any) -> dict[str, Hierarchy | None]:
 
 
 def _outermost(names: Collection[str]) -> list[str]:
-    """Leave out the parameters of estimators inside one that has a hierarchy: it tells them."""
+    """Drop parameters of estimators nested in one with a hierarchy, which passes it on."""
     owners = {name.removesuffix("hierarchy") for name in names}
     return [
         name
@@ -67,13 +67,15 @@ def _outermost(names: Collection[str]) -> list[str]:
 
 
 def check_rows(X: Any) -> Any:
-    """Return X in a layout whose rows can be picked; the estimator checks the rest."""
+    """Return X in a layout whose rows can be indexed; the estimator checks everything else."""
     if sparse.issparse(X):
         matrix: Any = X
         return matrix.tocsr()
     rows = X if hasattr(X, "shape") else np.asarray(X)
     if np.iscomplexobj(rows):
-        raise ValueError("Complex data not supported: X holds complex numbers. Give real ones.")
+        raise ValueError(
+            f"Complex data not supported: X must be real, got {rows.dtype}. Pass real numbers."
+        )
     return rows
 
 
@@ -86,22 +88,22 @@ def fit_wrapped(
 ) -> Any:
     """Fit a copy of a classifier.
 
-    One of ours, or a pipeline or search around one of ours, gets labels in the format in which
-    they came, and the hierarchy where it has none. Any other gets a dense label matrix, or, for
-    labels in a format with one label per row, one class per row.
+    A classifier of ramify, or a pipeline or search around one, gets labels in their original
+    format, and the hierarchy if it has none. Any other classifier gets a dense label matrix, or
+    one class per row if the format has one label per row.
 
     Parameters
     ----------
     estimator : classifier
-        With `predict_proba`. A FrozenEstimator is not fitted again.
+        A classifier with `predict_proba`. A FrozenEstimator is not fitted again.
     X : array-like, sparse matrix or data frame
-        What the classifier takes.
+        Training data in a form that the classifier accepts.
     encoded : EncodedLabels
         The labels of all rows of X.
     weights : ndarray of shape (n,), optional
-        Row weights for its `fit`.
+        Sample weights for the classifier's `fit`.
     rows : ndarray of int, optional
-        Take these rows only.
+        Fit on these rows only.
 
     Returns
     -------
@@ -122,19 +124,19 @@ def fit_wrapped(
     model.fit(X if rows is None else _safe_indexing(X, rows), y, **options)
     if not hasattr(model, "predict_proba"):
         raise TypeError(
-            f"estimator is {type(estimator).__name__}, which has no predict_proba. Give a "
+            f"estimator must have predict_proba, got {type(estimator).__name__}. Pass a "
             "classifier that predicts probabilities."
         )
     return model
 
 
 def _question(format: LabelFormat) -> Question:
-    """Return how labels in a format are put to classifiers that know of no hierarchy."""
+    """Return how labels in a format are passed to classifiers without a hierarchy."""
     return Question.about(range(format.hierarchy.n_labels), exclusive=format.single_label)
 
 
 def _write_plain(Y: sparse.csr_array[np.int32], format: LabelFormat) -> NDArray[Any]:
-    """Return labels as scikit-learn's own classifiers take them; classes are label positions."""
+    """Return labels as scikit-learn's classifiers accept them; classes are label positions."""
     question = _question(format)
     if question.answer != "classes":
         return question.write(Y)
@@ -142,21 +144,21 @@ def _write_plain(Y: sparse.csr_array[np.int32], format: LabelFormat) -> NDArray[
 
 
 def label_scores(model: Any, X: Any, format: LabelFormat) -> NDArray[np.float64]:
-    """Return the probabilities of a classifier that `fit_wrapped` fitted, a column per label.
+    """Return the probabilities of a classifier fitted by `fit_wrapped`, one column per label.
 
     Parameters
     ----------
     model : fitted classifier
-        Ours or any other.
+        A classifier of ramify or any other.
     X : array-like, sparse matrix or data frame
-        What it predicts on.
+        Input rows.
     format : LabelFormat
-        The format of the labels it was fitted on.
+        The format of the labels that the classifier was fitted on.
 
     Returns
     -------
     ndarray of shape (n, n_labels)
-        Not coherent, unless the classifier's answer is.
+        Probabilities, coherent only if the classifier's are.
     """
     n_labels = format.hierarchy.n_labels
     if _hierarchies(model):
@@ -168,19 +170,19 @@ def label_scores(model: Any, X: Any, format: LabelFormat) -> NDArray[np.float64]
             scores = _summed_upwards(scores, format.hierarchy)
     if scores.ndim != 2 or scores.shape[1] != n_labels:
         raise ValueError(
-            f"estimator {type(model).__name__} predicts probabilities of shape {scores.shape}, "
-            f"but there are {n_labels} labels. Give a classifier with a column per label."
+            f"predict_proba of estimator must have shape (n, {n_labels}), got {scores.shape} from "
+            f"{type(model).__name__}. Pass a classifier that predicts one column per label."
         )
     return scores
 
 
 def _summed_upwards(answer: NDArray[np.float64], hierarchy: Hierarchy) -> NDArray[np.float64]:
-    """Return what labels have with all below them, from the probabilities of exclusive classes."""
+    """Add the probabilities of exclusive classes to all their ancestors."""
     indptr, indices = hierarchy.ancestor_rows
     n_labels = hierarchy.n_labels
     ones = np.ones(len(indices))
     above = sparse.csr_array((ones, indices, indptr), shape=(n_labels, n_labels))
     counts: Any = above + sparse.eye_array(n_labels, format="csr")
-    # Not a dense product: that of BLAS would let a row depend on the others in its last digits.
+    # A dense product by BLAS would make the last digits of a row depend on the other rows.
     sums = sparse.csr_array(counts.T) @ answer.T
     return np.minimum(np.ascontiguousarray(sums.T, dtype=np.float64), 1.0)
