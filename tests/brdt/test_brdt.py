@@ -1,4 +1,4 @@
-"""BR-DT: cases with known answers, a readable twin, and what the fitted model shows."""
+"""Tests of BR-DT: hand-computed cases, comparison with a reference implementation, options."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ C45 = PCTClassifier(
 
 
 def to_rows(*columns: str) -> np.ndarray:
-    """Return a matrix from strings of 0 and 1, a column each."""
+    """Return a matrix whose columns are given as strings of 0 and 1."""
     return np.array([[int(cell) for cell in column] for column in columns]).T
 
 
-# ---- known answers -------------------------------------------------------------------------
+# ---- hand-computed cases -------------------------------------------------------------------
 
 X = np.arange(12.0)[:, None]
 
 
-def test_labels_that_are_all_related_have_one_tree():
+def test_related_labels_share_one_tree():
     Y = to_rows("111111000000", "111111000000", "000000111111")
     model = BRDTClassifier().fit(X, Y)
     assert model.components_ == [(0, 1, 2)]
@@ -42,8 +42,8 @@ def test_labels_that_are_all_related_have_one_tree():
     assert list(tree.classes_) == [0, 1, 2]
 
 
-def test_labels_that_are_not_related_give_binary_relevance():
-    # Every combination equally often: no label tells of another.
+def test_unrelated_labels_give_binary_relevance():
+    # All combinations are equally frequent, so labels are independent.
     grid = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 4)
     rows = np.random.default_rng(0).permutation(grid)
     noisy = rows + np.random.default_rng(1).normal(scale=0.3, size=rows.shape)
@@ -70,23 +70,23 @@ def test_two_groups_have_two_trees():
     assert sorted(map(sorted, graph.edges)) == [["p", "r"], ["q", "s"]]
 
 
-def test_the_laplace_choice_worked_out_by_hand():
+def test_rules_are_chosen_by_their_laplace_estimates():
     # The leaf has rows 0-9, all with label 0. The tree for label 0 has two rules that conclude 1:
-    # "label 1" (rows 0-6 of the leaf) and "not label 1, label 2" (rows 7-9). By Laplace
-    # (7 + 1) / (10 + 2) = 2/3 against (3 + 1) / (10 + 2) = 1/3, so the leaf gets label 1, and
-    # nothing of label 2 from this rule.
+    # "label 1" (rows 0-6 of the leaf) and "not label 1, label 2" (rows 7-9). Their estimates are
+    # (7 + 1) / (10 + 2) = 2/3 and (3 + 1) / (10 + 2) = 1/3, so the leaf gets label 1, and no
+    # value of label 2 from this rule.
     Y = to_rows("11111111110000", "11111110000000", "00000001110000")
     rules = [({1: 1}, 1), ({1: 0, 2: 1}, 1), ({1: 0, 2: 0}, 0)]
     tree = make_label_tree(rules, Y, 0)
     nothing = LabelTree(None, sparse.csr_array(Y), 1, np.ones(14))
     extender = Extender(Y.astype(np.int8), [tree, nothing, nothing], np.ones(14))
     leaf = np.arange(10)
-    # Label 2 is reached by no rule: 3 of the leaf's 10 rows have it, so it is 0.
+    # No rule reaches label 2: 3 of the 10 rows of the leaf have it, so it is 0.
     assert extend(extender, leaf, 0, 1, (0, 1, 2)) == {0: 1, 1: 1, 2: 0}
-    # A leaf of rows 7-9 prefers the other rule: (0 + 1) / (3 + 2) against (3 + 1) / (3 + 2).
+    # A leaf with rows 7-9 uses the other rule: (0 + 1) / (3 + 2) < (3 + 1) / (3 + 2).
     few = np.arange(7, 10)
     assert extend(extender, few, 0, 1, (0, 1, 2)) == {0: 1, 1: 0, 2: 1}
-    # The other conclusion has one rule.
+    # Only one rule concludes 0.
     rest = np.arange(10, 14)
     assert extend(extender, rest, 0, 0, (0, 1, 2)) == {0: 0, 1: 0, 2: 0}
 
@@ -101,7 +101,7 @@ def test_the_laplace_choice_worked_out_by_hand():
         ("has", [1, 0, 1], "matching lengths"),
     ],
 )
-def test_the_core_refuses_rules_that_do_not_fit(name, values, message):
+def test_the_core_rejects_inconsistent_rules(name, values, message):
     rules = {
         "weight": np.ones(2),
         "has": np.array([1, 0, 1, 0], dtype=np.uint8),
@@ -125,10 +125,10 @@ def test_the_core_refuses_rules_that_do_not_fit(name, values, message):
 
 
 @pytest.mark.parametrize("flipped", [False, True])
-def test_the_most_accurate_of_the_given_labels_is_asked_next(flipped):
-    # The leaf has labels 0 to 2. By the tree for label 1 it has label 3 too, which is right for
-    # 6 of 10 rows; by the tree for label 2 it has not, right for 9 of 10. With the values of
-    # label 3 flipped it is 4 of 10 against 1 of 10.
+def test_the_most_accurate_tree_of_the_known_labels_is_used_next(flipped):
+    # The leaf has labels 0 to 2. The tree for label 1 is correct for 6 of 10 rows and adds label
+    # 3; the tree for label 2 is correct for 9 of 10 and excludes it. With the values of label 3
+    # flipped, they are correct for 4 and 1 of 10 rows.
     Y = to_rows("1110000000", "1111110000", "1110001111", "0001111000")
     Y[:, 3] ^= flipped
     same, other = [({3: 1}, 1), ({3: 0}, 0)], [({3: 1}, 0), ({3: 0}, 1)]
@@ -143,13 +143,13 @@ def test_the_most_accurate_of_the_given_labels_is_asked_next(flipped):
 
 
 def extend(extender, rows, label, value, group):
-    """Return the values of a group's labels in a single leaf that predicts one of them."""
+    """Extend a single leaf that predicts one label; return the values of the group's labels."""
     (found,) = extender.extend(rows, np.array([0, len(rows)]), label, np.array([value]), group)
     return dict(zip(group, found.tolist(), strict=True))
 
 
 def make_label_tree(rules, Y, label):
-    """Return the label tree of given rules, tests of label 1 before those of label 2."""
+    """Return a label tree with the given rules."""
     tree = LabelTree(None, sparse.csr_array(Y), label, np.ones(len(Y)))
     from ramify.brdt.extension import Rule
 
@@ -162,8 +162,8 @@ def make_label_tree(rules, Y, label):
     return tree
 
 
-def test_the_tree_with_the_lowest_loss_stays():
-    # Label 0 is a copy of label 1 but for noise; x tells label 1 exactly.
+def test_the_tree_with_the_lowest_loss_is_kept():
+    # Label 0 is a noisy copy of label 1, which x determines exactly.
     y = to_rows("111101000000", "111111000000")
     model = BRDTClassifier(prune_relations=False).fit(X, y)
     assert model.components_ == [(0, 1)]
@@ -172,7 +172,7 @@ def test_the_tree_with_the_lowest_loss_stays():
     assert model.losses_.min() == pytest.approx((predicted != y).mean())
 
 
-# ---- the twin ------------------------------------------------------------------------------
+# ---- comparison with the reference implementation ------------------------------------------
 
 
 def make_related(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -193,7 +193,7 @@ def read_relations(model):
 
 @given(st.integers(0, 1000), st.booleans())
 @settings(max_examples=12, deadline=None)
-def test_leaves_are_extended_as_by_the_twin(seed, pruned):
+def test_leaves_are_extended_as_by_the_reference(seed, pruned):
     rows, Y = make_related(seed)
     model = BRDTClassifier(prune_relations=pruned).fit(rows, Y)
     rules = read_relations(model)
@@ -212,7 +212,7 @@ def test_leaves_are_extended_as_by_the_twin(seed, pruned):
 
 
 def find_losses(model, rows, Y, growing, choosing):
-    """Return each label's Hamming loss on its group, the leaves extended by the twin."""
+    """Return the Hamming loss of each label on its group; the reference extends the leaves."""
     rules, losses = read_relations(model), np.zeros(Y.shape[1])
     alone = BinaryRelevance(estimator=C45).fit(rows, Y, sample_weight=growing)
     for group in model.components_:
@@ -231,7 +231,7 @@ def find_losses(model, rows, Y, growing, choosing):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_weighted_losses_are_those_of_the_twin(seed):
+def test_weighted_losses_equal_the_reference(seed):
     rows, Y = make_related(seed)
     weights = np.random.default_rng(seed).integers(0, 4, len(rows)).astype(float)
     model = BRDTClassifier(prune_relations=bool(seed % 2)).fit(rows, Y, sample_weight=weights)
@@ -240,9 +240,9 @@ def test_weighted_losses_are_those_of_the_twin(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_losses_of_held_out_rows_are_those_of_the_twin(seed):
+def test_losses_on_held_out_rows_equal_the_reference(seed):
     rows, Y = (part[:40] for part in make_related(seed))
-    # Row k counts 1 + 2^-(k + 1): the binary fraction of a root's weight tells which rows grew.
+    # Row k has weight 1 + 2^-(k + 1): the bits of a root's weight show which rows were used.
     bits = 0.5 ** np.arange(1, 41)
     model = BRDTClassifier(validation_fraction=0.3, random_state=seed)
     model.fit(rows, Y, sample_weight=1 + bits)
@@ -259,7 +259,7 @@ def test_losses_of_held_out_rows_are_those_of_the_twin(seed):
 # ---- variants and options ------------------------------------------------------------------
 
 
-def test_the_balanced_variant_is_its_parts():
+def test_the_balanced_variant_equals_its_explicit_parameters():
     rows, Y = make_related(1)
     one = BRDTClassifier(variant="balanced", random_state=3).fit(rows, Y)
     parts = BRDTClassifier(balancing=True, prune_relations=False, random_state=3).fit(rows, Y)
@@ -270,7 +270,7 @@ def test_the_balanced_variant_is_its_parts():
     assert (pruned.label_graph_ != one.label_graph_).nnz or (pruned.losses_ != one.losses_).any()
 
 
-def test_balanced_trees_have_half_of_the_weight_on_either_side():
+def test_balancing_gives_equal_weight_to_positive_and_negative_rows():
     Y = to_rows("111000000000", "111000000000")
     for balancing, weights in ((False, [3, 9]), (True, [6, 6])):
         model = BRDTClassifier(balancing=balancing, random_state=0).fit(X, Y)
@@ -284,7 +284,8 @@ def test_balanced_trees_have_half_of_the_weight_on_either_side():
 
 
 def test_balancing_finds_a_rare_label():
-    # Of the 5 rows with code 1, 2 have the label. Balanced they count 10, the other 3 at most 3.
+    # Of the 5 rows with code 1, 2 have the label. After balancing, these 2 have weight 10, and the
+    # other 3 at most weight 3.
     y = [[]] * 15 + [["rare"], []] * 2 + [[]]
     code = np.repeat([[0.0], [1.0]], [15, 5], axis=0)
     assert BRDTClassifier().fit(code, y).predict(code) == [[]] * 20
@@ -303,7 +304,7 @@ def test_balancing_finds_a_rare_label():
         ({"variant": "balanced", "balancing": False}, {}, {"pruning": None}),
     ],
 )
-def test_trees_grow_as_the_options_say(options, of_tree, of_relations):
+def test_parameters_are_passed_to_the_trees(options, of_tree, of_relations):
     random = np.random.default_rng(4)
     Y = random.integers(0, 2, size=(80, 6))
     Y[:, 0] = Y[:, 1:].sum(axis=1) > 2
@@ -316,14 +317,14 @@ def test_trees_grow_as_the_options_say(options, of_tree, of_relations):
 
 
 def assert_same_tree(tree, rows, Y, options):
-    """Check a tree against one grown alone, which differs from that of default options."""
+    """Compare with a tree of the same options, which differs from that of default options."""
     plain = clone(C45).fit(rows, Y).tree_.feature.tolist()
     expected = clone(C45).set_params(**options).fit(rows, Y).tree_.feature.tolist()
     assert tree.tree_.feature.tolist() == expected
     assert (expected != plain) == bool(options)
 
 
-def test_rows_without_a_predicted_label_get_the_commonest_if_y_had_one_each():
+def test_the_most_frequent_label_is_predicted_if_no_label_is_and_y_had_one_per_row():
     y = np.repeat(["a", "b", "c", "d"], [2, 5, 4, 3])
     noise = np.random.default_rng(0).permutation(14)[:, None]
     model = BRDTClassifier().fit(noise, y)
@@ -334,21 +335,21 @@ def test_rows_without_a_predicted_label_get_the_commonest_if_y_had_one_each():
 
 def test_a_single_row_cannot_be_held_out():
     with pytest.raises(
-        ValueError, match=r"validation_fraction is 0.3, but 1 row has a weight above 0"
+        ValueError, match="validation_fraction requires at least 2 rows of positive weight, got 1"
     ):
         BRDTClassifier(validation_fraction=0.3).fit(
             [[1.0], [2.0]], [["a"], ["b"]], sample_weight=[1, 0]
         )
 
 
-def test_held_out_rows_choose():
+def test_no_tree_is_grown_on_held_out_rows():
     rows, Y = make_related(2)
     model = BRDTClassifier(validation_fraction=0.3, random_state=0).fit(rows, Y)
     assert all(tree.tree_.weight[0] == 42 for tree in model.named_estimators_.values())
     assert ((model.losses_ >= 0) & (model.losses_ <= 1)).all()
 
 
-def test_a_hierarchy_and_nominal_and_sparse_features():
+def test_hierarchies_and_nominal_and_sparse_features_are_supported():
     data = make_data()
     model = BRDTClassifier(data.hierarchy).fit(data.X, data.y)
     assert is_coherent(model.predict_proba(data.X), data.hierarchy)
@@ -364,7 +365,7 @@ def test_a_hierarchy_and_nominal_and_sparse_features():
     np.testing.assert_array_equal(nominal.predict(codes), Y)
 
 
-def test_trees_can_be_read():
+def test_trees_can_be_exported_as_text():
     names = Hierarchy.from_labels(["cat", "purrs", "barks"])
     Y = to_rows("111111000000", "111111000000", "000000111111")
     model = BRDTClassifier(names).fit(X, Y)
@@ -376,11 +377,11 @@ def test_trees_can_be_read():
     constant = BRDTClassifier(names).fit(X, to_rows("1" * 12, "111111000000", "000000111111"))
     assert constant.components_ == [("cat",), ("purrs", "barks")]
     assert constant.predict_proba(X)[:, 0].tolist() == [1.0] * 12
-    with pytest.raises(ValueError, match="label is 'cat', on which all training rows agree"):
+    with pytest.raises(ValueError, match="label must have a tree, got 'cat', on which all"):
         constant.relation_tree("cat")
 
 
-def test_saved_relations_are_kept(tmp_path):
+def test_loaded_models_have_the_same_relations(tmp_path):
     rows, Y = make_related(3)
     model = BRDTClassifier().fit(rows, Y)
     ramify.save(model, tmp_path / "model")
@@ -402,6 +403,6 @@ def test_saved_relations_are_kept(tmp_path):
         ({"pruning_confidence": 0.9}, "pruning_confidence must be .*, got 0.9"),
     ],
 )
-def test_brdt_refuses_what_makes_no_sense(settings, message):
+def test_errors_name_the_parameter_and_its_value(settings, message):
     with pytest.raises(ValueError, match=message):
         BRDTClassifier(**settings).fit(X, to_rows("111111000000", "111111000000"))

@@ -1,4 +1,4 @@
-"""BR-DT: one tree for every group of related labels."""
+"""BR-DT: one decision tree for each group of related labels."""
 
 from ramify.brdt.classifier import BRDTClassifier
 

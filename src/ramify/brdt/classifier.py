@@ -1,4 +1,4 @@
-"""BR-DT: one readable tree for every group of related labels."""
+"""BR-DT: one decision tree for each group of related labels."""
 
 from __future__ import annotations
 
@@ -31,85 +31,89 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 
 class BRDTClassifier(LocalClassifier):
-    """Binary relevance with decision trees that speak of all related labels (BR-DT).
+    """Binary relevance with one decision tree for each group of related labels (BR-DT).
 
-    A C4.5-like tree for every label predicts it from the other labels; labels that a tree tests
-    are related to its own, and the connected components of these relations are groups. Then a
-    tree for every label predicts it from X, and each of its leaves is extended to the other labels
-    of the group, by the rules of the first trees. Of each group the tree with the lowest Hamming
-    loss stays: one tree if all labels are related, binary relevance if none are.
+    First, a C4.5-like tree per label predicts the label from the other labels. The labels that
+    such a tree tests are related to its own label, and the connected components of these
+    relations are the groups. Then, a tree per label predicts the label from X, and its leaves are
+    extended to all labels of the group by the rules of the first trees. Of each group, only the
+    tree with the lowest Hamming loss is kept. The result is a single tree if all labels are
+    related, and binary relevance if none are.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat.
     variant : {"pruned", "balanced"}
-        What the other parameters are where they are None. "pruned": rows as they are, all trees
-        pruned (BR-DT Pru). "balanced": balanced samples, trees over labels unpruned, trees over X
-        pruned (BR-DT Unpr-Pr(1)).
+        Defaults of `balancing` and `prune_relations`. "pruned" uses all rows and prunes all trees
+        (BR-DT Pru). "balanced" uses balanced samples and prunes only the trees over X
+        (BR-DT Unpr-Pr(1)).
     balancing : bool, optional
-        Whether each label's trees grow on a balanced sample, as `balance_weights` draws it; it
-        balances rows, whatever their weights.
+        Whether to grow the trees of each label on a balanced sample, drawn as by
+        `balance_weights`. Numbers of rows are balanced, not their weights.
     prune_relations : bool, optional
-        Whether trees over labels are pruned.
+        Whether to prune the trees that predict labels from other labels.
     prune_trees : bool
-        Whether trees over X are pruned.
+        Whether to prune the trees that predict labels from X.
     min_samples_leaf : int or float
-        The least number of rows on each side of a test, or a share of the rows that a tree grows
-        on, rounded up.
+        Minimum number of rows on each side of a test. A float strictly between 0 and 1 is a share
+        of the rows that a tree is grown on, rounded up.
     pruning_confidence : float
-        The confidence of pessimistic pruning; smaller ones prune more.
+        Confidence level of pessimistic pruning; smaller values prune more.
     validation_fraction : float, optional
-        The share of rows that are held out to choose the tree of each group; no tree grows on
-        them. None: choose by the training rows.
+        Share of rows to hold out for the choice of the tree of each group. No tree is grown on
+        them. If None, trees are chosen on the training rows.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns as a mask, positions or names; as for `PCTClassifier`.
+        Nominal features as a mask, positions or names, as in `PCTClassifier`.
     n_jobs : int, optional
-        How many trees grow at the same time, -1 for as many as there are cores. Nothing depends on
-        it but the time.
+        Number of trees that are grown, or predict, in parallel; -1 uses all cores. The result does
+        not depend on it.
     random_state : int, RandomState instance or None
-        Draws balanced samples and held-out rows.
+        Used to draw balanced samples and held-out rows.
     verbose : bool
         Whether to show a progress bar.
 
     Attributes
     ----------
     label_graph_ : csr_array of shape (n_labels, n_labels)
-        1 where two labels are related; symmetric.
+        Symmetric adjacency matrix of related labels.
     components_ : list of tuple
         The groups of related labels.
     losses_ : ndarray of shape (n_labels,)
-        The Hamming loss of each label's extended tree, on its group; a row with unknown values
-        counts in the leaf of the larger branches.
+        The Hamming loss of each label's extended tree on the labels of its group.
     shares_ : ndarray of shape (n_labels,)
-        The share of each label among the training rows. If y had one label per row, it decides
-        between labels that the trees predict alike.
+        The share of training rows that have each label. Used to break ties between labels if y had
+        one label per row.
     named_estimators_ : dict of label to PCTClassifier
-        The trees that stayed, by the label that they were grown for. Their leaves have all labels
-        of the group, with 1 or 0.
+        The trees that were kept, by the label that they were grown for. Their leaves predict 0 or
+        1 for all labels of the group.
     estimators_ : list
-        The same models without their names.
+        The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
     See Also
     --------
-    BinaryRelevance : A tree for every label.
-    ramify.inspection.export_text : Writes the trees.
+    BinaryRelevance : One classifier per label.
+    ramify.inspection.export_text : Text report of the trees.
 
     Notes
     -----
-    A leaf with premise B and conclusion Yᵢ = v takes, of the rules of the tree that predicts Yᵢ
-    from labels, those that conclude Yᵢ = v, and of their premises P the one for which
-    (n(B ∧ Yᵢ = v ∧ P) + 1) / (n(B) + 2) is largest. Then it continues with the rules of the most
-    accurate tree among the labels it has, everything it has so far in place of Yᵢ = v. A
-    label once given is not changed; of equal rules the one that is right for more training rows
-    counts; labels that no rule reaches take the commoner value of the leaf's rows. Weights of
-    rows count like rows, and should be 1 on average: small ones cannot pay the price of a
-    threshold, which is in bits. A row with unknown values counts for the leaf of the larger
-    branches.
+    A leaf with premise B and conclusion Yᵢ = v is extended as follows. Of the rules of the tree
+    that predicts Yᵢ from other labels, those with the conclusion Yᵢ = v are considered, and the
+    leaf gets the label values in the premise P for which (n(B ∧ Yᵢ = v ∧ P) + 1) / (n(B) + 2) is
+    largest. This is repeated with the rules of the most accurate tree among the labels that the
+    leaf has so far, with all of its label values in place of Yᵢ = v. Values once set are not
+    changed. Ties between rules are broken in favour of the rule that is correct for more training
+    rows. Labels that no rule reaches get the majority value among the rows of the leaf.
+
+    A row of sample weight w counts as w rows. Weights should be 1 on average: the gain of a test
+    is reduced by the cost of its threshold in bits, which small weights cannot outweigh. For the
+    extension of leaves and for `losses_`, a row with missing values belongs to the leaf that it
+    reaches along the larger branches.
 
     Examples
     --------
@@ -200,7 +204,7 @@ class BRDTClassifier(LocalClassifier):
 
     def _decide(self, scores: NDArray[np.float64], threshold: Any) -> sparse.csr_array[np.int32]:
         if self.format_.single_label:
-            # Leaves say 0 or 1: of labels that are all 0, or several 1, the commonest counts.
+            # Leaves predict 0 or 1: ties are broken in favour of the most frequent label.
             scores = scores + 1e-9 * self.shares_
         return super()._decide(scores, threshold)
 
@@ -227,18 +231,18 @@ class BRDTClassifier(LocalClassifier):
         Parameters
         ----------
         label : label
-            One of `classes_`.
+            A label in `classes_`.
 
         Returns
         -------
         PCTClassifier
-            Its features are the labels.
+            The fitted tree; its features are the labels.
         """
         check_is_fitted(self)
         model = self.relation_models_[self.hierarchy_.labels[self.hierarchy_.index(label)]]
         if not isinstance(model.estimator, _core.Tree):
             raise ValueError(
-                f"label is {label!r}, on which all training rows agree: it has no tree. Ask for "
+                f"label must have a tree, got {label!r}, on which all training rows agree. Pass "
                 "another label."
             )
         fitted = name_tree(self._relation_tree(), model.estimator, [label])
@@ -254,7 +258,7 @@ class BRDTClassifier(LocalClassifier):
         Returns
         -------
         networkx.Graph
-            A node for every label.
+            Undirected graph with one node per label.
         """
         check_is_fitted(self)
         networkx = import_extra("networkx", "obo")
@@ -273,5 +277,7 @@ class BRDTClassifier(LocalClassifier):
         n_labels = self.hierarchy_.n_labels if "hierarchy_" in state else 0
         for model in state.get("relation_models_", {}).values():
             if not isinstance(model, LocalModel):
-                raise ValueError(f"{type(model).__name__} is no local model")
+                raise ValueError(
+                    f"relation_models_ must contain only local models, got {type(model).__name__}"
+                )
             model.check(n_labels)

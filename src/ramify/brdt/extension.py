@@ -1,4 +1,4 @@
-"""BR-DT's second step: the tree of one label is extended to the labels that are related to it."""
+"""Second step of BR-DT: extend the tree of a label to the labels related to it."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ Given = dict[int, int]
 
 @dataclass(frozen=True)
 class Rule:
-    """A leaf of a label's tree over the other labels: if they have these values, so has it."""
+    """A leaf of a tree that predicts a label from other labels: their values imply its value."""
 
     premise: Given
     conclusion: int
 
 
 class LabelTree:
-    """The tree that predicts one label from the others, as rules.
+    """Rules of the tree that predicts one label from the others.
 
     Parameters
     ----------
     tree : Tree or None
-        Features are labels; None for a label on which all rows agree.
+        The tree, whose features are labels; None if all rows agree on the label.
     Y : csr_array of shape (n, n_labels)
-        The labels of the training rows.
+        Label matrix of the training rows.
     label : int
-        Which it predicts.
+        Position of the predicted label.
     weights : ndarray of shape (n,)
-        What the rows count.
+        Sample weights.
     """
 
     def __init__(
@@ -67,21 +67,21 @@ class LabelTree:
         predicted = np.array([rule.conclusion for rule in self.rules])[self.rule_of_row]
         self.accuracy = float(np.average(predicted == truth, weights=weights))
         right = np.bincount(self.rule_of_row, weights * (predicted == truth), len(self.rules))
-        # Among rules that are equally good in a leaf, the one that holds for more rows elsewhere.
+        # Ties between rules are broken by the weight of all rows for which a rule is correct.
         self.preferred = np.argsort(-right, kind="stable")
 
 
 class Extender:
-    """Extends leaves by the rules of the trees over labels.
+    """Extends leaves by the rules of trees that predict labels from other labels.
 
     Parameters
     ----------
     Y : ndarray of shape (n, n_labels)
-        The labels of the training rows, 0 and 1.
+        Label matrix of the training rows.
     trees : list of LabelTree
-        One for each label.
+        One tree per label.
     weights : ndarray of shape (n,)
-        What the rows count.
+        Sample weights.
     """
 
     def __init__(
@@ -97,25 +97,25 @@ class Extender:
         values: NDArray[Any],
         component: Sequence[int],
     ) -> NDArray[np.uint8]:
-        """Return a value for every label of a component, in each leaf of a tree.
+        """Return the values of all labels of a component in each leaf of a tree.
 
         Parameters
         ----------
         rows : ndarray of int
-            The training rows, those of a leaf together.
+            The training rows, grouped by leaf.
         bounds : ndarray of shape (n_leaves + 1,)
-            Where the rows of each leaf begin, and where the last ones end.
+            Leaf k has ``rows[bounds[k]:bounds[k + 1]]``.
         label : int
-            The label that the leaves predict.
+            The label that the tree predicts.
         values : ndarray of shape (n_leaves,)
-            What they predict, 0 or 1.
+            Predictions of the leaves, 0 or 1.
         component : sequence of int
-            The labels to give values.
+            The labels of the component.
 
         Returns
         -------
         ndarray of shape (n_leaves, n_component)
-            0 or 1 for each of them.
+            The values, 0 or 1.
         """
         found: NDArray[np.uint8] = self._extension.extend(
             bounds.astype(np.int64),
@@ -130,7 +130,7 @@ class Extender:
 def _rule_arrays(
     Y: NDArray[np.int8], trees: list[LabelTree], weights: NDArray[np.float64]
 ) -> dict[str, Any]:
-    """Return all trees' rules as flat arrays, those of a label together."""
+    """Return the rules of all trees as flat arrays, grouped by label."""
     starts = np.cumsum([0, *(len(tree.rules) for tree in trees)])
     rules = [rule for tree in trees for rule in tree.rules]
     of_row = [
@@ -156,12 +156,12 @@ def _rule_arrays(
 
 
 def _leaf_numbers(tree: _core.Tree) -> NDArray[np.int64]:
-    """Return each leaf's place among the leaves."""
+    """Return the number of each leaf, counting leaves only."""
     return np.cumsum(tree.feature < 0) - 1
 
 
 def leaf_values(tree: _core.Tree) -> NDArray[np.float64]:
-    """Return the share of a tree's only label, per node."""
+    """Return the probability of a tree's only label in each node."""
     values = np.zeros(len(tree.feature))
     has = np.diff(tree.value_indptr) > 0
     values[has] = tree.value[tree.value_indptr[:-1][has]]
@@ -169,7 +169,7 @@ def leaf_values(tree: _core.Tree) -> NDArray[np.float64]:
 
 
 def _premises(tree: _core.Tree) -> list[Given]:
-    """Return what each node's tests ask of its rows: labels that are 0 or 1."""
+    """Return for each node the label values that its rows must have."""
     found: list[Given] = [{} for _ in tree.feature]
     for node in np.flatnonzero(tree.feature >= 0).tolist():
         start = int(tree.child_indptr[node])

@@ -1,4 +1,4 @@
-"""BR-DT's three steps: relations between labels, extended trees, the best tree of each group."""
+"""Learning of BR-DT: relations between labels, extended trees, the best tree of each group."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ __all__ = ["LearningPlan", "Learnt", "learn_trees"]
 
 @dataclass(frozen=True)
 class LearningPlan:
-    """How BR-DT learns.
+    """Settings of BR-DT.
 
     Attributes
     ----------
     relations, tree : PCTClassifier
-        The trees over labels, and those over X.
+        The trees that predict labels from other labels, and those that predict labels from X.
     balancing : bool
-        Whether each label's trees grow on a balanced sample.
+        Whether to grow the trees of each label on a balanced sample.
     held_out : float or None
-        The share of rows that choose among trees.
+        Share of rows to hold out for the choice of trees.
     seed : int
-        Draws samples.
+        Seed of balanced samples and held-out rows.
     n_jobs : int or None
-        Workers.
+        Number of workers.
     verbose : bool
-        Whether to show progress.
+        Whether to show a progress bar.
     """
 
     relations: PCTClassifier
@@ -59,20 +59,20 @@ class LearningPlan:
 
 @dataclass(frozen=True)
 class Learnt:
-    """What BR-DT has found.
+    """Results of learning.
 
     Attributes
     ----------
     graph : csr_array of shape (n_labels, n_labels)
-        Related labels.
+        Adjacency matrix of related labels.
     components : list of tuple of int
-        Groups of related labels, by their first.
+        Groups of related labels, sorted by their first label.
     relations : list of LocalModel
-        The trees over labels.
+        The trees that predict labels from other labels.
     losses : ndarray of shape (n_labels,)
-        The Hamming loss of each extended tree.
+        Hamming loss of each extended tree.
     models : dict of int to LocalModel
-        For each component, the model that stays, by its own label.
+        The model chosen for each component, by the label that it was grown for.
     """
 
     graph: sparse.csr_array[np.int32]
@@ -83,21 +83,21 @@ class Learnt:
 
 
 def learn_trees(plan: LearningPlan, data: TrainingData, hierarchy: Hierarchy) -> Learnt:
-    """Learn relations, extend trees, choose.
+    """Find related labels, extend the trees and choose one for each group.
 
     Parameters
     ----------
     plan : LearningPlan
-        How.
+        The settings.
     data : TrainingData
         The features, labels and sample weights.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
 
     Returns
     -------
     Learnt
-        Everything that the fitted model keeps.
+        The results that the fitted model stores.
     """
     random = check_random_state(plan.seed)
     Y, weights = data.Y, data.weights
@@ -120,7 +120,7 @@ def learn_trees(plan: LearningPlan, data: TrainingData, hierarchy: Hierarchy) ->
 def find_components(
     trees: list[LabelTree],
 ) -> tuple[sparse.csr_array[np.int32], list[tuple[int, ...]]]:
-    """Return the undirected graph of labels that trees test, and its components."""
+    """Return the undirected graph of labels and the labels that their trees test; components."""
     pairs = [(label, other) for label, tree in enumerate(trees) for other in tree.tested]
     rows = np.array([pair[0] for pair in pairs], dtype=np.int64)
     columns = np.array([pair[1] for pair in pairs], dtype=np.int64)
@@ -139,14 +139,14 @@ def find_components(
 def _hold_out(
     weights: NDArray[np.float64], share: float | None, random: np.random.RandomState
 ) -> NDArray[np.bool_]:
-    """Return the rows that choose among trees: all of them, or a share that is held out."""
+    """Return a mask of the rows on which trees are chosen: all, or a held-out share."""
     if share is None:
         return np.ones(len(weights), dtype=bool)
     counted = np.flatnonzero(weights > 0)
     if len(counted) < 2:
         raise ValueError(
-            f"validation_fraction is {share}, but {len(counted)} row has a weight above 0, and "
-            "both growing and choosing need one. Give more rows, or validation_fraction=None."
+            "validation_fraction requires at least 2 rows of positive weight, got "
+            f"{len(counted)}. Pass more rows, or set validation_fraction=None."
         )
     n_chosen = min(max(1, round(share * len(counted))), len(counted) - 1)
     chosen = np.zeros(len(weights), dtype=bool)
@@ -160,7 +160,7 @@ def _label_problems(
     weights: NDArray[np.float64],
     random: np.random.RandomState | None,
 ) -> list[LocalProblem]:
-    """Return a problem for each label, on a balanced sample if there is a generator."""
+    """Return a problem for each label, on a balanced sample if `random` is not None."""
     rows = LabelRows(Y, hierarchy, weights)
     problems = label_problems(rows, range(hierarchy.n_labels))
     if random is None:
@@ -183,7 +183,7 @@ def _tree_of(model: LocalModel) -> _core.Tree | None:
 
 
 class _Extension:
-    """Extends the trees of all labels, and chooses one for each component."""
+    """Extends the trees of all labels and chooses one for each component."""
 
     def __init__(
         self, data: TrainingData, choosing: NDArray[np.float64], label_trees: list[LabelTree]
@@ -218,7 +218,7 @@ class _Extension:
     def _extend(
         self, model: LocalModel, label: int, part: tuple[int, ...]
     ) -> tuple[LocalModel, NDArray[Any]]:
-        """Return a label's model with a value for every label of its group, and each row's."""
+        """Return a label's model extended to its group, and the predictions for all rows."""
         tree = _tree_of(model)
         if tree is None:
             shares = tuple(share for share in model.shares if share is not None)
@@ -238,7 +238,7 @@ class _Extension:
         return LocalModel(_with_values(tree, leaves, values), part, learnt), values[number]
 
     def _loss(self, truth: NDArray[np.int8], predicted: NDArray[Any]) -> float:
-        """Return the Hamming loss on the labels of a group."""
+        """Return the weighted Hamming loss on the labels of a group."""
         wrong = (truth != predicted).mean(axis=1)
         return float(wrong @ self.choosing / self.choosing.sum())
 
@@ -246,7 +246,7 @@ class _Extension:
 def _with_values(
     tree: _core.Tree, leaves: NDArray[np.int64], values: NDArray[np.uint8]
 ) -> _core.Tree:
-    """Return the same tree with other labels in its leaves: those of the group with value 1."""
+    """Return a copy of a tree whose leaves predict the labels of the group with value 1."""
     leaf, label = np.nonzero(values)
     n_ones = np.zeros(len(tree.feature) + 1, dtype=np.int64)
     np.add.at(n_ones, leaves[leaf] + 1, 1)
