@@ -1,8 +1,8 @@
-"""The transformations beside those of scikit-multilearn-ng, where that is installed.
+"""Comparison with scikit-multilearn-ng, if it is installed.
 
-What differs on purpose: its ML-kNN counts a training row among its own neighbours, or else passes
-over the nearest row of every new one; its RAkEL makes a model more than it is told to, takes half
-of the votes for a no, and has no probabilities.
+Differences on purpose: its ML-kNN counts a training row among its own neighbours, or else skips
+the nearest neighbour of every new row; its RAkEL fits one model more than requested, does not
+predict labels with exactly half of the votes, and has no probabilities.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ def test_rakel_with_the_same_groups(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_ml_knn_that_is_not_its_own_neighbour(seed):
+def test_ml_knn_if_rows_are_not_their_own_neighbours(seed):
     from skmultilearn.adapt import MLkNN as Theirs
 
     X, Y, rows = make_flat(seed)
     theirs = Theirs(k=5, s=1.0, ignore_first_neighbours=1).fit(X, Y)
-    theirs.ignore_first_neighbours = 0  # nothing to pass over for new rows
+    theirs.ignore_first_neighbours = 0  # new rows are not among their neighbours
     ours = MLkNN(n_neighbors=5).fit(X, Y)
     np.testing.assert_allclose(ours.predict_proba(rows), theirs.predict_proba(rows).toarray())

@@ -1,4 +1,4 @@
-"""Binary relevance and label powersets: equal to their twins, coherent, of any base classifier."""
+"""Tests of binary relevance, label powersets and ML-kNN against reference implementations."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ every_kind = pytest.mark.parametrize(
 )
 
 
-# ---- equal to their twins ------------------------------------------------------------------
+# ---- comparison with the reference implementations -----------------------------------------
 
 
 @every_base
 @given(st.integers(0, 1000))
 @settings(max_examples=6, deadline=None)
-def test_binary_relevance_is_a_loop_over_labels(estimator, seed):
+def test_binary_relevance_equals_the_reference(estimator, seed):
     X, Y, rows = make_flat(seed)
     found = BinaryRelevance(estimator=estimator).fit(X, Y).predict_proba(rows)
     np.testing.assert_array_equal(found, twins.binary_relevance(estimator, X, Y, rows))
@@ -65,7 +65,7 @@ def test_binary_relevance_is_a_loop_over_labels(estimator, seed):
 @every_base
 @given(st.integers(0, 1000))
 @settings(max_examples=6, deadline=None)
-def test_binary_relevance_plus_tells_models_the_other_labels(estimator, seed):
+def test_binary_relevance_plus_equals_the_reference(estimator, seed):
     X, Y, rows = make_flat(seed)
     found = BinaryRelevancePlus(estimator=estimator).fit(X, Y).predict_proba(rows)
     np.testing.assert_array_equal(found, twins.binary_relevance_plus(estimator, X, Y, rows))
@@ -74,7 +74,7 @@ def test_binary_relevance_plus_tells_models_the_other_labels(estimator, seed):
 @every_base
 @given(st.integers(0, 1000))
 @settings(max_examples=6, deadline=None)
-def test_a_label_powerset_chooses_among_the_sets_seen(estimator, seed):
+def test_label_powerset_equals_the_reference(estimator, seed):
     X, Y, rows = make_flat(seed)
     model = LabelPowerset(estimator=estimator).fit(X, Y)
     scores, sets = twins.label_powerset(estimator, X, Y, rows)
@@ -87,7 +87,7 @@ def test_a_label_powerset_chooses_among_the_sets_seen(estimator, seed):
 @pytest.mark.parametrize("overlapping", [True, False])
 @given(st.integers(0, 1000), st.integers(1, 4))
 @settings(max_examples=6, deadline=None)
-def test_rakel_is_a_vote_of_powersets(voting, overlapping, seed, size):
+def test_rakel_equals_the_reference(voting, overlapping, seed, size):
     X, Y, rows = make_flat(seed)
     base = GaussianNB(var_smoothing=1e-2)
     model = RAkEL(
@@ -98,7 +98,7 @@ def test_rakel_is_a_vote_of_powersets(voting, overlapping, seed, size):
     np.testing.assert_array_equal(model.predict(rows), model.predict_proba(rows) >= 0.5)
 
 
-def test_powersets_of_more_labels_than_an_integer_has_bits():
+def test_label_powerset_supports_more_labels_than_an_integer_has_bits():
     random = np.random.default_rng(0)
     X = random.normal(size=(30, 3))
     Y = (random.random((30, 150)) < 0.3).astype(int)
@@ -111,10 +111,10 @@ def test_powersets_of_more_labels_than_an_integer_has_bits():
     assert {tuple(row) for row in model.predict(X).tolist()} <= found
 
 
-# ---- our own trees -------------------------------------------------------------------------
+# ---- trees of ramify -----------------------------------------------------------------------
 
 
-def test_our_trees_of_binary_relevance_are_trees_of_single_columns():
+def test_trees_of_binary_relevance_are_trees_of_single_labels():
     X, Y, rows = make_flat(1)
     model = BinaryRelevance().fit(X, Y)
     for label in range(Y.shape[1]):
@@ -123,7 +123,7 @@ def test_our_trees_of_binary_relevance_are_trees_of_single_columns():
 
 
 @pytest.mark.parametrize("criterion", ["variance", "entropy", "gain_ratio"])
-def test_our_tree_of_a_powerset_is_a_tree_of_classes(criterion):
+def test_the_tree_of_a_label_powerset_is_a_multiclass_tree(criterion):
     X, Y, rows = make_flat(2)
     tree = PCTClassifier(criterion=criterion)
     model = LabelPowerset(estimator=tree).fit(X, Y)
@@ -136,24 +136,24 @@ def test_our_tree_of_a_powerset_is_a_tree_of_classes(criterion):
     )
 
 
-def test_forests_of_label_sets_learn_classes():
+def test_probabilities_of_label_sets_by_a_forest_sum_to_one():
     X, Y, rows = make_flat(3)
     forest = PCTForestClassifier(n_estimators=5, random_state=0, criterion="entropy")
     found = LabelPowerset(estimator=forest, random_state=1).fit(X, Y)._ask(rows, rows)[0]
     np.testing.assert_allclose(found.sum(axis=0), 1)
 
 
-def test_a_model_told_of_labels_does_not_test_its_own():
+def test_trees_of_binary_relevance_plus_do_not_test_their_own_label():
     X, Y, _ = make_flat(4)
     model = BinaryRelevancePlus().fit(X, Y)
     for label, tree in model.named_estimators_.items():
         assert X.shape[1] + label not in tree.tree_.feature
         assert tree.n_features_in_ == X.shape[1] + Y.shape[1]
     tested = np.concatenate([tree.tree_.feature for tree in model.named_estimators_.values()])
-    assert (tested >= X.shape[1]).any(), "no model asks for a label"
+    assert (tested >= X.shape[1]).any(), "no tree tests a label"
 
 
-# ---- any classifier, any layout ------------------------------------------------------------
+# ---- estimators and formats ----------------------------------------------------------------
 
 
 @every_kind
@@ -166,7 +166,7 @@ def test_a_model_told_of_labels_does_not_test_its_own():
     ],
     ids=["pipeline", "forest", "pct_forest"],
 )
-def test_any_classifier_will_do(model, estimator):
+def test_any_classifier_can_be_the_estimator(model, estimator):
     X, Y, rows = make_flat(5)
     fitted = clone(model).set_params(estimator=estimator).fit(X, Y)
     scores = fitted.predict_proba(rows)
@@ -189,7 +189,7 @@ def test_sparse_rows_and_sparse_labels_give_the_same(model):
 
 @every_kind
 @pytest.mark.parametrize("base", [None, GaussianNB()], ids=["tree", "bayes"])
-def test_labels_of_a_hierarchy_come_out_coherent(model, base):
+def test_predictions_are_consistent_with_the_hierarchy(model, base):
     data = make_data()
     fitted = clone(model).set_params(hierarchy=data.hierarchy, estimator=base)
     fitted.fit(data.X, data.y)
@@ -199,7 +199,7 @@ def test_labels_of_a_hierarchy_come_out_coherent(model, base):
 
 
 @every_kind
-def test_many_rows_are_judged_in_blocks(model, monkeypatch):
+def test_predictions_in_blocks_are_the_same(model, monkeypatch):
     X, Y, rows = make_flat(7)
     fitted = clone(model).fit(X, Y)
     expected = fitted.predict_proba(rows)
@@ -207,7 +207,7 @@ def test_many_rows_are_judged_in_blocks(model, monkeypatch):
     np.testing.assert_array_equal(fitted.predict_proba(rows), expected)
 
 
-# ---- groups and messages -------------------------------------------------------------------
+# ---- groups, weights and errors ------------------------------------------------------------
 
 
 def test_groups_of_labels():
@@ -222,7 +222,7 @@ def test_groups_of_labels():
     assert few == [tuple(range(7))]
 
 
-def test_labels_in_no_group_get_their_share():
+def test_labels_in_no_group_get_their_share_of_training_rows():
     X, Y, rows = make_flat(9, n_labels=6)
     model = RAkEL(random_state=0, n_groups=1).fit(X, Y)
     alone = [label for label in range(6) if label not in model.groups_[0]]
@@ -235,15 +235,15 @@ def test_labels_in_no_group_get_their_share():
     [
         ({"group_size": 0}, "group_size must be an integer >= 1, got 0"),
         ({"voting": "loud"}, "voting must be one of 'hard', 'soft'.*got 'loud'"),
-        ({"n_groups": 3, "overlapping": False}, "Leave n_groups None"),
+        ({"n_groups": 3, "overlapping": False}, "n_groups must be None .* got 3. Use group_size"),
     ],
 )
-def test_rakel_refuses_what_makes_no_sense(settings, message):
+def test_errors_of_rakel_name_the_parameter_and_its_value(settings, message):
     with pytest.raises(ValueError, match=message):
         RAkEL(**settings).fit([[0.0], [1.0]], [[0, 1], [1, 1]])
 
 
-def test_weights_reach_every_model():
+def test_weighted_rows_are_equivalent_to_repeated_rows():
     X, Y, rows = make_flat(10)
     weights = np.random.default_rng(0).integers(0, 3, len(X))
     again = np.repeat(np.arange(len(X)), weights)
@@ -254,17 +254,17 @@ def test_weights_reach_every_model():
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_neighbours_have_no_weights():
+def test_ml_knn_does_not_support_sample_weights():
     X, Y, rows = make_flat(4)
     model = BinaryRelevance(estimator=MLkNN(n_neighbors=4)).fit(X, Y)
-    together = MLkNN(n_neighbors=4).fit(X, Y)  # it asks for each label on its own
+    together = MLkNN(n_neighbors=4).fit(X, Y)  # labels are independent of each other
     np.testing.assert_allclose(model.predict_proba(rows), together.predict_proba(rows))
     with pytest.raises(TypeError, match=r"sample_weight is given, but MLkNN.fit takes none"):
         model.fit(X, Y, sample_weight=np.ones(len(X)))
 
 
 @pytest.mark.parametrize("model", [LabelPowerset(), LevelPowerset(PCTClassifier())], ids=str)
-def test_one_path_per_row_is_answered_by_one_though_some_rows_had_none(model):
+def test_one_path_per_row_is_predicted_even_if_some_training_rows_had_none(model):
     X = np.arange(12.0)[:, None]
     y = np.array([["a", "b"]] * 4 + [["c", ""]] * 4 + [["", ""]] * 4)
     found = clone(model).fit(X, y).predict(X)
@@ -272,16 +272,16 @@ def test_one_path_per_row_is_answered_by_one_though_some_rows_had_none(model):
     assert all(row[0] in ("a", "c") for row in found[8:].tolist())
 
 
-def test_a_label_powerset_heeds_a_threshold():
+def test_label_powerset_with_a_threshold():
     X = np.zeros((10, 1))
     y = [["a"]] * 3 + [["a", "b"]] * 3 + [["b", "c"]] * 4
     model = LabelPowerset().fit(X, y)
-    assert model.predict(X[:1]) == [["b", "c"]]  # the commonest set
-    assert model.predict(X[:1], threshold=0.5) == [["a", "b"]]  # 0.6, 0.7 and 0.4
+    assert model.predict(X[:1]) == [["b", "c"]]  # the most frequent set
+    assert model.predict(X[:1], threshold=0.5) == [["a", "b"]]  # probabilities 0.6, 0.7 and 0.4
 
 
 @pytest.mark.parametrize("estimator", [DecisionTreeClassifier(random_state=0), PCTClassifier()])
-def test_models_told_of_labels_get_codes_of_nominal_columns(estimator):
+def test_models_of_binary_relevance_plus_get_codes_of_nominal_features(estimator):
     frame = pd.DataFrame({"x": np.arange(8.0), "c": pd.Categorical(["u", "v"] * 4)})
     y = [["a", "b"] if i % 2 else ["b"] for i in range(8)]
     assert BinaryRelevancePlus(estimator=clone(estimator)).fit(frame, y).predict(frame) == y
@@ -292,7 +292,7 @@ def test_models_told_of_labels_get_codes_of_nominal_columns(estimator):
 
 @given(st.integers(0, 1000), st.integers(1, 6), st.sampled_from([0.5, 1.0, 2.0]))
 @settings(max_examples=15, deadline=None)
-def test_ml_knn_is_its_twin(seed, k, s):
+def test_ml_knn_equals_the_reference(seed, k, s):
     X, Y, rows = make_flat(seed)
     model = MLkNN(n_neighbors=k, smoothing=s).fit(X, Y)
     np.testing.assert_allclose(
@@ -300,7 +300,7 @@ def test_ml_knn_is_its_twin(seed, k, s):
     )
 
 
-def test_ml_knn_passes_over_unknown_values_and_compares_categories():
+def test_ml_knn_supports_missing_values_and_nominal_features():
     random = np.random.default_rng(0)
     codes = np.repeat([0, 1, 2], 10)
     X = np.column_stack([random.normal(scale=0.1, size=30), codes])
@@ -310,24 +310,26 @@ def test_ml_knn_passes_over_unknown_values_and_compares_categories():
     assert model.X_.shape == (30, 4)
     # As numbers, category 1 would be as near to 2 as to 0.
     assert model.predict([[0.05, 0], [0.0, 1], [np.nan, 2]]) == [["b"], ["b"], ["a"]]
-    with pytest.raises(ValueError, match=r"Input X contains NaN, .* by metric='cityblock'"):
+    with pytest.raises(
+        ValueError, match=r"Input X contains NaN, .* got dense X and metric='cityblock'"
+    ):
         MLkNN(n_neighbors=2, metric="cityblock").fit(X, y)
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.0, 0.1, 0.5]), st.integers(1, 5))
 @settings(max_examples=15, deadline=None)
-def test_ml_knn_of_unknown_values_is_its_twin(seed, share, k):
+def test_ml_knn_with_missing_values_equals_the_reference(seed, share, k):
     random = np.random.default_rng(seed)
     X, Y, rows = make_flat(seed, n_rows=30)
-    for part, unknown in ((X, share), (rows, 0.2)):
+    for part, missing in ((X, share), (rows, 0.2)):
         part[:, 1] = random.integers(0, 6, len(part))
-        part[random.random(part.shape) < unknown] = np.nan
+        part[random.random(part.shape) < missing] = np.nan
     model = MLkNN(n_neighbors=k, categorical_features=[1]).fit(X, Y)
     expected = twins.ml_knn(X, Y, rows, k=k, s=1.0, nominal=[1])
     np.testing.assert_allclose(model.predict_proba(rows), expected, atol=1e-12)
 
 
-def test_ml_knn_answers_a_row_whatever_the_others_lack():
+def test_ml_knn_predictions_do_not_depend_on_missing_values_of_other_rows():
     random = np.random.default_rng(11)
     X = random.integers(0, 3, size=(60, 2)).astype(float)  # many rows at the same distance
     model = MLkNN(n_neighbors=3).fit(X, random.integers(0, 2, size=(60, 2)))
@@ -336,7 +338,7 @@ def test_ml_knn_answers_a_row_whatever_the_others_lack():
     np.testing.assert_array_equal(model.predict_proba(beside)[:20], model.predict_proba(rows))
 
 
-def test_ml_knn_that_knows_unknown_values_takes_sparse_rows():
+def test_ml_knn_fitted_with_missing_values_predicts_for_sparse_rows():
     X, Y, rows = make_flat(3)
     X[::5, 0] = np.nan
     model = MLkNN(n_neighbors=3).fit(X, Y)
@@ -351,7 +353,7 @@ def test_ml_knn_with_fewer_rows_than_neighbours():
     np.testing.assert_allclose(one.predict_proba(rows), np.tile((1 + Y[0]) / 3, (15, 1)))
 
 
-def test_ml_knn_takes_sparse_rows():
+def test_ml_knn_supports_sparse_rows():
     X, Y, rows = make_flat(1)
     expected = MLkNN().fit(X, Y).predict_proba(rows)
     found = MLkNN().fit(sparse.csr_array(X), Y).predict_proba(sparse.csr_array(rows))
@@ -366,6 +368,6 @@ def test_ml_knn_takes_sparse_rows():
         ({"smoothing": np.inf}, "smoothing must be a number.*got inf"),
     ],
 )
-def test_ml_knn_refuses_what_makes_no_sense(settings, message):
+def test_errors_of_ml_knn_name_the_parameter_and_its_value(settings, message):
     with pytest.raises(ValueError, match=message):
         MLkNN(**settings).fit([[0.0], [1.0]], [[0, 1], [1, 1]])

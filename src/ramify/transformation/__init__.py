@@ -1,4 +1,4 @@
-"""Transformations of multi-label problems: binary relevance, label powersets, ML-kNN."""
+"""Multilabel classifiers: binary relevance, label powersets and ML-kNN."""
 
 from ramify.transformation.binary_relevance import BinaryRelevance, BinaryRelevancePlus
 from ramify.transformation.label_powerset import LabelPowerset, RAkEL

@@ -1,4 +1,4 @@
-"""Binary relevance: a classifier for each label, on its own or told about the other labels."""
+"""Binary relevance: one classifier per label, with or without the other labels as features."""
 
 from __future__ import annotations
 
@@ -25,50 +25,54 @@ __all__ = ["BinaryRelevance", "BinaryRelevancePlus"]
 
 
 class BinaryRelevance(FlatClassifier):
-    """One binary classifier for every label, each on all rows (BR).
+    """One binary classifier per label, fitted on all rows (BR).
 
-    This is ``FlatClassifier(labels="all")``, and ``PerNodeClassifier(policy="all")``, under the
-    name that multi-label classification has for it.
+    This is equivalent to ``FlatClassifier(labels="all")`` and ``PerNodeClassifier(policy="all")``,
+    under the name that is used in multilabel classification.
 
     Parameters
     ----------
     estimator : estimator, optional
-        The model of a label. Any classifier of scikit-learn's kind, or
-        one of ours; None: `PCTClassifier`. One without ``predict_proba`` counts with its
-        predictions, 0 or 1.
+        The classifier to fit for each label: any scikit-learn compatible classifier or one of
+        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
+        are used as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns as a mask, positions or names, for our own estimators; as for
-        `PCTClassifier`.
+        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
+        classifiers of ramify.
     n_jobs : int, optional
-        How many models are fitted, or asked, at the same time, -1 for as many as there are cores.
-        Nothing depends on it but the time.
+        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        result does not depend on it.
     random_state : int, RandomState instance or None
-        Draws a seed for every model. None leaves the estimator's own random_state.
+        Used to draw a seed for each local model. If None, the `random_state` of `estimator` is
+        kept.
     verbose : bool
         Whether to show a progress bar.
 
     Attributes
     ----------
     named_estimators_ : dict of label to estimator
-        The fitted models. Where all training rows agree there is a `ConstantClassifier`.
+        The fitted models by label. If all training rows of a label agree, its model is a
+        `ConstantClassifier`.
     estimators_ : list
-        The same models without their names.
+        The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
     See Also
     --------
-    BinaryRelevancePlus : Models that are told about the other labels.
-    FlatClassifier : Models for the leaves only.
-    PerNodeClassifier : Other choices of the negative rows in a hierarchy.
+    BinaryRelevancePlus : The other labels are features of each classifier.
+    FlatClassifier : Classifiers for the leaves only.
+    PerNodeClassifier : Other policies for the choice of training rows.
 
     Notes
     -----
-    In a hierarchy a label's probability is cut, from the top, to those of its parents.
+    In a hierarchy, the probability of a label is limited, from the top down, to the probabilities
+    of its parents.
 
     Examples
     --------
@@ -103,53 +107,56 @@ class BinaryRelevance(FlatClassifier):
 
 
 class BinaryRelevancePlus(LocalArchitecture):
-    """One binary classifier for every label, told which other labels a row has (BR+).
+    """One binary classifier per label, with the other labels as features (BR+).
 
-    In training the models see the true labels. To predict, a `BinaryRelevance` comes first, and
-    the models see what it has predicted.
+    The models are fitted with the true labels as features. To predict, these labels are first
+    predicted by a `BinaryRelevance` classifier.
 
     Parameters
     ----------
     estimator : estimator, optional
-        The model of a label. Any classifier of scikit-learn's kind, or
-        one of ours; None: `PCTClassifier`. One without ``predict_proba`` counts with its
-        predictions, 0 or 1.
+        The classifier to fit for each label: any scikit-learn compatible classifier or one of
+        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
+        are used as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns as a mask, positions or names, for our own estimators; as for
-        `PCTClassifier`.
+        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
+        classifiers of ramify.
     n_jobs : int, optional
-        How many models are fitted, or asked, at the same time, -1 for as many as there are cores.
-        Nothing depends on it but the time.
+        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        result does not depend on it.
     random_state : int, RandomState instance or None
-        Draws a seed for every model. None leaves the estimator's own random_state.
+        Used to draw a seed for each local model. If None, the `random_state` of `estimator` is
+        kept.
     verbose : bool
         Whether to show a progress bar.
 
     Attributes
     ----------
     first_ : BinaryRelevance
-        Predicts the labels that the models are told.
+        The fitted first stage, which predicts the labels that are used as features.
     named_estimators_ : dict of label to estimator
-        The fitted models; after the columns of X they have one for every label, that of their own
-        being 0. Where all training rows agree there is a `ConstantClassifier`.
+        The fitted models by label. Their features are those of X, followed by all labels; that of
+        their own label is 0. If all training rows of a label agree, its model is a
+        `ConstantClassifier`.
     estimators_ : list
-        The same models without their names.
+        The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
     See Also
     --------
-    BinaryRelevance : Every label on its own.
+    BinaryRelevance : One classifier per label, without the other labels as features.
 
     Notes
     -----
-    The labels that the first stage predicts are used as they are, without updates by the second
-    (BR+ "NU"). Estimators of other libraries get arrays, also for data frames: numbers and
-    the codes of nominal columns, then the labels.
+    The labels predicted by the first stage are not updated by the second (strategy "NU" of BR+).
+    Estimators of other libraries get arrays even if X is a data frame: the numeric features and
+    the codes of nominal features, followed by the labels.
 
     Examples
     --------
@@ -181,13 +188,13 @@ class BinaryRelevancePlus(LocalArchitecture):
         self.verbose = verbose
 
     def _learn_local(self, data: TrainingData) -> None:
-        data = replace(data, given=given_features(data.X, data.X))  # arrays, also for data frames
+        data = replace(data, given=given_features(data.X, data.X))  # arrays even for data frames
         self.first_ = self._make_first()
         self.first_._learn_local(data)
         super()._learn_local(data)
 
     def _make_first(self) -> BinaryRelevance:
-        """Return the first stage, which knows of X and y what this classifier has read."""
+        """Return the unfitted first stage with the input attributes of this classifier."""
         first = BinaryRelevance(**self.get_params(deep=False))
         copy_input_attributes(self, first)
         return first
@@ -209,7 +216,7 @@ class BinaryRelevancePlus(LocalArchitecture):
                 model
             )
 
-        # Our own trees and forests do not look at the column of their own label.
+        # Trees do not test the feature of their own label, so it need not be hidden from them.
         ours = Queries(join_labels(X, Y, None), None, self.hierarchy_, clus=clus)
         return [
             ours.ask(model) if isinstance(model.estimator, _core.Tree) else ask(model, label)

@@ -1,4 +1,4 @@
-"""Label powersets: classifiers that choose label sets, one for all labels or many for few."""
+"""Label powersets: multiclass classifiers of label sets, for all labels or for random groups."""
 
 from __future__ import annotations
 
@@ -21,53 +21,55 @@ from ramify.transformation.label_sets import LabelSetClassifier
 
 __all__ = ["LabelPowerset", "RAkEL"]
 
-_BLOCK = 4096  # rows that are judged at a time, for the models' answers take memory
+_BLOCK = 4096  # rows to predict at a time, which limits the memory for the models' answers
 
 
 class LabelPowerset(LabelSetClassifier):
-    """One classifier whose classes are the label sets of the training rows (LP).
+    """One multiclass classifier whose classes are the label sets of the training rows (LP).
 
-    It predicts the most probable label set, so only sets that occur in training, and sees all
-    relations between labels; but rare sets have few rows to learn from.
+    Predictions are the most probable label set, so only sets that occur in training are predicted.
+    The classifier can model all dependencies between labels, but there are few rows to learn rare
+    sets from.
 
     Parameters
     ----------
     estimator : estimator, optional
-        The classifier of label sets: any multi-class classifier of scikit-learn's kind, or one of
-        ours; None: `PCTClassifier`.
+        The classifier of label sets: any scikit-learn compatible multiclass classifier or one of
+        ramify. If None, `PCTClassifier` is used.
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns as a mask, positions or names, for our own estimators; as for
-        `PCTClassifier`.
+        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
+        classifiers of ramify.
     n_jobs : int, optional
-        The number of threads of the model: the `n_jobs` of an estimator that has this parameter.
-        None leaves the estimator's own.
+        The `n_jobs` of the model, if `estimator` has this parameter. If None, the `n_jobs` of
+        `estimator` is kept.
     random_state : int, RandomState instance or None
-        Draws a seed for the model. None leaves the estimator's own random_state.
+        Used to draw a seed for the model. If None, the `random_state` of `estimator` is kept.
     verbose : bool
         Whether to show a progress bar.
 
     Attributes
     ----------
     label_sets_ : csr_array of shape (n_sets, n_labels)
-        The distinct label sets, closed upwards, one for each class of the model.
+        The distinct label sets with ancestors, one per class of the model.
     estimators_ : list of one estimator
-        The fitted model; its classes are rows of `label_sets_`.
+        The fitted model; its classes are row indices of `label_sets_`.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
     See Also
     --------
-    RAkEL : Many powersets of a few labels each.
+    RAkEL : Ensemble of label powersets of a few labels each.
 
     Notes
     -----
-    The probability of a label is the sum over the sets that have it. `predict` returns the most
-    probable set, whose labels need not be those of a probability above one half; give `predict`
-    a threshold to have those.
+    The probability of a label is the sum over all sets that contain it. `predict` returns the most
+    probable set, whose labels need not have a probability of at least 0.5. With a threshold, it
+    returns all labels of at least that probability instead.
 
     Examples
     --------
@@ -108,8 +110,8 @@ class LabelPowerset(LabelSetClassifier):
         return self._learn_sets(rows, [np.arange(rows.hierarchy.n_labels)])
 
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        # Sparse, so that no row's sum depends on the others; a label's terms are among its
-        # parents', so that sums are coherent.
+        # A sparse product, so that sums of a row do not depend on other rows. The terms of a label
+        # are among those of its parents, so sums are coherent.
         having: Any = self.label_sets_.T.tocsr()
         return np.asarray(np.minimum(having @ answers[0], 1.0).T, dtype=np.float64)
 
@@ -119,66 +121,72 @@ class LabelPowerset(LabelSetClassifier):
         check_is_fitted(self)
         coded = read_features(self, X, self.schema_)
         (answer,) = self._ask(coded, given_features(X, coded))
-        if self.format_.single_label:  # some set, though training rows may have had none
+        if self.format_.single_label:  # never the empty set, even if training rows had it
             answer[np.diff(self.label_sets_.indptr) == 0] = -1
         chosen: sparse.csr_array[np.int32] = self.label_sets_[answer.argmax(axis=0)]
         return chosen
 
 
 class RAkEL(LabelSetClassifier):
-    """Label powersets of random groups of labels, which vote (random k-labelsets).
+    """Ensemble of label powersets of random groups of labels (random k-labelsets).
+
+    Each model is a `LabelPowerset` of a few labels, and their votes are averaged.
 
     Parameters
     ----------
     estimator : estimator, optional
-        The classifier of one group's label sets: any multi-class classifier of scikit-learn's
-        kind, or one of ours; None: `PCTClassifier`.
+        The classifier to fit for each group: any scikit-learn compatible multiclass classifier or
+        one of ramify. If None, `PCTClassifier` is used.
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat.
     group_size : int
-        The number of labels in a group, k; fewer if there are fewer labels.
+        Number of labels per group, k; at most the number of labels.
     n_groups : int, optional
-        The number of groups that may overlap. None: twice the number of labels. There are never
-        more than there are different groups.
+        Number of groups if they overlap; at most the number of distinct groups. If None, twice the
+        number of labels.
     overlapping : bool
-        Whether groups are drawn independently, all different (RAkELo), or the labels are dealt
-        into groups, each into one (RAkELd).
+        Whether to draw distinct groups, which may overlap (RAkELo), or to partition the labels
+        into disjoint groups (RAkELd).
     voting : {"hard", "soft"}
-        Whether a model's most probable set votes, or the probabilities of its labels are averaged.
+        Whether models vote with their most probable label set, or with the probabilities of
+        labels.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns as a mask, positions or names, for our own estimators; as for
-        `PCTClassifier`.
+        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
+        classifiers of ramify.
     n_jobs : int, optional
-        How many models are fitted, or asked, at the same time, -1 for as many as there are cores.
-        Nothing depends on it but the time.
+        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        result does not depend on it.
     random_state : int, RandomState instance or None
-        Draws the groups and a seed for every model.
+        Used to draw the groups and a seed for each local model.
     verbose : bool
         Whether to show a progress bar.
 
     Attributes
     ----------
     groups_ : list of tuple
-        The labels of each model.
+        The labels of each group.
     label_sets_ : csr_array of shape (n_sets, n_labels)
-        The label sets of all models, one for each of their classes.
+        The label sets of all models, one per class of each model.
     shares_ : ndarray of shape (n_labels,)
-        The labels' shares of the training rows: the answer for labels in no group.
+        The share of training rows that have each label, predicted for labels in no group.
     estimators_ : list of estimators
-        The fitted models in the order of `groups_`; their classes are rows of `label_sets_`.
+        The fitted models in the order of `groups_`; their classes are row indices of
+        `label_sets_`.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
     See Also
     --------
-    LabelPowerset : One model for all labels.
+    LabelPowerset : One classifier for all labels.
 
     Notes
     -----
-    The probability of a label is its share of the votes of the models that speak of it, cut, from
-    the top, to those of its parents; `predict` takes labels with half of the votes or more.
+    The probability of a label is the mean vote of the models whose group contains it, limited,
+    from the top down, to the probabilities of its parents. `predict` returns labels of probability
+    0.5 or more.
 
     Examples
     --------
@@ -227,8 +235,8 @@ class RAkEL(LabelSetClassifier):
             check_number("n_groups", self.n_groups, 1, whole=True)
             if not self.overlapping:
                 raise ValueError(
-                    f"n_groups is {self.n_groups}, but with overlapping=False the number of "
-                    "groups follows from group_size. Leave n_groups None."
+                    f"n_groups must be None if overlapping is False, got {self.n_groups}. Use "
+                    "group_size to set the number of groups."
                 )
 
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
@@ -272,7 +280,7 @@ class RAkEL(LabelSetClassifier):
 
 
 def _expect(sets: NDArray[np.float64], answer: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probabilities of labels, (n_labels, n), from those of their sets."""
+    """Return the probabilities of labels, of shape (n_labels, n), from those of label sets."""
     having: Any = sparse.csr_array(sets.T)
     return np.asarray(having @ answer, dtype=np.float64)
 
@@ -280,7 +288,7 @@ def _expect(sets: NDArray[np.float64], answer: NDArray[np.float64]) -> NDArray[n
 def _draw_groups(
     n_labels: int, size: int, wanted: int, random: np.random.RandomState
 ) -> list[NDArray[np.int64]]:
-    """Draw different groups of labels, in the order of the draws."""
+    """Draw distinct groups of labels."""
     wanted = min(wanted, math.comb(n_labels, size))
     found: dict[tuple[int, ...], None] = {}
     while len(found) < wanted:

@@ -1,4 +1,4 @@
-"""Label sets as the classes of a classifier: what the powerset transformations learn."""
+"""Base class of classifiers whose classes are label sets."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ramify.local.problems import LabelRows, LocalProblem
 
 __all__ = ["LabelSetClassifier"]
 
-_BITS = 62  # labels whose sets are numbered by the bits of one integer
+_BITS = 62  # labels per integer in the codes of label sets
 
 Rows = NDArray[np.int64]
 
 
 class LabelSetClassifier(LocalArchitecture):
-    """Base of the classifiers whose models choose one of the label sets seen in training.
+    """Base class of classifiers whose models predict one of the label sets seen in training.
 
-    Each model speaks of some labels; its classes are the distinct sets of these labels. Classes
-    of all models are numbered through, model after model.
+    Each model predicts some of the labels; its classes are the distinct sets of these labels. The
+    classes of all models are numbered consecutively.
     """
 
     label_sets_: sparse.csr_array[np.int32]
@@ -33,7 +33,7 @@ class LabelSetClassifier(LocalArchitecture):
     def _learn_sets(
         self, rows: LabelRows, groups: Sequence[NDArray[np.int64]]
     ) -> list[LocalProblem]:
-        """Return a problem for each group of labels; set `label_sets_`, what its classes are."""
+        """Return a problem for each group of labels, and set `label_sets_`."""
         problems: list[LocalProblem] = []
         sets: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         n_classes = 0
@@ -64,7 +64,7 @@ class LabelSetClassifier(LocalArchitecture):
         names, groups = self.hierarchy_.labels, getattr(self, "groups_", None)
         found = [""] * self.label_sets_.shape[0]
         for number, model in self.local_models_.items():
-            # A set that several models know is another class in each of them.
+            # The same set in several models is a different class in each of them.
             whose = "" if groups is None else f" of {_write_set(groups[number])}"
             for row in model.labels:
                 start, end = self.label_sets_.indptr[row : row + 2].tolist()
@@ -75,7 +75,7 @@ class LabelSetClassifier(LocalArchitecture):
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         sets = state.get("label_sets_")
         if sets is not None and sets.shape[1] != state["hierarchy_"].n_labels:
-            raise ValueError("the label sets do not fit the labels")
+            raise ValueError("label_sets_ and hierarchy_ have different numbers of labels")
         self.__dict__.pop("_set_names", None)
         super()._set_saved_state(state)
 
@@ -87,7 +87,7 @@ def _write_set(labels: Sequence[Any]) -> str:
 def _classes_of(
     rows: LabelRows, group: NDArray[np.int64]
 ) -> tuple[tuple[Rows, ...], sparse.csr_array[np.int32]]:
-    """Return the rows of every distinct set of some labels, and the sets, in sorted order."""
+    """Return the rows of each distinct set of the group's labels, and the sorted sets."""
     codes = np.zeros((rows.n_rows, -(-len(group) // _BITS)), dtype=np.int64)
     for j, label in enumerate(group.tolist()):
         codes[rows.of(label), j // _BITS] |= 1 << (j % _BITS)

@@ -1,4 +1,4 @@
-"""ML-kNN: nearest neighbours for many labels, by the counts of labels among them."""
+"""ML-kNN: multilabel classification by the labels of the nearest neighbours."""
 
 from __future__ import annotations
 
@@ -20,57 +20,59 @@ __all__ = ["MLkNN"]
 
 
 _CELLS = 1 << 22
-"""Distances, or differences of cells, that are computed at a time where cells are unknown."""
+"""Number of distances, or differences, to compute at a time if values are missing."""
 _SPARE = 16
-"""Rows beside the k nearest by rounded distances that are compared exactly."""
+"""Number of candidates in addition to k whose distances are recomputed exactly."""
 
 
 class MLkNN(ArrayClassifier):
-    """Nearest neighbours for many labels (ML-kNN).
+    """Multilabel k-nearest-neighbours classifier (ML-kNN).
 
-    For every label, the number of the k nearest training rows that have it is evidence for the
-    label: how often rows with it, and rows without it, have so many neighbours with it is counted
-    in training, and Bayes' rule makes a probability of that.
+    The probability of a label depends on how many of the k nearest training rows have it. It is
+    computed by Bayes' rule from the distributions of this number over the training rows with and
+    without the label.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat.
     n_neighbors : int
-        How many neighbours are asked, k; all others if there are fewer.
+        Number of neighbours, k; at most the number of training rows minus 1.
     smoothing : float
-        What is added to every count, s.
+        Smoothing parameter, s, which is added to every count.
     metric : str or callable
-        The distance, as for scikit-learn's NearestNeighbors. Where rows have unknown values,
-        "euclidean" compares the features that both know, scaled up to all of them.
+        The distance, as in scikit-learn's NearestNeighbors. If values are missing, only
+        "euclidean" is supported: it is computed from the features that are present in both rows
+        and scaled up to all features.
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns as a mask, positions or names; as for `PCTClassifier`.
+        Nominal features as a mask, positions or names, as in `PCTClassifier`.
     n_jobs : int, optional
-        How many rows' neighbours are sought at the same time, -1 for as many as there are cores.
-        Nothing depends on it but the time.
+        Number of parallel jobs of the neighbour search; -1 uses all cores. The result does not
+        depend on it.
 
     Attributes
     ----------
     posterior_ : ndarray of shape (n_labels, n_neighbors_ + 1)
         The probability of each label for each number of neighbours that have it.
     n_neighbors_ : int
-        How many neighbours are asked.
+        Number of neighbours that are used.
     X_ : ndarray or csr_array
-        The training rows as distances see them.
+        The training rows, with one column per category of nominal features.
     Y_ : csr_array of shape (n, n_labels)
-        Their labels.
+        Label matrix of the training rows.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
     Notes
     -----
-    In training a row is not its own neighbour. Columns count as they are, so scale them first;
-    two different categories of a nominal column are at distance 1. Which of several rows at the
-    same distance is the last of k neighbours is scikit-learn's choice, and the first of them if
-    values are unknown. In a hierarchy a label's
-    probability is cut, from the top, to those of its parents.
+    In training, a row is not its own neighbour. Features are not scaled, so standardise them if
+    necessary; two different categories of a nominal feature are at distance 1. Ties between rows
+    at the same distance are broken as in scikit-learn, or in favour of the first row if values are
+    missing. In a hierarchy, the probability of a label is limited, from the top down, to the
+    probabilities of its parents.
 
     Examples
     --------
@@ -106,20 +108,21 @@ class MLkNN(ArrayClassifier):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> MLkNN:  # type: ignore[override] # neighbours have no weights
-        """Count labels among the neighbours of the training rows.
+    def fit(self, X: Any, y: Any) -> MLkNN:  # type: ignore[override] # no sample weights
+        """Fit the classifier.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Numbers, NaN where unknown; categorical and text columns of a data frame are nominal.
+            Training data; NaN is a missing value. Categorical and text columns of a data frame
+            are nominal.
         y : array-like
-            n label sets in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format of `ramify.labels.read_labels`.
 
         Returns
         -------
         MLkNN
-            Itself.
+            The fitted classifier.
         """
         super().fit(X, y)
         return self
@@ -136,7 +139,10 @@ class MLkNN(ArrayClassifier):
         self.posterior_ = find_posterior(table, float(self.smoothing))
 
     def _count_labels(self, X: Any) -> NDArray[np.int64]:
-        """Return how many neighbours have each label, n × n_labels; of training rows for None."""
+        """Return how many neighbours of each row have each label, of shape (n, n_labels).
+
+        If X is None, the rows are the training rows.
+        """
         n_rows = self.X_.shape[0] if X is None else X.shape[0]
         if self.n_neighbors_ == 0:
             return np.zeros((n_rows, self.Y_.shape[1]), dtype=np.int64)
@@ -149,24 +155,27 @@ class MLkNN(ArrayClassifier):
         return np.asarray(counts.toarray(), dtype=np.int64)
 
     def _find_neighbors(self, X: Any) -> NDArray[np.intp]:
-        """Return the nearest training rows, n × n_neighbors_; of training rows others for None."""
+        """Return the nearest training rows of each row, of shape (n, n_neighbors_).
+
+        If X is None, the rows are the training rows, which are not their own neighbours.
+        """
         asked = self.X_ if X is None else X
-        unknown = _rows_with_unknown(asked)
-        if _rows_with_unknown(self.X_).any():
-            unknown[:] = True
+        incomplete = _rows_with_missing(asked)
+        if _rows_with_missing(self.X_).any():
+            incomplete[:] = True
         found = np.empty((asked.shape[0], self.n_neighbors_), dtype=np.intp)
-        # Row by row, not for all if there is one: no row's answer depends on the others.
-        known = np.flatnonzero(~unknown)
-        if len(known):
+        # Chosen for each row, so that the result of a row does not depend on the others.
+        complete = np.flatnonzero(~incomplete)
+        if len(complete):
             search = NearestNeighbors(
                 n_neighbors=self.n_neighbors_, metric=self.metric, n_jobs=self.n_jobs
             ).fit(self.X_)
-            rows = None if X is None else X if len(known) == X.shape[0] else X[known]
-            found[known] = search.kneighbors(rows, return_distance=False)
-        if unknown.any():
-            self._check_unknown()
-            rows = np.flatnonzero(unknown)
-            found[rows] = find_by_known_cells(
+            rows = None if X is None else X if len(complete) == X.shape[0] else X[complete]
+            found[complete] = search.kneighbors(rows, return_distance=False)
+        if incomplete.any():
+            self._check_missing()
+            rows = np.flatnonzero(incomplete)
+            found[rows] = find_by_present_cells(
                 _dense(asked[rows]),
                 self.X_,
                 column_owners(self.schema_),
@@ -175,12 +184,13 @@ class MLkNN(ArrayClassifier):
             )
         return found
 
-    def _check_unknown(self) -> None:
+    def _check_missing(self) -> None:
         if sparse.issparse(self.X_) or self.metric != "euclidean":
             raise ValueError(
-                f"Input X contains NaN, for which neighbours by metric={self.metric!r} in a "
-                f"{'sparse' if sparse.issparse(self.X_) else 'dense'} X are not known. Fill "
-                "unknown values first, or give dense rows and metric='euclidean'."
+                "Input X contains NaN, which requires dense X and metric='euclidean', got "
+                f"{'sparse' if sparse.issparse(self.X_) else 'dense'} X and "
+                f"metric={self.metric!r}. Impute missing values first, or pass dense rows and "
+                "metric='euclidean'."
             )
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
@@ -199,27 +209,27 @@ class MLkNN(ArrayClassifier):
             or not 0 <= self.n_neighbors_ < self.X_.shape[0]
             or self.X_.shape[1] != _count_columns(self.schema_)
         ):
-            raise ValueError("the neighbours, their labels and the probabilities do not fit")
+            raise ValueError("X_, Y_, n_neighbors_ and posterior_ have inconsistent shapes")
 
 
 def count_evidence(
     counts: NDArray[np.int64], Y: sparse.csr_array[np.int32], k: int
 ) -> NDArray[np.int64]:
-    """Return how many rows without and with each label have j neighbours with it.
+    """Count the rows without and with each label that have j neighbours with the label.
 
     Parameters
     ----------
     counts : ndarray of shape (n, n_labels)
-        How many neighbours have each label.
+        Number of neighbours that have each label.
     Y : csr_array of shape (n, n_labels)
-        The labels.
+        Label matrix.
     k : int
-        The number of neighbours.
+        Number of neighbours.
 
     Returns
     -------
     ndarray of shape (2, n_labels, k + 1)
-        Numbers of rows: without the label, and with it.
+        Numbers of rows without the label and with it.
 
     Examples
     --------
@@ -238,19 +248,19 @@ def count_evidence(
 
 
 def find_posterior(table: NDArray[np.int64], smoothing: float) -> NDArray[np.float64]:
-    """Return P(label | j neighbours have it) by Bayes' rule, all counts smoothed.
+    """Return P(label | j neighbours have it) by Bayes' rule with smoothed counts.
 
     Parameters
     ----------
     table : ndarray of shape (2, n_labels, k + 1)
-        What `count_evidence` returned.
+        The result of `count_evidence`.
     smoothing : float
         Added to every count.
 
     Returns
     -------
     ndarray of shape (n_labels, k + 1)
-        Probabilities.
+        The probabilities.
 
     Examples
     --------
@@ -267,19 +277,19 @@ def find_posterior(table: NDArray[np.int64], smoothing: float) -> NDArray[np.flo
 
 
 def spread_nominal(X: Any, schema: FeatureSchema) -> Any:
-    """Return X with a column for every category, such that two categories are at distance 1.
+    """Replace nominal features by one column per category; two categories are at distance 1.
 
     Parameters
     ----------
     X : ndarray or sparse matrix
-        Numbers and codes, as `read_features` returns them.
+        Features as returned by `read_features`.
     schema : FeatureSchema
-        Which columns are nominal.
+        The types of the features.
 
     Returns
     -------
     ndarray or csr_array
-        Numeric columns first; all columns of an unknown category are NaN.
+        Numeric features, followed by the categories. All columns of a missing category are NaN.
     """
     numeric = np.flatnonzero(schema.n_categories == 0)
     is_sparse = sparse.issparse(X)
@@ -297,17 +307,18 @@ def spread_nominal(X: Any, schema: FeatureSchema) -> Any:
 
 
 def column_owners(schema: FeatureSchema) -> NDArray[np.intp]:
-    """Return for every column of `spread_nominal` which feature it is of, numbered in its order.
+    """Return the feature of each column of `spread_nominal`.
 
     Parameters
     ----------
     schema : FeatureSchema
-        Which columns are nominal.
+        The types of the features.
 
     Returns
     -------
     ndarray of int
-        Several columns of one nominal feature have the same number.
+        Features are numbered in the order of their columns; all columns of a nominal feature have
+        the same number.
     """
     n_numeric = int((schema.n_categories == 0).sum())
     sizes = schema.n_categories[schema.n_categories > 0]
@@ -316,7 +327,7 @@ def column_owners(schema: FeatureSchema) -> NDArray[np.intp]:
     )
 
 
-def find_by_known_cells(
+def find_by_present_cells(
     asked: NDArray[np.float64],
     among: NDArray[np.float64],
     owner: NDArray[np.intp],
@@ -324,33 +335,33 @@ def find_by_known_cells(
     k: int,
     itself: NDArray[np.intp] | None = None,
 ) -> NDArray[np.intp]:
-    """Return the nearest rows by the features that both rows know, scaled up to all features.
+    """Find the nearest rows by the features present in both rows, scaled up to all features.
 
     Parameters
     ----------
     asked, among : ndarray of shape (n, n_columns) and (m, n_columns)
-        What `spread_nominal` returned, NaN where unknown.
+        Results of `spread_nominal`; NaN is a missing value.
     owner : ndarray of shape (n_columns,)
         The feature of each column.
     k : int
-        How many rows to find; at equal distances the first.
+        Number of rows to find; at equal distances, the first ones.
     itself : ndarray of shape (n,), optional
-        Which row of `among` each of `asked` is: no row is its own neighbour.
+        Position of each row of `asked` in `among`; rows are not their own neighbours.
 
     Returns
     -------
     ndarray of shape (n, k)
-        Places in `among`. Rows that share no known feature are farthest.
+        Positions in `among`. Rows without a common feature are farthest.
 
     Examples
     --------
     >>> import numpy as np
     >>> rows = np.array([[0.0, np.nan], [3.0, 0.0], [1.0, 2.0]])
-    >>> find_by_known_cells(np.array([[0.0, 0.0]]), rows, np.arange(2), k=2).tolist()
+    >>> find_by_present_cells(np.array([[0.0, 0.0]]), rows, np.arange(2), k=2).tolist()
     [[0, 2]]
     """
     first = np.unique(owner, return_index=True)[1]
-    known, filled = (~np.isnan(among)).astype(np.float64), np.nan_to_num(among)
+    present, filled = (~np.isnan(among)).astype(np.float64), np.nan_to_num(among)
     squared = filled**2
     n_near = min(len(among), k + _SPARE)
     found = np.empty((len(asked), k), dtype=np.intp)
@@ -358,14 +369,14 @@ def find_by_known_cells(
     for start in range(0, len(asked), size):
         block = asked[start : start + size]
         here, values = (~np.isnan(block)).astype(np.float64), np.nan_to_num(block)
-        squares = values**2 @ known.T + here @ squared.T - 2 * values @ filled.T
-        shared = here[:, first] @ known[:, first].T
+        squares = values**2 @ present.T + here @ squared.T - 2 * values @ filled.T
+        shared = here[:, first] @ present[:, first].T
         squares = _scale_up(squares, shared, len(first))
         if itself is not None:
             own = itself[start : start + size]
-            squares[np.arange(len(own)), own] = np.nan  # sorted behind everything
+            squares[np.arange(len(own)), own] = np.nan  # sorted last
         near = np.sort(np.argsort(squares, axis=1, kind="stable")[:, :n_near], axis=1)
-        # Matrix products round by the shape of the block; these differences do not.
+        # Rounding of matrix products depends on the shape of the block; here it does not.
         apart = np.nan_to_num(among[near] - block[:, None])
         exact = _scale_up((apart**2).sum(axis=2), np.take_along_axis(shared, near, 1), len(first))
         exact[np.isnan(np.take_along_axis(squares, near, 1))] = np.nan
@@ -390,7 +401,7 @@ def _dense(X: Any) -> NDArray[np.float64]:
     return dense
 
 
-def _rows_with_unknown(X: Any) -> NDArray[np.bool_]:
+def _rows_with_missing(X: Any) -> NDArray[np.bool_]:
     if not sparse.issparse(X):
         return np.asarray(np.isnan(X).any(axis=1))
     rows: Any = cast("Any", X).tocsr()
