@@ -1,4 +1,4 @@
-"""The multitask lasso: an optimum by its conditions, and the models made of it."""
+"""Tests of the multitask lasso and of the classifiers that use it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rows(seed=0, n=60, p=9, k=3):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_solutions_meet_the_conditions_of_an_optimum(kind):
+def test_solutions_satisfy_the_optimality_conditions(kind):
     dense, Y, weights = rows()
     problem = LassoProblem(kind(dense), Y, weights, tol=1e-9, max_iter=20_000)
     penalties = problem.largest_penalty * np.geomspace(1, 0.02, 6)
@@ -53,7 +53,7 @@ def test_solutions_meet_the_conditions_of_an_optimum(kind):
     assert len(fit.used) >= 3
 
 
-def test_no_feature_at_the_largest_penalty():
+def test_no_feature_is_used_at_the_largest_penalty():
     X, Y, weights = rows()
     problem = LassoProblem(X, Y, weights, tol=1e-8, max_iter=5000)
     top = problem.largest_penalty
@@ -64,7 +64,7 @@ def test_no_feature_at_the_largest_penalty():
     assert some.used.size >= 1
 
 
-def test_one_label_is_scikit_learns_lasso():
+def test_one_label_equals_scikit_learns_logistic_regression():
     X, Y, _ = rows(k=1)
     problem = LassoProblem(X, Y, np.ones(len(X)), tol=1e-10, max_iter=50_000)
     penalty = 0.2 * problem.largest_penalty
@@ -94,7 +94,7 @@ def test_no_other_solver_finds_a_smaller_objective(share):
     *_, fit = problem.path([penalty])
 
     def smoothed(numbers):
-        """Return the objective with sqrt(norm² + tiny²) for norms, and its gradient."""
+        """Return the objective, with norms smoothed to sqrt(norm² + 1e-10), and its gradient."""
         coef, intercept = np.split(numbers.reshape(-1, n_labels), [n_features])
         norms = np.sqrt((coef**2).sum(axis=1, keepdims=True) + 1e-10)
         z = X @ coef + intercept
@@ -120,7 +120,7 @@ def test_no_other_solver_finds_a_smaller_objective(share):
     np.testing.assert_allclose(coef, other, atol=1e-2)
 
 
-def test_gaps_bound_the_distance_from_the_optimum():
+def test_the_tolerance_bounds_the_distance_from_the_optimum():
     X, Y, weights = rows(seed=1, n=80, p=30)
     exact = LassoProblem(X, Y, weights, tol=1e-10, max_iter=50_000)
     penalties = exact.largest_penalty * np.geomspace(1, 0.03, 5)
@@ -139,14 +139,14 @@ def test_gaps_bound_the_distance_from_the_optimum():
         assert problem.converged
 
 
-def test_too_few_steps_are_told():
+def test_too_few_steps_give_a_convergence_warning():
     hierarchy = DATA.hierarchy
     with pytest.warns(ConvergenceWarning, match=r"groups of siblings did not converge.*max_iter"):
         SiblingLassoClassifier(hierarchy, alpha=0.01, max_iter=1, tol=1e-6).fit(X, Y)
     assert SiblingLassoClassifier(hierarchy, alpha=0.01).fit(X, Y).n_iter_ > 1
 
 
-def test_probabilities_multiply_down_and_groups_share_features():
+def test_probabilities_are_products_and_groups_share_features():
     model = SiblingLassoClassifier(DATA.hierarchy, alpha=0.2).fit(X, Y)
     conditional = model.predict_conditional_proba(X[:5])
     scores = model.predict_proba(X[:5])
@@ -163,7 +163,7 @@ def test_probabilities_multiply_down_and_groups_share_features():
         assert (used[:, learnt].all(axis=1) == used[:, learnt].any(axis=1)).all()
 
 
-def test_a_dag_has_a_probability_per_edge():
+def test_conditional_probabilities_of_a_dag_are_per_edge():
     hierarchy = Hierarchy.from_edges([("a", "c"), ("b", "c"), ("a", "d")])
     y = [["c"], ["a", "d"], ["b"], ["c"], ["d"], ["a"], ["b"], ["c", "d"]]
     features = np.arange(16.0).reshape(8, 2) % 5
@@ -173,7 +173,7 @@ def test_a_dag_has_a_probability_per_edge():
     assert all(set(row) <= {"c", "d"} for row in mas.predict(features))
 
 
-def test_sparse_and_dense_rows_agree_on_what_is_constant():
+def test_sparse_and_dense_rows_get_the_same_predictions():
     wide = sparse.csr_array(np.where(X > 0.5, X, 0.0))
     model = SiblingLassoClassifier(DATA.hierarchy, alpha=0.1).fit(wide, Y)
     np.testing.assert_allclose(
@@ -181,7 +181,7 @@ def test_sparse_and_dense_rows_agree_on_what_is_constant():
     )
 
 
-def test_cross_validation_chooses_a_penalty_that_threads_do_not_change():
+def test_the_chosen_penalty_does_not_depend_on_n_jobs():
     one, two = (
         SiblingLassoClassifier(DATA.hierarchy, random_state=0, n_jobs=n).fit(X, Y) for n in (1, 2)
     )
@@ -192,7 +192,7 @@ def test_cross_validation_chooses_a_penalty_that_threads_do_not_change():
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
-def test_penalties_are_chosen_by_any_folds():
+def test_cv_may_be_a_splitter_or_splits():
     splitter = KFold(3, shuffle=True, random_state=1)
     splits = list(splitter.split(X))
     chosen = [
@@ -204,7 +204,7 @@ def test_penalties_are_chosen_by_any_folds():
 
 
 @pytest.mark.parametrize("method", LEAF_METHODS)
-def test_ready_methods_end_in_leaves(method):
+def test_predictions_of_leaf_methods_end_in_leaves(method):
     kept = [k for k, row in enumerate(DATA.hierarchy.decode(Y)) if
             set(row) <= set(DATA.hierarchy.leaves) and row]  # fmt: skip
     model = make_leaf_classifier(method, DATA.hierarchy, alpha=0.2, random_state=0)
@@ -225,15 +225,15 @@ def test_level_powerset_predicts_sets_of_training_rows():
     assert (scores[:, children] <= scores[:, parents]).all()
 
 
-def test_level_powerset_adds_up_the_sets_of_a_labels_level():
-    # Eight of ten rows have a. Of these 3 + 2 have b, 3 + 2 have c.
+def test_level_powerset_sums_the_probabilities_of_sets_with_a_label():
+    # Of ten rows, 8 have a, 3 + 2 have b, and 3 + 2 have c.
     y = [["a/b"]] * 3 + [["a/c"]] * 3 + [["a/b", "a/c"]] * 2 + [["d"]] * 2
     model = LevelPowerset(PCTClassifier()).fit(np.zeros((10, 1)), y)
     found = dict(zip(model.classes_, model.predict_proba([[0.0]])[0], strict=True))
     assert found == pytest.approx({"a": 0.8, "a/b": 0.5, "a/c": 0.5, "d": 0.2})
 
 
-def test_level_powerset_takes_dags_by_their_longest_paths():
+def test_level_powerset_uses_the_longest_paths_of_a_dag():
     dag = Hierarchy.from_edges([("a", "c"), ("b", "c"), ("a", "b")])
     y = [["c"], ["a"], ["b"], ["c"]] * 3
     features = [[1.0], [2.0], [3.0], [1.0]] * 3
@@ -241,7 +241,7 @@ def test_level_powerset_takes_dags_by_their_longest_paths():
     assert [set(row) for row in model.predict([[1.0], [2.0], [3.0]])] == [{"c"}, {"a"}, {"b"}]
 
 
-def test_meta_labeler_takes_as_many_leaves_as_it_counts():
+def test_meta_labeler_predicts_the_predicted_number_of_leaves():
     counter = PCTClassifier(random_state=0)
     model = MetaLabeler(PCTClassifier(random_state=0), hierarchy=DATA.hierarchy, counter=counter)
     predicted = model.fit(X, Y).predict(X)
@@ -250,7 +250,7 @@ def test_meta_labeler_takes_as_many_leaves_as_it_counts():
     assert 0 <= model.score(X, Y) <= 1
 
 
-def test_meta_labeler_of_leaves_teaches_the_leaves_alone():
+def test_meta_labeler_can_fit_the_estimator_on_leaves_only():
     y = [["a/b"], ["a/c"], ["a/b", "d"], ["d"]] * 5
     features = np.tile(np.arange(4.0), 5)[:, None]
     counter = PCTClassifier(random_state=0)
@@ -259,21 +259,21 @@ def test_meta_labeler_of_leaves_teaches_the_leaves_alone():
     assert model.predict(features[:4]) == y[:4]
 
 
-def test_meta_labeler_need_not_count_what_is_always_the_same():
+def test_meta_labeler_does_not_learn_a_constant_number_of_leaves():
     y = [["a", "b"]] * 3 + [["b", "c"]] * 3
-    counter = LogisticRegression()  # learns nothing from one class
+    counter = LogisticRegression()  # raises an error if there is only one class
     model = MetaLabeler(PCTClassifier(), counter=counter).fit(np.arange(6.0)[:, None], y)
     assert model.predict_count([[0.0], [9.0]]).tolist() == [2, 2]
     assert model.predict([[0.0], [9.0]]) == [y[0], y[-1]]
 
 
 @pytest.mark.parametrize("model", [MetaLabeler(None), LevelPowerset(5)], ids=str)
-def test_what_is_no_classifier_is_refused(model):
+def test_estimators_that_are_not_classifiers_are_rejected(model):
     with pytest.raises(TypeError, match=r"estimator must be a classifier.*got .*"):
         model.fit([[0.0], [1.0]], [["a"], ["b"]])
 
 
-def test_mistakes_are_named():
+def test_errors_name_the_parameter_and_its_value():
     for settings, message in (
         ({"alpha": "best"}, "alpha must be one of 'cv'.*got 'best'"),
         ({"alpha": 2}, "alpha must be a number from 1e-06 to 1, got 2"),

@@ -1,4 +1,4 @@
-"""The multitask lasso over groups of siblings."""
+"""Logistic regression with a multitask lasso for each group of siblings."""
 
 from ramify.sibling_lasso.classifier import SiblingLassoClassifier
 

@@ -1,4 +1,4 @@
-"""Logistic models of sibling labels that share their features."""
+"""Logistic regressions of sibling labels with a joint selection of features."""
 
 from __future__ import annotations
 
@@ -39,69 +39,76 @@ __all__ = ["SiblingLassoClassifier"]
 
 
 class SiblingLassoClassifier(ArrayClassifier):
-    """A sparse logistic model for every group of siblings: the multitask lasso.
+    """Logistic regression with a multitask lasso for each group of siblings.
 
-    The children of a label are learnt together, from the rows that have the label: logistic
-    regressions whose penalty, the sum of the lengths of the features' coefficient vectors (L2,1),
-    drops a feature for all siblings or for none. They estimate P(child | parent); the
-    probability of a label is the product along its path, the smallest one over its parents.
+    The children of a label are learnt jointly on the rows that have the label. The L2,1 penalty,
+    the sum of the norms of the features' coefficient vectors, selects or drops each feature for
+    all siblings at once. The models estimate P(child | parent). The probability of a label is the
+    product along its path; for a label with several parents, it is the minimum of
+    P(child | parent) P(parent) over its parents.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The labels. None infers a tree from path labels, and takes other labels as flat.
+        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        treated as flat.
     alpha : "cv" or float
-        The strength of the penalty, from 0 to 1, relative to the smallest one that drops all
-        features of a group. "cv" chooses it for each group by cross-validation.
+        Strength of the penalty, from 0 to 1, relative to the smallest one that drops all features
+        of a group. "cv" chooses it for each group by cross-validation.
     n_alphas : int
-        The number of values that "cv" tries, in equal ratios from 1 down to `alpha_min`.
+        Number of values for "cv", spaced geometrically from 1 down to `alpha_min`.
     alpha_min : float
-        The smallest value that "cv" tries.
+        Smallest value for "cv".
     cv : int, splitter or iterable of (train, test)
-        The folds of that cross-validation: their number in each group, or how to split all rows.
+        Number of random folds in each group, or how to split all rows. Used if `alpha` is "cv".
     categorical_features : array-like of bool, int or str, optional
-        Nominal columns as a mask, positions or names; as for `PCTClassifier`. They become
-        columns of 0 and 1, and unknown numbers the column's mean.
+        Nominal features as a mask, positions or names, as in `PCTClassifier`. They are encoded as
+        columns of 0 and 1; missing numbers are replaced by the mean of the feature.
     tol : float
-        Steps end when the duality gap, which bounds the distance from the minimum, is at most
-        this share of the loss without any feature.
+        Tolerance: the solver stops when the duality gap, an upper bound on the distance of the
+        objective from its minimum, is at most `tol` times the loss without any feature.
     max_iter : int
-        The most steps for one penalty. A ConvergenceWarning tells if they did not do.
+        Maximum number of steps for one penalty. A ConvergenceWarning is issued if `tol` is not
+        reached.
     n_jobs : int, optional
-        How many groups are learnt at a time, -1 for as many as there are cores. Nothing depends
-        on it but the time.
+        Number of groups that are fitted in parallel; -1 uses all cores. The result does not depend
+        on it.
     random_state : int, RandomState instance or None
-        Draws the folds.
+        Used to draw the folds if `cv` is an integer.
     verbose : bool
         Whether to show a progress bar.
 
     Attributes
     ----------
     coef_ : csc_array of shape (n_columns, n_edges)
-        Coefficients for columns of one scale: X itself, or its numbers, then its categories.
+        Coefficients of the standardised features: those of X, or its numeric features followed by
+        the categories of its nominal features.
     intercept_ : ndarray of shape (n_edges,)
-        Intercepts. Where all rows of a parent agree on a child they are ±50.
+        Intercepts. If all rows of a parent agree on a child, the intercept is 50 or -50.
     edges_ : list of (parent, child)
-        The edges, labels in order; the parent of top-level labels is None.
+        The edges in the order of their child in `classes_`; the parent of top-level labels is
+        None.
     alphas_ : dict of label to float
-        The `alpha` of each parent's group, None for the top level.
+        The `alpha` of each group by parent; the key of the top level is None.
     n_iter_ : int
-        The most steps that a penalty has taken.
+        Largest number of steps for one penalty.
     hierarchy_ : Hierarchy
-        The hierarchy given or inferred.
+        The label hierarchy, as passed or inferred.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
     See Also
     --------
-    MandatoryLeafClassifier : Decides by these probabilities (MAS of Bi and Kwok, 2012).
+    MandatoryLeafClassifier : Mandatory leaf prediction with these probabilities (MAS of Bi and
+        Kwok, 2012).
 
     Notes
     -----
-    Solutions are found by accelerated proximal gradient steps, for falling penalties, each from
-    the solution before. Steps go over the features in use and those whose gradient asks for it;
-    the duality gap of all features decides whether that was enough. Columns are brought to
-    variance 1, dense ones also to mean 0.
+    The problem is solved by accelerated proximal gradient steps along a path of decreasing
+    penalties, each starting from the previous solution. Steps use an active set: the selected
+    features and those that violate the optimality conditions. Convergence is checked by the
+    duality gap over all features. Features are scaled to variance 1, and dense features are also
+    centred.
 
     Examples
     --------
@@ -194,8 +201,8 @@ class SiblingLassoClassifier(ArrayClassifier):
             more = ", ..." if len(failed) > 3 else ""
             warnings.warn(
                 f"{len(failed)} of {len(groups)} groups of siblings did not converge: the children"
-                f" of {', '.join(map(repr, names))}{more}. Raise max_iter (it is {self.max_iter}),"
-                f" tol (it is {self.tol}) or the smallest penalty.",
+                f" of {', '.join(map(repr, names))}{more}. Increase max_iter (currently "
+                f"{self.max_iter}), tol (currently {self.tol}) or the smallest penalty.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -232,24 +239,25 @@ class SiblingLassoClassifier(ArrayClassifier):
         ]
 
     def predict_conditional_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of every label given its parents, one by one.
+        """Predict the probability of each label given each of its parents.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of `fit`.
+            Input rows, with the same features as in `fit`.
 
         Returns
         -------
         ndarray of shape (n, n_edges)
-            P(child | parent), columns in the order of `edges_`; in a tree that of `classes_`.
+            P(child | parent), columns in the order of `edges_`. In a tree, this is the order of
+            `classes_`.
         """
         check_is_fitted(self)
         return self._conditional(read_features(self, X, self.schema_))
 
     def _conditional(self, X: Any) -> NDArray[np.float64]:
         columns = self.features_.transform(X)
-        # Not a dense product: that of BLAS would let a row depend on the others.
+        # A dense product by BLAS would make the last digits of a row depend on the other rows.
         z: Any = sparse.csr_array(self.coef_.T) @ columns.T
         is_sparse = sparse.issparse(z)
         dense = z.toarray() if is_sparse else np.asarray(z)
@@ -270,4 +278,4 @@ class SiblingLassoClassifier(ArrayClassifier):
             or self.intercept_.shape != (n_edges,)
             or self.coef_.shape != (len(self.features_.scale), n_edges)
         ):
-            raise ValueError("the coefficients do not fit the features and the labels")
+            raise ValueError("features_, coef_ and intercept_ have inconsistent shapes")

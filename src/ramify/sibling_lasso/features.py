@@ -1,4 +1,4 @@
-"""X as linear models take it: unknown values filled, categories in columns, one scale."""
+"""Features for linear models: missing values imputed, categories encoded, columns scaled."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from ramify._savable import savable
 __all__ = ["LinearFeatures", "learn_features"]
 
 _MOST_CELLS = 20_000_000
-"""Categories become a dense matrix, whose columns can be centred, up to this size."""
+"""Largest size of encoded nominal features that are stored as a dense matrix and centred."""
 
 
 @savable
 @dataclass(frozen=True)
 class LinearFeatures:
-    """How the columns of X become columns of one scale.
+    """Transformation of X to columns of the same scale.
 
     Attributes
     ----------
     n_categories : ndarray of int32, shape (n_features,)
-        0 for numbers.
+        Number of categories of each feature; 0 if it is numeric.
     fill : ndarray of shape (n_features,)
-        What stands for an unknown number: the mean.
+        Replacement of missing numbers: the mean.
     shift, scale : ndarray of shape (n_columns,)
-        Columns lose the one and are divided by the other; nothing is shifted in sparse X.
+        A column x becomes (x - shift) / scale. Sparse columns are not shifted.
     is_sparse : bool
-        Whether columns are a sparse matrix.
+        Whether the columns are a sparse matrix.
     """
 
     n_categories: NDArray[np.int32]
@@ -42,7 +42,7 @@ class LinearFeatures:
     is_sparse: bool
 
     def transform(self, X: Any) -> Any:
-        """Return an ndarray, or a csr_array where X is sparse or very many categories."""
+        """Return an ndarray, or a csr_array if X is sparse or has very many categories."""
         columns = _spread(X, self.n_categories, self.fill)
         if self.is_sparse:
             return sparse.csr_array(columns) @ sparse.diags_array(1 / self.scale)
@@ -50,21 +50,21 @@ class LinearFeatures:
 
 
 def learn_features(X: Any, schema: FeatureSchema, weights: NDArray[np.float64]) -> LinearFeatures:
-    """Learn means and standard deviations.
+    """Compute means and standard deviations.
 
     Parameters
     ----------
     X : ndarray or sparse matrix
-        What `read_training_features` returned.
+        The result of `read_training_features`.
     schema : FeatureSchema
-        Which columns are nominal.
+        The types of the features.
     weights : ndarray of shape (n,)
-        The weights of the rows.
+        Sample weights.
 
     Returns
     -------
     LinearFeatures
-        What turns X, or other rows, into columns.
+        The transformation.
     """
     share = weights / weights.sum()
     n_categories = schema.n_categories
@@ -72,9 +72,9 @@ def learn_features(X: Any, schema: FeatureSchema, weights: NDArray[np.float64]) 
     if sparse.issparse(X):
         fill = np.zeros(len(n_categories))
     else:
-        known = ~np.isnan(X)
-        total = share @ known
-        sums = share @ np.where(known, X, 0.0)
+        present = ~np.isnan(X)
+        total = share @ present
+        sums = share @ np.where(present, X, 0.0)
         fill = np.asarray(sums / np.where(total > 0, total, 1.0))
     columns: Any = _spread(X, n_categories, fill)
     mean = np.asarray(share @ columns).ravel()
@@ -83,7 +83,7 @@ def learn_features(X: Any, schema: FeatureSchema, weights: NDArray[np.float64]) 
     columns = columns if is_sparse else _dense(columns)
     squares = columns.multiply(columns) if is_sparse else columns**2
     mean_square = np.asarray(share @ squares).ravel()
-    # Columns that cannot be shifted have no mean of 0: their length counts, not their spread.
+    # Sparse columns are not centred, so they are scaled by their root mean square.
     shift = np.zeros_like(mean) if is_sparse else mean
     spread = np.maximum(0, mean_square - shift**2)
     constant = spread <= 1e-12 * np.maximum(1e-300, mean_square)
@@ -97,7 +97,7 @@ def _dense(columns: Any) -> NDArray[np.float64]:
 
 
 def _spread(X: Any, n_categories: NDArray[np.int32], fill: NDArray[np.float64]) -> Any:
-    """Return numbers with unknown ones filled, then 0/1 columns of the categories."""
+    """Return imputed numeric features, followed by 0/1 columns of the categories."""
     nominal = np.flatnonzero(n_categories)
     is_sparse = sparse.issparse(X)
     if is_sparse:
@@ -118,11 +118,10 @@ def _spread(X: Any, n_categories: NDArray[np.int32], fill: NDArray[np.float64]) 
 
 
 def _mark_categories(codes: NDArray[np.float64], counts: NDArray[np.int32]) -> Any:
-    """Return a column per category, one for a feature with two; none is set where unknown."""
+    """Return one 0/1 column per category, or one for a feature with two; all 0 if missing."""
     widths = np.where(counts == 2, 1, counts)
     starts = np.concatenate([[0], np.cumsum(widths)])
-    known = ~np.isnan(codes)
-    rows, features = np.nonzero(known)
+    rows, features = np.nonzero(~np.isnan(codes))
     values = codes[rows, features].astype(np.int64)
     is_two = counts[features] == 2
     kept = (~is_two | (values == 1)) & (values < counts[features])

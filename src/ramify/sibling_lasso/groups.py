@@ -1,4 +1,4 @@
-"""Groups of siblings, and the multitask lasso of one group with its choice of a penalty."""
+"""Groups of siblings, and the fit of one group with the choice of its penalty."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ramify.sibling_lasso.lasso import LassoFit, LassoProblem, deviance
 __all__ = ["Group", "GroupFit", "PenaltyRule", "edge_list", "find_groups", "fit_group"]
 
 _PATIENCE = 2
-"""How many smaller penalties are tried in vain."""
+"""Number of smaller penalties to try without improvement."""
 
 _CERTAIN = 50.0
-"""The intercept of a label that all rows agree on: expit(50) is 1."""
+"""Absolute intercept of a label on which all rows agree: expit(50) is 1."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class Group:
     Attributes
     ----------
     parent : int
-        The position of the parent, ROOT for the top level.
+        Position of the parent; ROOT for the top level.
     edges : ndarray of int
-        The numbers of the edges to its children.
+        Positions of the edges to its children in `edge_list`.
     rows : ndarray of int
-        The rows that have the parent, and weigh something.
+        Rows of positive weight that have the parent.
     Y : ndarray of shape (n_rows, n_children)
-        Which of them have which child.
+        Label matrix of these rows and the children.
     """
 
     parent: int
@@ -47,25 +47,25 @@ class Group:
 
 @dataclass(frozen=True)
 class PenaltyRule:
-    """How the penalty of a group is chosen: given, or by cross-validation."""
+    """How to choose the penalty of a group: a fixed value, or by cross-validation."""
 
     given: float | None
     n_penalties: int
     smallest: float
     n_folds: int
     seed: int
-    splits: tuple[tuple[Any, Any], ...] | None = None  # of all rows, in place of folds
+    splits: tuple[tuple[Any, Any], ...] | None = None  # splits of all rows, instead of folds
 
     def shares(self) -> NDArray[np.float64]:
-        """Return falling shares of the largest penalty."""
+        """Return decreasing penalties as shares of the largest one."""
         if self.given is None:
             return np.geomspace(1.0, self.smallest, self.n_penalties)
-        # A path to the penalty given, so that every solution starts from one nearby.
+        # A path to the given penalty, so that every solution starts from a close one.
         steps = max(2, int(np.ceil(-2 * np.log10(self.given))) + 1)
         return np.geomspace(1.0, self.given, steps)
 
     def split(self, rows: NDArray[np.intp]) -> list[tuple[Any, Any]]:
-        """Return positions in `rows` to train and to test on, for each fold that has both."""
+        """Return training and test positions in `rows` for each fold in which both exist."""
         if self.splits is None:
             n_folds = min(self.n_folds, len(rows))
             folds = KFold(n_folds, shuffle=True, random_state=self.seed) if n_folds > 1 else None
@@ -79,9 +79,9 @@ class PenaltyRule:
 
 @dataclass(frozen=True)
 class GroupFit:
-    """The model of a group; `learnt` are the children on whom not all rows agree.
+    """The model of a group; `learnt` has the children on which not all rows agree.
 
-    `converged` tells whether the steps led to the optimum; see `LassoProblem`.
+    `converged` is whether the solver reached its tolerance; see `LassoProblem`.
     """
 
     used: NDArray[np.intp]
@@ -94,7 +94,7 @@ class GroupFit:
 
 
 def edge_list(hierarchy: Hierarchy) -> list[tuple[int, int]]:
-    """Return all edges (parent, child) by position: labels in order, then their parents."""
+    """Return all edges (parent, child) as positions of labels, sorted by child."""
     return [
         (parent, child)
         for child in range(hierarchy.n_labels)
@@ -105,21 +105,21 @@ def edge_list(hierarchy: Hierarchy) -> list[tuple[int, int]]:
 def find_groups(
     Y: sparse.csr_array[np.int32], weights: NDArray[np.float64], hierarchy: Hierarchy
 ) -> list[Group]:
-    """Return the groups of siblings, from the top.
+    """Return the groups of siblings, the top level first.
 
     Parameters
     ----------
     Y : csr_array of shape (n, n_labels)
-        Label matrix, closed upwards.
+        Label matrix with ancestors.
     weights : ndarray of shape (n,)
-        Rows of weight 0 are left out.
+        Sample weights; rows of weight 0 are ignored.
     hierarchy : Hierarchy
-        The labels.
+        The label hierarchy.
 
     Returns
     -------
     list of Group
-        One for each label with children, and one for the top level.
+        One group for the top level, and one for each label with children.
     """
     edges: dict[int, list[int]] = {}
     children: dict[int, list[int]] = {}
@@ -155,13 +155,13 @@ def fit_group(
     Parameters
     ----------
     columns : ndarray or csr_array of shape (n, n_columns)
-        All rows, of one scale.
+        Scaled features of all rows.
     weights : ndarray of shape (n,)
-        Their weights.
+        Sample weights.
     group : Group
-        The labels.
+        The group.
     rule : PenaltyRule
-        How the penalty is chosen.
+        How to choose the penalty.
     tol : float
         See `LassoProblem`.
     max_iter : int
@@ -170,7 +170,7 @@ def fit_group(
     Returns
     -------
     GroupFit
-        Without coefficients where nothing can be learnt.
+        The fitted model, without coefficients if there is nothing to learn.
     """
     means = group.Y.mean(axis=0) if len(group.rows) else np.zeros(group.Y.shape[1])
     learnt = np.flatnonzero((means > 0) & (means < 1))
@@ -209,7 +209,7 @@ def _best_penalty(
     tol: float,
     max_iter: int,
 ) -> int:
-    """Return the place of the penalty with the smallest loss on rows left out."""
+    """Return the position of the penalty with the smallest loss on held-out rows."""
     if not splits:
         return 0
     problems = [
@@ -223,7 +223,7 @@ def _best_penalty(
         pairs = zip(fits, held_out, strict=True)
         losses.append(sum(_loss(fit, *rows) for fit, rows in pairs))
         if len(losses) - int(np.argmin(losses)) > _PATIENCE:
-            break  # the loss has one valley, and small penalties take longest
+            break  # the loss is assumed to have one minimum, and small penalties take longest
     return int(np.argmin(losses))
 
 

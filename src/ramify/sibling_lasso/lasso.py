@@ -1,14 +1,14 @@
-"""Logistic regressions of several labels that share their features: the multitask lasso.
+"""Logistic regression of several labels with a multitask lasso.
 
-With n rows of weight v, features x and labels y in {0, 1}, minimise over coefficients B and
-intercepts b
+With n rows of weights v, features x and labels y in {0, 1}, the objective is minimised over
+coefficients B and intercepts b:
 
     (1 / Σ v) Σ_i v_i Σ_t log(1 + exp(z_it)) - y_it z_it  +  penalty Σ_j ‖B_j‖,  z = x B + b,
 
-where the row B_j has the coefficients of feature j for all labels: a feature is used for all
-labels of a group or for none. How far a solution is from the minimum, at most, is told by its
-duality gap: residuals, shortened until no feature's product with them is longer than the penalty,
-are a point of the dual problem.
+where the row B_j has the coefficients of feature j for all labels, so that a feature is used for
+all labels of a group or for none. The duality gap of a solution bounds its distance from the
+minimum: residuals, scaled down until no feature's gradient exceeds the penalty, are a feasible
+point of the dual problem.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ __all__ = ["LassoFit", "LassoProblem", "deviance"]
 _FloatArray = NDArray[np.float64]
 
 _STEPS_BETWEEN_LOOKS = 10
-"""How many steps are taken before the gap is computed again."""
+"""Number of steps between computations of the duality gap."""
 
 _MOST_INTERCEPT = 14.0
-"""Intercepts stay within ± this, so that labels of all rows have one: expit is 1 - 1e-6."""
+"""Largest absolute intercept, so that labels of all rows have a finite one: expit is 1 - 1e-6."""
 
 
 @dataclass(frozen=True)
 class LassoFit:
-    """Coefficients of the features that are used.
+    """Coefficients of the selected features.
 
     Attributes
     ----------
     used : ndarray of int
-        The features whose coefficients are not 0.
+        Features with non-zero coefficients.
     coef : ndarray of shape (n_used, n_labels)
-        Their coefficients.
+        Coefficients of these features.
     intercept : ndarray of shape (n_labels,)
-        The intercepts.
+        Intercepts.
     """
 
     used: NDArray[np.intp]
@@ -52,7 +52,7 @@ class LassoFit:
     intercept: _FloatArray
 
     def decide(self, X: Any) -> _FloatArray:
-        """Return z of every row and label."""
+        """Return z for each row and label."""
         return np.asarray(X[:, self.used] @ self.coef + self.intercept)
 
 
@@ -63,35 +63,34 @@ def deviance(z: _FloatArray, Y: _FloatArray, weights: _FloatArray) -> float:
 
 
 class LassoProblem:
-    """The data of one group of labels, and the path of its solutions.
+    """The data of one group of labels and the solver of its path of solutions.
 
     Parameters
     ----------
     X : ndarray or sparse array of shape (n, n_features)
-        Features of one scale.
+        Scaled features.
     Y : ndarray of shape (n, n_labels)
-        0 and 1.
+        Label matrix of 0 and 1.
     weights : ndarray of shape (n,)
-        Weights of the rows; not all 0.
+        Sample weights, not all 0.
     tol : float
-        A solution is good enough when its duality gap is at most this share of the loss without
-        any feature.
+        The solver stops when the duality gap is at most `tol` times the loss without any feature.
     max_iter : int
-        The most steps for one penalty.
+        Maximum number of steps for one penalty.
     """
 
     def __init__(
         self, X: Any, Y: _FloatArray, weights: _FloatArray, *, tol: float, max_iter: int
     ) -> None:
         is_sparse = sparse.issparse(X)
-        # Columns are picked from it all the time.
+        # Stored by column, because columns are selected often.
         self._X: Any = X.tocsc() if is_sparse else np.asfortranarray(X)
         self._Y = Y
         self._weights = weights / weights.sum()
         self._max_iter = max_iter
         self._step = 1.0
-        self.n_iter = 0  # the most steps that a penalty has taken
-        self.converged = True  # whether all gaps became small enough
+        self.n_iter = 0  # largest number of steps for one penalty
+        self.converged = True  # whether all penalties reached the tolerance
         shares = np.clip(self._weights @ Y, expit(-_MOST_INTERCEPT), expit(_MOST_INTERCEPT))
         base = np.log(shares / (1 - shares))
         self._none = LassoFit(np.empty(0, dtype=np.intp), np.empty((0, Y.shape[1])), base)
@@ -101,17 +100,17 @@ class LassoProblem:
         """The smallest penalty at which no feature is used."""
 
     def path(self, penalties: Iterable[float]) -> Iterator[LassoFit]:
-        """Solve for falling penalties, each from the solution before.
+        """Solve for decreasing penalties, each starting from the previous solution.
 
         Parameters
         ----------
         penalties : iterable of float
-            Greater than 0.
+            Positive penalties.
 
         Yields
         ------
         LassoFit
-            The solution of one penalty.
+            The solution for one penalty.
         """
         fit = self._none
         for penalty in penalties:
@@ -119,10 +118,10 @@ class LassoProblem:
             yield fit
 
     def _solve(self, fit: LassoFit, penalty: float) -> LassoFit:
-        """Solve on few features, and take in those that are missed, until the gap is small.
+        """Solve for one penalty with an active set of features.
 
-        The gap of all features decides. Features whose gradient is shorter than the penalty are
-        left out of the steps, which is where the time goes.
+        Features are added to the active set until the duality gap over all features is small.
+        Leaving out features whose gradient is below the penalty makes steps fast.
         """
         steps = 0
         while True:
@@ -147,7 +146,7 @@ class LassoProblem:
     def _with_best_intercepts(
         self, z: _FloatArray, intercept: _FloatArray
     ) -> tuple[_FloatArray, _FloatArray]:
-        """Return z and intercepts that are best for the coefficients (Newton's method)."""
+        """Return z and the optimal intercepts for given coefficients, by Newton's method."""
         start = intercept
         for _ in range(25):
             chances = expit(z + (intercept - start))
@@ -160,7 +159,7 @@ class LassoProblem:
         return z + (intercept - start), intercept
 
     def _gap(self, z: _FloatArray, coef: _FloatArray, largest: float, penalty: float) -> float:
-        """Return the duality gap; `largest` is the length of the longest gradient of a feature."""
+        """Return the duality gap; `largest` is the largest gradient norm of a feature."""
         shrink = min(1.0, penalty / max(largest, 1e-300))
         chances = (1 - shrink) * self._Y + shrink * expit(z)
         dual = float(self._weights @ (entr(chances) + entr(1 - chances)).sum(axis=1))
@@ -169,7 +168,7 @@ class LassoProblem:
     def _descend(
         self, start: LassoFit, kept: NDArray[np.intp], penalty: float, aim: float, most: int
     ) -> tuple[LassoFit, int]:
-        """Take accelerated proximal steps on the kept features until their gap is `aim`."""
+        """Take accelerated proximal steps on the kept features until their gap is below `aim`."""
         X: Any = self._X[:, kept]
         is_sparse = sparse.issparse(X)
         steps = _Steps(X.tocsr() if is_sparse else X, self._residuals, penalty, self._step)
@@ -193,10 +192,10 @@ class LassoProblem:
 
 
 class _Steps:
-    """Accelerated proximal gradient steps (Beck and Teboulle, 2009) whose size adapts itself.
+    """Accelerated proximal gradient steps (Beck and Teboulle, 2009) with adaptive step sizes.
 
-    Sizes follow the curvature found on the way (Becker, Candès and Grant, 2011): that of rare
-    labels is far smaller than its bound. z is kept beside the coefficients, so that a step takes
+    Step sizes follow the observed curvature (Becker, Candès and Grant, 2011), which is far smaller
+    than its bound for rare labels. z is updated along with the coefficients, so that a step takes
     one product with X and one with its transpose.
     """
 
@@ -216,7 +215,7 @@ class _Steps:
         self._momentum = 1.0
 
     def move_intercept(self, intercept: _FloatArray) -> None:
-        """Go on with other intercepts, with the momentum there is."""
+        """Continue with other intercepts, keeping the momentum."""
         move = intercept - self.intercept
         coef, ahead, z = self._ahead
         self._ahead = coef, ahead + move, z + move
@@ -239,7 +238,7 @@ class _Steps:
             self.size = min(0.5 * self.size, 0.9 * length / bend)
         uphill = ((coef - new) * (new - self.coef)).sum() > 0
         if uphill:
-            self._momentum = 1.0  # start again without momentum (O'Donoghue and Candès, 2015)
+            self._momentum = 1.0  # restart without momentum (O'Donoghue and Candès, 2015)
         faster = (1 + np.sqrt(1 + 4 * self._momentum**2)) / 2
         pace = (self._momentum - 1) / faster
         self._momentum = faster
@@ -255,7 +254,7 @@ class _Steps:
 def _features_to_solve(
     used: NDArray[np.intp], norms: _FloatArray, penalty: float
 ) -> NDArray[np.intp]:
-    """Return the features used, and at most twice as many of those that ask for it most."""
+    """Return the active set: the used features and those with the largest violations."""
     missed = np.setdiff1d(np.flatnonzero(norms > penalty), used)
     most = max(50, 2 * len(used))
     worst = missed[np.argsort(-norms[missed], kind="stable")[:most]]
@@ -267,6 +266,6 @@ def _lengths(rows: Any) -> _FloatArray:
 
 
 def _shrunk(coef: _FloatArray, by: float) -> _FloatArray:
-    """Return rows shortened by so much; short ones are 0."""
+    """Shrink the norm of each row by `by`; shorter rows become 0."""
     keep = np.maximum(0, 1 - by / np.maximum(_lengths(coef), 1e-300))
     return np.asarray(coef * keep[:, None])
