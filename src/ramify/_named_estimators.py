@@ -1,4 +1,4 @@
-"""Estimators by the names and parameters that people type."""
+"""Construction of estimators from names and parameters given as text."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _make_leaf_model(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> Any:
-    """Return a method of mandatory leaf prediction; every parameter by name, as for all models."""
+    """Return a classifier for mandatory leaf prediction; all parameters are keywords."""
     return make_leaf_classifier(
         method, hierarchy, alpha=alpha, n_jobs=n_jobs, random_state=random_state
     )
@@ -70,23 +70,23 @@ MODELS: dict[str, Callable[..., Any]] = {
     "ml-knn": MLkNN,
     "mandatory-leaf": _make_leaf_model,
 }
-"""Estimators by the name that ``ramify train --model`` takes; the first is the default."""
+"""Estimators by their name in ``ramify train --model``; the first one is the default."""
 
 _RENAMED_IN_FUNCTIONS = {_make_leaf_model: {"penalty": "alpha"}}
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
-    """Read parameters written as ``name=value``.
+    """Parse parameters written as ``name=value``.
 
     Parameters
     ----------
     settings : sequence of str
-        Values are Python literals, or else text.
+        The parameters. Values that are not Python literals are read as strings.
 
     Returns
     -------
     dict of str to object
-        The parameters.
+        Values by name.
 
     Examples
     --------
@@ -97,7 +97,10 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name.strip():
-            raise ValueError(f"{setting!r} sets nothing. Write name=value, e.g. n_estimators=50.")
+            raise ValueError(
+                f"a parameter must have the form name=value, got {setting!r}. Write, for example, "
+                "n_estimators=50."
+            )
         try:
             parameters[name.strip()] = ast.literal_eval(value)
         except (SyntaxError, ValueError):
@@ -113,31 +116,30 @@ def make_model(
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> Any:
-    """Return an estimator by name.
+    """Make an estimator by its name.
 
     Parameters
     ----------
     name : str
         A key of `MODELS`.
     hierarchy : Hierarchy, optional
-        The labels.
+        The label hierarchy.
     settings : sequence of str
-        Parameters as ``name=value``. ``estimator=NAME`` puts another model inside a local one;
-        see `make_inner`.
+        Parameters as ``name=value``. ``estimator=NAME`` sets the estimator of a model that wraps
+        another one; see `make_inner`.
     seed : int
-        Its random_state, where it has one.
+        The `random_state` of the estimator, if it has this parameter.
     n_jobs : int, optional
-        Its threads, where it has any.
+        The `n_jobs` of the estimator, if it has this parameter.
 
     Returns
     -------
     estimator
-        Not fitted.
+        The unfitted estimator.
     """
     if name not in MODELS:
         raise ValueError(
-            f"there is no model {name!r}.{did_you_mean(name, MODELS)} Choose one of "
-            f"{', '.join(MODELS)}."
+            f"model must be one of {', '.join(MODELS)}, got {name!r}.{did_you_mean(name, MODELS)}"
         )
     make = MODELS[name]
     known = inspect.signature(make).parameters
@@ -151,7 +153,7 @@ def make_model(
 
 
 def check_parameter_names(name: str, parameters: Iterable[str]) -> None:
-    """Refuse parameters that a model does not have, and tell the new name of renamed ones.
+    """Raise an error if a model does not have some parameters; suggest the right names.
 
     Parameters
     ----------
@@ -174,26 +176,27 @@ def check_parameter_names(name: str, parameters: Iterable[str]) -> None:
             new = new_name(make, parameter) or _RENAMED_IN_FUNCTIONS.get(make, {}).get(parameter)
             hint = f" It was renamed to {new!r}." if new else did_you_mean(parameter, known)
             raise ValueError(
-                f"{name} has no parameter {parameter!r}.{hint} It has {', '.join(known)}."
+                f"{name} has no parameter {parameter!r}.{hint} Its parameters are "
+                f"{', '.join(known)}."
             )
 
 
 def make_inner(name: str, settings: Sequence[str] = (), *, seed: int = 0) -> Any:
-    """Return a classifier for the inside of a local architecture.
+    """Make the estimator of a model that wraps another one, e.g. of a local architecture.
 
     Parameters
     ----------
     name : str
-        A key of `MODELS`, or a classifier of scikit-learn's by its full name.
+        A key of `MODELS`, or the full name of a classifier of scikit-learn.
     settings : sequence of str
         Parameters as ``name=value``.
     seed : int
-        Its random_state, where it has one.
+        The `random_state` of the estimator, if it has this parameter.
 
     Returns
     -------
     estimator
-        Not fitted.
+        The unfitted estimator.
 
     Examples
     --------
@@ -207,8 +210,8 @@ def make_inner(name: str, settings: Sequence[str] = (), *, seed: int = 0) -> Any
         make = getattr(import_module(module), own)
     except (ImportError, AttributeError):
         raise ValueError(
-            f"estimator is {name!r}, which scikit-learn has not. Give a classifier's full name, "
-            "e.g. sklearn.ensemble.RandomForestClassifier."
+            f"estimator must be the name of a model or a class of scikit-learn, got {name!r}. Use "
+            "the full name of a class, e.g. sklearn.ensemble.RandomForestClassifier."
         ) from None
     known = inspect.signature(make).parameters
     shared = {"random_state": seed} if "random_state" in known else {}
