@@ -1,4 +1,4 @@
-"""Open pages in Chromium. If it is not installed, tests are skipped; nothing is downloaded."""
+"""Fixtures to open pages in Chromium; tests are skipped if it is not installed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def browser():
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = chromium()
     if path is None:
-        pytest.skip("no Chromium: install it, or name it in RAMIFY_CHROMIUM")
+        pytest.skip("Chromium not found: install it, or set RAMIFY_CHROMIUM to its path")
     with sync_api.sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield opened
@@ -30,14 +30,14 @@ def browser():
 
 @pytest.fixture
 def show(browser):
-    """Open a page; check at the end that there were no errors and no requests."""
-    complaints, asked, opened = [], [], []
+    """Open a page; check after the test that there were no errors and no network requests."""
+    errors, requested, opened = [], [], []
 
     def show_(path, **settings):
         page = browser.new_page(**{"viewport": {"width": 1200, "height": 800}, **settings})
-        page.on("console", lambda m: complaints.append(m.text) if m.type != "log" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda m: errors.append(m.text) if m.type != "log" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("request", lambda request: requested.append(request.url))
         page.goto(path.resolve().as_uri())
         page.wait_for_function("window.app")
         opened.append(page)
@@ -46,5 +46,5 @@ def show(browser):
     yield show_
     for page in opened:
         page.close()
-    assert complaints == []
-    assert all(url.startswith(("file:", "data:")) for url in asked)
+    assert errors == []
+    assert all(url.startswith(("file:", "data:")) for url in requested)

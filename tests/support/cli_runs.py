@@ -1,4 +1,4 @@
-"""Run commands in the process of the tests."""
+"""Run commands of the command line in the test process."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The hand-sized cases of the CLUS results: their data and settings, ready for a learner.
+"""Data and settings of the small cases of the CLUS results.
 
-The small ARFF reader here is independent of ramify.io on purpose.
+The ARFF reader in this module is independent of ramify.io on purpose.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from tests.reference import trees as reference
 from tests.support import clus_oracle
 from tests.support.clus_trees import TreeNode, TreeTest
 
-# Label -> its parents; () for a label below the root.
+# Parents of each label; () for top-level labels.
 Parents = dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Attribute:
     name: str
-    values: tuple[str, ...] = ()  # of a nominal attribute, in CLUS's order
-    paths: tuple[str, ...] = ()  # of a hierarchical one, as the header lists them
+    values: tuple[str, ...] = ()  # nominal attributes: the values in CLUS's order
+    paths: tuple[str, ...] = ()  # hierarchical attributes: the paths in the order of the header
 
 
 @dataclass(frozen=True)
 class Table:
-    """An ARFF file: cells as text (None is missing), a weight for each row."""
+    """An ARFF file: cells as text (None is missing) and the weights of the rows."""
 
     attributes: tuple[Attribute, ...]
     rows: list[list[str | None]]
@@ -76,7 +76,7 @@ def _read_row(line: str, n_attributes: int) -> list[str | None]:
 
 
 def tree_parents(paths: Iterable[str], separator: str) -> Parents:
-    """Return the labels of a tree hierarchy: every prefix of every path; "0" ends a path."""
+    """Return the labels of a tree, all prefixes of all paths, with parents; "0" ends a path."""
     parents: Parents = {}
     for path in paths:
         steps = tree_label(path, separator).split(separator)
@@ -92,7 +92,7 @@ def tree_label(path: str, separator: str) -> str:
 
 
 def dag_parents(pairs: Iterable[str]) -> Parents:
-    """Return the labels of a DAG whose header lists parent/child pairs."""
+    """Return the labels of a DAG with their parents, from parent/child pairs of the header."""
     parents: Parents = {}
     for pair in pairs:
         above, below = pair.split("/")
@@ -103,9 +103,9 @@ def dag_parents(pairs: Iterable[str]) -> Parents:
 
 
 def clus_order(parents: Mapping[str, Sequence[str]], separator: str | None = None) -> list[str]:
-    """Number the labels as CLUS does: depth first, a label where it is met first.
+    """Order labels as CLUS does: depth first, each label at its first occurrence.
 
-    Siblings are compared by their own name (the last step of a path, if there is a `separator`).
+    Siblings are compared by name; with a `separator`, by the last step of their path.
 
     >>> clus_order({"b": (), "a": (), "y": ("b",), "x": ("b", "a")})
     ['a', 'x', 'b', 'y']
@@ -136,7 +136,7 @@ def clus_order(parents: Mapping[str, Sequence[str]], separator: str | None = Non
 
 
 def clus_weights(order: Sequence[str], parents: Parents, kind: str, w0: float) -> np.ndarray:
-    """Weigh labels as CLUS does: labels below the root weigh 1."""
+    """Return the label weights of CLUS; top-level labels have weight 1."""
     combine = {
         "ExpSumParentWeight": sum,
         "ExpAvgParentWeight": lambda weights: sum(weights) / len(weights),
@@ -158,7 +158,7 @@ def clus_weights(order: Sequence[str], parents: Parents, kind: str, w0: float) -
 
 @dataclass(frozen=True)
 class Data:
-    """Rows for a learner; X holds codes of nominal attributes in CLUS's order, NaN is missing."""
+    """Rows for a learner; X has codes of nominal attributes in CLUS's order, NaN is missing."""
 
     attributes: tuple[Attribute, ...]
     X: np.ndarray
@@ -180,7 +180,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Case:
-    """One settings file of the results, e.g. ``Case("t01_tree_numeric", "run_minw5")``."""
+    """One settings file of the CLUS results, e.g. ``Case("t01_tree_numeric", "run_minw5")``."""
 
     folder: str
     run: str
@@ -231,7 +231,7 @@ class Case:
 
     @cached_property
     def labels(self) -> list[str]:
-        """Labels in CLUS's order; of nominal targets "y" if yes/no, otherwise "y=value"."""
+        """Labels in CLUS's order; for nominal targets, "y" if binary, otherwise "y=value"."""
         if self.is_hierarchical:
             return clus_order(self.parents, self.separator)
         labels = []
@@ -244,7 +244,7 @@ class Case:
 
     @property
     def label_groups(self) -> list[list[int]]:
-        """Columns of Y that belong to one target."""
+        """Columns of Y of each target."""
         names = [label.split("=")[0] for label in self.labels]
         return [[i for i, n in enumerate(names) if n == name] for name in dict.fromkeys(names)]
 
@@ -258,7 +258,7 @@ class Case:
 
     @cached_property
     def train(self) -> Data:
-        """The rows the final tree is grown on: a prune set is added to the training set."""
+        """The rows that the final tree is grown on: the training set and the prune set, if any."""
         data = self.encode(self.table)
         if self.option("Data", "PruneSet"):
             return data + self.encode(read_table(self.path(".s").with_name("valid.arff")))
@@ -286,7 +286,7 @@ class Case:
         return [label in held for label in self.labels]
 
     def _closed(self, cell: str | None) -> set[str]:
-        """Return a label set with all ancestors; "?" and "n" are the empty set."""
+        """Return a label set with all ancestors; "?" and "n" stand for the empty set."""
         waiting = [] if cell in (None, "n") else str(cell).split("@")
         if self.separator:
             waiting = [tree_label(path, self.separator) for path in waiting]
@@ -299,8 +299,8 @@ class Case:
         return held
 
     def reference_settings(self) -> reference.Settings:
-        """Translate the settings file for `reference.grow`."""
-        f_test = clus_oracle.read_summary(self.path(".out"))["f_test"]  # chosen, if a list
+        """Return the settings file as settings of `reference.grow`."""
+        f_test = clus_oracle.read_summary(self.path(".out"))["f_test"]  # the chosen one of a list
         heuristic = self.option("Tree", "Heuristic", "Default")
         nominal = {"GainRatio": "gain_ratio", "VarianceReduction": "gini"}.get(
             heuristic, "entropy"
@@ -326,13 +326,13 @@ def _number(cell: str | None, attribute: Attribute) -> float:
 
 
 def all_cases() -> list[Case]:
-    """List the cases; empty where the results are absent."""
+    """Return all cases; empty if the results are not available."""
     files = sorted(clus_oracle.TINY.glob("*/run*.s"))
     return [Case(file.parent.name, file.stem) for file in files]
 
 
 def single_tree_cases() -> list[Case]:
-    """List the cases that grow one classification tree."""
+    """Return the cases that grow a single classification tree."""
     return [
         case
         for case in all_cases()
@@ -341,7 +341,7 @@ def single_tree_cases() -> list[Case]:
 
 
 def printed_form(node: reference.Node, case: Case) -> TreeNode:
-    """Turn a tree of the reference into the form in which CLUS's are read."""
+    """Convert a tree of the reference implementation to the form of parsed CLUS trees."""
     if node.is_leaf:
         return _printed_leaf(node, case)
     attribute = case.train.attributes[node.test.column]

@@ -1,4 +1,4 @@
-"""The real data sets of the CLUS results, as CLUS saw them."""
+"""The real data sets of the CLUS results, in the form in which CLUS used them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ramify.io import read_arff, read_mulan
 from tests.support.clus_cases import clus_order
 
 DATA = Path(os.environ["RAMIFY_DATA"]) if os.environ.get("RAMIFY_DATA") else None
-requires_data = pytest.mark.skipif(DATA is None, reason="RAMIFY_DATA names no folder of data sets")
+requires_data = pytest.mark.skipif(DATA is None, reason="RAMIFY_DATA is not set")
 
-# Their names in the results, our folder, and the splits that make up training and test set.
+# Name in the results: folder in RAMIFY_DATA, splits of the training set, splits of the test set.
 _HIERARCHICAL = {
     "Enron_corr": ("enron_hmc", ["trainvalid"], ["test"]),
     "ImCLEF07A": ("imclef07a", ["train"], ["test"]),
@@ -33,7 +33,7 @@ _FLAT = {"emotions": "emotions", "medical": "medical", "enron": "enron_mulan"}
 
 @dataclass(frozen=True)
 class RealData:
-    """Training and test rows; `order` lists our label numbers in CLUS's order."""
+    """Training and test rows; `order` has the positions of our labels in CLUS's order."""
 
     X_train: Any
     Y_train: sparse.csr_array
@@ -80,7 +80,7 @@ def load(name: str) -> RealData:
 
 
 def _flat(base: str, *, by_path: bool) -> RealData:
-    """Load a flat set; features are named f1, f2, … and labels L1, L2, … as in the results."""
+    """Load a flat data set, with features f1, f2, … and labels L1, L2, … as in the results."""
     if base == "wq":
         (X_train, Y_train), (X_test, Y_test) = _water_quality()
     else:
@@ -108,14 +108,14 @@ def _mulan(folder: str, split: str) -> tuple[pd.DataFrame, Any]:
     for k, name in enumerate(table.feature_names):
         column = X[:, k]
         if name in table.categories:
-            # Declared {0,1}: a nominal attribute for CLUS.
+            # Attributes declared as {0,1} are nominal in CLUS.
             column = pd.Categorical.from_codes(column.astype(int), categories=["0", "1"])
         columns[f"f{k + 1}"] = column
     return pd.DataFrame(columns), table.y[:, _file_order(folder, split, table.hierarchy)]
 
 
 def _file_order(folder: str, split: str, hierarchy: Hierarchy) -> list[int]:
-    """Return the labels in the order of the ARFF header; the XML file has its own."""
+    """Return label positions in the order of the ARFF header, which differs from the XML file."""
     with gzip.open(DATA / folder / f"{folder}.{split}.arff.gz", "rt") as lines:
         names = [line.split()[1] for line in lines if line.lower().startswith("@attribute")]
     return [hierarchy.index(name) for name in names if name in set(hierarchy.labels)]

@@ -1,4 +1,4 @@
-"""Read the figures and vectors of CLUS's runs that the measures are judged by."""
+"""Read the predictions of CLUS runs and the measures that CLUS computed from them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Run:
         return read_predictions(self.out.with_name(self.out.stem + ENDINGS[self.part]), model)
 
     def evaluated(self, labels: tuple[str, ...]) -> list[int]:
-        """Columns of the labels that the run's settings ask for."""
+        """Columns of the labels that the settings of the run evaluate."""
         settings = read_settings(self.out.with_suffix(".s"))
         chosen = settings.get("Hierarchical", {}).get("EvalClasses")
         if chosen is None:
@@ -42,12 +42,12 @@ class Run:
         return [labels.index(name) for name in names]
 
     def hierarchical(self) -> dict[str, float]:
-        """Return the figures with full precision, of the tree or the forest."""
+        """Return the hierarchical measures of the tree or the forest, with full precision."""
         figures = read_measures(self.out)[self.part]
         return figures.get("Original") or figures["Forest with 3 trees"]
 
     def multilabel(self) -> dict[str, float]:
-        """Return the multi-label list of a hierarchical run; the file groups it by model."""
+        """Return the multilabel measures of a hierarchical run, which the file groups by model."""
         lines = self._lines()
         found: dict[str, float] = {}
         model = ""
@@ -59,7 +59,7 @@ class Run:
         return found
 
     def flat_multilabel(self, model: str) -> dict[str, float]:
-        """Return the measures of a flat multi-label run; the file groups them by measure."""
+        """Return the measures of a flat multilabel run, which the file groups by measure."""
         found: dict[str, float] = {}
         measure = ""
         for line in self._lines():

@@ -1,4 +1,4 @@
-"""Our classifiers with the settings of CLUS's runs, on hand-sized cases and real data sets."""
+"""Classifiers of ramify with the settings of CLUS runs, for small cases and real data sets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def hierarchy_of(case: Case) -> Hierarchy:
 
 
 def label_matrix(case: Case, Y: np.ndarray, hierarchy: Hierarchy) -> np.ndarray:
-    """Put the columns of a case into the order of the hierarchy."""
+    """Return the label matrix of a case with columns in the order of the hierarchy."""
     return Y[:, [case.labels.index(label) for label in hierarchy.labels]].astype(int)
 
 

@@ -1,8 +1,8 @@
-"""Read what CLUS wrote: settings, printed trees, predictions, hierarchies and measures.
+"""Read the output files of CLUS: settings, printed trees, predictions, hierarchies and measures.
 
-The files lie in ``shared/reference/clus-oracle`` beside the repository (or where the environment
-variable RAMIFY_CLUS_ORACLE points); tests that need them carry the mark `requires_oracle`.
-Nothing here imports ramify: these readers judge it.
+The files are in ``shared/reference/clus-oracle`` beside the repository, or in the folder given by
+the environment variable RAMIFY_CLUS_ORACLE. Tests that need them have the mark `requires_oracle`.
+This module does not import ramify, so that its results are independent of the code under test.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ ORACLE = Path(os.environ.get("RAMIFY_CLUS_ORACLE", _BESIDE))
 TINY = ORACLE / "tiny"
 TREES = ORACLE / "trees"
 
-requires_oracle = pytest.mark.skipif(not ORACLE.is_dir(), reason="no CLUS results beside the repo")
+requires_oracle = pytest.mark.skipif(not ORACLE.is_dir(), reason="CLUS results not found")
 
 Settings = dict[str, dict[str, str]]
 
 
 def read_settings(path: Path) -> Settings:
-    """Read a settings file: section -> option -> value, all of them strings."""
+    """Read a settings file as strings by section and option."""
     settings: Settings = {}
     section: dict[str, str] = {}
     for line in path.read_text().splitlines():
@@ -66,7 +66,7 @@ _MEASURES = {
 
 
 def read_measures(path: Path) -> dict[str, dict[str, dict[str, float]]]:
-    """Read the hierarchical measures of an .out file: "train" or "test" -> model -> measure."""
+    """Read the hierarchical measures of an .out file by part ("train", "test") and model."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     part, model = "", ""
     listed = False
@@ -84,7 +84,7 @@ def read_measures(path: Path) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def read_summary(path: Path) -> dict[str, float]:
-    """Read the figures of an .out file's statistics: F-test level, seconds, size of the tree."""
+    """Read the statistics of an .out file: level of the F-test, seconds, size of the tree."""
     text = path.read_text()
     found: dict[str, float] = {}
     for name, pattern in {
@@ -101,7 +101,7 @@ def read_summary(path: Path) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Predictions:
-    """The rows of a .pred.arff file: truth and scores, a column for each label."""
+    """The rows of a .pred.arff file: true labels and scores, one column per label."""
 
     labels: tuple[str, ...]
     truth: np.ndarray
@@ -110,9 +110,9 @@ class Predictions:
 
 
 def read_predictions(path: Path, model: str | None = None) -> Predictions:
-    """Read the predicted vectors of a model (default: the first one in the file).
+    """Read the predictions of a model, by default of the first one in the file.
 
-    Labels are those of the hierarchy; of nominal targets "y" if yes/no, otherwise "y=value".
+    Labels are those of the hierarchy; for nominal targets, "y" if binary, otherwise "y=value".
     """
     header, data = re.split(r"^@DATA\n", path.read_text(), flags=re.MULTILINE)
     attributes = dict(re.findall(r"^@ATTRIBUTE (.*?)  +(\S+)$", header, flags=re.MULTILINE))
@@ -142,7 +142,7 @@ def read_predictions(path: Path, model: str | None = None) -> Predictions:
 def read_hierarchy(path: Path, *, is_tree: bool) -> dict[str, float]:
     """Read the labels of a .hierarchy file in CLUS's order, with their training counts.
 
-    In a tree a label is named by its path, in a DAG by its name, where it is met first.
+    Labels are named by their path in a tree, and by their name in a DAG.
     """
     counts: dict[str, float] = {}
     path_names: list[str] = []
@@ -157,7 +157,7 @@ def read_hierarchy(path: Path, *, is_tree: bool) -> dict[str, float]:
 
 
 def read_results() -> list[dict[str, Any]]:
-    """Read the records of results.json; none where the results are absent."""
+    """Read the records of results.json; empty if the results are not available."""
     if not ORACLE.is_dir():
         return []
     records: list[dict[str, Any]] = json.loads((ORACLE / "results.json").read_text())

@@ -1,4 +1,4 @@
-"""Decision trees as CLUS prints them, in a neutral form in which trees are compared."""
+"""Parse decision trees printed by CLUS into a neutral form, and compare trees in this form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class TreeTest:
-    """A printed test: `attribute > threshold`, `attribute in values`, or a branch per value."""
+    """A test: `attribute > threshold`, `attribute in values`, or one branch per value."""
 
     attribute: str
     kind: str  # "numeric", "subset", "nary"
@@ -22,7 +22,7 @@ class TreeTest:
 
 @dataclass
 class TreeNode:
-    """A node of a tree in the form in which trees of any origin are compared.
+    """A node of a tree in the neutral form.
 
     A leaf has a weight and either `value`, the vector of label proportions, or `predicted` with
     the weight of each predicted value in `counts` (nominal targets).
@@ -40,7 +40,7 @@ class TreeNode:
         return self.test is None
 
     def walk(self) -> Iterator[TreeNode]:
-        """Yield the nodes depth first; iterative, printed trees can be deep."""
+        """Yield the nodes depth first, without recursion because trees can be deep."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -54,7 +54,7 @@ _LABEL_SET_LEAF = re.compile(r"^(.*) \[(\S+)\]$")
 
 
 def parse_tree(text: str) -> TreeNode:
-    """Read a printed tree.
+    """Parse a printed tree.
 
     >>> tree = parse_tree("x > 0.5\\n+--yes: [1,0]: 2\\n+--no:  [0,2.500000E-1]: 4")
     >>> tree.test.attribute, tree.test.threshold, tree.branches[1].value
@@ -63,7 +63,7 @@ def parse_tree(text: str) -> TreeNode:
     first, *lines = (line for line in text.splitlines() if line.strip())
     root = latest = _parse_content(first)
     names: dict[int, list[str]] = {}
-    open_nodes: list[tuple[int, TreeNode]] = []  # with the column in which its branches start
+    open_nodes: list[tuple[int, TreeNode]] = []  # (column in which the branches start, node)
     for line in lines:
         match = _BRANCH.match(line)
         if match is None:
@@ -83,7 +83,7 @@ def parse_tree(text: str) -> TreeNode:
 
 
 def _settle(node: TreeNode, branch_names: list[str]) -> None:
-    """Give an n-ary test the values of its branches; no test comes without branches."""
+    """Set the values of an n-ary test, and raise an error if a test has no branches."""
     if node.test is not None and node.test.kind == "nary":
         node.test = TreeTest(node.test.attribute, "nary", values=tuple(branch_names))
     if node.test is not None and len(node.branches) < 2:
@@ -118,17 +118,17 @@ def _parse_test(content: str) -> TreeTest:
 
 
 def parse_models(text: str) -> list[TreeNode]:
-    """Read one printed tree, or all trees of a forest, each headed `Model i:`."""
+    """Parse one printed tree, or all trees of a forest, each with the heading `Model i:`."""
     pieces = re.split(r"^Model \d+: *$", text, flags=re.MULTILINE)
     return [parse_tree(piece) for piece in pieces if piece.strip()]
 
 
-# CLUS prints six decimals of the mantissa.
+# CLUS prints six decimals of the mantissa: the largest relative rounding error.
 PRINTED = 5.1e-7
 
 
 def differences(expected: TreeNode, actual: TreeNode, where: str = "root") -> list[str]:
-    """Say how two trees differ: tests, then leaf vectors and weights, to the printed digits."""
+    """List the differences of two trees in tests, leaf vectors and weights, up to rounding."""
     found = []
     stack = [(where, expected, actual)]
     while stack:

@@ -1,4 +1,4 @@
-"""Trees of the engine in the forms in which CLUS's and the reference's trees are compared."""
+"""Convert trees of the engine to the forms in which trees are compared."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLAIN = (
 
 
 def plain_arrays(tree: Tree) -> dict[str, NDArray[Any]]:
-    """Return copies of a tree's arrays, which pickles and files held before trees were packed."""
+    """Return copies of a tree's arrays, as stored in files before trees were packed."""
     return {name: getattr(tree, name).copy() for name in PLAIN}
 
 
@@ -63,7 +63,7 @@ def as_printed(
     multilabel: bool = False,
     nary: bool = False,
 ) -> TreeNode:
-    """Turn a tree into the form in which CLUS's are read; `order`: CLUS's order of our labels."""
+    """Convert a tree to the form of parsed CLUS trees; `order` has our labels in CLUS's order."""
     nodes = []
     for i in range(len(tree.feature)):
         if tree.feature[i] >= 0:

@@ -1,4 +1,4 @@
-"""Every public estimator, ready for tests that hold for all: quick settings, expected failures."""
+"""All public estimators with fast settings, and the scikit-learn checks that they fail."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator, is_classifier
 
 import ramify
 
-# Ways to make an estimator quick, applied where it has the parameter.
+# Settings that make an estimator fast, used if it has the parameter.
 QUICK = {"n_estimators": 5, "random_state": 0}
 
-# Parameters without which a class cannot be built or learns nothing.
+# Parameters that a class requires, or without which it learns nothing or too slowly.
 REQUIRED: dict[str, dict[str, Any]] = {
     "CalibratedHierarchicalClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
     "LevelPowerset": {"estimator": ramify.PCTClassifier(random_state=0)},
@@ -26,15 +26,15 @@ REQUIRED: dict[str, dict[str, Any]] = {
 }
 
 _OPEN_INTERVAL = (
-    "scikit-learn asks for probabilities strictly between 0 and 1; a pure leaf's are 0 and 1"
+    "scikit-learn requires probabilities strictly between 0 and 1; pure leaves predict 0 and 1"
 )
 _BOOTSTRAP = (
-    "bootstrap draws rows, not weights: a row of weight 2 and a row that is there twice are "
+    "bootstrap samples draw rows, not weights: a row of weight 2 and a row that occurs twice are "
     "drawn differently"
 )
-_TWO_ROWS = "a leaf needs two rows, and a row of weight 2 is one"
+_TWO_ROWS = "a leaf needs two rows, and a row of weight 2 is one row"
 _WEIGHTED_LABELS = {
-    "check_class_weight_classifiers": "class_weight weighs labels in the choice of tests; leaves "
+    "check_class_weight_classifiers": "class_weight changes the choice of tests only; leaves "
     "still predict shares of rows"
 }
 _PURE_LEAVES = {"check_classifiers_multilabel_output_format_predict_proba": _OPEN_INTERVAL}
@@ -43,7 +43,7 @@ _SAMPLED = {
     "check_sample_weight_equivalence_on_sparse_data": _BOOTSTRAP,
 }
 
-# What fails of scikit-learn's checks, and why.
+# Checks of scikit-learn that an estimator fails, and the reasons.
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "PCTClassifier": _PURE_LEAVES | _WEIGHTED_LABELS,
     "LevelPowerset": _PURE_LEAVES,
@@ -69,7 +69,7 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     },
     "MLkNN": {"check_classifiers_train": "labels are independent: classes do not sum to 1"},
     "SiblingLassoClassifier": {
-        "check_classifiers_train": "a model for each class: classes do not sum to 1",
+        "check_classifiers_train": "one model per class: classes do not sum to 1",
     },
     "HierarchicalBaggingClassifier": _PURE_LEAVES
     | _SAMPLED
@@ -89,12 +89,12 @@ def public_classifiers() -> list[type]:
 
 
 def make(cls: type, **settings: Any) -> Any:
-    """Build an estimator that fits small data in no time."""
+    """Make an estimator with fast settings."""
     names = inspect.signature(cls).parameters
     quick = {name: value for name, value in QUICK.items() if name in names}
     return cls(**{**quick, **REQUIRED.get(cls.__name__, {}), **settings})
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
-    """Return the checks that an estimator fails for a reason, by name."""
+    """Return the checks that an estimator is expected to fail, with reasons."""
     return EXPECTED_FAILURES.get(type(estimator).__name__, {})

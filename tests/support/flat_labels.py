@@ -6,7 +6,7 @@ import numpy as np
 
 
 def make_flat(seed: int, n_rows: int = 40, n_labels: int = 5) -> tuple[np.ndarray, ...]:
-    """Return X, related labels and new rows."""
+    """Return X, a label matrix with dependent labels, and new rows."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(n_rows, 4))
     noise = random.normal(scale=0.5, size=(n_rows, n_labels))

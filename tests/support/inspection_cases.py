@@ -1,4 +1,4 @@
-"""Models to inspect: random data of all kinds, and the animals."""
+"""Models for the tests of inspection: on random data and on the animals data set."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def animal_forest() -> PCTForestClassifier:
 
 
 def rows(rng: np.random.Generator, n: int, missing: float) -> np.ndarray:
-    """Two numeric columns, one column with few values, and a nominal column with four codes."""
+    """Return two numeric columns, one with few distinct values and one nominal column."""
     X = np.column_stack(
         [rng.normal(size=n), rng.integers(0, 3, n), rng.random(n), rng.integers(0, 4, n)]
     ).astype(float)

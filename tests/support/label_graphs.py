@@ -1,4 +1,4 @@
-"""Random label graphs, and scores of their labels, for property tests."""
+"""Random label graphs and scores for property tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATHS = st.lists(st.lists(SEGMENT, min_size=1, max_size=4).map("/".join), min_si
 
 @st.composite
 def label_graphs(draw, max_labels=12):
-    """Edges of a random DAG (a tree when `one`): parents always have a smaller number."""
+    """Draw the parents of each label of a random tree or DAG; parents have smaller numbers."""
     n = draw(st.integers(1, max_labels))
     one = draw(st.booleans())
     parents = {}
@@ -47,7 +47,7 @@ def edges(hierarchy):
 @st.composite
 def graphs_and_scores(draw, n_rows=3):
     hierarchy = build(draw(label_graphs()))
-    # Few distinct values make ties, which is where pooling goes wrong.
+    # Few distinct values give ties, which are the difficult case for pooling.
     cells = st.one_of(st.floats(0, 1), st.integers(0, 4).map(lambda k: k / 4))
     scores = draw(hnp.arrays(np.float64, (n_rows, hierarchy.n_labels), elements=cells))
     return hierarchy, scores

@@ -1,4 +1,4 @@
-"""Random problems for the measures, in different layouts."""
+"""Random problems for the tests of measures, and layouts of label matrices."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def problems(draw: st.DrawFn, *, min_rows: int = 1) -> Problem:
     shape = (n_rows, hierarchy.n_labels)
     density = rng.choice([0.0, 0.1, 0.3, 0.7], size=(2, shape[1]))
     truth, predicted = ((rng.random(shape) < d).astype(int) for d in density)
-    # Few distinct values, some exactly 0, some negative: ties everywhere.
+    # Few distinct values give many ties; some are exactly 0, some negative.
     values = rng.choice([0.0, 0.1, 0.25, 0.5, 0.75, 1.0, -1.0, rng.random()], size=shape)
     return Problem(
         hierarchy,

@@ -30,7 +30,7 @@ def flip_bits(rng: random.Random, data: bytes) -> bytes:
 
 
 def overwrite(rng: random.Random, data: bytes) -> bytes:
-    """Write random bytes, or zeros, over a piece."""
+    """Overwrite a piece with random bytes or zeros."""
     start, stop = _piece(rng, data)
     filler = rng.randbytes(stop - start) if rng.random() < 0.5 else bytes(stop - start)
     return data[:start] + filler + data[stop:]
@@ -42,7 +42,7 @@ def truncate(rng: random.Random, data: bytes) -> bytes:
 
 
 def cut_out(rng: random.Random, data: bytes) -> bytes:
-    """Leave out a piece."""
+    """Remove a piece."""
     start, stop = _piece(rng, data)
     return data[:start] + data[stop:]
 
@@ -54,19 +54,19 @@ def repeat(rng: random.Random, data: bytes) -> bytes:
 
 
 def swap_pieces(rng: random.Random, data: bytes) -> bytes:
-    """Exchange two halves of a piece."""
+    """Swap two parts of a piece."""
     start, stop = _piece(rng, data)
     middle = rng.randint(start, stop)
     return data[:start] + data[middle:stop] + data[start:middle] + data[stop:]
 
 
 def append(rng: random.Random, data: bytes) -> bytes:
-    """Add something to the end."""
+    """Append random bytes."""
     return data + rng.randbytes(rng.randint(1, 200))
 
 
 def swap_members(rng: random.Random, data: bytes) -> bytes:
-    """Exchange the content of two members, and leave the manifest as it is."""
+    """Swap the contents of two members without changing the manifest."""
     members = unpack(data)
     first, second = rng.sample(sorted(members), 2)
     members[first], members[second] = members[second], members[first]
@@ -74,14 +74,14 @@ def swap_members(rng: random.Random, data: bytes) -> bytes:
 
 
 def drop_member(rng: random.Random, data: bytes) -> bytes:
-    """Leave a member out."""
+    """Remove a member."""
     members = unpack(data)
     del members[rng.choice(sorted(members))]
     return pack(members, data)
 
 
 def rename_member(rng: random.Random, data: bytes) -> bytes:
-    """Give a member another name."""
+    """Rename a member."""
     members = unpack(data)
     name = rng.choice(sorted(members))
     members[name[:-1] if rng.random() < 0.5 else f"../{name}"] = members.pop(name)
@@ -109,21 +109,21 @@ _JSON_VALUES = (
 
 
 def forge_shape(rng: random.Random, data: bytes) -> bytes:
-    """Let an array claim another shape."""
+    """Declare a different shape of an array."""
     members, name = _with_array(rng, data)
     shape = ", ".join(str(rng.choice(_LENGTHS)) for _ in range(rng.randint(1, 3)))
     return forge(_with_header(members, name, "shape", f"({shape},)".encode()), data)
 
 
 def forge_type(rng: random.Random, data: bytes) -> bytes:
-    """Let an array claim another type of elements."""
+    """Declare a different data type of an array."""
     members, name = _with_array(rng, data)
     described = b"'" + rng.choice(_DESCRIPTIONS) + b"'"
     return forge(_with_header(members, name, "descr", described), data)
 
 
 def forge_header(rng: random.Random, data: bytes) -> bytes:
-    """Put a Python expression, or deep nesting, into an array's header."""
+    """Write a Python expression or deep nesting to the header of an array."""
     members, name = _with_array(rng, data)
     text = rng.choice([b"__import__('os').abort()", b"(" * 9000, b"{" * 300, b"1" * 9000])
     header = text.ljust(118) + b"\n"
@@ -132,7 +132,7 @@ def forge_header(rng: random.Random, data: bytes) -> bytes:
 
 
 def forge_numbers(rng: random.Random, data: bytes) -> bytes:
-    """Change numbers of an array."""
+    """Change some bytes of an array."""
     members, name = _with_array(rng, data)
     array = bytearray(members[name])
     for _ in range(rng.randint(1, 4)):
@@ -143,7 +143,7 @@ def forge_numbers(rng: random.Random, data: bytes) -> bytes:
 
 
 def forge_json(rng: random.Random, data: bytes) -> bytes:
-    """Replace, drop or add a value somewhere in the table of objects."""
+    """Replace, remove or add a random value in the table of objects."""
     members = unpack(data)
     document = json.loads(members[_MODEL])
     for _ in range(rng.randint(1, 2)):
@@ -154,7 +154,7 @@ def forge_json(rng: random.Random, data: bytes) -> bytes:
 
 
 def forge_wrapped(rng: random.Random, data: bytes) -> bytes:
-    """Damage what skops wrote, if anything: its bytes, its arrays or its description."""
+    """Damage the member written by skops, if there is one: its bytes, arrays or schema."""
     members = unpack(data)
     if _WRAPPED not in members:
         return forge_json(rng, data)
@@ -175,7 +175,7 @@ def forge_wrapped(rng: random.Random, data: bytes) -> bytes:
 
 
 def forge_depth(rng: random.Random, data: bytes) -> bytes:
-    """Nest JSON deeper than any stack."""
+    """Nest JSON more deeply than a parser's stack allows."""
     members = unpack(data)
     depth = rng.choice([900, 5_000, 200_000])
     members[_MODEL] = rng.choice([b"[" * depth + b"]" * depth, b'{"a":' * depth])
@@ -183,7 +183,7 @@ def forge_depth(rng: random.Random, data: bytes) -> bytes:
 
 
 def forge_version(rng: random.Random, data: bytes) -> bytes:
-    """Claim another version or format."""
+    """Change the version, the format or another field of the manifest."""
     members = unpack(data)
     manifest = json.loads(members[_MANIFEST])
     key = rng.choice(["version", "format", "members", "ramify"])
@@ -193,17 +193,17 @@ def forge_version(rng: random.Random, data: bytes) -> bytes:
 
 
 def forge_sizes(rng: random.Random, data: bytes) -> bytes:
-    """Let the archive's list of members claim other sizes or places."""
+    """Change sizes or offsets in the central directory of the archive."""
     damaged = bytearray(data)
     entries = [at for at in range(len(data)) if data.startswith(b"PK\x01\x02", at)]
-    # The offsets of compressed size, size and place in an entry of the central directory.
+    # Positions of compressed size, size and offset in an entry of the central directory.
     at = rng.choice(entries) + rng.choice([20, 24, 42])
     damaged[at : at + 4] = struct.pack("<I", rng.choice([0, 1, 2**20, 2**31, 2**32 - 2]))
     return bytes(damaged)
 
 
 def bomb(rng: random.Random, data: bytes) -> bytes:
-    """Replace an array or the JSON by many zeros, which compress to almost nothing."""
+    """Append many equal bytes, which compress to almost nothing, to a member."""
     members = unpack(data)
     name = rng.choice(sorted(members))
     filler = b" " if name.endswith(".json") else b"\0"
@@ -219,7 +219,7 @@ def _with_array(rng: random.Random, data: bytes) -> tuple[Members, str]:
 def _with_header(members: Members, name: str, key: str, value: bytes) -> Members:
     array = members[name]
     start = 10 + int.from_bytes(array[8:10], "little")
-    fields = eval(array[10:start])  # of our own file
+    fields = eval(array[10:start])  # the file is trusted: the tests wrote it
     told = {name: repr(field).encode() for name, field in fields.items()} | {key: value}
     header = b"{%b, }" % b", ".join(b"'%b': %b" % (k.encode(), told[k]) for k in fields)
     header = header.ljust(117) + b"\n"
@@ -228,7 +228,7 @@ def _with_header(members: Members, name: str, key: str, value: bytes) -> Members
 
 
 def _change(rng: random.Random, document: Any) -> None:
-    """Walk down at random and change what is found."""
+    """Change a random value of a JSON document."""
     node = document
     while True:
         keys = list(node) if isinstance(node, dict) else list(range(len(node)))
@@ -258,7 +258,7 @@ def unpack(data: bytes) -> Members:
 
 
 def pack(members: Members, original: bytes, comment: bytes | None = None) -> bytes:
-    """Write members to an archive, with the original's comment."""
+    """Write members to an archive, with the comment of the original by default."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         with zipfile.ZipFile(io.BytesIO(original)) as before:
@@ -269,7 +269,7 @@ def pack(members: Members, original: bytes, comment: bytes | None = None) -> byt
 
 
 def forge(members: Members, original: bytes) -> bytes:
-    """Write changed members with valid checksums."""
+    """Write changed members to an archive with valid checksums."""
     manifest = json.loads(members[_MANIFEST].strip())
     for name in manifest["members"]:
         digest = hashlib.sha256(members[name]).hexdigest()

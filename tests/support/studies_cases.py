@@ -1,4 +1,4 @@
-"""Small studies, and stored results whose numbers never change."""
+"""Small studies, and stored results with fixed numbers."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ def small(**changes: Any) -> Study:
 
 
 def without_times(record: dict[str, Any]) -> dict[str, Any]:
-    """Return what must be the same at every run."""
+    """Return the part of a record that must not differ between runs."""
     return {name: value for name, value in record.items() if name not in (*TIMES, "started")}
 
 
 def stored(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return every finished cell in a folder, each read anew from its file."""
+    """Read the records of all finished cells in a folder."""
     paths = sorted((folder / "cells").glob("*.json"))
     return {path.stem: json.loads(path.read_text("utf-8")) for path in paths}
 
 
 def settled_results(folder: Path, **changes: Any) -> Path:
-    """Run a small study, then replace all its numbers by ones that depend on places alone."""
+    """Run a small study, and replace its numbers by values that depend only on the cells."""
     study = small(**changes)
     run_study(study, folder)
     facts = json.loads((folder / "study.json").read_text("utf-8"))

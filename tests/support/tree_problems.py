@@ -1,4 +1,4 @@
-"""Small problems for the engine and its slow twin, and the comparison of their trees."""
+"""Small problems for the engine and the reference implementation, and comparison of trees."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.engine_trees import PLAIN, branches, category_branches, value
 
 @dataclass
 class Problem:
-    """Features, labels and weights small enough for the reference."""
+    """Features, labels and weights, small enough for the reference implementation."""
 
     X: np.ndarray
     n_categories: np.ndarray
@@ -57,7 +57,7 @@ def column(rng: np.random.Generator, n: int, kind: str) -> tuple[np.ndarray, int
 
 @st.composite
 def problems(draw: st.DrawFn) -> Problem:
-    """Draw problems of every kind: missing, nominal, sparse, weighted, empty, duplicate rows."""
+    """Draw problems with missing, nominal and sparse features, weights and duplicate rows."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(1, 40))
     kinds = st.sampled_from(["normal", "ties", "sparse", "constant", "huge", "nominal"])
@@ -66,7 +66,7 @@ def problems(draw: st.DrawFn) -> Problem:
     X[rng.random(X.shape) < draw(st.sampled_from([0.0, 0.0, 0.2]))] = np.nan
     n_labels = draw(st.integers(1, 8))
     Y = rng.random((n, n_labels)) < rng.random(n_labels)
-    if draw(st.booleans()):  # labels that depend on the features, one below the other
+    if draw(st.booleans()):  # labels that depend on the features; the last is a child of the first
         Y[:, 0] |= np.nan_to_num(X[:, 0]) > 0
         Y[:, -1] &= Y[:, 0]
     if draw(st.booleans()) and n > 1:  # duplicate rows
@@ -95,7 +95,7 @@ growth = st.builds(
 )
 
 
-# Growth that the engine for one label supports.
+# Settings that the engine for one label supports.
 counted_growth = growth.map(
     lambda wanted: replace(
         wanted, criterion="gini" if wanted.criterion == "gini" else "variance", nary=False
@@ -121,7 +121,7 @@ def plan_of(wanted: Settings, **changes: Any) -> GrowthPlan:
 
 
 def assert_same(tree: _core.Tree, expected: Node, n_labels: int) -> None:
-    """Compare node by node: tests, thresholds, shares, weights, leaf vectors."""
+    """Compare two trees node by node: tests, thresholds, shares, weights and leaf vectors."""
     waiting = [(0, expected)]
     while waiting:
         i, node = waiting.pop()
@@ -160,13 +160,13 @@ def expected_tree(problem: Problem, wanted: Settings, **targets: Any) -> Node:
 
 
 def assert_equal_trees(a: _core.Tree, b: _core.Tree) -> None:
-    """Assert that two trees are the same bit for bit."""
+    """Check that two trees are equal bit for bit."""
     for name in PLAIN:
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
 
 
 def is_eligible(grow: Callable[[], _core.Tree]) -> bool:
-    """Return whether the engine that `grow` asks for supports its options and data."""
+    """Return whether the engine that `grow` requests supports its options and data."""
     try:
         grow()
     except ValueError as error:
@@ -179,7 +179,7 @@ def is_eligible(grow: Callable[[], _core.Tree]) -> bool:
 def make_columns(
     rng: np.random.Generator, n: int, n_values: int, n_columns: int = 6
 ) -> np.ndarray:
-    """Make columns with about `n_values` distinct values, some with zeros, one constant."""
+    """Return columns with about `n_values` distinct values, one of them with many zeros."""
     X = rng.normal(size=(n, n_columns))
     X = np.round(X * n_values / 6) if n_values < n else X
     X[:, 3] *= rng.random(n) < 0.4
