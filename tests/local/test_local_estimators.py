@@ -218,7 +218,7 @@ ERRORS = [
     (
         PerParentClassifier(estimator=LogisticRegression()),
         ValueError,
-        "estimator must support multilabel .*, got LogisticRegression. Use PerEdgeClassifier",
+        "estimator must support multi-label .*, got LogisticRegression. Use PerEdgeClassifier",
     ),
     (
         PerLevelClassifier(multilabel=False),

@@ -47,7 +47,7 @@ class Run:
         return figures.get("Original") or figures["Forest with 3 trees"]
 
     def multilabel(self) -> dict[str, float]:
-        """Return the multilabel measures of a hierarchical run, which the file groups by model."""
+        """Return the multi-label measures of a hierarchical run; the file groups them by model."""
         lines = self._lines()
         found: dict[str, float] = {}
         model = ""
@@ -59,7 +59,7 @@ class Run:
         return found
 
     def flat_multilabel(self, model: str) -> dict[str, float]:
-        """Return the measures of a flat multilabel run, which the file groups by measure."""
+        """Return the measures of a flat multi-label run; the file groups them by measure."""
         found: dict[str, float] = {}
         measure = ""
         for line in self._lines():

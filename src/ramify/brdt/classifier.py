@@ -43,7 +43,7 @@ class BRDTClassifier(LocalClassifier):
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     variant : {"pruned", "balanced"}
         Defaults of `balancing` and `prune_relations`. "pruned" uses all rows and prunes all trees
@@ -65,14 +65,14 @@ class BRDTClassifier(LocalClassifier):
         Share of rows to hold out for the choice of the tree of each group. No tree is grown on
         them. If None, trees are chosen on the training rows.
     categorical_features : array-like of bool, int or str, optional
-        Nominal features as a mask, positions or names, as in `PCTClassifier`.
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`.
     n_jobs : int, optional
-        Number of trees that are grown, or predict, in parallel; -1 uses all cores. The result does
-        not depend on it.
+        Number of trees that are grown, or predict, in parallel; -1 means all cores. The result
+        does not depend on it.
     random_state : int, RandomState instance or None
-        Used to draw balanced samples and held-out rows.
+        Controls the balanced samples and the held-out rows. Pass an int for reproducible results.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class BRDTClassifier(LocalClassifier):
     estimators_ : list
         The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 

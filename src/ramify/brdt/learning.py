@@ -45,7 +45,7 @@ class LearningPlan:
     n_jobs : int or None
         Number of workers.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
     """
 
     relations: PCTClassifier

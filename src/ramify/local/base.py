@@ -46,10 +46,10 @@ class LocalClassifier(HierarchicalClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training data; NaN is a missing value. Categorical and text columns of a data frame
-            are nominal. Estimators of other libraries get data frames unchanged.
+            Training rows. NaN marks missing values; string and categorical columns of a data
+            frame are nominal. Estimators of other libraries get data frames unchanged.
         y : array-like
-            Labels of the n rows, in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
             Sample weights.
 

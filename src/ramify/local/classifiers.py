@@ -50,19 +50,19 @@ class PerEdgeClassifier(LocalArchitecture):
         ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
         are used as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     categorical_features : array-like of bool, int or str, optional
-        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
-        classifiers of ramify.
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
+        used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
-        Used to draw a seed for each local model. If None, the `random_state` of `estimator` is
-        kept.
+        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
+        kept. Pass an int for reproducible results.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class PerEdgeClassifier(LocalArchitecture):
     estimators_ : list
         The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
@@ -143,22 +143,22 @@ class PerNodeClassifier(LocalArchitecture):
         ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
         are used as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     policy : {"siblings", "all", "less_inclusive", "inclusive", "exclusive", "less_exclusive", \
             "exclusive_siblings"}
         Which rows are positive and negative examples of a label; see Notes.
     categorical_features : array-like of bool, int or str, optional
-        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
-        classifiers of ramify.
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
+        used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
-        Used to draw a seed for each local model. If None, the `random_state` of `estimator` is
-        kept.
+        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
+        kept. Pass an int for reproducible results.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class PerNodeClassifier(LocalArchitecture):
     estimators_ : list
         The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
@@ -264,7 +264,7 @@ class PerParentClassifier(LocalArchitecture):
         ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
         are used as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     multilabel : bool, optional
         Whether a row may have several children of a parent. If True, the estimator must accept a
@@ -272,16 +272,16 @@ class PerParentClassifier(LocalArchitecture):
         "" for rows that end at the parent. If None, it is False if `y` has one label per row and
         True if `y` has label sets. Classifiers of ramify support both.
     categorical_features : array-like of bool, int or str, optional
-        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
-        classifiers of ramify.
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
+        used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
-        Used to draw a seed for each local model. If None, the `random_state` of `estimator` is
-        kept.
+        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
+        kept. Pass an int for reproducible results.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
 
     Attributes
     ----------
@@ -291,7 +291,7 @@ class PerParentClassifier(LocalArchitecture):
     estimators_ : list
         The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
@@ -356,7 +356,7 @@ class PerLevelClassifier(LocalArchitecture):
         ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
         are used as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     multilabel : bool, optional
         Whether a row may have several labels of a level. If True, the estimator must accept a
@@ -364,16 +364,16 @@ class PerLevelClassifier(LocalArchitecture):
         "" for rows that end above the level. If None, it is False if `y` has one label per row
         and True if `y` has label sets. Classifiers of ramify support both.
     categorical_features : array-like of bool, int or str, optional
-        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
-        classifiers of ramify.
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
+        used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
-        Used to draw a seed for each local model. If None, the `random_state` of `estimator` is
-        kept.
+        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
+        kept. Pass an int for reproducible results.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
 
     Attributes
     ----------
@@ -383,7 +383,7 @@ class PerLevelClassifier(LocalArchitecture):
     estimators_ : list
         The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
@@ -445,22 +445,22 @@ class FlatClassifier(LocalArchitecture):
         ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
         are used as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     labels : {"leaves", "all"}
         The labels to fit models for. With "all", the classifier is equivalent to
         `BinaryRelevance` and ``PerNodeClassifier(policy="all")``.
     categorical_features : array-like of bool, int or str, optional
-        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
-        classifiers of ramify.
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
+        used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
-        Used to draw a seed for each local model. If None, the `random_state` of `estimator` is
-        kept.
+        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
+        kept. Pass an int for reproducible results.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
 
     Attributes
     ----------
@@ -470,7 +470,7 @@ class FlatClassifier(LocalArchitecture):
     estimators_ : list
         The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 

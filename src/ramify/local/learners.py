@@ -61,7 +61,7 @@ class ForeignLearner(ModelLearner):
         question = Question.about(self._names(problem), exclusive=problem.exclusive)
         if question.answer == "indicator" and not takes_labels(self.estimator):
             raise ValueError(
-                "estimator must support multilabel targets, because rows may have several of the "
+                "estimator must support multi-label targets, because rows may have several of the "
                 f"labels below {problem.key!r}, got {type(self.estimator).__name__}. Use "
                 "PerEdgeClassifier, or wrap the estimator in "
                 "sklearn.multioutput.MultiOutputClassifier."

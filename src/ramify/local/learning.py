@@ -146,7 +146,7 @@ def learn_all(
     n_jobs : int, optional
         Number of workers.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
 
     Returns
     -------

@@ -45,29 +45,30 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
     estimator : estimator, optional
         A classifier of ramify. If None, `PerEdgeClassifier` is used.
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     n_estimators : int
         Number of members.
     max_samples : int or float, optional
-        Number of rows to draw for each member, or share of the rows if a float. If None, as many
-        as X has.
+        Number of rows to draw for each member, or this number as a fraction of all rows. None
+        draws as many rows as there are.
     categorical_features : array-like of bool, int or str, optional
-        Nominal features as a mask, positions or names, as in `PCTClassifier`.
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`.
     n_jobs : int, optional
-        Number of members that are fitted, or predict, in parallel; -1 uses all cores. The result
+        Number of members that are fitted, or predict, in parallel; -1 means all cores. The result
         does not depend on it.
     random_state : int, RandomState instance or None
-        Used to draw the bootstrap samples and a seed for each member.
+        Controls the bootstrap samples and the seeds of the members. Pass an int for reproducible
+        results.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
 
     Attributes
     ----------
     estimators_ : list of estimators
         The fitted members.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
@@ -141,9 +142,9 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training data in a form that the members accept.
+            Training rows in a form that the members accept.
         y : array-like
-            Labels of the n rows, in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
             Sample weights.
 

@@ -83,7 +83,7 @@ class WrappingClassifier(HierarchicalClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Input rows, with the same features as in `fit`.
+            Rows with the same features as in `fit`.
 
         Returns
         -------
@@ -105,5 +105,5 @@ class WrappingClassifier(HierarchicalClassifier):
             or self.format_.hierarchy != self.hierarchy_
             or not hasattr(self.estimator_, "predict_proba")
         ):
-            raise ValueError("hierarchy_, format_ and estimator_ are inconsistent")
+            raise ValueError("hierarchy_, format_ and estimator_ do not fit together")
         self.classes_ = self.format_.classes

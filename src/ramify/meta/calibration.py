@@ -43,10 +43,10 @@ class CalibratedHierarchicalClassifier(HeldOutClassifier):
         How to repair calibrated scores that are inconsistent with the hierarchy; see
         `ramify.decision.make_coherent`.
     n_jobs : int, optional
-        Number of folds that are fitted in parallel; -1 uses all cores. The result does not depend
+        Number of folds that are fitted in parallel; -1 means all cores. The result does not depend
         on it.
     random_state : int, RandomState instance or None
-        Used to draw the folds if `cv` is an integer.
+        Controls the folds if `cv` is an integer. Pass an int for reproducible results.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class CalibratedHierarchicalClassifier(HeldOutClassifier):
     estimator_ : classifier
         The classifier fitted on all rows.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
     n_features_in_ : int

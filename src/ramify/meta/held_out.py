@@ -50,9 +50,9 @@ class HeldOutClassifier(WrappingClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training data in a form that the estimator accepts.
+            Training rows in a form that the estimator accepts.
         y : array-like
-            Labels of the n rows, in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
             Sample weights, also passed to the estimator's `fit`.
         validation : tuple (X, y), optional

@@ -39,13 +39,13 @@ def make_leaf_classifier(
         trees only. "hbr", "clus_hmc" and "br" are `MetaLabeler` around a
         `SiblingLassoClassifier`, a `PCTClassifier`, and one linear model per leaf.
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     alpha : "cv" or float
         Parameter `alpha` of the linear models; see `SiblingLassoClassifier`.
     n_jobs : int, optional
-        Number of models that are fitted in parallel; -1 uses all cores. The result does not depend
-        on it.
+        Number of models that are fitted in parallel; -1 means all cores. The result does not
+        depend on it.
     random_state : int, RandomState instance or None
         The `random_state` of all models.
 

@@ -32,17 +32,17 @@ class LevelPowerset(WrappingClassifier):
         The classifier to fit at each node: any scikit-learn compatible multiclass classifier or
         one of ramify.
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat. In a DAG, the level of a label is the length of its longest path from the
         root.
     coherence : {"isotonic", "max", "min"}
         How to repair rounding errors in probabilities; see `ramify.decision.make_coherent`.
     n_jobs : int, optional
-        Number of classifiers that are fitted, or predict, in parallel; -1 uses all cores. The
+        Number of classifiers that are fitted, or predict, in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
-        Used to draw a seed for each classifier. If None, the `random_state` of `estimator` is
-        kept.
+        Controls the seeds of the classifiers. If None, the `random_state` of `estimator` is kept.
+        Pass an int for reproducible results.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class LevelPowerset(WrappingClassifier):
     sets_ : csr_array of shape (n_sets, n_labels)
         The label set of each node of the tree, including the labels of all levels above.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
@@ -93,9 +93,9 @@ class LevelPowerset(WrappingClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training data in a form that the estimator accepts.
+            Training rows in a form that the estimator accepts.
         y : array-like
-            Labels of the n rows, in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
             Sample weights.
 

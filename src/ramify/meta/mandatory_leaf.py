@@ -51,7 +51,7 @@ class MandatoryLeafClassifier(WrappingClassifier):
         How to repair scores that are inconsistent with the hierarchy; see
         `ramify.decision.make_coherent`.
     n_jobs : int, optional
-        Number of threads of the search, or of processes for integer programs; -1 uses all cores.
+        Number of threads of the search, or of processes for integer programs; -1 means all cores.
         The result does not depend on it.
 
     Attributes
@@ -61,7 +61,7 @@ class MandatoryLeafClassifier(WrappingClassifier):
     estimator_ : classifier
         The fitted classifier.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
     n_features_in_ : int
@@ -130,9 +130,9 @@ class MandatoryLeafClassifier(WrappingClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training data in a form that the estimator accepts.
+            Training rows in a form that the estimator accepts.
         y : array-like
-            Labels of the n rows, in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
             Sample weights for the estimator's `fit`. Rows of weight 0 are also ignored in
             `alpha_`.
@@ -159,7 +159,7 @@ class MandatoryLeafClassifier(WrappingClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Input rows, with the same features as in `fit`.
+            Rows with the same features as in `fit`.
         threshold : None
             Must be None, because label sets above a threshold need not end in leaves.
         k : int or array-like of shape (n,), optional

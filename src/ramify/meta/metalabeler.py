@@ -57,7 +57,7 @@ class MetaLabeler(WrappingClassifier):
     estimator_ : classifier
         The fitted classifier of labels.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
@@ -101,9 +101,9 @@ class MetaLabeler(WrappingClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training data in a form that both classifiers accept.
+            Training rows in a form that both classifiers accept.
         y : array-like
-            Labels of the n rows, in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
             Sample weights for both classifiers.
 
@@ -156,7 +156,7 @@ class MetaLabeler(WrappingClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Input rows, with the same features as in `fit`.
+            Rows with the same features as in `fit`.
 
         Returns
         -------

@@ -50,10 +50,10 @@ class TunedThresholdClassifier(HeldOutClassifier):
         How to repair scores that are inconsistent with the hierarchy; see
         `ramify.decision.make_coherent`.
     n_jobs : int, optional
-        Number of folds that are fitted in parallel; -1 uses all cores. The result does not depend
+        Number of folds that are fitted in parallel; -1 means all cores. The result does not depend
         on it.
     random_state : int, RandomState instance or None
-        Used to draw the folds if `cv` is an integer.
+        Controls the folds if `cv` is an integer. Pass an int for reproducible results.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class TunedThresholdClassifier(HeldOutClassifier):
     estimator_ : classifier
         The classifier fitted on all rows.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
     n_features_in_ : int
@@ -159,7 +159,7 @@ class TunedThresholdClassifier(HeldOutClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Input rows, with the same features as in `fit`.
+            Rows with the same features as in `fit`.
         threshold : float, array-like of shape (n_labels,) or dict of label to float, optional
             Thresholds to use instead of `thresholds_`. Must be None if y had one label per row in
             `fit`.

@@ -97,7 +97,7 @@ def fit_wrapped(
     estimator : classifier
         A classifier with `predict_proba`. A FrozenEstimator is not fitted again.
     X : array-like, sparse matrix or data frame
-        Training data in a form that the classifier accepts.
+        Training rows in a form that the classifier accepts.
     encoded : EncodedLabels
         The labels of all rows of X.
     weights : ndarray of shape (n,), optional

@@ -50,7 +50,7 @@ class SiblingLassoClassifier(ArrayClassifier):
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     alpha : "cv" or float
         Strength of the penalty, from 0 to 1, relative to the smallest one that drops all features
@@ -62,8 +62,9 @@ class SiblingLassoClassifier(ArrayClassifier):
     cv : int, splitter or iterable of (train, test)
         Number of random folds in each group, or how to split all rows. Used if `alpha` is "cv".
     categorical_features : array-like of bool, int or str, optional
-        Nominal features as a mask, positions or names, as in `PCTClassifier`. They are encoded as
-        columns of 0 and 1; missing numbers are replaced by the mean of the feature.
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`.
+        They are encoded as columns of 0 and 1; missing numbers are replaced by the mean of the
+        feature.
     tol : float
         Tolerance: the solver stops when the duality gap, an upper bound on the distance of the
         objective from its minimum, is at most `tol` times the loss without any feature.
@@ -71,12 +72,12 @@ class SiblingLassoClassifier(ArrayClassifier):
         Maximum number of steps for one penalty. A ConvergenceWarning is issued if `tol` is not
         reached.
     n_jobs : int, optional
-        Number of groups that are fitted in parallel; -1 uses all cores. The result does not depend
-        on it.
+        Number of groups that are fitted in parallel; -1 means all cores. The result does not
+        depend on it.
     random_state : int, RandomState instance or None
-        Used to draw the folds if `cv` is an integer.
+        Controls the folds if `cv` is an integer. Pass an int for reproducible results.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
 
     Attributes
     ----------
@@ -93,7 +94,7 @@ class SiblingLassoClassifier(ArrayClassifier):
     n_iter_ : int
         Largest number of steps for one penalty.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
@@ -244,7 +245,7 @@ class SiblingLassoClassifier(ArrayClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Input rows, with the same features as in `fit`.
+            Rows with the same features as in `fit`.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Multilabel classifiers: binary relevance, label powersets and ML-kNN."""
+"""Multi-label classifiers: binary relevance, label powersets and ML-kNN."""
 
 from ramify.transformation.binary_relevance import BinaryRelevance, BinaryRelevancePlus
 from ramify.transformation.label_powerset import LabelPowerset, RAkEL

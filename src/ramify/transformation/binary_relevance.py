@@ -28,7 +28,7 @@ class BinaryRelevance(FlatClassifier):
     """One binary classifier per label, fitted on all rows (BR).
 
     This is equivalent to ``FlatClassifier(labels="all")`` and ``PerNodeClassifier(policy="all")``,
-    under the name that is used in multilabel classification.
+    under the name that is used in multi-label classification.
 
     Parameters
     ----------
@@ -37,19 +37,19 @@ class BinaryRelevance(FlatClassifier):
         ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
         are used as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     categorical_features : array-like of bool, int or str, optional
-        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
-        classifiers of ramify.
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
+        used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
-        Used to draw a seed for each local model. If None, the `random_state` of `estimator` is
-        kept.
+        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
+        kept. Pass an int for reproducible results.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class BinaryRelevance(FlatClassifier):
     estimators_ : list
         The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
@@ -119,19 +119,19 @@ class BinaryRelevancePlus(LocalArchitecture):
         ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
         are used as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     categorical_features : array-like of bool, int or str, optional
-        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
-        classifiers of ramify.
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
+        used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
-        Used to draw a seed for each local model. If None, the `random_state` of `estimator` is
-        kept.
+        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
+        kept. Pass an int for reproducible results.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class BinaryRelevancePlus(LocalArchitecture):
     estimators_ : list
         The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 

@@ -37,18 +37,19 @@ class LabelPowerset(LabelSetClassifier):
         The classifier of label sets: any scikit-learn compatible multiclass classifier or one of
         ramify. If None, `PCTClassifier` is used.
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     categorical_features : array-like of bool, int or str, optional
-        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
-        classifiers of ramify.
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
+        used by classifiers of ramify.
     n_jobs : int, optional
         The `n_jobs` of the model, if `estimator` has this parameter. If None, the `n_jobs` of
         `estimator` is kept.
     random_state : int, RandomState instance or None
-        Used to draw a seed for the model. If None, the `random_state` of `estimator` is kept.
+        Controls the seed of the model. If None, the `random_state` of `estimator` is kept. Pass
+        an int for reproducible results.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
 
     Attributes
     ----------
@@ -57,7 +58,7 @@ class LabelPowerset(LabelSetClassifier):
     estimators_ : list of one estimator
         The fitted model; its classes are row indices of `label_sets_`.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
@@ -138,7 +139,7 @@ class RAkEL(LabelSetClassifier):
         The classifier to fit for each group: any scikit-learn compatible multiclass classifier or
         one of ramify. If None, `PCTClassifier` is used.
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     group_size : int
         Number of labels per group, k; at most the number of labels.
@@ -152,15 +153,16 @@ class RAkEL(LabelSetClassifier):
         Whether models vote with their most probable label set, or with the probabilities of
         labels.
     categorical_features : array-like of bool, int or str, optional
-        Nominal features as a mask, positions or names, as in `PCTClassifier`. Only used by
-        classifiers of ramify.
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
+        used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 uses all cores. The
+        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
-        Used to draw the groups and a seed for each local model.
+        Controls the groups and the seeds of the local models. Pass an int for reproducible
+        results.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
 
     Attributes
     ----------
@@ -174,7 +176,7 @@ class RAkEL(LabelSetClassifier):
         The fitted models in the order of `groups_`; their classes are row indices of
         `label_sets_`.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 

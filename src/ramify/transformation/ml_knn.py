@@ -1,4 +1,4 @@
-"""ML-kNN: multilabel classification by the labels of the nearest neighbours."""
+"""ML-kNN: multi-label classification by the labels of the nearest neighbours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SPARE = 16
 
 
 class MLkNN(ArrayClassifier):
-    """Multilabel k-nearest-neighbours classifier (ML-kNN).
+    """Multi-label k-nearest-neighbours classifier (ML-kNN).
 
     The probability of a label depends on how many of the k nearest training rows have it. It is
     computed by Bayes' rule from the distributions of this number over the training rows with and
@@ -35,7 +35,7 @@ class MLkNN(ArrayClassifier):
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels, and other labels are
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     n_neighbors : int
         Number of neighbours, k; at most the number of training rows minus 1.
@@ -46,9 +46,9 @@ class MLkNN(ArrayClassifier):
         "euclidean" is supported: it is computed from the features that are present in both rows
         and scaled up to all features.
     categorical_features : array-like of bool, int or str, optional
-        Nominal features as a mask, positions or names, as in `PCTClassifier`.
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`.
     n_jobs : int, optional
-        Number of parallel jobs of the neighbour search; -1 uses all cores. The result does not
+        Number of parallel jobs of the neighbour search; -1 means all cores. The result does not
         depend on it.
 
     Attributes
@@ -62,7 +62,7 @@ class MLkNN(ArrayClassifier):
     Y_ : csr_array of shape (n, n_labels)
         Label matrix of the training rows.
     hierarchy_ : Hierarchy
-        The label hierarchy, as passed or inferred.
+        The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
         The labels, in the order of the columns of `predict_proba`.
 
@@ -114,10 +114,10 @@ class MLkNN(ArrayClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training data; NaN is a missing value. Categorical and text columns of a data frame
-            are nominal.
+            Training rows. NaN marks missing values; string and categorical columns of a data
+            frame are nominal.
         y : array-like
-            Labels of the n rows, in any format of `ramify.labels.read_labels`.
+            Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
 
         Returns
         -------
