@@ -67,7 +67,7 @@ class BRDTClassifier(LocalClassifier):
     categorical_features : array-like of bool, int or str, optional
         The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`.
     n_jobs : int, optional
-        Number of trees that are grown, or predict, in parallel; -1 means all cores. The result
+        Number of trees to grow or predict with in parallel; -1 means all cores. The result
         does not depend on it.
     random_state : int, RandomState instance or None
         Controls the balanced samples and the held-out rows. Pass an int for reproducible results.

@@ -125,9 +125,9 @@ class LocalClassifier(HierarchicalClassifier):
         return self._score(X, X)
 
     def _score(self, X: Any, given: Any) -> NDArray[np.float64]:
-        return np.ascontiguousarray(self._combine(self._ask(X, given)))
+        return np.ascontiguousarray(self._combine(self._predict_local(X, given)))
 
-    def _ask(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
+    def _predict_local(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
         """Return one array per model, of shape (labels of the model, n)."""
         clus = bool(getattr(self._local_estimator(), "clus_compat", False))
         queries = Queries(X, given, self._targets(), clus=clus)
@@ -135,7 +135,7 @@ class LocalClassifier(HierarchicalClassifier):
         n_bundles = min(len(models), count_threads(self.n_jobs))
         # In threads: sending rows and models to a cluster would take longer than predicting.
         found = Parallel(n_jobs=n_bundles, require="sharedmem")(
-            delayed(_ask_bundle)(queries, models[k::n_bundles]) for k in range(n_bundles)
+            delayed(_predict_bundle)(queries, models[k::n_bundles]) for k in range(n_bundles)
         )
         answers: list[Any] = [None] * len(models)
         for k, bundle in enumerate(found):
@@ -222,5 +222,5 @@ class LocalEstimators(Mapping[Any, Any]):
         return f"<{len(self)} local models: {shorten(self)}>"
 
 
-def _ask_bundle(queries: Queries, models: list[LocalModel]) -> list[NDArray[np.float64]]:
-    return [queries.ask(model) for model in models]
+def _predict_bundle(queries: Queries, models: list[LocalModel]) -> list[NDArray[np.float64]]:
+    return [queries.predict(model) for model in models]

@@ -56,7 +56,7 @@ class PerEdgeClassifier(LocalArchitecture):
         The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
         used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
+        Number of local models to fit or predict with in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
         Controls the seeds of the local models. If None, the `random_state` of `estimator` is
@@ -136,6 +136,9 @@ class PerEdgeClassifier(LocalArchitecture):
 class PerNodeClassifier(LocalArchitecture):
     """One binary classifier per label, with a policy for the choice of training rows.
 
+    The model of a label predicts whether a row has the label. The policy determines which rows
+    are positive, negative or left out when the model is fitted.
+
     Parameters
     ----------
     estimator : estimator, optional
@@ -147,12 +150,12 @@ class PerNodeClassifier(LocalArchitecture):
         treated as flat.
     policy : {"siblings", "all", "less_inclusive", "inclusive", "exclusive", "less_exclusive", \
             "exclusive_siblings"}
-        Which rows are positive and negative examples of a label; see Notes.
+        How to choose the positive and negative training rows of a label; see Notes.
     categorical_features : array-like of bool, int or str, optional
         The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
         used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
+        Number of local models to fit or predict with in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
         Controls the seeds of the local models. If None, the `random_state` of `estimator` is
@@ -275,7 +278,7 @@ class PerParentClassifier(LocalArchitecture):
         The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
         used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
+        Number of local models to fit or predict with in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
         Controls the seeds of the local models. If None, the `random_state` of `estimator` is
@@ -367,7 +370,7 @@ class PerLevelClassifier(LocalArchitecture):
         The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
         used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
+        Number of local models to fit or predict with in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
         Controls the seeds of the local models. If None, the `random_state` of `estimator` is
@@ -454,7 +457,7 @@ class FlatClassifier(LocalArchitecture):
         The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
         used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
+        Number of local models to fit or predict with in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
         Controls the seeds of the local models. If None, the `random_state` of `estimator` is

@@ -132,25 +132,25 @@ class Queries:
         self.clus = clus
         self._parts = csr_parts(X) if sparse.issparse(X) else None
 
-    def ask(self, model: LocalModel) -> NDArray[np.float64]:
+    def predict(self, model: LocalModel) -> NDArray[np.float64]:
         """Return the probabilities of a model's labels, of shape (labels of the model, n)."""
         found = np.empty((len(model.labels), self.X.shape[0]))
-        asked = [k for k, share in enumerate(model.shares) if share is None]
+        learnt = [k for k, share in enumerate(model.shares) if share is None]
         for row, share in zip(found, model.shares, strict=True):
             if share is not None:
                 row[:] = share
-        if asked:
-            found[asked] = np.clip(self._ask_learnt(model), 0.0, 1.0).T
+        if learnt:
+            found[learnt] = np.clip(self._predict_learnt(model), 0.0, 1.0).T
         return found
 
-    def _ask_learnt(self, model: LocalModel) -> NDArray[np.float64]:
+    def _predict_learnt(self, model: LocalModel) -> NDArray[np.float64]:
         """Return the predictions for the learnt labels, of shape (n, n_learnt)."""
         if model.answer == "columns":
-            return self._ask_ours(model.estimator, len(model.learnt))
+            return self._predict_own(model.estimator, len(model.learnt))
         names = [self.hierarchy.labels[label] for label in model.learnt]
         return Question(model.answer, names).read(model.estimator, self.given)
 
-    def _ask_ours(self, model: Any, n_labels: int) -> NDArray[np.float64]:
+    def _predict_own(self, model: Any, n_labels: int) -> NDArray[np.float64]:
         if not isinstance(model, _core.Tree):
             return np.asarray(model._predict_scores(self.X), dtype=np.float64)
         scores = np.zeros((self.X.shape[0], n_labels))

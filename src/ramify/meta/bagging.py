@@ -55,7 +55,7 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
     categorical_features : array-like of bool, int or str, optional
         The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`.
     n_jobs : int, optional
-        Number of members that are fitted, or predict, in parallel; -1 means all cores. The result
+        Number of members to fit or predict with in parallel; -1 means all cores. The result
         does not depend on it.
     random_state : int, RandomState instance or None
         Controls the bootstrap samples and the seeds of the members. Pass an int for reproducible

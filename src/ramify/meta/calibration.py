@@ -43,7 +43,7 @@ class CalibratedHierarchicalClassifier(HeldOutClassifier):
         How to repair calibrated scores that are inconsistent with the hierarchy; see
         `ramify.decision.make_coherent`.
     n_jobs : int, optional
-        Number of folds that are fitted in parallel; -1 means all cores. The result does not depend
+        Number of folds to fit in parallel; -1 means all cores. The result does not depend
         on it.
     random_state : int, RandomState instance or None
         Controls the folds if `cv` is an integer. Pass an int for reproducible results.

@@ -44,7 +44,7 @@ def make_leaf_classifier(
     alpha : "cv" or float
         Parameter `alpha` of the linear models; see `SiblingLassoClassifier`.
     n_jobs : int, optional
-        Number of models that are fitted in parallel; -1 means all cores. The result does not
+        Number of models to fit in parallel; -1 means all cores. The result does not
         depend on it.
     random_state : int, RandomState instance or None
         The `random_state` of all models.

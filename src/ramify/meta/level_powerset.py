@@ -38,7 +38,7 @@ class LevelPowerset(WrappingClassifier):
     coherence : {"isotonic", "max", "min"}
         How to repair rounding errors in probabilities; see `ramify.decision.make_coherent`.
     n_jobs : int, optional
-        Number of classifiers that are fitted, or predict, in parallel; -1 means all cores. The
+        Number of classifiers to fit or predict with in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
         Controls the seeds of the classifiers. If None, the `random_state` of `estimator` is kept.

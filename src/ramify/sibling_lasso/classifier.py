@@ -72,7 +72,7 @@ class SiblingLassoClassifier(ArrayClassifier):
         Maximum number of steps for one penalty. A ConvergenceWarning is issued if `tol` is not
         reached.
     n_jobs : int, optional
-        Number of groups that are fitted in parallel; -1 means all cores. The result does not
+        Number of groups to fit in parallel; -1 means all cores. The result does not
         depend on it.
     random_state : int, RandomState instance or None
         Controls the folds if `cv` is an integer. Pass an int for reproducible results.

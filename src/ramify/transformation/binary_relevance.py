@@ -43,7 +43,7 @@ class BinaryRelevance(FlatClassifier):
         The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
         used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
+        Number of local models to fit or predict with in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
         Controls the seeds of the local models. If None, the `random_state` of `estimator` is
@@ -125,7 +125,7 @@ class BinaryRelevancePlus(LocalArchitecture):
         The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
         used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
+        Number of local models to fit or predict with in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
         Controls the seeds of the local models. If None, the `random_state` of `estimator` is
@@ -205,21 +205,22 @@ class BinaryRelevancePlus(LocalArchitecture):
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         return label_problems(rows, range(rows.hierarchy.n_labels))
 
-    def _ask(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
+    def _predict_local(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
         scores = self.first_._score(X, given_features(X, X))
         Y = apply_threshold(scores, 0.5, self.hierarchy_)
         clus = bool(getattr(self._local_estimator(), "clus_compat", False))
 
-        def ask(model: LocalModel, hidden: int | None) -> NDArray[np.float64]:
+        def predict(model: LocalModel, hidden: int | None) -> NDArray[np.float64]:
             joined = join_labels(X, Y, hidden)
-            return Queries(joined, given_features(joined, joined), self.hierarchy_, clus=clus).ask(
-                model
-            )
+            given = given_features(joined, joined)
+            return Queries(joined, given, self.hierarchy_, clus=clus).predict(model)
 
         # Trees do not test the feature of their own label, so it need not be hidden from them.
-        ours = Queries(join_labels(X, Y, None), None, self.hierarchy_, clus=clus)
+        queries = Queries(join_labels(X, Y, None), None, self.hierarchy_, clus=clus)
         return [
-            ours.ask(model) if isinstance(model.estimator, _core.Tree) else ask(model, label)
+            queries.predict(model)
+            if isinstance(model.estimator, _core.Tree)
+            else predict(model, label)
             for label, model in enumerate(self.local_models_.values())
         ]
 

@@ -121,7 +121,7 @@ class LabelPowerset(LabelSetClassifier):
             return super()._predict_sets(X, threshold)
         check_is_fitted(self)
         coded = read_features(self, X, self.schema_)
-        (answer,) = self._ask(coded, given_features(X, coded))
+        (answer,) = self._predict_local(coded, given_features(X, coded))
         if self.format_.single_label:  # never the empty set, even if training rows had it
             answer[np.diff(self.label_sets_.indptr) == 0] = -1
         chosen: sparse.csr_array[np.int32] = self.label_sets_[answer.argmax(axis=0)]
@@ -142,7 +142,7 @@ class RAkEL(LabelSetClassifier):
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     group_size : int
-        Number of labels per group, k; at most the number of labels.
+        Number of labels per group, k; limited to the number of labels.
     n_groups : int, optional
         Number of groups if they overlap; at most the number of distinct groups. If None, twice the
         number of labels.
@@ -156,7 +156,7 @@ class RAkEL(LabelSetClassifier):
         The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
         used by classifiers of ramify.
     n_jobs : int, optional
-        Number of local models that are fitted, or predict, in parallel; -1 means all cores. The
+        Number of local models to fit or predict with in parallel; -1 means all cores. The
         result does not depend on it.
     random_state : int, RandomState instance or None
         Controls the groups and the seeds of the local models. Pass an int for reproducible

@@ -38,7 +38,7 @@ class MLkNN(ArrayClassifier):
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     n_neighbors : int
-        Number of neighbours, k; at most the number of training rows minus 1.
+        Number of neighbours, k; limited to the number of training rows minus 1.
     smoothing : float
         Smoothing parameter, s, which is added to every count.
     metric : str or callable
@@ -159,11 +159,11 @@ class MLkNN(ArrayClassifier):
 
         If X is None, the rows are the training rows, which are not their own neighbours.
         """
-        asked = self.X_ if X is None else X
-        incomplete = _rows_with_missing(asked)
+        queries = self.X_ if X is None else X
+        incomplete = _rows_with_missing(queries)
         if _rows_with_missing(self.X_).any():
             incomplete[:] = True
-        found = np.empty((asked.shape[0], self.n_neighbors_), dtype=np.intp)
+        found = np.empty((queries.shape[0], self.n_neighbors_), dtype=np.intp)
         # Chosen for each row, so that the result of a row does not depend on the others.
         complete = np.flatnonzero(~incomplete)
         if len(complete):
@@ -176,7 +176,7 @@ class MLkNN(ArrayClassifier):
             self._check_missing()
             rows = np.flatnonzero(incomplete)
             found[rows] = find_by_present_cells(
-                _dense(asked[rows]),
+                _dense(queries[rows]),
                 self.X_,
                 column_owners(self.schema_),
                 k=self.n_neighbors_,
@@ -328,7 +328,7 @@ def column_owners(schema: FeatureSchema) -> NDArray[np.intp]:
 
 
 def find_by_present_cells(
-    asked: NDArray[np.float64],
+    queries: NDArray[np.float64],
     among: NDArray[np.float64],
     owner: NDArray[np.intp],
     *,
@@ -339,14 +339,14 @@ def find_by_present_cells(
 
     Parameters
     ----------
-    asked, among : ndarray of shape (n, n_columns) and (m, n_columns)
+    queries, among : ndarray of shape (n, n_columns) and (m, n_columns)
         Results of `spread_nominal`; NaN is a missing value.
     owner : ndarray of shape (n_columns,)
         The feature of each column.
     k : int
         Number of rows to find; at equal distances, the first ones.
     itself : ndarray of shape (n,), optional
-        Position of each row of `asked` in `among`; rows are not their own neighbours.
+        Position of each row of `queries` in `among`; rows are not their own neighbours.
 
     Returns
     -------
@@ -364,10 +364,10 @@ def find_by_present_cells(
     present, filled = (~np.isnan(among)).astype(np.float64), np.nan_to_num(among)
     squared = filled**2
     n_near = min(len(among), k + _SPARE)
-    found = np.empty((len(asked), k), dtype=np.intp)
+    found = np.empty((len(queries), k), dtype=np.intp)
     size = max(1, _CELLS // max(1, len(among), n_near * among.shape[1]))
-    for start in range(0, len(asked), size):
-        block = asked[start : start + size]
+    for start in range(0, len(queries), size):
+        block = queries[start : start + size]
         here, values = (~np.isnan(block)).astype(np.float64), np.nan_to_num(block)
         squares = values**2 @ present.T + here @ squared.T - 2 * values @ filled.T
         shared = here[:, first] @ present[:, first].T
