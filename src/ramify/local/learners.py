@@ -8,7 +8,7 @@ from sklearn.utils import _safe_indexing
 
 from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.foreign import Question, check_takes_weights, clone_seeded, takes_labels
-from ramify._validation import check_classifier
+from ramify._validation import check_classifier, shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.learning import Learner, ModelLearner, label_columns
 from ramify.local.problems import LocalProblem
@@ -58,11 +58,12 @@ class ForeignLearner(ModelLearner):
     """
 
     def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
-        question = Question.about(self._names(problem), exclusive=problem.exclusive)
+        names = self._names(problem)
+        question = Question.about(names, exclusive=problem.exclusive)
         if question.answer == "indicator" and not takes_labels(self.estimator):
             raise ValueError(
                 "estimator must support multi-label targets, because rows may have several of the "
-                f"labels below {problem.key!r}, got {type(self.estimator).__name__}. Use "
+                f"labels {shorten(names)}, got {type(self.estimator).__name__}. Use "
                 "PerEdgeClassifier, or wrap the estimator in "
                 "sklearn.multioutput.MultiOutputClassifier."
             )

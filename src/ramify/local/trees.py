@@ -74,8 +74,8 @@ class SharingLearner(ModelLearner):
         _ = self.data.dataset
         if getattr(self.estimator, "pruning", None) == "reduced_error":
             raise ValueError(
-                "pruning of estimator must not be 'reduced_error', because local models have no "
-                "validation rows. Use pruning='pessimistic', f_test or pruning=None."
+                "pruning of estimator must be 'pessimistic' or None, got 'reduced_error'. Use "
+                "pruning='pessimistic' or f_test: local models have no validation rows."
             )
 
     def _problem_data(
@@ -121,7 +121,7 @@ class TuningLearner(SharingLearner):
         if not isinstance(cv, int | np.integer) and not hasattr(cv, "split"):
             raise ValueError(
                 f"cv of estimator must be an integer or a splitter, got {cv!r}. Local models are "
-                "fitted on different rows, so they cannot share a list of splits."
+                "fitted on different rows: pass a number of folds or a splitter."
             )
         super().prepare()
 

@@ -279,4 +279,4 @@ class SiblingLassoClassifier(ArrayClassifier):
             or self.intercept_.shape != (n_edges,)
             or self.coef_.shape != (len(self.features_.scale), n_edges)
         ):
-            raise ValueError("features_, coef_ and intercept_ have inconsistent shapes")
+            raise ValueError("features_, coef_ and intercept_ do not fit together")

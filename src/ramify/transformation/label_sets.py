@@ -75,7 +75,7 @@ class LabelSetClassifier(LocalArchitecture):
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         sets = state.get("label_sets_")
         if sets is not None and sets.shape[1] != state["hierarchy_"].n_labels:
-            raise ValueError("label_sets_ and hierarchy_ have different numbers of labels")
+            raise ValueError("label_sets_ and hierarchy_ do not fit together")
         self.__dict__.pop("_set_names", None)
         super()._set_saved_state(state)
 

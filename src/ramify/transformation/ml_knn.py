@@ -209,7 +209,7 @@ class MLkNN(ArrayClassifier):
             or not 0 <= self.n_neighbors_ < self.X_.shape[0]
             or self.X_.shape[1] != _count_columns(self.schema_)
         ):
-            raise ValueError("X_, Y_, n_neighbors_ and posterior_ have inconsistent shapes")
+            raise ValueError("X_, Y_, n_neighbors_ and posterior_ do not fit together")
 
 
 def count_evidence(
