@@ -108,8 +108,8 @@ class SiblingLassoClassifier(ArrayClassifier):
     The problem is solved by accelerated proximal gradient steps along a path of decreasing
     penalties, each starting from the previous solution. Steps use an active set: the selected
     features and those that violate the optimality conditions. Convergence is checked by the
-    duality gap over all features. Features are scaled to variance 1, and dense features are also
-    centred.
+    duality gap over all features. Dense features are scaled to mean 0 and variance 1, sparse
+    features to mean square 1 without centring.
 
     Examples
     --------
