@@ -98,7 +98,7 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
         name, equals, value = setting.partition("=")
         if not equals or not name.strip():
             raise ValueError(
-                f"a parameter must have the form name=value, got {setting!r}. Write, for example, "
+                f"parameters must have the form name=value, got {setting!r}. Write, for example, "
                 "n_estimators=50."
             )
         try:
