@@ -179,3 +179,9 @@ def test_lines_stay_in_their_frame() -> None:
 def test_mistakes_in_curves(curve: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_study(tables(curves={"c": curve}))
+
+
+def test_whole_numbers_have_whole_ticks():
+    svg = lines_svg({"m": [(1.0, 0.5), (2.0, 0.4), (3.0, 0.3)]}, "title", "level", log=False)
+    ticks = re.findall(r'<text class="tick"[^>]*text-anchor="middle">([^<]*)', svg)
+    assert ticks == ["1", "2", "3"]

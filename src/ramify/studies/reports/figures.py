@@ -157,7 +157,12 @@ class _Axes:
     def around(cls, points: Sequence[tuple[float, float]], log: bool) -> _Axes:
         xs, ys = (np.array(part) for part in zip(*points, strict=True))
         low, high = float(xs.min()), float(xs.max())
-        ticks = [tick for tick in (_log_ticks(xs) if log else _ticks(xs)) if low <= tick <= high]
+        whole = bool((xs == np.round(xs)).all())  # levels and rounds have no halves
+        ticks = [
+            tick
+            for tick in (_log_ticks(xs) if log else _ticks(xs))
+            if low <= tick <= high and (tick.is_integer() or not whole)
+        ]
         return cls(low, high, ticks, _ticks(ys), log)
 
     def x(self, value: float) -> float:
