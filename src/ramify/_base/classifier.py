@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.features import FeatureSchema, read_features, read_training_features
 from ramify._savable import get_fitted, savable, set_fitted
+from ramify._schema import AnyOf, Array, Flag, IfPresent, Instance, Maybe, Part, Schema, Whole
 from ramify._validation import check_same_length, check_sample_weight
 from ramify.decision import apply_threshold, most_probable_path
 from ramify.hierarchy.hierarchy import Hierarchy
@@ -30,6 +31,9 @@ _INPUT_ATTRIBUTES = (
     "feature_names_in_",
 )
 """Fitted attributes that describe X and y; every classifier has them."""
+
+MAX_JOBS = 1024
+"""The largest n_jobs, and the smallest negative one, of a model in a file."""
 
 
 class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
@@ -57,6 +61,19 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     schema_: FeatureSchema
     format_: LabelFormat
     classes_: NDArray[Any]
+
+    _saved_schema: ClassVar[Schema] = {
+        "n_features_in_": Whole(1),
+        "hierarchy_": Instance(Hierarchy, binds={"n_labels": "n_labels"}),
+        "format_": Instance(LabelFormat),
+        "schema_": Part(FeatureSchema, n_features="n_features_in_"),
+        "feature_names_in_": IfPresent(Array(("n_features_in_",), "O U")),
+    }
+    _saved_parameters: ClassVar[Schema] = {
+        "hierarchy": Maybe(Instance(Hierarchy)),
+        "n_jobs": Maybe(Whole(-MAX_JOBS, MAX_JOBS + 1)),
+        "verbose": AnyOf(Flag(), Whole()),
+    }
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

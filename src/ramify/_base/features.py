@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from ramify import _core
 from ramify._savable import savable
+from ramify._schema import Anything, Array, MapOf, Schema, TupleOf, Whole
 from ramify._validation import shorten
 
 __all__ = [
@@ -45,6 +46,11 @@ class FeatureSchema:
 
     n_categories: NDArray[np.int32]
     categories: dict[int, tuple[Any, ...]]
+
+    _saved_schema: ClassVar[Schema] = {
+        "n_categories": Array(("n_features",), "i4", low=0, high=_MAX_CATEGORIES),
+        "categories": MapOf(Whole(0, "n_features"), TupleOf(Anything())),
+    }
 
     @classmethod
     def numeric(cls, n_features: int) -> FeatureSchema:

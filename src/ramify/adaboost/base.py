@@ -19,6 +19,7 @@ from ramify._base.classifier import ArrayClassifier
 from ramify._base.features import make_dataset, read_features
 from ramify._parallel import count_threads
 from ramify._progress import track
+from ramify._schema import Array, Part, Schema, Text
 from ramify._validation import check_choice, check_number
 from ramify.adaboost.rounds import Rounds
 from ramify.decision import apply_threshold, make_coherent
@@ -97,6 +98,14 @@ class BoostedClassifier(ArrayClassifier):
     relaxed_: NDArray[np.bool_]
     validation_losses_: NDArray[np.float64]
     stop_reason_: str
+
+    _saved_schema: ClassVar[Schema] = {
+        "rounds_": Part(Rounds, n_features="n_features_in_", n_labels="n_labels"),
+        "edges_": Array(("n_rounds",), finite=False),
+        "relaxed_": Array(("n_rounds",), "b1"),
+        "validation_losses_": Array(("n_losses",), finite=False),
+        "stop_reason_": Text(),
+    }
 
     _renamed: ClassVar[dict[str, str]] = {"n_steps": "max_bins"}
 

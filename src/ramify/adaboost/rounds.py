@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from scipy import sparse
 from ramify import _core
 from ramify._base.features import csr_parts
 from ramify._savable import savable
+from ramify._schema import Array, Flag, Increasing, Schema, Whole
 from ramify.hierarchy.hierarchy import Hierarchy
 
 __all__ = ["Rounds"]
@@ -62,6 +63,19 @@ class Rounds:
     sign: NDArray[np.int8]
     alpha: NDArray[np.float64]
     top_down: NDArray[np.uint8]
+
+    _saved_schema: ClassVar[Schema] = {
+        "depth": Whole(1, 64),
+        "shared": Flag(),
+        "feature": Array(("n_tests",), "i4", low=-1, below="n_features"),
+        "threshold": Array(("n_tests",), finite=False),
+        "default_right": Array(("n_tests",), "u1", high=1),
+        "category_right": Array(("n_codes",), "u1", high=1),
+        "category_indptr": Increasing("n_tests+1", "i8", first=0, last="n_codes"),
+        "sign": Array(("n_signs",), "i1", low=-1, high=1),
+        "alpha": Array(("n_rounds",)),
+        "top_down": Array(("n_rounds",), "u1", high=1),
+    }
 
     @classmethod
     def join(

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.features import FeatureSchema
+from ramify._schema import Anything, Array, Label, ListOf, MapOf, Part, Schema, Sparse, TupleOf
 from ramify._validation import check_choice, check_number, import_extra
 from ramify.brdt.learning import LearningPlan, Learnt, learn_trees
 from ramify.decision import make_coherent
@@ -132,6 +133,16 @@ class BRDTClassifier(LocalClassifier):
     losses_: NDArray[np.float64]
     shares_: NDArray[np.float64]
     relation_models_: dict[Any, LocalModel]
+
+    _saved_schema: ClassVar[Schema] = {
+        "shares_": Array(("n_labels",), low=0),
+        "label_graph_": Sparse(("n_labels", "n_labels"), "i4 i8", low=0),
+        "losses_": Array(("n_labels",), finite=False),
+        "components_": ListOf(TupleOf(Label())),
+        "relation_models_": MapOf(
+            Anything(), Part(LocalModel, n_features="n_labels", n_labels="n_labels")
+        ),
+    }
 
     _renamed: ClassVar[dict[str, str]] = {"held_out": "validation_fraction"}
 

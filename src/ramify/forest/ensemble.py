@@ -17,6 +17,7 @@ from ramify._base.classifier import HierarchicalClassifier, copy_input_attribute
 from ramify._base.features import csr_parts, read_features
 from ramify._base.measuring import measure_scores, read_measure
 from ramify._parallel import count_threads
+from ramify._schema import Array, IfPresent, ListOf, Number, Schema, TreeOf, Whole
 from ramify._validation import check_number
 from ramify.forest.clus_voting import multilabel_votes
 from ramify.forest.members import (
@@ -62,6 +63,13 @@ class PCTEnsemble(HierarchicalClassifier):
     trees_: list[_core.Tree]
     oob_score_: float
     oob_decision_function_: NDArray[np.float64]
+
+    _saved_schema: ClassVar[Schema] = {
+        "trees_": ListOf(TreeOf("n_features_in_", "n_labels")),
+        "_seed": Whole(),
+        "oob_decision_function_": IfPresent(Array(("n_rows", "n_labels"), finite=False)),
+        "oob_score_": IfPresent(Number(finite=False)),
+    }
 
     _splitter: ClassVar[str] = "best"
     """The `splitter` of the trees."""

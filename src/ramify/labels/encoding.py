@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._savable import savable
+from ramify._schema import Array, Instance, Schema
 from ramify._validation import is_missing, missing_label_error
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.formats import LabelFormat, format_from_settings
@@ -203,6 +204,12 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> binarizer.inverse_transform([[1, 1, 1]])
     [['a/b', 'c']]
     """
+
+    _saved_schema: ClassVar[Schema] = {
+        "hierarchy_": Instance(Hierarchy, binds={"n_labels": "n_labels"}),
+        "format_": Instance(LabelFormat),
+        "classes_": Array(("n_labels",), "O U i4 i8 f4 f8 b1"),
+    }
 
     def __init__(self, hierarchy: Hierarchy | None = None, *, sparse_output: bool = True) -> None:
         self.hierarchy = hierarchy

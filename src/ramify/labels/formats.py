@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify._schema import Flag, Schema, SchemaError, Sizes, Text, TypeName, Whole, check_state
 from ramify._validation import Label, check_label_matrix
 from ramify.hierarchy.building import Rows
 from ramify.hierarchy.graph import row_of
@@ -118,6 +119,11 @@ class IndicatorFormat(LabelFormat):
     dtype: str
     container: str
 
+    _saved_schema: ClassVar[Schema] = {
+        "dtype": TypeName("biuf"),
+        "container": Text(("dense", "csr_matrix", "csr_array")),
+    }
+
     def write(self, Y: Any) -> Any:
         """Return a dense array, csr_array or csr_matrix with the dtype of y."""
         matrix = check_label_matrix(Y, self.hierarchy.labels).astype(self.dtype)
@@ -132,6 +138,11 @@ class LabelSetFormat(LabelFormat):
 
     row_type: str
     as_array: bool
+
+    _saved_schema: ClassVar[Schema] = {
+        "row_type": Text(("list", "tuple", "set", "frozenset")),
+        "as_array": Flag(),
+    }
 
     def write(self, Y: Any) -> list[Any] | NDArray[np.object_]:
         """Return the most specific labels of every row as a list or array of sets."""
@@ -151,6 +162,8 @@ class OneLabelFormat(LabelFormat):
     dtype: str
     single_label: ClassVar[bool] = True
 
+    _saved_schema: ClassVar[Schema] = {"dtype": TypeName("biufUO")}
+
     def write(self, Y: Any) -> NDArray[Any]:
         """Return the label of every row, with the dtype of y."""
         return self.classes[self._one_label(Y)]
@@ -167,6 +180,8 @@ class JoinedFormat(LabelFormat):
 
     dtype: str
 
+    _saved_schema: ClassVar[Schema] = {"dtype": TypeName("UO")}
+
     def write(self, Y: Any) -> NDArray[Any]:
         """Return the most specific labels of every row, joined; "" for none."""
         rows = ["@".join(map(str, row)) for row in self.hierarchy.decode(Y)]
@@ -180,6 +195,8 @@ class LevelFormat(LabelFormat):
     dtype: str
     n_levels: int
     single_label: ClassVar[bool] = True
+
+    _saved_schema: ClassVar[Schema] = {"dtype": TypeName("UO"), "n_levels": Whole(1, 1000)}
 
     def write(self, Y: Any) -> NDArray[Any]:
         """Return the path of every row, one name per column."""
@@ -206,4 +223,8 @@ def format_from_settings(hierarchy: Hierarchy, settings: dict[str, Any]) -> Labe
     array([2])
     """
     options = {name: value for name, value in settings.items() if name != "kind"}
-    return _KINDS[settings["kind"]](hierarchy, **options)
+    if settings["kind"] not in _KINDS:
+        raise SchemaError(f"there is no format of labels {settings['kind']!r}")
+    kind = _KINDS[settings["kind"]]
+    check_state(kind, options, kind.__name__, Sizes())
+    return kind(hierarchy, **options)

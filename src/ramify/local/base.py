@@ -16,6 +16,7 @@ from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.features import given_features
 from ramify._base.foreign import copy_input_tags, takes_labels
 from ramify._parallel import count_threads
+from ramify._schema import Anything, MapOf, Part, Schema
 from ramify._validation import shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.learners import make_learner
@@ -39,6 +40,12 @@ class LocalClassifier(HierarchicalClassifier):
     random_state: Any
     verbose: bool
     local_models_: dict[Any, LocalModel]
+
+    _saved_schema: ClassVar[Schema] = {
+        "local_models_": MapOf(
+            Anything(), Part(LocalModel, n_features="n_features_in_", n_labels="n_labels")
+        ),
+    }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LocalClassifier:
         """Fit the local models.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ramify import _core
 from ramify._base.features import csr_parts
 from ramify._base.foreign import ANSWERS, Question
 from ramify._savable import savable
+from ramify._schema import AnyOf, Fitted, Maybe, Number, Schema, Text, TreeOf, TupleOf, Whole
 from ramify.hierarchy.hierarchy import Hierarchy
 
 __all__ = ["ConstantClassifier", "LocalModel", "Queries"]
@@ -81,6 +82,13 @@ class LocalModel:
     labels: tuple[int, ...]
     shares: tuple[float | None, ...]
     answer: str = "columns"
+
+    _saved_schema: ClassVar[Schema] = {
+        "labels": TupleOf(Whole(0, "n_labels"), "n_own"),
+        "shares": TupleOf(Maybe(Number(0, 1)), "n_own"),
+        "estimator": AnyOf(TreeOf("n_features", "n_own"), Fitted("n_features", method=None)),
+        "answer": Text(("columns", *ANSWERS)),
+    }
 
     def __post_init__(self) -> None:
         # Model files up to format 2 store a number between 0 and 1 instead of None.

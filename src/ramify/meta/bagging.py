@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -22,6 +22,7 @@ from ramify._base.foreign import (
 )
 from ramify._parallel import count_threads, in_parallel
 from ramify._progress import track
+from ramify._schema import Fitted, ListOf, Schema
 from ramify._validation import check_classifier, check_number
 from ramify.forest.members import check_max_samples, count_draws
 from ramify.hierarchy.hierarchy import Hierarchy
@@ -94,6 +95,10 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
     """
 
     estimators_: list[Any]
+
+    _saved_schema: ClassVar[Schema] = {
+        "estimators_": ListOf(Fitted("n_features_in_", "n_labels")),
+    }
 
     def __init__(
         self,

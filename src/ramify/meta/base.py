@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.foreign import copy_input_tags
 from ramify._savable import set_fitted
+from ramify._schema import Fitted, IfPresent, Schema, Whole
 from ramify._validation import (
     check_choice,
     check_classifier,
@@ -39,6 +40,12 @@ class WrappingClassifier(HierarchicalClassifier):
     estimator: Any
     coherence: str
     estimator_: Any
+
+    _saved_schema: ClassVar[Schema] = {
+        "estimator_": Fitted("n_features_in_", "n_labels"),
+        "schema_": None,
+        "n_features_in_": IfPresent(Whole(1)),
+    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ramify._schema import AnyOf, Maybe, Part, Schema, TupleOf
 from ramify._validation import Label, check_choice, check_number
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.meta.calibrators import Calibrator, fit_isotonic, fit_sigmoid
+from ramify.meta.calibrators import (
+    Calibrator,
+    IsotonicCurve,
+    SigmoidCurve,
+    fit_isotonic,
+    fit_sigmoid,
+)
 from ramify.meta.held_out import HeldOut, HeldOutClassifier
 
 __all__ = ["CalibratedHierarchicalClassifier"]
@@ -85,6 +92,10 @@ class CalibratedHierarchicalClassifier(HeldOutClassifier):
     """
 
     calibrators_: tuple[Calibrator | None, ...]
+
+    _saved_schema: ClassVar[Schema] = {
+        "calibrators_": TupleOf(Maybe(AnyOf(Part(IsotonicCurve), Part(SigmoidCurve))), "n_labels"),
+    }
 
     def __init__(
         self,

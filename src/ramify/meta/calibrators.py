@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from scipy.special import expit, log_expit
 from sklearn.isotonic import IsotonicRegression
 
 from ramify._savable import savable
+from ramify._schema import Array, Increasing, Number, Schema
 
 __all__ = ["Calibrator", "IsotonicCurve", "SigmoidCurve", "fit_isotonic", "fit_sigmoid"]
 
@@ -38,6 +39,11 @@ class IsotonicCurve:
     score: NDArray[np.float64]
     probability: NDArray[np.float64]
 
+    _saved_schema: ClassVar[Schema] = {
+        "score": Increasing("n_points"),
+        "probability": Array(("n_points",), low=0, high=1),
+    }
+
     def __call__(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of scores."""
         return np.interp(scores, self.score, self.probability)
@@ -58,6 +64,11 @@ class SigmoidCurve:
 
     slope: float
     intercept: float
+
+    _saved_schema: ClassVar[Schema] = {
+        "slope": Number(),
+        "intercept": Number(),
+    }
 
     def __call__(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of scores."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from ramify._schema import Fitted, Schema, Sparse
 from ramify.decision import most_probable_path
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels
@@ -71,6 +72,11 @@ class LevelPowerset(WrappingClassifier):
     """
 
     sets_: Any
+
+    _saved_schema: ClassVar[Schema] = {
+        "sets_": Sparse(("n_sets", "n_labels"), "i4 i8", low=1, high=1),
+        "estimator_": Fitted("n_features_in_", "n_sets"),
+    }
 
     def __init__(
         self,

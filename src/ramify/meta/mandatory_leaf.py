@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from ramify._schema import Number, Schema
 from ramify._validation import check_choice, check_number
 from ramify.decision import mandatory_leaves
 from ramify.decision.leaves import OBJECTIVES, SOLVERS, check_leaf_counts
@@ -90,6 +91,10 @@ class MandatoryLeafClassifier(WrappingClassifier):
     """
 
     alpha_: float
+
+    _saved_schema: ClassVar[Schema] = {
+        "alpha_": Number(0),
+    }
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ramify._base.foreign import check_takes_weights
+from ramify._schema import Fitted, Maybe, Schema, Whole
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels, read_labels
@@ -79,6 +80,12 @@ class MetaLabeler(WrappingClassifier):
 
     counter_: Any
     n_leaves_: int
+
+    _saved_schema: ClassVar[Schema] = {
+        "estimator_": Fitted("n_features_in_"),
+        "counter_": Maybe(Fitted("n_features_in_", method="predict")),
+        "n_leaves_": Whole(1),
+    }
 
     def __init__(
         self,

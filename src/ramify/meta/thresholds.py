@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify._schema import Array, Number, Schema
 from ramify._validation import check_choice
 from ramify.decision import apply_threshold, confident_path
 from ramify.decision.choice import SHARING, search_thresholds
@@ -100,6 +101,11 @@ class TunedThresholdClassifier(HeldOutClassifier):
 
     thresholds_: NDArray[np.float64]
     best_score_: float
+
+    _saved_schema: ClassVar[Schema] = {
+        "thresholds_": Array(("n_labels",), finite=False),
+        "best_score_": Number(finite=False),
+    }
 
     def __init__(
         self,

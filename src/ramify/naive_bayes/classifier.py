@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.classifier import ArrayClassifier
 from ramify._base.features import read_features
+from ramify._schema import Array, Number, Part, Schema
 from ramify._validation import check_choice, check_number
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
@@ -99,6 +100,13 @@ class GlobalNaiveBayes(ArrayClassifier):
     log_prior_none_: float
     gaussians_: Gaussians
     tables_: CategoryTables
+
+    _saved_schema: ClassVar[Schema] = {
+        "log_prior_": Array(("n_labels",), finite=False),
+        "log_prior_none_": Number(finite=False),
+        "gaussians_": Part(Gaussians, n_groups="n_labels+1", n_features="n_features_in_"),
+        "tables_": Part(CategoryTables, n_groups="n_labels+1", n_features="n_features_in_"),
+    }
 
     def __init__(
         self,

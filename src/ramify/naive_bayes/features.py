@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._savable import savable
+from ramify._schema import Array, MapOf, Schema, Whole
 
 __all__ = ["CategoryTables", "Gaussians"]
 
@@ -39,6 +40,12 @@ class Gaussians:
     features: NDArray[np.int64]
     mean: Matrix
     variance: Matrix
+
+    _saved_schema: ClassVar[Schema] = {
+        "features": Array(("n_numeric",), "i8", low=0, below="n_features"),
+        "mean": Array(("n_groups", "n_numeric")),
+        "variance": Array(("n_groups", "n_numeric"), low=0),
+    }
 
     @classmethod
     def learn(
@@ -159,6 +166,10 @@ class CategoryTables:
     """
 
     tables: dict[int, Matrix]
+
+    _saved_schema: ClassVar[Schema] = {
+        "tables": MapOf(Whole(0, "n_features"), Array(("n_groups", "?"))),
+    }
 
     @classmethod
     def learn(

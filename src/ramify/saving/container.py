@@ -12,6 +12,7 @@ import hashlib
 import io
 import json
 import os
+import sys
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +21,9 @@ from os import fspath
 from pathlib import Path
 from typing import Any
 
+from ramify._schema import SchemaError
 from ramify.io.files import FilePath, FormatError, replacing
+from ramify.saving.limits import LimitError, LoadLimits
 
 __all__ = [
     "VERSION",
@@ -38,12 +41,11 @@ VERSION = 2
 
 _FORMAT = "ramify.model"
 _MANIFEST = "manifest.json"
-# A member may be at most this many times larger than its compressed form. Real models stay below
-# this limit, and a small file cannot fill the memory. Small members are not limited.
-_MAX_RATIO = 64
+# Up to these sizes members may be compressed at any ratio.
 _FREE_TOTAL = 256 << 20
-# Parsed JSON takes about twenty times the memory of its text.
 _FREE_JSON = 16 << 20
+# `write_container` stores, uncompressed, what would be refused for its ratio, whatever its size.
+_UNLIMITED = LoadLimits(max_bytes=sys.maxsize, max_json_bytes=sys.maxsize)
 # With a fixed timestamp, the same content gives the same bytes.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -131,19 +133,21 @@ def _is_modest(file: Any) -> bool:
     size = file.tell()
     with Path(file.name).open("rb") as written, zipfile.ZipFile(written) as archive:
         try:
-            check_archive(archive, size)
+            check_archive(archive, size, _UNLIMITED)
         except DamageError:
             return False
     return True
 
 
-def read_container(path: FilePath) -> Container:
+def read_container(path: FilePath, limits: LoadLimits) -> Container:
     """Read and verify all members of a model file.
 
     Parameters
     ----------
     path : path
         A file written by `write_container`.
+    limits : LoadLimits
+        Limits on its size.
 
     Returns
     -------
@@ -157,7 +161,7 @@ def read_container(path: FilePath) -> Container:
         except zipfile.BadZipFile:
             raise DamageError("it is not a zip archive or is truncated") from None
         with archive:
-            check_archive(archive, size)
+            check_archive(archive, size, limits)
             file.seek(size - len(archive.comment))
             if file.read() != archive.comment:
                 raise DamageError("it has extra bytes at the end")
@@ -175,16 +179,28 @@ def distrusting(path: FilePath) -> Iterator[None]:
         yield
     except ModelFileError as error:
         raise ModelFileError(f"{fspath(path)}: {error}") from None
+    except LimitError as error:
+        raise ModelFileError(f"{fspath(path)}: {error}") from None
     except Exception as error:
-        known = isinstance(error, DamageError)
-        reason = str(error) if known else f"{type(error).__name__}: {error}"
+        known = isinstance(error, DamageError | SchemaError | MemoryError | RecursionError)
+        reason = _reason(error)
         raise ModelFileError(
             f"{fspath(path)} is not a valid ramify model file: {reason.rstrip('.')}. Copy or save "
             "it again."
         ) from (None if known else error)
 
 
-def check_archive(archive: zipfile.ZipFile, n_bytes: int) -> None:
+def _reason(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "it needs more memory than is available"
+    if isinstance(error, RecursionError):
+        return "its content is nested too deeply"
+    if isinstance(error, DamageError | SchemaError):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
+
+
+def check_archive(archive: zipfile.ZipFile, n_bytes: int, limits: LoadLimits) -> None:
     """Raise an error if the members of an archive cannot fit into `n_bytes` bytes.
 
     Parameters
@@ -193,6 +209,8 @@ def check_archive(archive: zipfile.ZipFile, n_bytes: int) -> None:
         An archive of which only the list of members has been read.
     n_bytes : int
         Size of the archive in bytes.
+    limits : LoadLimits
+        Limits on the size of its members.
     """
     infos = archive.infolist()
     if len({info.filename for info in infos}) != len(infos):
@@ -203,7 +221,9 @@ def check_archive(archive: zipfile.ZipFile, n_bytes: int) -> None:
         if info.flag_bits & 1:
             raise DamageError(f"member {info.filename!r} is encrypted")
         is_text = info.filename.endswith(".json")
-        if is_text and info.file_size > max(_FREE_JSON, _MAX_RATIO * info.compress_size):
+        if is_text:
+            limits.check("max_json_bytes", info.file_size, f"the size of {info.filename}")
+        if is_text and info.file_size > max(_FREE_JSON, limits.max_ratio * info.compress_size):
             raise DamageError(
                 f"member {info.filename!r} declares {info.file_size} bytes, which is too large"
             )
@@ -211,7 +231,8 @@ def check_archive(archive: zipfile.ZipFile, n_bytes: int) -> None:
     if sum(info.compress_size for info in infos) > n_bytes:
         raise DamageError("its members declare more bytes than the file has")
     claimed = sum(info.file_size for info in infos)
-    if claimed > max(_FREE_TOTAL, _MAX_RATIO * n_bytes):
+    limits.check("max_bytes", claimed, "the size of its members")
+    if claimed > max(_FREE_TOTAL, limits.max_ratio * n_bytes):
         raise DamageError(
             f"its members declare {claimed} bytes, too many for a file of {n_bytes} bytes"
         )
@@ -263,8 +284,8 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     return data
 
 
-def open_archive(data: bytes) -> zipfile.ZipFile:
+def open_archive(data: bytes, limits: LoadLimits) -> zipfile.ZipFile:
     """Open an archive inside a member, with the same checks as for the file itself."""
     archive = zipfile.ZipFile(io.BytesIO(data))
-    check_archive(archive, len(data))
+    check_archive(archive, len(data), limits)
     return archive

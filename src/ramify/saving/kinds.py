@@ -20,13 +20,26 @@ from ramify._savable import (
     set_fitted,
     with_new_names,
 )
+from ramify._schema import (
+    Array,
+    Maybe,
+    Number,
+    Sizes,
+    Whole,
+    check_compressed,
+    check_state,
+    schema_of,
+)
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import LabelFormat, format_from_settings
 from ramify.saving.container import DamageError, ModelFileError
+from ramify.saving.limits import check_hierarchy_size
 from ramify.saving.pools import is_plain
 from ramify.saving.values import Decoder, Encoder, Kind
 
 __all__ = ["KINDS"]
+
+_MAX_LENGTH = 2**62
 
 
 # ---- arrays --------------------------------------------------------------------------------
@@ -47,7 +60,7 @@ def _encode_array(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
 
 def _decode_array(decoder: Decoder, entry: dict[str, Any]) -> Any:
     shape = entry["shape"]
-    if any(type(length) is not int or length < 0 for length in shape):
+    if not _are_lengths(shape):
         raise DamageError(f"an array has the invalid shape {shape!r}")
     flat = decoder.pools.take(entry["pool"], math.prod(shape))
     return flat.reshape(shape, order="F" if entry["order"] == "F" else "C")
@@ -95,10 +108,18 @@ def _encode_sparse(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
 
 
 def _decode_sparse(decoder: Decoder, entry: dict[str, Any]) -> Any:
-    data, indices, indptr = (decoder.value(part) for part in entry["parts"])
-    matrix = _SPARSE[entry["type"]]((data, indices, indptr), shape=tuple(entry["shape"]))
-    matrix.check_format(full_check=True)
-    return matrix
+    make, shape = _SPARSE.get(entry["type"]), entry["shape"]
+    if make is None or len(shape) != 2 or not _are_lengths(shape):
+        raise DamageError(f"a sparse matrix {entry['type']!r} has the invalid shape {shape!r}")
+    parts = tuple(decoder.value(part) for part in entry["parts"])
+    # Before scipy sees them: its own check skips the indices if the last of indptr is 0.
+    n_major, n_minor = shape if entry["type"].startswith("csr") else reversed(shape)
+    check_compressed(parts, n_major, n_minor, "a sparse matrix")
+    return make(parts, shape=tuple(shape))
+
+
+def _are_lengths(shape: Any) -> bool:
+    return all(type(length) is int and 0 <= length <= _MAX_LENGTH for length in shape)
 
 
 # ---- random states and functions -----------------------------------------------------------
@@ -116,8 +137,10 @@ def _encode_random_state(encoder: Encoder, value: Any, where: str) -> dict[str, 
 def _decode_random_state(decoder: Decoder, entry: dict[str, Any]) -> Any:
     key, position, gauss = decoder.value(entry["key"]), entry["position"], entry["gauss"]
     # numpy does not check the position and would read past the end of the key.
-    if type(position) is not int or not 0 <= position <= 624 or key.dtype != np.uint32:
-        raise DamageError("a random state is invalid")
+    sizes = Sizes()
+    Whole(0, 625).check(position, "the position of a random state", sizes)
+    Array((624,), "u4").check(key, "the key of a random state", sizes)
+    Maybe(Number()).check(gauss, "the next number of a random state", sizes)
     state = np.random.RandomState()
     state.set_state(("MT19937", key, position, int(gauss is not None), gauss or 0.0))
     return state
@@ -146,6 +169,7 @@ def _encode_hierarchy(encoder: Encoder, value: Any, where: str) -> dict[str, Any
 
 
 def _decode_hierarchy(decoder: Decoder, entry: dict[str, Any]) -> Any:
+    check_hierarchy_size(entry["content"], decoder.limits)
     return Hierarchy.from_json(json.dumps(entry["content"]))
 
 
@@ -158,10 +182,7 @@ def _encode_format(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
 
 def _decode_format(decoder: Decoder, entry: dict[str, Any]) -> Any:
     hierarchy, settings = decoder.value(entry["hierarchy"]), decoder.value(entry["settings"])
-    # A format allocates its predictions, so a file must not set a huge width or number of levels.
-    width = np.dtype(settings.get("dtype", "O")).itemsize
-    n_levels = settings.get("n_levels", 1)
-    if not isinstance(hierarchy, Hierarchy) or width > 16 or not 0 < n_levels < 1000:
+    if not isinstance(hierarchy, Hierarchy) or not isinstance(settings, dict):
         raise DamageError("its label format is invalid")
     return format_from_settings(hierarchy, settings)
 
@@ -220,6 +241,7 @@ def _decode_instance(decoder: Decoder, entry: dict[str, Any]) -> Any:
     fitted = {name: decoder.value(node) for name, node in entry["fitted"].items()}
     # An older file may use old names; parameters that it does not contain keep their defaults.
     given, fitted = with_new_names(cls, given), with_new_names(cls, fitted)
+    _check_instance(cls, given, fitted)
     value = cls(**given)
     if isinstance(value, BaseEstimator):
         setter = getattr(value, "_set_saved_state", None)
@@ -228,6 +250,19 @@ def _decode_instance(decoder: Decoder, entry: dict[str, Any]) -> Any:
         else:
             setter(fitted)
     return value
+
+
+def _check_instance(cls: type, given: dict[str, Any], fitted: dict[str, Any]) -> None:
+    """Check parameters and fitted attributes of an estimator against the schemas of its class.
+
+    Fields of a dataclass are checked with the estimator that it is part of.
+    """
+    name, sizes = saved_name(cls), Sizes()
+    for parameter, kind in schema_of(cls, "_saved_parameters").items():
+        if parameter in given:
+            kind.check(given[parameter], f"{name}.{parameter}", sizes)
+    if fitted:
+        check_state(cls, fitted, name, Sizes())
 
 
 def _encode_pipeline(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:

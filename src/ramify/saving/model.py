@@ -19,6 +19,7 @@ from ramify.saving.container import (
     write_container,
 )
 from ramify.saving.kinds import KINDS
+from ramify.saving.limits import LoadLimits
 from ramify.saving.pools import PoolReader
 from ramify.saving.values import Decoder, Encoder
 from ramify.saving.wrapped import WRAPPED, dump_wrapped, load_wrapped
@@ -73,7 +74,9 @@ def save(model: Any, path: FilePath) -> None:
     write_container(path, members, _own_version())
 
 
-def load(path: FilePath, trusted: Collection[str] = ()) -> Any:
+def load(
+    path: FilePath, trusted: Collection[str] = (), *, limits: LoadLimits | None = None
+) -> Any:
     """Load a model written by `save` of this or an earlier version.
 
     Parameters
@@ -83,6 +86,8 @@ def load(path: FilePath, trusted: Collection[str] = ()) -> Any:
     trusted : collection of str
         For models that wrap estimators of other libraries: types to load even though skops does
         not consider them safe. If such types are required, the error message lists them.
+    limits : ramify.saving.LoadLimits, optional
+        Limits on the size of the model.
 
     Returns
     -------
@@ -99,18 +104,21 @@ def load(path: FilePath, trusted: Collection[str] = ()) -> Any:
     --------
     save : Save a model; has an example.
     """
-    container = read_container(path)
+    limits = LoadLimits() if limits is None else limits
+    container = read_container(path, limits)
     if _WRAPPED in container.members:
         import_extra("skops.io", "skops")  # an ImportError does not mean that the file is damaged
     with distrusting(path):
-        return _decode(container, trusted)
+        return _decode(container, trusted, limits)
 
 
-def _decode(container: Container, trusted: Collection[str]) -> Any:
+def _decode(container: Container, trusted: Collection[str], limits: LoadLimits) -> Any:
     members = dict(container.members)
     document = json.loads(members.pop(_DOCUMENT))
-    wrapped = load_wrapped(members.pop(_WRAPPED), trusted) if _WRAPPED in members else []
-    decoder = Decoder(_ALL_KINDS, PoolReader(members), wrapped)
+    wrapped = []
+    if _WRAPPED in members:
+        wrapped = load_wrapped(members.pop(_WRAPPED), trusted, limits)
+    decoder = Decoder(_ALL_KINDS, PoolReader(members), wrapped, limits)
     for entry in document["objects"]:
         decoder.add(entry)
     decoder.pools.check_spent()

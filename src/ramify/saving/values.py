@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ramify.saving.container import DamageError
+from ramify.saving.limits import LoadLimits
 from ramify.saving.pools import ArrayPools, PoolReader
 
 __all__ = ["Decoder", "Encoder", "Kind"]
@@ -144,11 +145,20 @@ class Decoder:
         The arrays.
     wrapped : sequence
         The objects of other libraries.
+    limits : LoadLimits
+        Limits on the number of objects and their nesting.
     """
 
-    def __init__(self, kinds: Sequence[Kind], pools: PoolReader, wrapped: Sequence[Any]) -> None:
+    def __init__(
+        self,
+        kinds: Sequence[Kind],
+        pools: PoolReader,
+        wrapped: Sequence[Any],
+        limits: LoadLimits,
+    ) -> None:
         self.pools = pools
         self.wrapped = wrapped
+        self.limits = limits
         self._kinds = {kind.name: kind for kind in kinds}
         self._objects: list[Any] = []
 
@@ -160,39 +170,44 @@ class Decoder:
         entry : dict
             The entry.
         """
+        self.limits.check("max_objects", len(self._objects) + 1, "the number of objects")
         kind = self._kinds.get(entry["kind"])
         if kind is None:
             raise DamageError(f"it contains an object of unknown kind {entry['kind']!r}")
         self._objects.append(kind.decode(self, entry))
 
-    def value(self, node: Any) -> Any:
+    def value(self, node: Any, depth: int = 0) -> Any:
         """Convert JSON to a value.
 
         Parameters
         ----------
         node : object
             The result of `Encoder.value`.
+        depth : int
+            Number of lists and dicts that contain it.
 
         Returns
         -------
         object
             The value.
         """
-        if isinstance(node, list):
-            return [self.value(item) for item in node]
-        if not isinstance(node, dict):
+        if not isinstance(node, list | dict):
             return node
+        depth += 1
+        self.limits.check("max_depth", depth, "the nesting of values")
+        if isinstance(node, list):
+            return [self.value(item, depth) for item in node]
         if len(node) != 1:
             raise DamageError(f"it contains a value with the invalid fields {sorted(node)[:3]}")
         tag, content = next(iter(node.items()))
         if tag == "$ref":
             return self._object(content)
         if tag == "$dict":
-            return {self.value(key): self.value(item) for key, item in content}
+            return {self.value(key, depth): self.value(item, depth) for key, item in content}
         if tag == "$float":
             return float(content)
         if tag in _BACK and isinstance(content, list):
-            return _BACK[tag]([self.value(item) for item in content])
+            return _BACK[tag]([self.value(item, depth) for item in content])
         raise DamageError(f"it contains a value of unknown type {tag!r}")
 
     def _object(self, number: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ramify._validation import import_extra
 from ramify.saving.container import DamageError, ModelFileError, open_archive
+from ramify.saving.limits import LoadLimits
 from ramify.saving.values import Decoder, Encoder, Kind
 
 __all__ = ["WRAPPED", "dump_wrapped", "load_wrapped"]
@@ -33,7 +34,7 @@ def dump_wrapped(objects: Sequence[Any]) -> bytes:
     return dumped
 
 
-def load_wrapped(data: bytes, trusted: Collection[str]) -> list[Any]:
+def load_wrapped(data: bytes, trusted: Collection[str], limits: LoadLimits) -> list[Any]:
     """Load the output of `dump_wrapped` if all types in it are trusted.
 
     Parameters
@@ -42,6 +43,8 @@ def load_wrapped(data: bytes, trusted: Collection[str]) -> list[Any]:
         A skops archive.
     trusted : collection of str
         Types to trust in addition to those that skops considers safe.
+    limits : LoadLimits
+        Limits on the size of the archive.
 
     Returns
     -------
@@ -49,7 +52,7 @@ def load_wrapped(data: bytes, trusted: Collection[str]) -> list[Any]:
         The estimators.
     """
     skops_io = import_extra("skops.io", "skops")
-    _check_sizes(data)
+    _check_sizes(data, limits)
     unknown = sorted(set(skops_io.get_untrusted_types(data=data)) - set(trusted))
     if unknown:
         raise ModelFileError(
@@ -62,14 +65,14 @@ def load_wrapped(data: bytes, trusted: Collection[str]) -> list[Any]:
     return found
 
 
-def _check_sizes(data: bytes) -> None:
+def _check_sizes(data: bytes, limits: LoadLimits) -> None:
     """Check the declared shapes of arrays: numpy's reader, used by skops, does not."""
-    with open_archive(data) as archive:
+    with open_archive(data, limits) as archive:
         for info in archive.infolist():
             if info.filename.endswith(".npy"):
                 _check_size(archive.read(info))
             elif info.filename.endswith(".npz"):
-                _check_sizes(archive.read(info))
+                _check_sizes(archive.read(info), limits)
 
 
 def _check_size(data: bytes) -> None:

@@ -21,6 +21,7 @@ from ramify._base.features import read_features
 from ramify._parallel import in_parallel
 from ramify._progress import track
 from ramify._savable import renamed_attribute
+from ramify._schema import Anything, Array, MapOf, Maybe, Number, Part, Schema, Sparse, Whole
 from ramify._validation import check_choice, check_folds, check_number
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.combining import multiply_down
@@ -128,6 +129,14 @@ class SiblingLassoClassifier(ArrayClassifier):
     intercept_: NDArray[np.float64]
     alphas_: dict[Any, float]
     n_iter_: int
+
+    _saved_schema: ClassVar[Schema] = {
+        "features_": Part(LinearFeatures, n_features="n_features_in_"),
+        "intercept_": Array(("n_edges",)),
+        "coef_": Sparse(("n_columns", "n_edges"), "f8", "csc csr"),
+        "n_iter_": Whole(),
+        "alphas_": MapOf(Anything(), Maybe(Number(finite=False))),
+    }
 
     _renamed: ClassVar[dict[str, str]] = {
         "penalty": "alpha",

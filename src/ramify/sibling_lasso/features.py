@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ramify._base.features import FeatureSchema
 from ramify._savable import savable
+from ramify._schema import Array, Flag, Schema
 
 __all__ = ["LinearFeatures", "learn_features"]
 
@@ -40,6 +41,14 @@ class LinearFeatures:
     shift: NDArray[np.float64]
     scale: NDArray[np.float64]
     is_sparse: bool
+
+    _saved_schema: ClassVar[Schema] = {
+        "n_categories": Array(("n_features",), "i4", low=0, high=2**16),
+        "fill": Array(("n_features",)),
+        "shift": Array(("n_columns",)),
+        "scale": Array(("n_columns",), low=0),
+        "is_sparse": Flag(),
+    }
 
     def transform(self, X: Any) -> Any:
         """Return an ndarray, or a csr_array if X is sparse or has very many categories."""

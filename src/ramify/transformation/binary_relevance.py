@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ramify import _core
 from ramify._base.classifier import copy_input_attributes
 from ramify._base.features import given_features
+from ramify._schema import Anything, Fitted, MapOf, Part, Schema
 from ramify.decision import apply_threshold, make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.base import LocalArchitecture
@@ -169,6 +170,15 @@ class BinaryRelevancePlus(LocalArchitecture):
     """
 
     first_: BinaryRelevance
+
+    _saved_schema: ClassVar[Schema] = {
+        "first_": Fitted("n_features_in_", "n_labels"),
+        "local_models_": MapOf(
+            Anything(),
+            Part(LocalModel, n_features="n_features_in_+n_labels", n_labels="n_labels"),
+            "n_labels",
+        ),
+    }
 
     def __init__(
         self,

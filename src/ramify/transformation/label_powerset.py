@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.features import given_features, read_features
+from ramify._schema import Array, Label, ListOf, Schema, TupleOf
 from ramify._validation import check_choice, check_number
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
@@ -201,6 +202,11 @@ class RAkEL(LabelSetClassifier):
     >>> len(model.groups_)
     6
     """
+
+    _saved_schema: ClassVar[Schema] = {
+        "groups_": ListOf(TupleOf(Label())),
+        "shares_": Array(("n_labels",), low=0),
+    }
 
     groups_: list[tuple[Any, ...]]
     shares_: NDArray[np.float64]

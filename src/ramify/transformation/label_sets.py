@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify._schema import Anything, MapOf, Part, Schema, Sparse
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.base import LocalArchitecture
+from ramify.local.models import LocalModel
 from ramify.local.problems import LabelRows, LocalProblem
 
 __all__ = ["LabelSetClassifier"]
@@ -29,6 +31,13 @@ class LabelSetClassifier(LocalArchitecture):
     """
 
     label_sets_: sparse.csr_array[np.int32]
+
+    _saved_schema: ClassVar[Schema] = {
+        "label_sets_": Sparse(("n_sets", "n_labels"), "i4 i8", low=1, high=1),
+        "local_models_": MapOf(
+            Anything(), Part(LocalModel, n_features="n_features_in_", n_labels="n_sets")
+        ),
+    }
 
     def _learn_sets(
         self, rows: LabelRows, groups: Sequence[NDArray[np.int64]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from ramify._base.classifier import ArrayClassifier
 from ramify._base.features import FeatureSchema
+from ramify._schema import AnyOf, Array, Schema, Sparse, Whole
 from ramify._validation import check_number
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
@@ -90,6 +91,16 @@ class MLkNN(ArrayClassifier):
     n_neighbors_: int
     X_: Any
     Y_: sparse.csr_array[np.int32]
+
+    _saved_schema: ClassVar[Schema] = {
+        "X_": AnyOf(
+            Array(("n_rows", "n_columns"), "f4 f8", finite=False),
+            Sparse(("n_rows", "n_columns"), "f4 f8", "csr csc", finite=False, canonical=False),
+        ),
+        "Y_": Sparse(("n_rows", "n_labels"), "i4 i8", low=1, high=1),
+        "n_neighbors_": Whole(0, "n_rows"),
+        "posterior_": Array(("n_labels", "n_neighbors_+1"), low=0, high=1),
+    }
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.features import csr_parts, read_features
+from ramify._schema import IfPresent, MapOf, Maybe, Number, Schema, TreeOf
 from ramify._validation import check_same_length
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import read_labels
@@ -217,6 +218,12 @@ class PCTClassifier(HierarchicalClassifier):
     f_test_scores_: dict[float, float]
 
     _renamed: ClassVar[dict[str, str]] = {"f_test_folds": "cv"}
+
+    _saved_schema: ClassVar[Schema] = {
+        "tree_": TreeOf("n_features_in_", "n_labels"),
+        "f_test_": IfPresent(Maybe(Number(0, 1))),
+        "f_test_scores_": IfPresent(MapOf(Maybe(Number(0, 1)), Number(finite=False))),
+    }
 
     def __init__(
         self,

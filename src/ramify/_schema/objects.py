@@ -1,0 +1,124 @@
+"""Kinds of saved objects: trees, instances of classes, fitted estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from ramify import _core
+from ramify._schema.sizes import SchemaError, Size, Sizes
+from ramify._schema.state import check_state
+from ramify._schema.values import Kind, wrong
+
+__all__ = ["Fitted", "Instance", "Part", "TreeOf"]
+
+
+class TreeOf(Kind):
+    """A decision tree of the core.
+
+    The core has checked its arrays against each other; here its features and labels are checked
+    against the data.
+
+    Parameters
+    ----------
+    n_features, n_labels : int or str
+        The numbers of features and labels.
+    """
+
+    def __init__(self, n_features: Size, n_labels: Size) -> None:
+        self.n_features = n_features
+        self.n_labels = n_labels
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        if not isinstance(value, _core.Tree):
+            raise wrong(where, "a tree", value)
+        n_features, n_labels = sizes.get(self.n_features), sizes.get(self.n_labels)
+        if (
+            value.feature.max() >= n_features
+            or value.value_label.max(initial=-1) >= n_labels
+            or value.value_label.min(initial=0) < 0
+        ):
+            raise SchemaError(f"{where} does not fit {n_features} features and {n_labels} labels")
+
+
+class Instance(Kind):
+    """An instance of one of some classes, which checks itself when it is created.
+
+    Parameters
+    ----------
+    *classes : type
+        The classes.
+    binds : mapping of str to str, optional
+        Sizes that follow from its attributes: the size's name to the attribute's.
+    """
+
+    def __init__(self, *classes: type, binds: Mapping[str, str] | None = None) -> None:
+        self.classes = classes
+        self.binds = dict(binds or {})
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        if not isinstance(value, self.classes):
+            names = " or ".join(cls.__name__ for cls in self.classes)
+            raise wrong(where, f"a {names}", value)
+        for size, attribute in self.binds.items():
+            sizes.match(size, getattr(value, attribute), where)
+
+
+class Part(Kind):
+    """A dataclass with a schema of its own, part of a larger object.
+
+    Parameters
+    ----------
+    cls : type
+        The dataclass.
+    **sizes : int or str
+        What the sizes that its schema takes from outside are in the larger object.
+    """
+
+    def __init__(self, cls: type, **sizes: Size) -> None:
+        self.cls = cls
+        self.sizes = sizes
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        if type(value) is not self.cls:
+            raise wrong(where, f"a {self.cls.__name__}", value)
+        check_state(self.cls, vars(value), where, sizes.inside(self.sizes))
+
+
+class Fitted(Kind):
+    """A fitted estimator, ours or of another library, with predictions for given labels.
+
+    Parameters
+    ----------
+    n_features, n_labels : int or str, optional
+        What it must have been fitted to, if it tells.
+    method : str, optional
+        A method that it must have.
+    """
+
+    def __init__(
+        self,
+        n_features: Size | None = None,
+        n_labels: Size | None = None,
+        method: str | None = "predict_proba",
+    ) -> None:
+        self.n_features = n_features
+        self.n_labels = n_labels
+        self.method = method
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        if not isinstance(value, BaseEstimator):
+            raise wrong(where, "an estimator", value)
+        if self.method is not None and not callable(getattr(value, self.method, None)):
+            raise wrong(where, f"an estimator with {self.method}", value)
+        is_ours = type(value).__module__.partition(".")[0] == "ramify"
+        if is_ours and not hasattr(value, "hierarchy_") and hasattr(value, "hierarchy"):
+            raise SchemaError(f"{where} must be fitted")
+        n_features = getattr(value, "n_features_in_", None)
+        if self.n_features is not None and n_features is not None:
+            sizes.match(self.n_features, n_features, where)
+        hierarchy = getattr(value, "hierarchy_", None)
+        if self.n_labels is not None and hierarchy is not None:
+            sizes.match(self.n_labels, hierarchy.n_labels, where)

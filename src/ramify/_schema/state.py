@@ -1,0 +1,62 @@
+"""Checking the attributes of a saved object against the schema of its class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from ramify._schema.sizes import SchemaError, Sizes
+from ramify._schema.values import Kind, Whole
+
+__all__ = ["Schema", "check_state", "schema_of"]
+
+Schema: TypeAlias = Mapping[str, Kind | None]
+"""Kinds by attribute. None removes an attribute that a base class declares."""
+
+
+def schema_of(cls: type, declared_in: str = "_saved_schema") -> dict[str, Kind]:
+    """Return the kinds of a class's attributes, those of its base classes first.
+
+    Parameters
+    ----------
+    cls : type
+        The class.
+    declared_in : str
+        The class attribute that holds the schema.
+
+    Returns
+    -------
+    dict of str to Kind
+        By attribute, in the order in which they are checked.
+    """
+    merged: dict[str, Kind | None] = {}
+    for base in reversed(cls.__mro__):
+        merged |= vars(base).get(declared_in, {})
+    return {name: kind for name, kind in merged.items() if kind is not None}
+
+
+def check_state(cls: type, state: Mapping[str, Any], where: str, sizes: Sizes) -> None:
+    """Raise SchemaError unless the attributes of an object fit the schema of its class.
+
+    Parameters
+    ----------
+    cls : type
+        The class. One that is not defined in ramify may have attributes without a schema.
+    state : mapping of str to object
+        Its fitted attributes or fields.
+    where : str
+        The object's name, for messages.
+    sizes : Sizes
+        Sizes known from outside.
+    """
+    schema = schema_of(cls)
+    unknown = [name for name in state if name not in schema]
+    if unknown and cls.__module__.partition(".")[0] == "ramify":
+        raise SchemaError(f"{where} has no fitted attribute {unknown[0]!r}")
+    for name, kind in schema.items():
+        if name in state:
+            kind.check(state[name], f"{where}.{name}", sizes)
+            if isinstance(getattr(kind, "kind", kind), Whole):
+                sizes.match(name, int(state[name]), f"{where}.{name}")
+        elif kind.required:
+            raise SchemaError(f"{where} lacks {name}")
