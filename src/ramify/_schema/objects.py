@@ -14,6 +14,8 @@ from ramify._schema.values import Kind, wrong
 
 __all__ = ["Fitted", "Instance", "Part", "TreeOf"]
 
+_ROUNDING = 1e-9
+
 
 class TreeOf(Kind):
     """A decision tree of the core.
@@ -41,6 +43,10 @@ class TreeOf(Kind):
             or value.value_label.min(initial=0) < 0
         ):
             raise SchemaError(f"{where} does not fit {n_features} features and {n_labels} labels")
+        for name in ("value", "share"):
+            numbers = getattr(value, name)
+            if not ((numbers >= -_ROUNDING) & (numbers <= 1 + _ROUNDING)).all():  # nor NaN
+                raise SchemaError(f"{where}: {name} must be between 0 and 1")
 
 
 class Instance(Kind):

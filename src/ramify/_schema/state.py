@@ -31,7 +31,9 @@ def schema_of(cls: type, declared_in: str = "_saved_schema") -> dict[str, Kind]:
     """
     merged: dict[str, Kind | None] = {}
     for base in reversed(cls.__mro__):
-        merged |= vars(base).get(declared_in, {})
+        for name, kind in vars(base).get(declared_in, {}).items():
+            merged.pop(name, None)  # what a class declares again comes after what it refers to
+            merged[name] = kind
     return {name: kind for name, kind in merged.items() if kind is not None}
 
 

@@ -66,7 +66,7 @@ class PCTEnsemble(HierarchicalClassifier):
 
     _saved_schema: ClassVar[Schema] = {
         "trees_": ListOf(TreeOf("n_features_in_", "n_labels")),
-        "_seed": Whole(),
+        "_seed": Whole(-(2**63)),
         "oob_decision_function_": IfPresent(Array(("n_rows", "n_labels"), finite=False)),
         "oob_score_": IfPresent(Number(finite=False)),
     }

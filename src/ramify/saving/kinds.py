@@ -24,6 +24,7 @@ from ramify._schema import (
     Array,
     Maybe,
     Number,
+    SchemaError,
     Sizes,
     Whole,
     check_compressed,
@@ -223,6 +224,13 @@ def _encode_instance(encoder: Encoder, value: Any, where: str) -> dict[str, Any]
         given = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         fitted = {}
     name = saved_name(type(value))
+    try:
+        _check_instance(type(value), given, fitted)
+    except SchemaError as error:
+        raise ValueError(
+            f"cannot save {where}: {error}, or the file could not be loaded. Fit the model again, "
+            "and do not change its fitted attributes."
+        ) from None
     return {
         "class": name,
         "given": {key: encoder.value(item, f"{name}.{key}") for key, item in given.items()},
@@ -243,6 +251,8 @@ def _decode_instance(decoder: Decoder, entry: dict[str, Any]) -> Any:
     given, fitted = with_new_names(cls, given), with_new_names(cls, fitted)
     _check_instance(cls, given, fitted)
     value = cls(**given)
+    if fitted and hasattr(value, "_check_parameters"):
+        value._check_parameters()  # as `fit` did; predictions rely on it
     if isinstance(value, BaseEstimator):
         setter = getattr(value, "_set_saved_state", None)
         if setter is None:

@@ -8,16 +8,18 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 
 from ramify._base.classifier import ArrayClassifier
 from ramify._base.features import FeatureSchema
-from ramify._schema import AnyOf, Array, Schema, Sparse, Whole
+from ramify._schema import AnyOf, Array, Schema, Sparse, Text, Whole
 from ramify._validation import check_number
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
 
 __all__ = ["MLkNN"]
+
+_METRICS = tuple(sorted({name for names in VALID_METRICS.values() for name in names}))
 
 
 _CELLS = 1 << 22
@@ -92,6 +94,7 @@ class MLkNN(ArrayClassifier):
     X_: Any
     Y_: sparse.csr_array[np.int32]
 
+    _saved_parameters: ClassVar[Schema] = {"metric": Text(_METRICS)}
     _saved_schema: ClassVar[Schema] = {
         "X_": AnyOf(
             Array(("n_rows", "n_columns"), "f4 f8", finite=False),

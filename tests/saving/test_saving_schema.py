@@ -1,0 +1,235 @@
+"""Every class in a model file has a schema, and files that do not fit it are refused."""
+
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+import ramify
+from ramify import Hierarchy, MLkNN, ModelFileError, PCTClassifier
+from ramify._savable import _CLASSES
+from ramify._schema import SchemaError, check_sparse, schema_of
+from ramify.saving import LoadLimits
+from tests.support.fuzz_models import fuzz_models, rows
+from tests.support.model_file_damage import forge, unpack
+from tests.support.model_file_fields import put_together, take_apart
+
+MODELS = fuzz_models()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.ramify"
+
+
+def refit(model, path, change):
+    """Save a model, change its parts, and write them with valid checksums."""
+    ramify.save(model, path)
+    parts = take_apart(path.read_bytes())
+    change(parts)
+    path.write_bytes(put_together(parts))
+
+
+def root(parts):
+    return parts.document["objects"][parts.document["root"]["$ref"]]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_fitted_attribute_is_declared_and_comes_back(name, path):
+    model = MODELS[name]
+    schema = schema_of(type(model))
+    state = model._get_saved_state()
+    assert set(state) <= set(schema)
+    assert {key for key, kind in schema.items() if kind.required} <= set(state)
+    ramify.save(model, path)
+    loaded = ramify.load(path)
+    X = np.nan_to_num(rows())
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    expected, found = model.predict(X), loaded.predict(X)
+    assert list(found) == list(expected)
+
+
+def test_every_savable_class_declares_its_attributes():
+    ours = [cls for cls in _CLASSES.values() if cls.__module__.startswith("ramify.")]
+    for cls in ours:
+        if dataclasses.is_dataclass(cls):
+            assert set(schema_of(cls)) == {field.name for field in dataclasses.fields(cls)}, cls
+        elif issubclass(cls, BaseEstimator) and cls.__name__ != "ConstantClassifier":
+            assert schema_of(cls), cls
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PCTClassifier(f_test=[0.01, 0.1], random_state=0),
+        ramify.PCTForestClassifier(n_estimators=30, oob_score=True, random_state=0),
+        ramify.AdaBoostMHClassifier(n_estimators=5, early_stopping=True, random_state=0),
+        ramify.CalibratedHierarchicalClassifier(PCTClassifier(), method="sigmoid"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_attributes_of_other_settings_come_back(model, path):
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    y = np.array(["a/b", "a/c", "d"])[(abs(X[:, 0]) * 2).astype(int) % 3]
+    model.fit(X, y)
+    ramify.save(model, path)
+    loaded = ramify.load(path)
+    assert set(vars(loaded)) == set(vars(model))
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+# ---- sparse matrices -----------------------------------------------------------------------
+
+EVIL = """
+import sys, numpy as np, ramify
+from tests.support.model_file_fields import put_together, take_apart
+from pathlib import Path
+X = np.random.default_rng(0).normal(size=(20, 3))
+path = Path(sys.argv[1])
+ramify.save(ramify.MLkNN(n_neighbors=3).fit(X, [["a"], ["b"]] * 10), path)
+parts = take_apart(path.read_bytes())
+[matrix] = [entry for entry in parts.document["objects"] if entry["kind"] == "sparse"]
+data, indices, indptr = (part["$ref"] for part in matrix["parts"])
+parts.arrays[indices, ""] = np.zeros(20, "i8")
+parts.arrays[indptr, ""] = np.r_[0, np.full(19, 2**40), LAST].astype("i8")
+path.write_bytes(put_together(parts))
+try:
+    ramify.load(path).predict(X)
+except ramify.ModelFileError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("last", [0, -1, 20, 2**40])
+def test_a_sparse_matrix_that_leads_astray_is_refused(last, path):
+    code = EVIL.replace("LAST", str(last))
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "indptr must increase from 0 to 20" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"indices": [0, 5]}, "indices must be from 0 to 2"),
+        ({"indices": [-1, 1]}, "indices must be from 0 to 2"),
+        ({"indptr": [0, 2, 1]}, "indptr must increase from 0 to 2"),
+        ({"indptr": [1, 1, 2]}, "indptr must increase from 0 to 2"),
+        ({"indptr": [0, 2]}, "differ in length"),
+        ({"data": [1.0]}, "differ in length"),
+        ({"indices": [0.0, 1.0]}, "must be int32 or int64"),
+        ({"indptr": [0, 2, 2], "indices": [1, 0]}, "sorted and distinct"),
+        ({"indptr": [0, 2, 2], "indices": [1, 1]}, "sorted and distinct"),
+    ],
+)
+def test_sparse_matrices_are_checked(change, message):
+    matrix = sparse.csr_array(np.array([[1.0, 0, 0], [0, 1.0, 0]]))
+    check_sparse(matrix, "Y_", canonical=True)
+    for name, values in change.items():
+        setattr(matrix, name, np.array(values))
+    with pytest.raises(SchemaError, match=message):
+        check_sparse(matrix, "Y_", canonical=True)
+
+
+def test_a_changed_model_is_not_saved(path):
+    model = MLkNN(n_neighbors=3).fit(np.nan_to_num(rows()), [["a"], ["b"]] * 12)
+    model.Y_.indptr[-1] = 0
+    with pytest.raises(ValueError, match=r"cannot save MLkNN: MLkNN\.Y_: indptr must increase"):
+        ramify.save(model, path)
+    assert not path.exists()
+
+
+# ---- parameters and limits -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("n_jobs", 40_000, "n_jobs must be at least -1024 and below 1025, got 40000"),
+        ("n_jobs", "x", "n_jobs must be an integer, got 'x'"),
+        ("hierarchy", 3, "hierarchy must be a Hierarchy, got 3"),
+        ("min_samples_leaf", -3, "min_samples_leaf"),
+    ],
+)
+def test_parameters_are_checked(name, value, message, path):
+    with pytest.raises(ModelFileError, match=message):
+        refit_and_load(MODELS["PCTClassifier, sets"], path, {name: value})
+
+
+def refit_and_load(model, path, given):
+    refit(model, path, lambda parts: root(parts)["given"].update(given))
+    return ramify.load(path)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"max_labels": 4}, "the number of labels must be at most 4, got 5"),
+        ({"max_ancestors": 3}, "the number of ancestors of all labels must be at most 3, got 4"),
+        ({"max_objects": 2}, "the number of objects must be at most 2, got 3"),
+        ({"max_bytes": 1000}, "the size of its members must be at most 1000"),
+        ({"max_json_bytes": 100}, "the size of manifest.json must be at most 100"),
+        ({"max_depth": 0}, "the nesting of values must be at most 0, got 1"),
+    ],
+)
+def test_limits_are_adjustable(limits, message, path):
+    ramify.save(MODELS["PCTClassifier, sets"], path)
+    ramify.load(path, limits=LoadLimits())
+    with pytest.raises(ModelFileError, match=f"{message}.*If you trust the file") as raised:
+        ramify.load(path, limits=LoadLimits(**limits))
+    (name,) = limits
+    larger = re.search(rf"LoadLimits\({name}=(\d+)\)", str(raised.value))
+    assert larger is not None
+
+
+def test_a_long_chain_of_labels_is_refused_before_its_ancestors_are_found(path):
+    chain = Hierarchy.from_edges([(i, i + 1) for i in range(2000)])
+    ramify.save(PCTClassifier(chain), path)
+    assert ramify.load(path).hierarchy == chain
+    with pytest.raises(ModelFileError, match="number of ancestors of all labels"):
+        ramify.load(path, limits=LoadLimits(max_ancestors=1_000_000))
+
+
+@pytest.mark.parametrize("depth", [100, 900, 200_000])
+def test_deep_nesting_is_refused(depth, path):
+    ramify.save(PCTClassifier(), path)
+    data = path.read_bytes()
+    members = unpack(data)
+    document = json.loads(members["model.json"])
+    document["objects"][-1]["given"]["w0"] = "DEEP"
+    text = json.dumps(document).replace('"DEEP"', "[" * depth + "]" * depth)
+    path.write_bytes(forge({**members, "model.json": text.encode()}, data))
+    with pytest.raises(ModelFileError, match="nest"):
+        ramify.load(path)
+
+
+def test_a_lack_of_memory_is_told(path, monkeypatch):
+    ramify.save(PCTClassifier(), path)
+
+    def fail(text):
+        raise MemoryError
+
+    monkeypatch.setattr("ramify.saving.model.json.loads", fail)
+    with pytest.raises(ModelFileError, match="needs more memory than is available"):
+        ramify.load(path)
+
+
+@pytest.mark.parametrize("n_categories", [2**31 - 1, 2**16 + 1, -1])
+def test_numbers_of_categories_are_limited(n_categories, path):
+    def change(parts):
+        wanted = root(parts)["fitted"]["schema_"]["$ref"]
+        schema = parts.document["objects"][wanted]
+        key = schema["given"]["n_categories"]["$ref"], ""
+        parts.arrays[key] = np.array([0, 0, n_categories], dtype=np.int32)
+
+    refit(MODELS["GlobalNaiveBayes, sets"], path, change)
+    with pytest.raises(ModelFileError, match="n_categories: elements must be at"):
+        ramify.load(path)
