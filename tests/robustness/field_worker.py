@@ -1,0 +1,75 @@
+"""Load model files named on standard input and predict with them; one line of JSON for each.
+
+A line is the path of a file and the forms of rows to predict, see `inputs`.
+`fuzz_model_fields` runs this in processes of its own, which may crash.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import ramify
+from tests.support.fuzz_models import rows
+
+MAX_MEMORY = 6 << 30
+"""Address space of a worker, except under a sanitizer, which reserves terabytes."""
+
+
+def inputs() -> dict[str, Any]:
+    """Return rows in the forms that a model may be able to read."""
+    known = np.nan_to_num(rows())
+    return {"dense": known, "missing": rows(), "sparse": sparse.csr_matrix(known)}
+
+
+def use(path: Path, forms: list[str]) -> tuple[str, str]:
+    """Load a file and predict; return the outcome and, for errors, a line that tells it."""
+    try:
+        model = ramify.load(path)
+    except ramify.ModelFileError as error:
+        return "refused", str(error)
+    except Exception:
+        return "failed to load", traceback.format_exc()
+    try:
+        for form in forms:
+            model.predict_proba(inputs()[form])
+            model.predict(inputs()[form])
+    except MemoryError:
+        return "out of memory", traceback.format_exc()
+    except Exception:
+        return "failed to predict", traceback.format_exc()
+    return "predicted", ""
+
+
+def main() -> None:
+    """Answer line by line."""
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    if not os.environ.get("ASAN_OPTIONS"):
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    for line in sys.stdin:
+        started = time.process_time()
+        path, *forms = line.split()
+        outcome, told = use(Path(path), forms)
+        answer = {
+            "outcome": outcome,
+            "told": told,
+            "seconds": time.process_time() - started,
+            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
