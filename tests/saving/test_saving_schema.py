@@ -153,7 +153,7 @@ def test_a_changed_model_is_not_saved(path):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("n_jobs", 40_000, "n_jobs must be at least -1024 and below 1025, got 40000"),
+        ("n_jobs", 40_000, "n_jobs must be at least 1 and below 1025, got 40000"),
         ("n_jobs", "x", "n_jobs must be an integer, got 'x'"),
         ("hierarchy", 3, "hierarchy must be a Hierarchy, got 3"),
         ("min_samples_leaf", -3, "min_samples_leaf"),

@@ -14,7 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.features import FeatureSchema, read_features, read_training_features
 from ramify._savable import get_fitted, savable, set_fitted
-from ramify._schema import AnyOf, Array, Flag, IfPresent, Instance, Maybe, Part, Schema, Whole
+from ramify._schema import (
+    AnyOf,
+    Array,
+    Estimator,
+    Flag,
+    IfPresent,
+    Instance,
+    Maybe,
+    Part,
+    Schema,
+    Text,
+    Whole,
+)
 from ramify._validation import check_same_length, check_sample_weight
 from ramify.decision import apply_threshold, most_probable_path
 from ramify.hierarchy.hierarchy import Hierarchy
@@ -71,8 +83,12 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     }
     _saved_parameters: ClassVar[Schema] = {
         "hierarchy": Maybe(Instance(Hierarchy)),
-        "n_jobs": Maybe(Whole(-MAX_JOBS, MAX_JOBS + 1)),
+        "n_jobs": Maybe(AnyOf(Whole(-MAX_JOBS, 0), Whole(1, MAX_JOBS + 1))),
         "verbose": AnyOf(Flag(), Whole()),
+        "clus_compat": Flag(),
+        "estimator": Maybe(Estimator()),
+        "counter": Maybe(Estimator()),
+        "coherence": Text(("isotonic", "max", "min")),
     }
 
     def __init_subclass__(cls, **options: Any) -> None:

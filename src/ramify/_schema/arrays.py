@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,9 +27,11 @@ class Array(Kind):
         The data types it may have, e.g. "f4 f8"; "O" and "U" for objects and strings of any
         length.
     low, below, high : int, float or str, optional
-        Bounds of its elements; `below` is exclusive and may be a size.
+        Bounds of its elements; `below` is exclusive and may be a size. NaN is not within bounds.
     finite : bool
         Whether NaN and infinity are refused.
+    missing : bool
+        Whether NaN is allowed although `finite` is true.
     """
 
     shape: Sequence[Size]
@@ -39,6 +40,7 @@ class Array(Kind):
     high: float | None = None
     below: Size | None = None
     finite: bool = True
+    missing: bool = False
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if type(value) is not np.ndarray or value.ndim != len(self.shape):
@@ -46,7 +48,10 @@ class Array(Kind):
         _check_dtype(value, self.dtypes, where)
         for size, found in zip(self.shape, value.shape, strict=True):
             sizes.match(size, found, where)
-        _check_elements(value, where, self.low, self.high, finite=self.finite)
+        finite = self.finite and not self.missing
+        _check_elements(value, where, self.low, self.high, finite=finite)
+        if self.missing and np.isinf(value).any():
+            raise SchemaError(f"{where}: elements must be finite or NaN")
         if self.below is not None and value.size and value.max() >= sizes.get(self.below):
             raise SchemaError(f"{where}: elements must be below {sizes.get(self.below)}")
 
@@ -202,9 +207,7 @@ def _check_elements(
         return
     if array.dtype.kind == "f" and finite and not np.isfinite(array).all():
         raise SchemaError(f"{where}: elements must be finite")
-    least = -math.inf if low is None else low
-    most = math.inf if high is None else high
-    if low is not None and (array < least).any():
+    if low is not None and not (array >= low).all():
         raise SchemaError(f"{where}: elements must be at least {low}")
-    if high is not None and (array > most).any():
+    if high is not None and not (array <= high).all():
         raise SchemaError(f"{where}: elements must be at most {high}")

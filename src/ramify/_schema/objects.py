@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sklearn.base import BaseEstimator
-
 from ramify import _core
 from ramify._schema.sizes import SchemaError, Size, Sizes
 from ramify._schema.state import check_state
 from ramify._schema.values import Kind, wrong
 
-__all__ = ["Fitted", "Instance", "Part", "TreeOf"]
+__all__ = ["Estimator", "Fitted", "Instance", "Part", "TreeOf"]
 
 _ROUNDING = 1e-9
 
@@ -93,6 +91,15 @@ class Part(Kind):
         check_state(self.cls, vars(value), where, sizes.inside(self.sizes))
 
 
+class Estimator(Kind):
+    """An estimator, fitted or not, of ramify or another library."""
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        is_estimator = hasattr(value, "get_params") and hasattr(value, "set_params")
+        if isinstance(value, type) or not is_estimator:
+            raise wrong(where, "an estimator", value)
+
+
 class Fitted(Kind):
     """A fitted estimator, ours or of another library, with predictions for given labels.
 
@@ -115,8 +122,7 @@ class Fitted(Kind):
         self.method = method
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        if not isinstance(value, BaseEstimator):
-            raise wrong(where, "an estimator", value)
+        Estimator().check(value, where, sizes)
         if self.method is not None and not callable(getattr(value, self.method, None)):
             raise wrong(where, f"an estimator with {self.method}", value)
         is_ours = type(value).__module__.partition(".")[0] == "ramify"

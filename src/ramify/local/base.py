@@ -151,12 +151,15 @@ class LocalClassifier(HierarchicalClassifier):
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
-        for model in state.get("local_models_", {}).values():
-            if not isinstance(model, LocalModel):
-                raise ValueError(
-                    f"local_models_ must contain only local models, got {type(model).__name__}"
-                )
+        if "local_models_" not in state:
+            return
+        for model in self.local_models_.values():
             model.check(self._targets().n_labels)
+        # Keys and labels of the models must give a probability for every label.
+        answers = [np.full((len(model.labels), 1), 0.5) for model in self.local_models_.values()]
+        found = self._combine(answers)
+        if found.shape != (1, self.hierarchy_.n_labels) or not np.isfinite(found).all():
+            raise ValueError("the local models do not fit the labels")
 
 
 class LocalArchitecture(LocalClassifier):

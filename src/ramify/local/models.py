@@ -110,6 +110,11 @@ class LocalModel:
             or len(self.shares) != len(self.labels)
             or self.answer not in ("columns", *ANSWERS)
             or not isinstance(self.estimator, BaseEstimator | _core.Tree)
+            or (self.answer != "columns" and isinstance(self.estimator, _core.Tree))
+            or (
+                isinstance(self.estimator, _core.Tree)
+                and self.estimator.value_label.max(initial=-1) >= len(self.learnt)
+            )
         ):
             raise ValueError(f"a local model does not fit {n_labels} labels")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +15,7 @@ from ramify._validation import check_choice
 from ramify.decision import apply_threshold, confident_path
 from ramify.decision.choice import SHARING, search_thresholds
 from ramify.decision.goals import GOALS, make_goal
+from ramify.decision.thresholds import check_threshold
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.meta.held_out import HeldOut, HeldOutClassifier
 
@@ -103,7 +106,7 @@ class TunedThresholdClassifier(HeldOutClassifier):
     best_score_: float
 
     _saved_schema: ClassVar[Schema] = {
-        "thresholds_": Array(("n_labels",), finite=False),
+        "thresholds_": Array(("n_labels",), low=-math.inf, finite=False),
         "best_score_": Number(finite=False),
     }
 
@@ -176,6 +179,11 @@ class TunedThresholdClassifier(HeldOutClassifier):
             n label sets, paths or classes, in the format of y in `fit`.
         """
         return super().predict(X, threshold)
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        super()._set_saved_state(state)
+        if "thresholds_" in state:
+            check_threshold(self.thresholds_, self.hierarchy_)
 
     def _decide(self, scores: NDArray[np.float64], threshold: Any) -> sparse.csr_array[np.int32]:
         chosen = self.thresholds_ if threshold is None else threshold

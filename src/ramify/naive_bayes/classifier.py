@@ -102,7 +102,7 @@ class GlobalNaiveBayes(ArrayClassifier):
     tables_: CategoryTables
 
     _saved_schema: ClassVar[Schema] = {
-        "log_prior_": Array(("n_labels",), finite=False),
+        "log_prior_": Array(("n_labels",), high=0, finite=False),
         "log_prior_none_": Number(finite=False),
         "gaussians_": Part(Gaussians, n_groups="n_labels+1", n_features="n_features_in_"),
         "tables_": Part(CategoryTables, n_groups="n_labels+1", n_features="n_features_in_"),

@@ -284,7 +284,7 @@ class SiblingLassoClassifier(ArrayClassifier):
             return
         n_edges = len(edge_list(self.hierarchy_))
         if (
-            not isinstance(self.features_, LinearFeatures)
+            not np.array_equal(self.features_.n_categories, self.schema_.n_categories)
             or self.intercept_.shape != (n_edges,)
             or self.coef_.shape != (len(self.features_.scale), n_edges)
         ):

@@ -46,7 +46,7 @@ class LinearFeatures:
         "n_categories": Array(("n_features",), "i4", low=0, high=2**16),
         "fill": Array(("n_features",)),
         "shift": Array(("n_columns",)),
-        "scale": Array(("n_columns",), low=0),
+        "scale": Array(("n_columns",), low=np.finfo(np.float64).tiny),
         "is_sparse": Flag(),
     }
 

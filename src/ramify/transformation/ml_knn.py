@@ -97,8 +97,8 @@ class MLkNN(ArrayClassifier):
     _saved_parameters: ClassVar[Schema] = {"metric": Text(_METRICS)}
     _saved_schema: ClassVar[Schema] = {
         "X_": AnyOf(
-            Array(("n_rows", "n_columns"), "f4 f8", finite=False),
-            Sparse(("n_rows", "n_columns"), "f4 f8", "csr csc", finite=False, canonical=False),
+            Array(("n_rows", "n_columns"), "f4 f8", missing=True),
+            Sparse(("n_rows", "n_columns"), "f4 f8", "csr csc", canonical=False),
         ),
         "Y_": Sparse(("n_rows", "n_labels"), "i4 i8", low=1, high=1),
         "n_neighbors_": Whole(0, "n_rows"),
