@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := pyproject.toml CMakeLists.txt $(wildcard core/*/* bindings/* cmake/*)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint sanitize fuzz format clean
+.PHONY: demo test lint sanitize fuzz fuzz-sanitized format clean
 
 demo: $(VENV)/.base
 	@$(BIN)/python -m ramify.cli.demo
@@ -20,6 +20,11 @@ lint: $(VENV)/.dev
 sanitize: $(VENV)/.dev
 	@tools/sanitize $(abspath $(BIN))/python
 
+# Model files with changed fields, loaded with the same sanitizers.
+fuzz-sanitized: $(VENV)/.dev
+	@tools/sanitize $(abspath $(BIN))/python -m tests.robustness.fuzz_model_fields \
+	    --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
+
 # Run the long form of tests/robustness: make fuzz FUZZ_FILES=100000 FUZZ_KILLS=100 FUZZ_SEED=1
 FUZZ_FILES ?= 10000
 FUZZ_KILLS ?= 20
@@ -27,6 +32,7 @@ FUZZ_SEED ?= 0
 
 fuzz: $(VENV)/.dev
 	@$(BIN)/python -m tests.robustness.fuzz_model_files --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
+	@$(BIN)/python -m tests.robustness.fuzz_model_fields --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
 	@$(BIN)/python -m tests.robustness.kill_studies --kills $(FUZZ_KILLS) --seed $(FUZZ_SEED)
 
 format: $(VENV)/.dev

@@ -1,8 +1,11 @@
-"""Run pytest on a copy of the package instead of the installed one.
+"""Run pytest, or a module, on a copy of the package instead of the installed one.
 
-Usage: python tools/run_sanitized.py FOLDER [pytest arguments]; FOLDER contains the package.
+Usage: python tools/run_sanitized.py FOLDER [pytest arguments], or FOLDER -m MODULE [arguments].
+FOLDER contains the package.
 """
 
+import os
+import runpy
 import sys
 
 import pytest
@@ -18,6 +21,7 @@ NATIVE = [
     "tests/io/test_io_arff_messages.py",
     "tests/io/test_io_arff_roundtrip.py",
     "tests/metrics/test_metrics_oracle.py",
+    "tests/saving/test_saving_schema.py",
     "tests/tree/test_tree.py",
     "tests/tree/test_tree_clus.py",
     "tests/tree/test_tree_distances.py",
@@ -30,7 +34,7 @@ NATIVE = [
 
 
 def main(folder: str, arguments: list[str]) -> int:
-    """Import the package from the folder, and run pytest."""
+    """Import the package from the folder, and run pytest or a module."""
     # The import hook of an editable install takes precedence over sys.path.
     sys.meta_path[:] = [f for f in sys.meta_path if "Redirecting" not in type(f).__name__]
     sys.path.insert(0, folder)
@@ -38,6 +42,11 @@ def main(folder: str, arguments: list[str]) -> int:
 
     if not str(ramify._core.__file__).startswith(folder):
         raise SystemExit(f"tests would run against {ramify._core.__file__}, not {folder}")
+    if arguments[:1] == ["-m"]:
+        sys.path.insert(1, os.getcwd())  # noqa: PTH109
+        sys.argv = arguments[1:]
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+        return 0
     return pytest.main([*(arguments or NATIVE), "-q", "-p", "no:cacheprovider"])
 
 

@@ -46,6 +46,9 @@ def use(path: Path, forms: list[str]) -> tuple[str, str]:
             model.predict(inputs()[form])
     except MemoryError:
         return "out of memory", traceback.format_exc()
+    except ValueError as error:
+        # E.g. probabilities that overflow, or that are not coherent.
+        return "refused rows", str(error)
     except Exception:
         return "failed to predict", traceback.format_exc()
     return "predicted", ""

@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.linear_model import SGDClassifier
+from sklearn.svm import SVC
 
 import ramify
 from ramify import Hierarchy, MLkNN, ModelFileError, PCTClassifier
 from ramify._savable import _CLASSES
 from ramify._schema import SchemaError, check_sparse, schema_of
 from ramify.saving import LoadLimits
+from ramify.saving.wrapped import dump_wrapped, load_wrapped
 from tests.support.fuzz_models import fuzz_models, rows
 from tests.support.model_file_damage import forge, unpack
 from tests.support.model_file_fields import put_together, take_apart
@@ -233,3 +236,28 @@ def test_numbers_of_categories_are_limited(n_categories, path):
     refit(MODELS["GlobalNaiveBayes, sets"], path, change)
     with pytest.raises(ModelFileError, match="n_categories: elements must be at"):
         ramify.load(path)
+
+
+# ---- estimators of other libraries ---------------------------------------------------------
+
+
+def test_support_vector_machines_need_trust(path):
+    pytest.importorskip("skops")
+    X = np.nan_to_num(rows())
+    model = ramify.PerNodeClassifier(SVC()).fit(X, [["a"], ["b"]] * 12)
+    ramify.save(model, path)
+    with pytest.raises(ModelFileError, match=r"not known to be safe: .*svm._classes.SVC"):
+        ramify.load(path)
+    loaded = ramify.load(path, trusted=["sklearn.svm._classes.SVC"])
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_sparse_matrices_in_wrapped_estimators_are_checked():
+    pytest.importorskip("skops")
+    fitted = SGDClassifier(random_state=0).fit([[0.0], [1.0], [2.0]], [0, 1, 2]).sparsify()
+    data = dump_wrapped([fitted])
+    trusted = [f"scipy.sparse._csr.{type(fitted.coef_).__name__}"]
+    assert (load_wrapped(data, trusted, LoadLimits())[0].coef_ != fitted.coef_).nnz == 0
+    fitted.coef_.indptr[1] = 2**30
+    with pytest.raises(SchemaError, match="indptr must increase from 0 to 3"):
+        load_wrapped(dump_wrapped([fitted]), trusted, LoadLimits())

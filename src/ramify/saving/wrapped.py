@@ -8,13 +8,22 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from ramify._schema import check_sparse
 from ramify._validation import import_extra
 from ramify.saving.container import DamageError, ModelFileError, open_archive
 from ramify.saving.limits import LoadLimits
 from ramify.saving.values import Decoder, Encoder, Kind
 
 __all__ = ["WRAPPED", "dump_wrapped", "load_wrapped"]
+
+# Classes whose native code follows fitted arrays without checks. skops, which looks at types only,
+# considers some of them safe.
+_FOLLOWED = {
+    "sklearn.tree._tree.Tree",
+    *(f"sklearn.svm._classes.{name}" for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")),
+}
 
 
 def dump_wrapped(objects: Sequence[Any]) -> bytes:
@@ -53,16 +62,50 @@ def load_wrapped(data: bytes, trusted: Collection[str], limits: LoadLimits) -> l
     """
     skops_io = import_extra("skops.io", "skops")
     _check_sizes(data, limits)
-    unknown = sorted(set(skops_io.get_untrusted_types(data=data)) - set(trusted))
-    if unknown:
-        raise ModelFileError(
-            f"the file contains objects of types that are not known to be safe: {unknown}. If you "
-            f"trust the source of the file, load it with trusted={unknown}."
-        )
+    _check_trusted(set(skops_io.get_untrusted_types(data=data)) - set(trusted))
     found = skops_io.loads(data, trusted=list(trusted))
     if type(found) is not list:
         raise DamageError("its wrapped estimators are not a list")
+    _check_content(found, trusted)
     return found
+
+
+def _check_trusted(unknown: set[str]) -> None:
+    if unknown:
+        names = sorted(unknown)
+        raise ModelFileError(
+            f"the file contains objects of types that are not known to be safe: {names}. If you "
+            f"trust the source of the file, load it with trusted={names}."
+        )
+
+
+def _check_content(found: list[Any], trusted: Collection[str]) -> None:
+    """Check what native code of other libraries follows in objects that skops considers safe."""
+    waiting: list[Any] = [found]
+    seen: dict[int, Any] = {}  # keeps the objects alive, so that their ids stay theirs
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen or isinstance(value, str | bytes | int | float | None):
+            continue
+        seen[id(value)] = value
+        name = f"{type(value).__module__}.{type(value).__qualname__}"
+        _check_trusted({name} & _FOLLOWED - set(trusted))
+        if sparse.issparse(value):
+            _check_sparse(value)
+        elif isinstance(value, dict):
+            waiting.extend([*value.keys(), *value.values()])
+        elif isinstance(value, list | tuple | set | frozenset):
+            waiting.extend(value)
+        elif isinstance(value, np.ndarray):
+            waiting.extend(value.ravel().tolist() if value.dtype.kind == "O" else ())
+        else:
+            waiting.extend(getattr(value, "__dict__", {}).values())
+
+
+def _check_sparse(matrix: Any) -> None:
+    if matrix.format not in ("csr", "csc"):
+        raise DamageError(f"a sparse matrix has the unsupported format {matrix.format!r}")
+    check_sparse(matrix, "a sparse matrix")
 
 
 def _check_sizes(data: bytes, limits: LoadLimits) -> None:

@@ -289,3 +289,7 @@ class SiblingLassoClassifier(ArrayClassifier):
             or self.coef_.shape != (len(self.features_.scale), n_edges)
         ):
             raise ValueError("features_, coef_ and intercept_ do not fit together")
+        counts = self.schema_.n_categories
+        n_columns = int(np.where(counts == 0, 1, np.where(counts == 2, 1, counts)).sum())
+        if not self.features_.is_sparse and len(self.features_.scale) != n_columns:
+            raise ValueError("the coefficients do not fit the categories of the features")
