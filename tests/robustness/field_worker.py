@@ -60,6 +60,8 @@ def main() -> None:
     np.seterr(all="ignore")
     if not os.environ.get("ASAN_OPTIONS"):
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    sys.stdout.write("ready\n")  # imports take long under a sanitizer
+    sys.stdout.flush()
     for line in sys.stdin:
         started = time.process_time()
         path, *forms = line.split()

@@ -105,6 +105,9 @@ class Worker:
             text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
+        assert self._process.stdout is not None
+        if self._process.stdout.readline() != "ready\n":
+            raise RuntimeError("the worker could not be started")
 
     def close(self) -> None:
         """End the process."""
