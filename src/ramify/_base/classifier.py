@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.features import FeatureSchema, read_features, read_training_features
+from ramify._fitting import all_or_nothing, is_all_or_nothing
 from ramify._savable import get_fitted, savable, set_fitted
 from ramify._schema import (
     AnyOf,
@@ -54,6 +55,11 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     A subclass stores its parameters in ``__init__`` (including `hierarchy` and
     `categorical_features`), learns in `fit` and computes probabilities in `_predict_scores`.
 
+    `fit` is all or nothing in every subclass: it runs on a copy without fitted attributes, whose
+    state replaces that of the estimator at the end. If `fit` raises an error or is interrupted,
+    the estimator is unchanged. With `warm_start` the copy keeps the fitted attributes; `fit` must
+    set new values and not modify the old ones in place.
+
     Attributes
     ----------
     hierarchy_ : Hierarchy
@@ -94,6 +100,8 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         savable(cls)
+        if not is_all_or_nothing(cls.fit):
+            cls.fit = all_or_nothing(cls.fit)  # type: ignore[method-assign]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -103,6 +111,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return tags
 
     @abstractmethod
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HierarchicalClassifier:
         """Fit the classifier."""
 

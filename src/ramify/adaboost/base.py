@@ -211,7 +211,7 @@ class BoostedClassifier(ArrayClassifier):
             warnings.warn(
                 f"fit was interrupted. The {len(course.alphas)} rounds completed so far are kept.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return course
 

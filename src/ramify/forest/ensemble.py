@@ -157,7 +157,7 @@ class PCTEnsemble(HierarchicalClassifier):
                 f"warm_start=True adds no trees: there are {len(kept)} trees already. Increase "
                 "n_estimators to grow more.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         if self.oob_score:
             self._score_out_of_bag(X, encoded.Y, sampling.left_out(seeds))
@@ -196,7 +196,7 @@ class PCTEnsemble(HierarchicalClassifier):
                 f"{int((~has_votes).sum())} of {len(has_votes)} rows were drawn by every tree and "
                 "have no out-of-bag prediction. Increase n_estimators.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         if not has_votes.any():
             self.oob_score_ = float("nan")

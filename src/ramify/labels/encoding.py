@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ramify._fitting import all_or_nothing
 from ramify._savable import savable
 from ramify._schema import Array, Instance, Schema
 from ramify._validation import is_missing, missing_label_error
@@ -221,6 +222,7 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.target_tags.one_d_labels = True
         return tags
 
+    @all_or_nothing
     def fit(self, y: Any) -> HierarchyBinarizer:
         """Learn the labels and their format.
 

@@ -214,7 +214,7 @@ class SiblingLassoClassifier(ArrayClassifier):
                 f" of {', '.join(map(repr, names))}{more}. Increase max_iter (currently "
                 f"{self.max_iter}), tol (currently {self.tol}) or the smallest penalty.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _keep(self, groups: list[Group], fits: list[GroupFit], n_columns: int) -> None:

@@ -1,0 +1,73 @@
+"""All-or-nothing `fit`: a failed or interrupted `fit` leaves an estimator as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from ramify._savable import get_fitted
+
+__all__ = ["all_or_nothing", "is_all_or_nothing"]
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def all_or_nothing(fit: Fit) -> Fit:
+    """Make a `fit` method replace the fitted state at its end, or not at all.
+
+    This is a decorator. `fit` runs on a copy of the estimator that has its parameters but, unless
+    `warm_start` is True, no fitted attributes. If `fit` returns, the estimator takes over the
+    state of the copy. If it raises anything, including KeyboardInterrupt, the estimator is
+    unchanged.
+
+    Parameters
+    ----------
+    fit : callable
+        A method that sets fitted attributes and does not modify the values of old ones in place.
+
+    Returns
+    -------
+    callable
+        A method with the same signature that returns the estimator.
+
+    Examples
+    --------
+    >>> class Mean:
+    ...     @all_or_nothing
+    ...     def fit(self, values):
+    ...         self.n_ = len(values)
+    ...         self.mean_ = sum(values) / self.n_
+    >>> model = Mean().fit([1, 3])
+    >>> model.fit([])
+    Traceback (most recent call last):
+    ZeroDivisionError: division by zero
+    >>> model.n_, model.mean_
+    (2, 2.0)
+    """
+
+    @wraps(fit)
+    def fit_copy(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(self).fit is not fit_copy:  # called by an overriding fit, so part of that one
+            return fit(self, *args, **kwargs)
+        learner = _copy_for_fit(self)
+        fit(learner, *args, **kwargs)
+        # A single assignment: an interrupt comes before or after it.
+        self.__dict__ = vars(learner)
+        return self
+
+    fit_copy._is_all_or_nothing = True  # type: ignore[attr-defined]
+    return cast("Fit", fit_copy)
+
+
+def is_all_or_nothing(fit: Callable[..., Any]) -> bool:
+    """Return whether a method is decorated with `all_or_nothing`."""
+    return bool(getattr(fit, "_is_all_or_nothing", False))
+
+
+def _copy_for_fit(estimator: Any) -> Any:
+    """Return a shallow copy, without the fitted attributes unless `warm_start` is True."""
+    dropped = {} if getattr(estimator, "warm_start", False) else get_fitted(estimator)
+    copy = object.__new__(type(estimator))
+    vars(copy).update({k: v for k, v in vars(estimator).items() if k not in dropped})
+    return copy
