@@ -65,7 +65,7 @@ Booster make_booster(const Dataset& dataset, const Vector<std::int64_t>& label_i
         labels.parents.emplace_back(parents + parent_indptr.data()[j],
                                     parents + parent_indptr.data()[j + 1]);
     }
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     return Booster(dataset, labels, view(row_weight), view(label_weight), options);
 }
 

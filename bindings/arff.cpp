@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "init.hpp"
+#include "stopping.hpp"
 
 namespace ramify::bindings {
 
@@ -33,7 +34,7 @@ nb::str to_str(std::string_view text) {
 
 void feed(Parser& parser, nb::bytes bytes) {
     const std::string_view view(bytes.c_str(), bytes.size());
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     parser.feed(view);
 }
 
@@ -84,7 +85,7 @@ template <typename Code>
 void append_panels(nb::list& listed, arff::CodePanels<Code>& panels, std::size_t n_rows) {
     std::vector<typename arff::CodePanels<Code>::Panel> turned;
     {
-        nb::gil_scoped_release release;
+        const Unlocked unlocked;
         turned = panels.take(n_rows);
     }
     for (auto& panel : turned) {

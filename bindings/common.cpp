@@ -45,9 +45,6 @@ nb::typed<nb::tuple, Owned<std::int32_t>, std::uint64_t> java_bootstrap(std::uin
 }  // namespace
 
 void init_common(nb::module_& m) {
-    nb::class_<StopFlag>(m, "StopFlag", "Stops trees that are growing in any thread.")
-        .def(nb::init<>())
-        .def("set", [](StopFlag& flag) { flag.set = true; });
     m.def("bootstrap", &bootstrap, nb::arg("seed"), nb::arg("n_rows"), nb::arg("n_draws"),
           "How often each row is drawn; the same numbers on every platform.");
     m.def("java_bootstrap", &java_bootstrap, nb::arg("state"), nb::arg("n_rows"),

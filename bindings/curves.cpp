@@ -15,6 +15,7 @@
 
 #include "arrays.hpp"
 #include "init.hpp"
+#include "stopping.hpp"
 
 namespace ramify::bindings {
 
@@ -100,7 +101,7 @@ Steps curve_steps(const Scores& scores, const Indptr& indptr, const Indices& ind
     const auto chosen = checked_labels(labels, ranking.scores.n_labels);
     CurveSteps steps;
     {
-        nb::gil_scoped_release release;
+        const Unlocked unlocked;
         check_finite(ranking, chosen);
         steps = pooled_steps(ranking, chosen);
     }
@@ -133,7 +134,7 @@ Areas areas_of_labels(const Scores& scores, const Indptr& indptr, const Indices&
     const auto how = interpolation_of(interpolation);
     LabelAreas areas;
     {
-        nb::gil_scoped_release release;
+        const Unlocked unlocked;
         check_finite(ranking, chosen);
         areas = label_areas(ranking, chosen, how);
     }

@@ -4,6 +4,7 @@
 #include "data/dataset.hpp"
 #include "init.hpp"
 #include "matrices.hpp"
+#include "stopping.hpp"
 
 namespace ramify::bindings {
 
@@ -14,7 +15,7 @@ Dataset dataset_from_dense(const Matrix<T>& X, const Vector<std::int32_t>& n_cat
                            bool all_dense) {
     require(n_categories.size() == X.shape(1), "n_categories must have one number per column");
     require(X.shape(0) < 0xFFFFFFFFu, "X has too many rows");
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     return Dataset::from_dense(matrix_view(X), view(n_categories), all_dense);
 }
 
@@ -26,7 +27,7 @@ Dataset dataset_from_csc(const Vector<std::int64_t>& indptr, const Vector<std::i
     check_compressed(view(indptr), view(indices), n_rows);
     require(n_categories.size() + 1 == indptr.size(),
             "n_categories must have one number per column");
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     return Dataset::from_csc({view(indptr), view(indices), view(data), n_rows}, view(n_categories),
                              all_dense);
 }

@@ -92,7 +92,7 @@ void write_weights(const Rows& rows, const Indptr& indptr, const Indices& indice
     check_rows(rows, graph, kind, slope, offset);
     require(out.shape(0) == rows.shape(0) && out.shape(1) == graph.n_labels(),
             "out must have a number per row and label");
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     WeightMaker make_weights(graph, kind, view(slope), view(offset));
     for (std::size_t first = 0; first < rows.shape(0); first += abreast) {
         const std::size_t n_rows = std::min(abreast, rows.shape(0) - first);

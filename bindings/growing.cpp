@@ -150,7 +150,7 @@ void make_labels(Labels* place, const Vector<std::int64_t>& indptr,
     check_compressed(view(indptr), view(indices), weight.size());
     Labels labels{copy_of(indptr), copy_of(indices), copy_of(weight), {}};
     if (many) {
-        nb::gil_scoped_release release;
+        const Unlocked unlocked;
         labels.numbered = number_labels(labels.targets(), labels.indptr.size() - 1);
     }
     new (place) Labels(std::move(labels));  // last: it would not be destroyed after an error

@@ -64,25 +64,17 @@ Rows ancestors_of_all(const Indptr& indptr, const Indices& indices) {
             }
         }
     }
-    SparseRows rows;
-    {
-        nb::gil_scoped_release release;
-        rows = ancestors(parents);
-    }
-    return as_pair(std::move(rows));
+    StopSignal signal(interrupted_by(nullptr));
+    return as_pair(stoppable([&] { return ancestors(parents, signal); }));
 }
 
-template <SparseRows (*kernel)(SparseRowsView, SparseRowsView)>
+template <SparseRows (*kernel)(SparseRowsView, SparseRowsView, StopSignal&)>
 Rows over_rows(const Indptr& indptr, const Indices& indices, const Indptr& ancestor_indptr,
                const Indices& ancestor_indices) {
     const auto ancestors_view = checked_ancestors(ancestor_indptr, ancestor_indices);
     const auto labels = checked_rows(indptr, indices, ancestors_view.n_rows());
-    SparseRows rows;
-    {
-        nb::gil_scoped_release release;
-        rows = kernel(labels, ancestors_view);
-    }
-    return as_pair(std::move(rows));
+    StopSignal signal(interrupted_by(nullptr));
+    return as_pair(stoppable([&] { return kernel(labels, ancestors_view, signal); }));
 }
 
 using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -145,7 +137,7 @@ Matrix repaired(const Scores& scores, const Indptr& indptr, const Indices& indic
 std::int64_t first_incoherent_row(const Scores& scores, const Indptr& indptr,
                                   const Indices& indices) {
     const auto parents = checked_parents(indptr, indices, scores);
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     const std::size_t n_labels = scores.shape(1);
     for (std::size_t r = 0; r < scores.shape(0); ++r) {
         if (!is_coherent({scores.data() + r * n_labels, n_labels}, parents)) {

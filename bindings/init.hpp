@@ -9,6 +9,7 @@ void init_adaboost(nanobind::module_& m);
 void init_arff(nanobind::module_& m);
 void init_brdt(nanobind::module_& m);
 void init_common(nanobind::module_& m);
+void init_stopping(nanobind::module_& m);
 void init_curves(nanobind::module_& m);
 void init_data(nanobind::module_& m);
 void init_decoding(nanobind::module_& m);

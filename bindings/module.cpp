@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
     m.doc() =
         "Native kernels of ramify. Arrays in, arrays out; the Python layer checks and explains.";
     // Types are bound before the functions that take them.
+    init_stopping(m);
     init_common(m);
     init_data(m);
     init_tree(m);

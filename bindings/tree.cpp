@@ -34,9 +34,11 @@ void predict_dense(const Tree& tree, const Matrix<T>& X, OutMatrix out, double d
                    bool by_node) {
     require(out.shape(0) == X.shape(0), "out and X must have the same number of rows");
     check_prediction(tree, X.shape(1), out.shape(1));
-    nb::gil_scoped_release release;
-    add_predictions(tree, DenseRows<T>(matrix_view(X)), mixing_of(by_node), divisor, out.shape(1),
-                    std::span<double>(out.data(), out.size()));
+    StopSignal signal(interrupted_by(nullptr));
+    stoppable([&] {
+        add_predictions(tree, DenseRows<T>(matrix_view(X)), mixing_of(by_node), divisor,
+                        out.shape(1), signal, std::span<double>(out.data(), out.size()));
+    });
 }
 
 void predict_csr(const Tree& tree, const Vector<std::int64_t>& indptr,
@@ -45,9 +47,11 @@ void predict_csr(const Tree& tree, const Vector<std::int64_t>& indptr,
     auto rows = sparse_cells(indptr, indices, data, n_columns);
     require(out.shape(0) == rows.n_rows(), "out and X must have the same number of rows");
     check_prediction(tree, n_columns, out.shape(1));
-    nb::gil_scoped_release release;
-    add_predictions(tree, std::move(rows), mixing_of(by_node), divisor, out.shape(1),
-                    std::span<double>(out.data(), out.size()));
+    StopSignal signal(interrupted_by(nullptr));
+    stoppable([&] {
+        add_predictions(tree, std::move(rows), mixing_of(by_node), divisor, out.shape(1), signal,
+                        std::span<double>(out.data(), out.size()));
+    });
 }
 
 template <typename T>
@@ -55,10 +59,8 @@ nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>> apply_dense(const Tree& tree,
                                                               const Matrix<T>& X) {
     check_prediction(tree, X.shape(1), static_cast<std::size_t>(-1));
     std::vector<std::int32_t> leaf(X.shape(0));
-    {
-        nb::gil_scoped_release release;
-        find_leaves(tree, DenseRows<T>(matrix_view(X)), leaf);
-    }
+    StopSignal signal(interrupted_by(nullptr));
+    stoppable([&] { find_leaves(tree, DenseRows<T>(matrix_view(X)), signal, leaf); });
     return to_numpy(std::move(leaf));
 }
 
@@ -70,10 +72,8 @@ nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>> apply_csr(const Tree& tree,
     auto rows = sparse_cells(indptr, indices, data, n_columns);
     check_prediction(tree, n_columns, static_cast<std::size_t>(-1));
     std::vector<std::int32_t> leaf(rows.n_rows());
-    {
-        nb::gil_scoped_release release;
-        find_leaves(tree, std::move(rows), leaf);
-    }
+    StopSignal signal(interrupted_by(nullptr));
+    stoppable([&] { find_leaves(tree, std::move(rows), signal, leaf); });
     return to_numpy(std::move(leaf));
 }
 

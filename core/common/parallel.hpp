@@ -1,12 +1,15 @@
 // Parallel loops, and a way to interrupt them.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -43,8 +46,36 @@ class StopSignal {
     std::atomic<bool> stopped_{false};
 };
 
+/// Threads that are joined at the end of their scope.
+class Helpers {
+  public:
+    Helpers() = default;
+    Helpers(const Helpers&) = delete;
+    Helpers& operator=(const Helpers&) = delete;
+    ~Helpers() {
+        for (auto& thread : threads_) thread.join();
+    }
+
+    /// Starts threads that call work(1), work(2), ..., at most n, or as many as the system allows.
+    template <typename Work>
+    void start(std::size_t n, const Work& work) {
+        try {
+            threads_.reserve(n);
+            while (threads_.size() < n) {
+                threads_.emplace_back(std::cref(work), static_cast<unsigned>(threads_.size() + 1));
+            }
+        } catch (const std::system_error&) {  // no more threads
+        } catch (const std::bad_alloc&) {     // no memory for another one
+        }
+    }
+
+  private:
+    std::vector<std::thread> threads_;
+};
+
 /// Runs task(thread, index) for every index below n_tasks. Indices are handed out in increasing
-/// order; the calling thread is thread 0. The first exception is rethrown at the end.
+/// order; the calling thread is thread 0. If fewer threads can be started, those do all the work.
+/// The first exception is rethrown at the end.
 template <typename Task>
 void parallel_for(unsigned n_threads, std::size_t n_tasks, StopSignal& signal, Task task) {
     std::atomic<std::size_t> next{0};
@@ -59,10 +90,12 @@ void parallel_for(unsigned n_threads, std::size_t n_tasks, StopSignal& signal, T
             signal.stop();
         }
     };
-    std::vector<std::thread> helpers;
-    for (unsigned t = 1; t < n_threads && t < n_tasks; ++t) helpers.emplace_back(work, t);
-    work(0);
-    for (auto& helper : helpers) helper.join();
+    {
+        Helpers helpers;
+        const std::size_t n_working = std::min<std::size_t>(n_threads, n_tasks);
+        if (n_working > 1) helpers.start(n_working - 1, work);
+        work(0);
+    }
     if (failure) std::rethrow_exception(failure);
 }
 

@@ -36,7 +36,8 @@ void LeafGraph::find_children() {
 }
 
 void LeafGraph::find_paths() {
-    const SparseRows above = ancestors(parents_);
+    StopSignal unstopped({});
+    const SparseRows above = ancestors(parents_, unstopped);
     paths_.indptr.assign(1, 0);
     for (const std::int32_t leaf : leaves_) {
         for (auto k = above.indptr[leaf]; k < above.indptr[leaf + 1]; ++k) {

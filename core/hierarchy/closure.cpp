@@ -72,11 +72,12 @@ void append_row(SparseRows& rows, LabelSet& members) {
 
 }  // namespace
 
-SparseRows ancestors(SparseRowsView parents) {
+SparseRows ancestors(SparseRowsView parents, StopSignal& signal) {
     const std::size_t n_labels = parents.n_rows();
     SparseRows result = rows_with_capacity(n_labels);
     LabelSet above(n_labels);
     for (std::size_t label = 0; label < n_labels; ++label) {
+        if (label % 16 == 0) signal.check();
         for (const std::int32_t parent : parents.row(label)) {
             if (above.contains(parent)) continue;
             above.insert(parent);
@@ -89,11 +90,12 @@ SparseRows ancestors(SparseRowsView parents) {
     return result;
 }
 
-SparseRows close_upwards(SparseRowsView labels, SparseRowsView ancestors_of) {
+SparseRows close_upwards(SparseRowsView labels, SparseRowsView ancestors_of, StopSignal& signal) {
     SparseRows result = rows_with_capacity(labels.n_rows());
     result.indices.reserve(labels.indices.size() * 2);
     LabelSet closed(ancestors_of.n_rows());
     for (std::size_t r = 0; r < labels.n_rows(); ++r) {
+        if (r % 16 == 0) signal.check();
         for (const std::int32_t label : labels.row(r)) {
             // If the label is already in the set, so are its ancestors.
             if (closed.contains(label)) continue;
@@ -105,11 +107,12 @@ SparseRows close_upwards(SparseRowsView labels, SparseRowsView ancestors_of) {
     return result;
 }
 
-SparseRows most_specific(SparseRowsView labels, SparseRowsView ancestors_of) {
+SparseRows most_specific(SparseRowsView labels, SparseRowsView ancestors_of, StopSignal& signal) {
     SparseRows result = rows_with_capacity(labels.n_rows());
     LabelSet covered(ancestors_of.n_rows());
     LabelSet kept(ancestors_of.n_rows());
     for (std::size_t r = 0; r < labels.n_rows(); ++r) {
+        if (r % 16 == 0) signal.check();
         const auto row = labels.row(r);
         // The order does not matter for the result. Starting from the back, where the deep labels
         // of a sorted row are, most other labels are already covered and can be skipped.

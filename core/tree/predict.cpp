@@ -150,9 +150,10 @@ void SparseCells::select(std::size_t row) {
 
 template <typename Rows>
 void add_predictions(const Tree& tree, Rows rows, Mixing mixing, double divisor,
-                     std::size_t n_labels, std::span<double> out) {
+                     std::size_t n_labels, StopSignal& signal, std::span<double> out) {
     std::vector<Part> stack;
     for (std::size_t r = 0; r < rows.n_rows(); ++r) {
+        if (r % 16 == 0) signal.check();
         rows.select(r);
         add_row(tree, rows, mixing, divisor, n_labels, stack, out.data() + r * n_labels);
     }
@@ -196,8 +197,9 @@ void write_votes(std::span<const Tree* const> trees, const Rows& rows, Mixing mi
 }
 
 template <typename Rows>
-void find_leaves(const Tree& tree, Rows rows, std::span<std::int32_t> leaf) {
+void find_leaves(const Tree& tree, Rows rows, StopSignal& signal, std::span<std::int32_t> leaf) {
     for (std::size_t r = 0; r < rows.n_rows(); ++r) {
+        if (r % 16 == 0) signal.check();
         rows.select(r);
         auto node = descend(tree, 0, rows);
         while (tree.feature[node] >= 0) {
@@ -211,10 +213,10 @@ void find_leaves(const Tree& tree, Rows rows, std::span<std::int32_t> leaf) {
 }
 
 template void add_predictions(const Tree&, DenseRows<float>, Mixing, double, std::size_t,
-                              std::span<double>);
+                              StopSignal&, std::span<double>);
 template void add_predictions(const Tree&, DenseRows<double>, Mixing, double, std::size_t,
-                              std::span<double>);
-template void add_predictions(const Tree&, SparseCells, Mixing, double, std::size_t,
+                              StopSignal&, std::span<double>);
+template void add_predictions(const Tree&, SparseCells, Mixing, double, std::size_t, StopSignal&,
                               std::span<double>);
 template void write_votes(std::span<const Tree* const>, const DenseRows<float>&, Mixing,
                           std::size_t, std::span<const std::uint8_t>, unsigned, StopSignal&,
@@ -224,8 +226,8 @@ template void write_votes(std::span<const Tree* const>, const DenseRows<double>&
                           std::span<double>);
 template void write_votes(std::span<const Tree* const>, const SparseCells&, Mixing, std::size_t,
                           std::span<const std::uint8_t>, unsigned, StopSignal&, std::span<double>);
-template void find_leaves(const Tree&, DenseRows<float>, std::span<std::int32_t>);
-template void find_leaves(const Tree&, DenseRows<double>, std::span<std::int32_t>);
-template void find_leaves(const Tree&, SparseCells, std::span<std::int32_t>);
+template void find_leaves(const Tree&, DenseRows<float>, StopSignal&, std::span<std::int32_t>);
+template void find_leaves(const Tree&, DenseRows<double>, StopSignal&, std::span<std::int32_t>);
+template void find_leaves(const Tree&, SparseCells, StopSignal&, std::span<std::int32_t>);
 
 }  // namespace ramify

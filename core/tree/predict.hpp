@@ -64,7 +64,7 @@ class SparseCells {
 /// (n_rows x n_labels, by rows).
 template <typename Rows>
 void add_predictions(const Tree& tree, Rows rows, Mixing mixing, double divisor,
-                     std::size_t n_labels, std::span<double> out);
+                     std::size_t n_labels, StopSignal& signal, std::span<double> out);
 
 /// Fills rows of `out` with the mean of the trees' shares: by_leaf sums first and divides last,
 /// by_node adds each tree's share divided by their number. The same for any number of threads.
@@ -77,6 +77,6 @@ void write_votes(std::span<const Tree* const> trees, const Rows& rows, Mixing mi
 
 /// The leaf of each row; missing values follow the branch with the largest share.
 template <typename Rows>
-void find_leaves(const Tree& tree, Rows rows, std::span<std::int32_t> leaf);
+void find_leaves(const Tree& tree, Rows rows, StopSignal& signal, std::span<std::int32_t> leaf);
 
 }  // namespace ramify

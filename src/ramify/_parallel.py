@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import pickle
+import threading
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from joblib import Parallel, cpu_count, effective_n_jobs
 from joblib.parallel import BACKENDS, get_active_backend
 
+from ramify import _core
 from ramify._validation import import_extra
 
 __all__ = ["count_threads", "in_parallel"]
 
 _LOCAL = ("loky", "multiprocessing", "sequential", "threading")
 
+_MAX_PER_CORE = 8
+"""More threads or processes than this per core are never started."""
+
+_N_POOL_THREADS = 3
+"""Threads that a pool of joblib starts in addition to its workers."""
+
 
 def count_threads(n_jobs: int | None) -> int:
     """Return the number of threads of this process that `n_jobs` stands for.
 
     joblib resolves `n_jobs` for the active backend, and a cluster backend counts the cores of the
-    whole cluster. Threads can only use the cores of this machine.
+    whole cluster. Threads can only use the cores of this machine; there are at most 8 per core.
 
     Parameters
     ----------
@@ -43,17 +51,33 @@ def count_threads(n_jobs: int | None) -> int:
     if n_jobs == 1:
         return 1
     backend, _ = get_active_backend()
-    if type(backend) in [BACKENDS.get(name) for name in _LOCAL]:
-        return int(effective_n_jobs(n_jobs))
+    if _is_local(backend):
+        return _limit(effective_n_jobs(n_jobs))
     if n_jobs is None or n_jobs == 0:
         return 1
-    return int(n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs))
+    return _limit(n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs))
+
+
+def _is_local(backend: Any) -> bool:
+    return type(backend) in [BACKENDS.get(name) for name in _LOCAL]
+
+
+def _limit(n_jobs: int) -> int:
+    return int(min(n_jobs, _MAX_PER_CORE * cpu_count()))
 
 
 def in_parallel(
-    tasks: Iterable[Any], *, n_jobs: int | None, prefer: str | None, shared: Sequence[Any] = ()
-) -> Iterator[Any]:
+    tasks: Iterable[Any],
+    *,
+    n_jobs: int | None,
+    prefer: str | None = None,
+    require: str | None = None,
+    shared: Sequence[Any] = (),
+) -> Generator[Any]:
     """Run tasks on the backend set by ``joblib.parallel_config``, or locally.
+
+    Close the generator if it is not used up, for instance with `contextlib.closing`: this stops
+    tasks in other threads and waits for them.
 
     Parameters
     ----------
@@ -63,6 +87,8 @@ def in_parallel(
         Number of tasks to run at a time. A cluster backend uses all of its workers.
     prefer : {"threads", "processes"} or None
         The local backend.
+    require : {"sharedmem"} or None
+        Whether to use threads of this process, whatever backend is active.
     shared : sequence of object
         Arguments shared by all tasks. They are sent to a dask cluster once, not with every task.
         Its workers copy them from each other, and they are computed again if the worker that
@@ -73,12 +99,91 @@ def in_parallel(
     object
         The results in the order of the tasks, as soon as they are available.
     """
-    backend, _ = get_active_backend(prefer=prefer)
+    backend, default_jobs = get_active_backend(prefer=prefer, require=require)
     # Ray's backend does not support generators.
     streams = getattr(backend, "supports_return_generator", False)
-    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator" if streams else "list")
-    with _kept_by_cluster(backend, shared):
-        yield from parallel(tasks)
+    threads = getattr(backend, "supports_sharedmem", False)
+    if _is_local(backend):
+        n_jobs = _limit(backend.effective_n_jobs(default_jobs if n_jobs is None else n_jobs))
+        if threads:
+            n_jobs = _count_startable(n_jobs)
+    parallel = Parallel(
+        n_jobs=n_jobs,
+        prefer=prefer,
+        require=require,
+        return_as="generator" if streams else "list",
+    )
+    if threads:
+        with _StoppableTasks() as stoppable:
+            yield from parallel(map(stoppable.wrap, tasks))
+    else:
+        with _kept_by_cluster(backend, shared):
+            yield from parallel(tasks)
+
+
+class _StoppableTasks:
+    """Tasks in other threads that are stopped and waited for at the end of a with block.
+
+    Ctrl-C reaches the main thread only. Without this, the tasks would go on after it.
+    """
+
+    def __init__(self) -> None:
+        self._parent = _core.watched_flag()
+        self._stop = _core.StopFlag(self._parent)
+        self._caller = threading.get_ident()
+        self._changed = threading.Condition()
+        self._n_running = 0
+
+    def wrap(self, task: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the same task, made by `joblib.delayed`, as one that can be stopped."""
+        return self._run, task, {}
+
+    def _run(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        if threading.get_ident() == self._caller:
+            return function(*args, **kwargs)
+        with self._changed:
+            if self._stop.is_set():
+                raise RuntimeError("stopped on request")
+            self._n_running += 1
+        outer = _core.watched_flag()
+        _core.watch_flag(self._stop)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _core.watch_flag(outer)
+            with self._changed:
+                self._n_running -= 1
+                self._changed.notify_all()
+
+    def __enter__(self) -> _StoppableTasks:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stop.set()
+        with self._changed:
+            self._changed.wait_for(lambda: self._n_running == 0)
+
+
+def _count_startable(n_threads: int) -> int:
+    """Return how many threads can be started, at least 1: joblib fails if it gets fewer."""
+    if n_threads <= 1:
+        return 1
+    done = threading.Event()
+    started = []
+    try:
+        for _ in range(n_threads + _N_POOL_THREADS):
+            thread = threading.Thread(target=done.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    except (RuntimeError, MemoryError):  # the system allows no more
+        pass
+    finally:
+        done.set()
+    for thread in started:
+        thread.join()
+    return max(1, min(n_threads, len(started) - _N_POOL_THREADS))
 
 
 @contextmanager

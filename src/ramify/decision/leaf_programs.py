@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -44,10 +45,11 @@ def solve_programs(
     n_bundles = min(len(weights), 4 * effective_n_jobs(n_jobs))
     bundles = [np.arange(k, len(weights), n_bundles) for k in range(n_bundles)]
     tasks = (delayed(_solve_bundle)(program, weights[rows], counts[rows]) for rows in bundles)
-    found = in_parallel(tasks, n_jobs=n_jobs, prefer="processes", shared=[program])
+    running = in_parallel(tasks, n_jobs=n_jobs, prefer="processes", shared=[program])
     leaves = np.zeros((len(weights), len(program.leaves)), dtype=bool)
-    for rows, chosen in zip(bundles, found, strict=True):
-        leaves[rows] = chosen
+    with closing(running) as found:
+        for rows, chosen in zip(bundles, found, strict=True):
+            leaves[rows] = chosen
     row, place = np.nonzero(leaves)
     ones = np.ones(len(row), dtype=np.int32)
     shape = (len(weights), hierarchy.n_labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,13 +186,8 @@ def grow_members(
     """
     _ = data.dataset, data.labels  # compute these here once, not in every thread
     tasks = (delayed(grow_member)(data, plan, sampling, seed) for seed in seeds)
-    grown = in_parallel(tasks, n_jobs=n_jobs, prefer="threads", shared=[data])
-    try:
+    with closing(in_parallel(tasks, n_jobs=n_jobs, prefer="threads", shared=[data])) as grown:
         return list(track(grown, len(seeds), "Growing trees", shown=verbose))
-    except BaseException:
-        # KeyboardInterrupt is raised in the main thread only.
-        data.stop.set()
-        raise
 
 
 def grow_member(data: TrainingData, plan: GrowthPlan, sampling: Sampling, seed: int) -> _core.Tree:

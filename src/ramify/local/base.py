@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,7 +16,7 @@ from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.features import given_features
 from ramify._base.foreign import copy_input_tags, takes_labels
-from ramify._parallel import count_threads
+from ramify._parallel import count_threads, in_parallel
 from ramify._schema import Anything, MapOf, Part, Schema
 from ramify._validation import shorten
 from ramify.hierarchy.hierarchy import Hierarchy
@@ -141,12 +142,11 @@ class LocalClassifier(HierarchicalClassifier):
         models = list(self.local_models_.values())
         n_bundles = min(len(models), count_threads(self.n_jobs))
         # In threads: sending rows and models to a cluster would take longer than predicting.
-        found = Parallel(n_jobs=n_bundles, require="sharedmem")(
-            delayed(_predict_bundle)(queries, models[k::n_bundles]) for k in range(n_bundles)
-        )
+        tasks = (delayed(_predict_bundle)(queries, models[k::n_bundles]) for k in range(n_bundles))
         answers: list[Any] = [None] * len(models)
-        for k, bundle in enumerate(found):
-            answers[k::n_bundles] = bundle
+        with closing(in_parallel(tasks, n_jobs=n_bundles, require="sharedmem")) as found:
+            for k, bundle in enumerate(found):
+                answers[k::n_bundles] = bundle
         return answers
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:

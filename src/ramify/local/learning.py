@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -165,13 +166,9 @@ def learn_all(
         delayed(_learn_bundle)(learner, [(problems[i], seeds[i]) for i in bundle])
         for bundle in bundles
     )
-    learnt = in_parallel(tasks, n_jobs=n_jobs, prefer=learner.prefer, shared=[learner])
-    try:
+    running = in_parallel(tasks, n_jobs=n_jobs, prefer=learner.prefer, shared=[learner])
+    with closing(running) as learnt:
         found = list(track(learnt, n_bundles, "Fitting local models", shown=verbose))
-    except BaseException:
-        # Only the main thread receives Ctrl-C: stop the other threads.
-        learner.data.stop.set()
-        raise
     models: list[Any] = [None] * len(problems)
     for bundle, answers in zip(bundles, found, strict=True):
         for i, model in zip(bundle, answers, strict=True):

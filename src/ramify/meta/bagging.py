@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
@@ -171,9 +172,11 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
         seeds = [int(seed) for seed in random.randint(_MAX_SEED, size=self.n_estimators)]
         n_draws = count_draws(self.max_samples, X.shape[0])
         tasks = (delayed(_fit_member)(template, data, n_draws, seed) for seed in seeds)
-        found = in_parallel(tasks, n_jobs=self.n_jobs, prefer="threads", shared=[template, data])
-        tracked = track(found, self.n_estimators, "Fitting members", shown=bool(self.verbose))
-        self.estimators_ = list(tracked)
+        shared = [template, data]
+        running = in_parallel(tasks, n_jobs=self.n_jobs, prefer="threads", shared=shared)
+        with closing(running) as found:
+            tracked = track(found, self.n_estimators, "Fitting members", shown=bool(self.verbose))
+            self.estimators_ = list(tracked)
         return self
 
     def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
@@ -181,10 +184,10 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         n_threads = count_threads(self.n_jobs)
-        parallel = Parallel(n_jobs=n_threads, require="sharedmem", return_as="generator")
-        found = parallel(delayed(_ask_member)(member, X) for member in self.estimators_)
-        # Sum in the order of the members: sums of coherent scores are then coherent.
-        total = sum(found, start=np.float64(0.0))
+        tasks = (delayed(_ask_member)(member, X) for member in self.estimators_)
+        with closing(in_parallel(tasks, n_jobs=n_threads, require="sharedmem")) as found:
+            # Summed in the order of the members, so that sums of coherent numbers stay coherent.
+            total = sum(found, start=np.float64(0.0))
         return np.asarray(total / len(self.estimators_), dtype=np.float64)
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from ramify._parallel import in_parallel
 from ramify._validation import check_folds, check_same_length
 from ramify.labels.encoding import EncodedLabels, read_labels
 from ramify.meta.base import WrappingClassifier
@@ -93,9 +95,11 @@ class HeldOutClassifier(WrappingClassifier):
     ) -> HeldOut:
         """Return the scores of each row by a classifier that was fitted without its fold."""
         splits = self._splits(X, y, encoded.Y.shape[0])
-        parts = Parallel(n_jobs=self.n_jobs)(
+        tasks = (
             delayed(_fit_and_score)(self.estimator, X, encoded, given, split) for split in splits
         )
+        with closing(in_parallel(tasks, n_jobs=self.n_jobs)) as scored:
+            parts = list(scored)
         rows = np.concatenate([test for _, test in splits])
         return HeldOut(encoded.Y[rows], self._coherent(np.concatenate(parts)), weights[rows])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any, ClassVar
 
 import numpy as np
@@ -198,9 +199,9 @@ class SiblingLassoClassifier(ArrayClassifier):
             delayed(fit_group)(columns, weights, group, rule, tol=self.tol, max_iter=self.max_iter)
             for group in groups
         )
-        learnt = in_parallel(tasks, n_jobs=self.n_jobs, prefer="threads")
         shown = bool(self.verbose)
-        fits = list(track(learnt, len(groups), "Fitting sibling groups", shown=shown))
+        with closing(in_parallel(tasks, n_jobs=self.n_jobs, prefer="threads")) as learnt:
+            fits = list(track(learnt, len(groups), "Fitting sibling groups", shown=shown))
         self._keep(groups, fits, columns.shape[1])
         self._warn_of(groups, fits)
 
