@@ -28,12 +28,14 @@ fuzz-sanitized: $(VENV)/.dev
 # Run the long form of tests/robustness: make fuzz FUZZ_FILES=100000 FUZZ_KILLS=100 FUZZ_SEED=1
 FUZZ_FILES ?= 10000
 FUZZ_KILLS ?= 20
+FUZZ_INTERRUPTS ?= 200
 FUZZ_SEED ?= 0
 
 fuzz: $(VENV)/.dev
 	@$(BIN)/python -m tests.robustness.fuzz_model_files --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
 	@$(BIN)/python -m tests.robustness.fuzz_model_fields --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
 	@$(BIN)/python -m tests.robustness.kill_studies --kills $(FUZZ_KILLS) --seed $(FUZZ_SEED)
+	@$(BIN)/python -m tests.robustness.interrupt_estimators --n $(FUZZ_INTERRUPTS) --seed $(FUZZ_SEED)
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet --fix . && $(BIN)/ruff format --quiet .
