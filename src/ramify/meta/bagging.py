@@ -186,7 +186,7 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
         n_threads = count_threads(self.n_jobs)
         tasks = (delayed(_ask_member)(member, X) for member in self.estimators_)
         with closing(in_parallel(tasks, n_jobs=n_threads, require="sharedmem")) as found:
-            # Summed in the order of the members, so that sums of coherent numbers stay coherent.
+            # Sum in the order of the members: sums of coherent scores are then coherent.
             total = sum(found, start=np.float64(0.0))
         return np.asarray(total / len(self.estimators_), dtype=np.float64)
 
