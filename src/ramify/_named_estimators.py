@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
+from functools import cache
 from typing import Any
+
+from sklearn.utils import all_estimators
 
 from ramify._savable import new_name
 from ramify._validation import did_you_mean
@@ -32,7 +34,14 @@ from ramify.transformation.label_powerset import LabelPowerset, RAkEL
 from ramify.transformation.ml_knn import MLkNN
 from ramify.tree.classifier import PCTClassifier
 
-__all__ = ["MODELS", "check_parameter_names", "make_inner", "make_model", "parse_settings"]
+__all__ = [
+    "MODELS",
+    "check_inner",
+    "check_parameter_names",
+    "make_inner",
+    "make_model",
+    "parse_settings",
+]
 
 
 def _make_leaf_model(
@@ -137,10 +146,7 @@ def make_model(
     estimator
         The unfitted estimator.
     """
-    if name not in MODELS:
-        raise ValueError(
-            f"model must be one of {', '.join(MODELS)}, got {name!r}.{did_you_mean(name, MODELS)}"
-        )
+    _check_model_name(name)
     make = MODELS[name]
     known = inspect.signature(make).parameters
     parameters = parse_settings(settings)
@@ -150,6 +156,13 @@ def make_model(
     defaults = {"random_state": seed, "n_jobs": n_jobs}
     shared = {key: value for key, value in defaults.items() if key in known}
     return make(hierarchy=hierarchy, **{**shared, **parameters})
+
+
+def _check_model_name(name: str) -> None:
+    if name not in MODELS:
+        raise ValueError(
+            f"model must be one of {', '.join(MODELS)}, got {name!r}.{did_you_mean(name, MODELS)}"
+        )
 
 
 def check_parameter_names(name: str, parameters: Iterable[str]) -> None:
@@ -205,14 +218,56 @@ def make_inner(name: str, settings: Sequence[str] = (), *, seed: int = 0) -> Any
     """
     if not name.startswith("sklearn."):
         return make_model(name, None, settings, seed=seed, n_jobs=1)
-    module, _, own = name.rpartition(".")
-    try:
-        make = getattr(import_module(module), own)
-    except (ImportError, AttributeError):
+    parameters = parse_settings(settings)
+    check_inner(name, parameters)
+    make = _sklearn_classifiers()[name]
+    shared = {"random_state": seed} if "random_state" in inspect.signature(make).parameters else {}
+    return make(**{**shared, **parameters})
+
+
+def check_inner(name: str, parameters: Iterable[str] = ()) -> None:
+    """Check the name and the parameter names of a classifier for `make_inner`; make nothing.
+
+    Parameters
+    ----------
+    name : str
+        A key of `MODELS`, or the full name of a classifier of scikit-learn.
+    parameters : iterable of str
+        Names of parameters.
+
+    Examples
+    --------
+    >>> check_inner("sklearn.datasets.clear_data_home")
+    Traceback (most recent call last):
+        ...
+    ValueError: estimator must be a model of ramify or the full name of a scikit-learn ...
+    """
+    if not name.startswith("sklearn."):
+        _check_model_name(name)
+        check_parameter_names(name, parameters)
+        return
+    classifiers = _sklearn_classifiers()
+    if name not in classifiers:
         raise ValueError(
-            f"estimator must be the name of a model or a class of scikit-learn, got {name!r}. Use "
-            "the full name of a class, e.g. sklearn.ensemble.RandomForestClassifier."
-        ) from None
-    known = inspect.signature(make).parameters
-    shared = {"random_state": seed} if "random_state" in known else {}
-    return make(**{**shared, **parse_settings(settings)})
+            "estimator must be a model of ramify or the full name of a scikit-learn classifier, "
+            f"e.g. sklearn.ensemble.RandomForestClassifier, got {name!r}."
+            f"{did_you_mean(name, classifiers)}"
+        )
+    known = list(inspect.signature(classifiers[name]).parameters)
+    for parameter in parameters:
+        if parameter not in known:
+            raise ValueError(
+                f"{name} has no parameter {parameter!r}.{did_you_mean(parameter, known)} It has "
+                f"{', '.join(known)}."
+            )
+
+
+@cache
+def _sklearn_classifiers() -> dict[str, type]:
+    """Return the classifiers of scikit-learn by full name; nothing else can be named."""
+    found = {}
+    for name, kind in all_estimators(type_filter="classifier"):
+        module = kind.__module__.partition("._")[0]  # without private modules
+        if module.startswith("sklearn."):
+            found[f"{module}.{name}"] = kind
+    return found

@@ -128,7 +128,7 @@ def test_a_classifier_of_scikit_learns_inside() -> None:
         ),
         (
             {"models": [{**MODELS[2], "inside": {"model": "sklearn.tree.Oak"}}]},
-            "estimator must be .* a class of scikit-learn, got 'sklearn.tree.Oak'",
+            "estimator must be .* scikit-learn classifier.* got 'sklearn.tree.Oak'",
         ),
         (
             {"models": [{"name": "x", "model": "br-dt", "parameters": {"held_out": 0.3}}]},

@@ -2,13 +2,76 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ramify._validation import did_you_mean
 from ramify.studies.plan import ALL_MEASURES, Claim, Study
 
-__all__ = ["check_keys", "check_names"]
+__all__ = ["check_keys", "check_list", "check_names", "check_study_name", "check_table"]
+
+_STUDY_NAME = re.compile(r"[\w][\w .+-]*")
+
+
+def check_study_name(name: Any) -> None:
+    """Raise an error for a name that cannot be the name of a folder.
+
+    Parameters
+    ----------
+    name : str
+        The name of a study, which is also the name of its folder of results.
+
+    Examples
+    --------
+    >>> check_study_name("../../x")
+    Traceback (most recent call last):
+        ...
+    ValueError: name of the study must consist of letters, digits, spaces, and . + - _ ...
+    """
+    if not isinstance(name, str) or not _STUDY_NAME.fullmatch(name):
+        raise ValueError(
+            "name of the study must consist of letters, digits, spaces, and . + - _ and start "
+            f"with a letter, a digit or _, got {name!r}. It names the folder of results; use "
+            "title for other text."
+        )
+
+
+def check_table(value: Any, where: str) -> None:
+    """Raise an error for a value that is not a table.
+
+    Parameters
+    ----------
+    value : object
+        As parsed.
+    where : str
+        The name of the table in messages.
+    """
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{where} must be a table, got {_shown(value)}. Write {{ key = value }}.")
+
+
+def check_list(value: Any, where: str) -> None:
+    """Raise an error for a value that is not a list.
+
+    Parameters
+    ----------
+    value : object
+        As parsed.
+    where : str
+        The name of the list in messages.
+    """
+    if not isinstance(value, list | tuple):
+        raise ValueError(
+            f"{where} must be a list of tables, got {_shown(value)}. Write [[{where}]]."
+        )
+
+
+def _shown(value: Any) -> str:
+    """Return the start of a value as text, for messages."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def check_keys(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
@@ -42,7 +105,7 @@ def check_names(study: Study) -> None:
     """
     models = [model.name for model in study.models]
     for kind, names in (("models", models), ("data sets", [one.name for one in study.data])):
-        twice = {name for name in names if names.count(name) > 1}
+        twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise ValueError(f"names of {kind} must be unique, got {min(twice)!r} twice.")
     used = [(f"group {group!r}", one) for group, names in study.groups.items() for one in names]

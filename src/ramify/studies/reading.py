@@ -11,10 +11,16 @@ from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
-from ramify._named_estimators import MODELS, check_parameter_names, make_inner
+from ramify._named_estimators import MODELS, check_inner, check_parameter_names
 from ramify._validation import did_you_mean
 from ramify.metrics import get_scorer_names
-from ramify.studies.checking import check_keys, check_names
+from ramify.studies.checking import (
+    check_keys,
+    check_list,
+    check_names,
+    check_study_name,
+    check_table,
+)
 from ramify.studies.curves import KINDS, CurveSpec
 from ramify.studies.plan import Claim, DataSpec, MeasureSpec, ModelSpec, Protocol, Study
 from ramify.studies.variants import apply_variant, narrow, shorten
@@ -25,6 +31,8 @@ _TOP = (
     *("name", "title", "text", "seed", "datasets", "all_datasets", "models", "measures"),
     *("curves", "protocol", "tests", "claims", "reference", "reference_name", "variants", "quick"),
 )
+_TABLES = ("measures", "all_datasets", "curves", "protocol", "tests", "variants", "quick")
+_LISTS = ("datasets", "models", "claims")
 _DATA = (
     *("name", "title", "fetch", "file", "hierarchy", "target", "max_level", "level", "splits"),
     *("full_paths", "min_count", "common_label", "family", "protocol", "parameters", "without"),
@@ -119,6 +127,11 @@ def _parse(text: str, origin: str) -> dict[str, Any]:
         return dict(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{origin} is not a valid TOML file: {error}.") from None
+    except RecursionError:
+        raise ValueError(
+            f"{origin} is not a study: its values are nested too deeply. A study needs at most "
+            "four levels."
+        ) from None
 
 
 def make_study(
@@ -160,6 +173,11 @@ def make_study(
     for name in ("name", "datasets", "models", "measures"):
         if not tables.get(name):
             raise ValueError(f"the study has no {name!r}. Add a table or value of this name.")
+    check_study_name(tables["name"])
+    for name in _TABLES:
+        check_table(tables.get(name, {}), name)
+    for name in _LISTS:
+        check_list(tables.get(name, []), name)
     changes: Mapping[str, Any] = {}
     if variant is not None:
         tables, changes = apply_variant(tables, variant)
@@ -202,6 +220,8 @@ def _all_data(
     tables: Iterable[Mapping[str, Any]], shared: Mapping[str, Any], folder: Path
 ) -> tuple[DataSpec, ...]:
     """Return the data sets; those of several levels one level after the other."""
+    for table in tables:
+        check_table(table, "an entry of datasets")
     by_table = [_levels({**shared, **table}) for table in tables]
     by_level = zip_longest(*by_table)
     return tuple(_data(one, folder) for level in by_level for one in level if one is not None)
@@ -247,33 +267,22 @@ def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
 
 def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]:
     """Return one model, or one for each combination of a grid."""
+    check_table(table, "inside of a model" if inner else "an entry of models")
     where = f"model {table.get('name', '?')!r}"
     check_keys(table, _MODEL, where)
-    for name in ("name", "model"):
-        if name not in table:
-            raise ValueError(
-                f"{where} has no {name!r}. Add it; models are {', '.join(MODELS)}, shares."
-            )
-    if inner and str(table["model"]).startswith("sklearn."):
-        make_inner(table["model"])  # so that a wrong name is found now
-    elif table["model"] not in (*MODELS, "shares"):
-        raise ValueError(
-            f"the kind of {where} must be one of {', '.join(MODELS)}, shares, got "
-            f"{table['model']!r}.{did_you_mean(table['model'], MODELS)}"
-        )
-    if table["model"] in MODELS:
-        check_parameter_names(
-            table["model"], [*table.get("parameters", {}), *table.get("grid", {})]
-        )
+    for part in ("parameters", "grid", "inside", "tune"):
+        if part in table:
+            check_table(table[part], f"{part} of {where}")
+    tune = table.get("tune")
+    if tune is not None:
+        check_keys(tune, ("grid", "folds", "measure"), f"tune of {where}")
+        tune = {"folds": 3, "measure": "pooled_auprc", **tune}
+    _check_kind(table, where, inner)
     if table.get("labels", "all") not in ("all", "leaves"):
         raise ValueError(f'labels of {where} must be "all" or "leaves", got {table["labels"]!r}.')
     inside = table.get("inside")
     if inside is not None:
         (inside,) = _models({"name": table["name"], **inside}, inner=True)
-    tune = table.get("tune")
-    if tune is not None:
-        check_keys(tune, ("grid", "folds", "measure"), f"tune of {where}")
-        tune = {"folds": 3, "measure": "pooled_auprc", **tune}
     first = ModelSpec(
         name=table["name"],
         title=table.get("title", table["name"]),
@@ -286,6 +295,28 @@ def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]
         show=bool(table.get("show", False)),
     )
     return _expanded(first, table.get("grid", {}))
+
+
+def _check_kind(table: Mapping[str, Any], where: str, inner: bool) -> None:
+    """Check the kind of a model and the names of its parameters; make nothing."""
+    for name in ("name", "model"):
+        if name not in table:
+            raise ValueError(
+                f"{where} has no {name!r}. Add it; models are {', '.join(MODELS)}, shares."
+            )
+    model, parameters = table["model"], table.get("parameters", {})
+    given = [*parameters, *table.get("grid", {}), *table.get("tune", {}).get("grid", {})]
+    if inner and str(model).startswith("sklearn."):
+        check_inner(model, given)
+    elif model not in (*MODELS, "shares"):
+        raise ValueError(
+            f"the kind of {where} must be one of {', '.join(MODELS)}, shares, got {model!r}."
+            f"{did_you_mean(model, MODELS)}"
+        )
+    if model in MODELS:
+        check_parameter_names(model, given)
+        if isinstance(parameters.get("estimator"), str):
+            check_inner(parameters["estimator"])
 
 
 def _expanded(model: ModelSpec, grid: Mapping[str, list[Any]]) -> list[ModelSpec]:
@@ -307,6 +338,7 @@ def _expanded(model: ModelSpec, grid: Mapping[str, list[Any]]) -> list[ModelSpec
 
 
 def _measure(name: str, table: Mapping[str, Any]) -> MeasureSpec:
+    check_table(table, f"measure {name!r}")
     measure = table.get("measure", name)
     _check_measure(measure, f"measure {name!r}")
     own = ("measure", "title", "train")
@@ -327,6 +359,7 @@ def _check_measure(measure: str, where: str) -> None:
 
 def _curve(name: str, table: Mapping[str, Any]) -> CurveSpec:
     where = f"curve {name!r}"
+    check_table(table, where)
     check_keys(table, _CURVE, where)
     over = str(table.get("over", ""))
     if over not in KINDS:
@@ -353,6 +386,7 @@ def _curve(name: str, table: Mapping[str, Any]) -> CurveSpec:
 
 
 def _protocol(table: Mapping[str, Any], where: str = "[protocol]") -> Protocol:
+    check_table(table, where)
     check_keys(table, _PROTOCOL, where)
     if ("train" in table) != ("test" in table):
         raise ValueError(
@@ -372,6 +406,7 @@ def _protocol(table: Mapping[str, Any], where: str = "[protocol]") -> Protocol:
 
 
 def _claim(table: Mapping[str, Any]) -> Claim:
+    check_table(table, "an entry of claims")
     check_keys(table, _CLAIM, "a claim")
     if table.get("kind") not in _CLAIM_KINDS:
         given = table.get("kind")
