@@ -5,7 +5,11 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import os
+import re
 import secrets
+import socket
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +20,8 @@ from typing import IO, TypeAlias
 FilePath: TypeAlias = str | PathLike[str]
 
 _CHUNK = 1 << 20
+_DAY = 86_400.0
+_PART_OWNER = re.compile(r"\.(?P<host>[^./]{0,40})-(?P<process>\d{1,10})-[0-9a-f]{8}\.part$")
 
 
 class FormatError(ValueError):
@@ -126,12 +132,67 @@ def replacing(path: FilePath) -> Iterator[Path]:
     Readers see either the old file or the complete new one. After an error the old file remains.
     """
     final = Path(path)
-    temporary = final.with_name(f".{final.name}.{secrets.token_hex(4)}.part")
+    owner = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    temporary = final.with_name(f".{final.name}.{owner}.part")
     try:
         yield temporary
         temporary.replace(final)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove_stale_parts(folder: FilePath) -> None:
+    """Remove the temporary files in a folder that killed processes have left.
+
+    The name of a temporary file contains the computer and the process that writes it. Files of
+    running processes are kept, and files of other computers until they are a day old.
+
+    Parameters
+    ----------
+    folder : path
+        A folder with files written by `replacing`.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     stale = Path(folder, ".a.json.1234.part")
+    ...     stale.touch()
+    ...     remove_stale_parts(folder)
+    ...     stale.exists()
+    False
+    """
+    for part in Path(folder).glob(".*.part"):
+        if not _is_being_written(part):
+            part.unlink(missing_ok=True)
+
+
+def _host() -> str:
+    return socket.gethostname().replace(".", "_")[:40]
+
+
+def _is_being_written(part: Path) -> bool:
+    found = _PART_OWNER.search(part.name)
+    if found is None:
+        return False
+    if found["host"] == _host():
+        return _is_running(int(found["process"]))
+    try:
+        return time.time() - part.stat().st_mtime < _DAY
+    except FileNotFoundError:
+        return False
+
+
+def _is_running(process: int) -> bool:
+    if os.name == "nt":  # pragma: no cover - there, files that are open cannot be removed
+        return False
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 @contextmanager

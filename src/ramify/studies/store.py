@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ramify.io.files import replacing
+from ramify.io.files import remove_stale_parts, replacing
 
 __all__ = ["Store"]
 
@@ -33,10 +33,13 @@ class Store:
         self._study = self.folder / "study.json"
 
     def prepare(self) -> None:
-        """Create the folders, and remove incomplete files of killed runs."""
+        """Create the folders, and remove incomplete files of killed runs.
+
+        Files that another run is writing now are kept.
+        """
         self.cells.mkdir(parents=True, exist_ok=True)
-        for part in [*self.cells.glob(".*.part"), *self.folder.glob(".*.part")]:
-            part.unlink(missing_ok=True)
+        remove_stale_parts(self.cells)
+        remove_stale_parts(self.folder)
 
     def write_study(self, facts: dict[str, Any]) -> None:
         """Write the description of the study.
