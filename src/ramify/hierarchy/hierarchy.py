@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
@@ -178,9 +179,9 @@ class Hierarchy:
         listed = [check_label_name(x, f"labels[{i}]", kinds) for i, x in enumerate(labels)]
         if not listed:
             raise ValueError("labels is empty. Pass at least one label.")
-        distinct = set(listed)
-        if len(distinct) < len(listed):
-            repeated = [label for label in distinct if listed.count(label) > 1]
+        counts = Counter(listed)
+        if len(counts) < len(listed):
+            repeated = [label for label, count in counts.items() if count > 1]
             raise ValueError(f"labels must be distinct, got {shorten(repeated)} more than once.")
         return cls(listed, rows_from_lists([] for _ in listed))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -156,7 +157,7 @@ def _checked_names(names: Sequence[str] | None, n_columns: int) -> tuple[str, ..
             "per column."
         )
     if len(set(listed)) < len(listed):
-        repeated = next(name for name in listed if listed.count(name) > 1)
+        repeated = next(name for name, count in Counter(listed).items() if count > 1)
         raise ValueError(
             f"feature_names must be unique, got {repeated!r} more than once. Rename one of them."
         )
@@ -164,8 +165,9 @@ def _checked_names(names: Sequence[str] | None, n_columns: int) -> tuple[str, ..
 
 
 def _check_known(values: Mapping[str, Any], names: Sequence[str]) -> None:
+    known = set(names)
     for name in values:
-        if name not in names:
+        if name not in known:
             raise ValueError(f"categories must be keyed by feature names, got {name!r}.")
 
 

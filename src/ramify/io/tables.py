@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from os import fspath
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from ramify._validation import did_you_mean, import_extra
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.features import Features, read_features
-from ramify.io.files import FilePath, FormatError, read_utf8, replacing
+from ramify.io.files import FilePath, FormatError, read_utf8, replacing, writing_text
 from ramify.io.frames import array_of_columns, frame_of_columns
 from ramify.io.table import Table
 from ramify.io.table_labels import read_label_columns
@@ -185,14 +186,13 @@ def write_table(
         frame[target] = _label_cells(y, hierarchy, label_separator, target, features)
     if sample_weight is not None:
         frame["sample_weight"] = np.asarray(sample_weight, dtype=np.float64)
-    with replacing(path) as temporary:
-        if is_parquet:
-            import_extra("pyarrow", "tables")
+    if is_parquet:
+        import_extra("pyarrow", "tables")
+        with replacing(path) as temporary:
             frame.to_parquet(temporary, index=False)
-        else:
-            packing = {"method": "gzip", "mtime": 0} if Path(path).suffix == ".gz" else None
-            cells = _delimiter(path, None)
-            frame.to_csv(temporary, index=False, sep=cells, compression=packing)
+    else:
+        with writing_text(path) as file:
+            frame.to_csv(file, index=False, sep=_delimiter(path, None), lineterminator="\n")
 
 
 def _is_parquet(path: FilePath) -> bool:
@@ -245,7 +245,7 @@ def _read_csv(
     try:
         first = pandas.read_csv(BytesIO(content), header=None, nrows=1, dtype=str, **options)
         names = first.iloc[0].tolist()
-        repeated = [name for name in names if names.count(name) > 1]
+        repeated = [name for name, count in Counter(names).items() if count > 1]
         if repeated:
             raise FormatError(
                 f"{fspath(path)}, line 1: expected unique column names, found {repeated[0]!r} "
@@ -302,8 +302,9 @@ def _with_categories(frame: Any, categories: Mapping[str, Sequence[str]], path: 
 
 def _matrix(features: Features, as_frame: bool | None) -> Any:
     columns = features.columns(0, features.n_rows)
-    nominal = [j for j, name in enumerate(features.names) if name in features.categories]
-    numeric = [column for j, column in enumerate(columns) if j not in set(nominal)]
+    named = list(zip(features.names, columns, strict=True))
+    nominal = [j for j, (name, _) in enumerate(named) if name in features.categories]
+    numeric = [column for name, column in named if name not in features.categories]
     numbers = np.column_stack(numeric) if numeric else np.empty((features.n_rows, 0))
     codes = {j: np.nan_to_num(columns[j], nan=-1).astype(np.int32) for j in nominal}
     if as_frame or (as_frame is None and codes):
