@@ -1,6 +1,7 @@
 """Reading and writing CSV and parquet tables."""
 
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify.io import FormatError, read_table, write_table
+from ramify.io import FormatError, read_obo, read_table, write_table
 
 pandas = pytest.importorskip("pandas")
 CSV = """size,colour,labels,count
@@ -251,3 +252,25 @@ def test_writer_messages(tmp_path, arguments, message):
     with pytest.raises(ValueError, match=message):
         write_table(tmp_path / "t.csv", **arguments)
     assert not list(tmp_path.iterdir())
+
+
+def test_compressed_tables_are_reproducible(tmp_path: Path) -> None:
+    written = []
+    for _ in range(2):
+        write_table(tmp_path / "t.csv.gz", [[1.0], [2.0]], [["a"], ["b"]])
+        written.append((tmp_path / "t.csv.gz").read_bytes())
+    assert written[0] == written[1]
+
+
+def test_obo_files_are_not_downloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("opened a connection"))
+    with pytest.raises(FileNotFoundError, match="download it first"):
+        read_obo("http://127.0.0.1:9/go.obo")
+
+
+def test_a_repeated_name_is_found_among_many_columns(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    names = [f"c{i}" for i in range(50)]
+    path.write_text(",".join([*names, "c7", "labels"]) + "\n", "utf-8")
+    with pytest.raises(ValueError, match="unique column names, found 'c7' more than once"):
+        read_table(path)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from lzma import LZMAError
 from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
 
 from ramify._validation import Label, import_extra
 
@@ -22,7 +25,7 @@ def read_terms(
             "('is_a', 'part_of')."
         )
     obonet = import_extra("obonet", "obo")
-    graph = obonet.read_obo(fspath(path))
+    graph = _read_graph(obonet, Path(path))
     terms = {term: data for term, data in graph.nodes(data=True) if data}
     parents: dict[Label, list[Label]] = {term: [] for term in terms}
     # The edges of obonet point from child to parent, with the relation as key.
@@ -37,3 +40,20 @@ def read_terms(
         if alias not in terms
     }
     return parents, aliases
+
+
+def _read_graph(obonet: Any, path: Path) -> Any:
+    """Read a file with obonet, which would download an address: an absolute path is none."""
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path} does not exist. Pass the path of an OBO file; download it first if it is at "
+            "a web address."
+        )
+    try:
+        return obonet.read_obo(fspath(path.absolute()))
+    except KeyError as error:
+        raise ValueError(
+            f"{path} is not a valid OBO file: a term has no {error.args[0]!r}. Add it."
+        ) from None
+    except (ValueError, AttributeError, IndexError, EOFError, LZMAError) as error:
+        raise ValueError(f"{path} is not a valid OBO file: {error}.") from None

@@ -128,6 +128,10 @@ def read_json(text: str) -> tuple[OrderedGraph, str, dict[Label, Label]]:
         raise ValueError(
             f"text must be valid JSON: {error}. Pass the text written by to_json, not a file name."
         ) from None
+    except RecursionError:
+        raise ValueError(
+            "text must be JSON written by to_json, but its values are nested too deeply."
+        ) from None
     _check_json(content)
     kinds = (str, int, float)
     labels = tuple(check_label_name(x, "a label", kinds) for x in content["labels"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -177,7 +177,10 @@ def _column_names(path: Path, form: TextForm) -> list[str]:
             f"0x{error.object[error.start]:02X} at offset {error.start}. Save it as CSV in UTF-8, "
             "or pass its encoding, for example --encoding latin-1."
         ) from None
-    names = next(csv.reader([first], delimiter=delimiter), [])
+    try:
+        names = next(csv.reader([first], delimiter=delimiter), [])
+    except csv.Error as error:
+        raise ValueError(f"{path}, line 1: cannot read the column names: {error}.") from None
     marks = [mark for mark in ";\t|," if len(names) == 1 and mark in names[0]]
     if marks and form.delimiter is None:
         raise ValueError(
@@ -234,7 +237,7 @@ def _text(path: Path) -> str:
 def _read_edges(path: Path, delimiter: str) -> Hierarchy:
     edges = []
     child_first = False
-    for number, row in enumerate(csv.reader(_text(path).splitlines(), delimiter=delimiter), 1):
+    for number, row in enumerate(_csv_rows(path, delimiter), 1):
         cells = [cell.strip() for cell in row]
         if not any(cells):
             continue
@@ -250,6 +253,16 @@ def _read_edges(path: Path, delimiter: str) -> Hierarchy:
             )
         edges.append((cells[0] or "root", cells[1]))
     return Hierarchy.from_edges(edges, root="root")
+
+
+def _csv_rows(path: Path, delimiter: str) -> Iterator[list[str]]:
+    rows = csv.reader(_text(path).splitlines(), delimiter=delimiter)
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise ValueError(
+            f"{path}, line {rows.line_num}: cannot read the cells: {error}."
+        ) from None
 
 
 def _is_header(cells: list[str]) -> bool:
@@ -303,8 +316,11 @@ def split_identifiers(table: Table, drop: Sequence[str] = ()) -> tuple[Table, li
         if name not in drop:
             _check_numbers(name, table.X[name])
     dropped = [name for name in table.feature_names if name in drop or _names_rows(table.X[name])]
-    kept = [name for name in table.feature_names if name not in dropped]
-    categories = {name: values for name, values in table.categories.items() if name in kept}
+    left_out = set(dropped)
+    kept = [name for name in table.feature_names if name not in left_out]
+    categories = {
+        name: values for name, values in table.categories.items() if name not in left_out
+    }
     return (
         replace(table, X=table.X[kept], feature_names=tuple(kept), categories=categories),
         dropped,

@@ -140,6 +140,13 @@ def _read_edges(path: FilePath) -> list[tuple[str, str]]:
             f"{fspath(path)}, line {error.lineno}, column {error.offset + 1}: expected "
             f"well-formed XML, found an error: {expat.ErrorString(error.code)}"
         ) from None
+    except FormatError:
+        raise
+    except (LookupError, ValueError) as error:  # encodings that Python or expat do not support
+        raise FormatError(
+            f"{fspath(path)}: the declared encoding cannot be read: {error}. Save the file in "
+            "UTF-8."
+        ) from None
     if not document.edges:
         raise FormatError(f"{fspath(path)}: expected at least one <label>, found none")
     return document.edges
