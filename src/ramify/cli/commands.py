@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 try:
     import typer
+    from click import ClickException
     from rich.console import Console
     from rich.markup import escape
 except ImportError:  # pragma: no cover - the base installation has no command line
@@ -31,6 +32,7 @@ from ramify.cli.predicting import (
     features_for,
     label_cells,
     label_sets,
+    load_classifier,
     nominal_columns,
     write_predictions,
 )
@@ -54,6 +56,7 @@ app = typer.Typer(
 
 DATASET_COLUMNS = ("name", "domain", "rows", "features", "labels", "hierarchy", "depth")
 MISTAKE = 2  # exit status for user errors, as for an invalid option
+BUG = 70  # exit status for internal errors, as in sysexits.h
 
 DataFile = Annotated[
     Path, typer.Argument(help="ARFF, CSV or parquet file, plain or .gz.", metavar="DATA")
@@ -95,23 +98,40 @@ Threshold = Annotated[
 
 @contextmanager
 def plain_errors(verbose: bool) -> Iterator[None]:
-    """Print user errors as one message and exit; show the traceback only if verbose."""
+    """Print user errors as one message and exit; show the traceback only if verbose.
+
+    Other errors are bugs: they show the traceback, ask for a report and exit with `BUG`.
+    """
     try:
         yield
+    except (typer.Exit, typer.Abort, ClickException):
+        raise
+    except MemoryError:
+        _print_error("not enough memory. Use fewer rows, trees or threads.")
+        raise typer.Exit(MISTAKE) from None
     except (ValueError, TypeError, OSError, ImportError, KeyError) as error:
         if verbose:
             traceback.print_exc()
         else:
             text = error.args[0] if isinstance(error, KeyError) and error.args else error
-            Console(stderr=True).print(
-                f"[bold red]ramify:[/bold red] {escape(str(text))}",
-                highlight=False,
-                soft_wrap=True,
-            )
+            _print_error(str(text))
         raise typer.Exit(MISTAKE) from None
     except KeyboardInterrupt:
         Console(stderr=True).print("[bold]interrupted[/bold]")
         raise typer.Exit(130) from None
+    except Exception as error:
+        traceback.print_exc()
+        _print_error(
+            f"internal error ({type(error).__name__}). This is a bug in ramify {__version__}: "
+            "please report it with the command and the traceback above."
+        )
+        raise typer.Exit(BUG) from None
+
+
+def _print_error(text: str) -> None:
+    Console(stderr=True).print(
+        f"[bold red]ramify:[/bold red] {escape(text)}", highlight=False, soft_wrap=True
+    )
 
 
 def _columns(target: list[str] | None) -> tuple[str, ...]:
@@ -219,7 +239,7 @@ def predict(
                 f"--probabilities {probabilities} requires --out. Pass the file to write with "
                 "--out."
             )
-        fitted = load(model)
+        fitted = load_classifier(model)
         options = DataOptions(target=(), form=TextForm(delimiter, decimal, encoding))
         table = read_data(data, None, options, labelled=False, texts=nominal_columns(fitted))
         if out is not None:
@@ -266,7 +286,7 @@ def evaluate(
     with plain_errors(verbose):
         if out is not None and out.is_file():
             raise ValueError(f"--out must be a folder, got the file {out}. Pass another name.")
-        fitted = load(model)
+        fitted = load_classifier(model)
         form = TextForm(delimiter, decimal, encoding)
         options = DataOptions(_columns(target), separator, label_separator, None, form)
         if ignore_unknown:
@@ -385,7 +405,7 @@ def explore(
     """
     with plain_errors(verbose):
         _check_folder(out, model, data)
-        fitted = load(model)
+        fitted = load_classifier(model)
         rows: dict[str, Any] = {}
         if data is not None:
             form = TextForm(delimiter, decimal, encoding)

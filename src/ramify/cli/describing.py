@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isnan
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 _N_IMPORTANT = 10
+_UNDEFINED = "undefined"
 _WORDS = {
     "pooled_auprc": "pooled AU(PRC)",
     "mean_auprc": "mean AUPRC",
@@ -92,8 +94,10 @@ def training_facts(summary: TrainingSummary, path: Path, dropped: list[str]) -> 
         "data": data_facts(summary.data),
         "left_out": dropped,
         "model": type(summary.model).__name__,
-        "scores": summary.scores,
-        "baseline": summary.baseline,
+        "scores": {
+            name: [_defined(value) for value in values] for name, values in summary.scores.items()
+        },
+        "baseline": {name: _defined(value) for name, value in summary.baseline.items()},
         "importances": summary.importances[:_N_IMPORTANT],
         "fit_seconds": round(summary.seconds, 3),
         "file": str(path),
@@ -165,14 +169,25 @@ def _print_scores(console: Any, summary: TrainingSummary) -> None:
     for name in ("measure", "model", "± sd", "baseline"):
         table.add_column(name, justify="left" if name == "measure" else "right")
     for measure, values in summary.scores.items():
-        spread = f"{stdev(values):.3f}" if len(values) > 1 else ""
+        known = [value for value in values if not isnan(value)]
         table.add_row(
             _WORDS[measure],
-            f"{mean(values):.3f}",
-            spread,
-            f"{summary.baseline[measure]:.3f}",
+            f"{mean(known):.3f}" if known else _UNDEFINED,
+            f"{stdev(known):.3f}" if len(known) > 1 else "",
+            _UNDEFINED if isnan(baseline := summary.baseline[measure]) else f"{baseline:.3f}",
         )
     console.print(table)
+    n_undefined = max(sum(map(isnan, values)) for values in summary.scores.values())
+    if n_undefined:
+        console.print(
+            f"Some measures are undefined in {n_undefined} of {n_folds} folds, whose test rows "
+            "have no labels; the means are over the other folds.",
+            highlight=False,
+        )
+
+
+def _defined(value: float) -> float | None:
+    return None if isnan(value) else value
 
 
 def _print_importances(console: Any, importances: list[tuple[str, float]]) -> None:

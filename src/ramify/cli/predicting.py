@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
+from ramify import load
 from ramify._validation import import_extra, shorten
 from ramify.io import write_arff
-from ramify.io.files import replacing
+from ramify.io.files import replacing, writing_text
 from ramify.io.table import Table
 from ramify.labels.encoding import read_labels
 
@@ -19,6 +21,7 @@ __all__ = [
     "features_for",
     "label_cells",
     "label_sets",
+    "load_classifier",
     "nominal_columns",
     "probability_table",
     "write_predictions",
@@ -50,6 +53,29 @@ def features_for(model: Any, data: Table) -> Any:
             f"{shorten(data.X.columns)}. Add the missing columns: {shorten(missing)}."
         )
     return data.X[list(names)]
+
+
+def load_classifier(path: Path) -> Any:
+    """Load a fitted classifier of ramify.
+
+    Parameters
+    ----------
+    path : Path
+        A model file.
+
+    Returns
+    -------
+    estimator
+        With a hierarchy. Other estimators, such as pipelines, are refused.
+    """
+    model = load(path)
+    if not hasattr(model, "hierarchy_"):
+        check_is_fitted(model)
+        raise ValueError(
+            f"{path} must contain a classifier of ramify, got a {type(model).__name__}. Pass a "
+            "model written by ramify train, or use ramify.load in Python."
+        )
+    return model
 
 
 def nominal_columns(model: Any) -> list[str]:
@@ -202,14 +228,14 @@ def _frame(columns: dict[str, Any]) -> Any:
 def _write_frame(path: Path, frame: Any, names: Any) -> int:
     if names is not None:
         frame.insert(1, names.name, np.asarray(names)[frame["row"]])
-    with replacing(path) as temporary:
-        if path.suffix in (".parquet", ".pq"):
-            import_extra("pyarrow", "tables")
+    if path.suffix in (".parquet", ".pq"):
+        import_extra("pyarrow", "tables")
+        with replacing(path) as temporary:
             frame.to_parquet(temporary, index=False)
-        else:
-            cells = "\t" if ".tsv" in path.suffixes else ","
-            packing = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
-            frame.to_csv(temporary, index=False, sep=cells, compression=packing)
+    else:
+        cells = "\t" if ".tsv" in path.suffixes else ","
+        with writing_text(path) as file:
+            frame.to_csv(file, index=False, sep=cells, lineterminator="\n")
     return len(frame)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import KFold
 
 from ramify._progress import track
@@ -142,16 +144,23 @@ def cross_validate(
         shares = np.asarray(Y[fit_rows].mean(axis=0)).ravel()
         plain.append(_measure(truth, np.tile(shares, (len(test_rows), 1)), data))
     scores = {name: [fold[name] for fold in found] for name in MEASURES}
-    return scores, {name: float(np.nanmean([fold[name] for fold in plain])) for name in MEASURES}
+    return scores, {name: _mean_defined([fold[name] for fold in plain]) for name in MEASURES}
+
+
+def _mean_defined(values: list[float]) -> float:
+    return float("nan") if np.isnan(values).all() else float(np.nanmean(values))
 
 
 def _measure(truth: Any, scores: NDArray[np.float64], data: Table) -> dict[str, float]:
     chosen = sparse.csr_array((scores >= 0.5).astype(np.int32))
-    return {
-        "pooled_auprc": float(pooled_auprc(truth, scores)),
-        "mean_auprc": float(mean_auprc(truth, scores)),
-        "hierarchical_f1": float(hierarchical_f1(truth, chosen, hierarchy=data.hierarchy)),
-    }
+    with warnings.catch_warnings():
+        # The summary reports undefined folds.
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return {
+            "pooled_auprc": float(pooled_auprc(truth, scores)),
+            "mean_auprc": float(mean_auprc(truth, scores)),
+            "hierarchical_f1": float(hierarchical_f1(truth, chosen, hierarchy=data.hierarchy)),
+        }
 
 
 def _rows(X: Any, rows: NDArray[np.intp]) -> Any:

@@ -430,4 +430,10 @@ def _reference(name: str | None, folder: Path) -> tuple[Mapping[str, Any], ...]:
     if name is None:
         return ()
     with (folder / name).open(encoding="utf-8", newline="") as file:
-        return tuple({**row, "value": float(row["value"])} for row in csv.DictReader(file))
+        try:
+            return tuple({**row, "value": float(row["value"])} for row in csv.DictReader(file))
+        except (csv.Error, KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"reference must be a CSV file with the columns dataset, model, quantity and "
+                f"value, got {name!r}: {error}."
+            ) from None

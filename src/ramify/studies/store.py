@@ -98,7 +98,7 @@ class Store:
         """
         try:
             record = json.loads(self._path(key, failed).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return record if isinstance(record, dict) and record.get("key") == key else None
 
