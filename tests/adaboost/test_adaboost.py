@@ -288,7 +288,7 @@ def test_validation_fraction_must_select_rows(problem):
         model.fit(*problem)
 
 
-def test_damaged_rounds_are_rejected(problem, tmp_path):
+def test_damaged_rounds_are_rejected(problem, tmp_path, monkeypatch):
     model = AdaBoostMHClassifier(TREE, n_estimators=3).fit(*problem)
     ramify.save(model, tmp_path / "good")
     assert ramify.load(tmp_path / "good").rounds_.n_rounds == 3
@@ -301,6 +301,8 @@ def test_damaged_rounds_are_rejected(problem, tmp_path):
         ("depth", 20),
     ]:
         model.rounds_ = Rounds(**{**rounds, name: damage})
-        ramify.save(model, tmp_path / "bad")
+        with monkeypatch.context() as patch:  # a file written by other means
+            patch.setattr("ramify.saving.kinds._check_instance", lambda *_: None)
+            ramify.save(model, tmp_path / "bad")
         with pytest.raises(ramify.ModelFileError):
             ramify.load(tmp_path / "bad")
