@@ -20,7 +20,7 @@ from ramify import PCTClassifier, PCTForestClassifier
 X = np.random.default_rng(0).normal(size=(3000, 100))
 y = [["a" if row[0] > 0 else "b"] for row in X]
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-limit = used + 32 * 2**20  # no room for the stacks of 64 threads
+limit = used + 2**29  # room for the work, but not for the stack of any thread
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 for model in (PCTClassifier(n_jobs=64), PCTForestClassifier(n_estimators=4, n_jobs=64)):
     assert model.fit(X, y).predict_proba(X[:5]).shape == (5, 2)
@@ -48,7 +48,12 @@ def test_far_too_many_threads_give_the_same_model(model: ramify.PCTClassifier) -
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
-def test_work_goes_on_with_the_threads_that_start() -> None:
+def test_work_goes_on_if_no_thread_can_start() -> None:
+    resource = pytest.importorskip("resource")
+
+    def ask_for_large_stacks() -> None:
+        resource.setrlimit(resource.RLIMIT_STACK, (2**30, 2**30))
+
     source = Path(ramify.__file__).parents[1]
     run = subprocess.run(
         [sys.executable, "-c", FEW_THREADS],
@@ -56,5 +61,6 @@ def test_work_goes_on_with_the_threads_that_start() -> None:
         capture_output=True,
         text=True,
         check=False,
+        preexec_fn=ask_for_large_stacks,
     )
     assert run.returncode == 0, run.stderr
