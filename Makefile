@@ -52,9 +52,10 @@ $(VENV)/.base: $(VENV)/.venv $(NATIVE)
 	@$(PIP) install --editable '.[cli]'
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.base
+$(VENV)/.dev: $(VENV)/.venv $(NATIVE)
+	@echo "ramify: building the native core and installing into $(VENV) (a few minutes)"
 	@$(PIP) install --editable ".[dev]"
-	@touch $@
+	@touch $(VENV)/.base $@
 
 clean:
 	rm -rf $(VENV) build dist
