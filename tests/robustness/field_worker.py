@@ -33,7 +33,7 @@ def inputs() -> dict[str, Any]:
 
 
 def use(path: Path, forms: list[str]) -> tuple[str, str]:
-    """Load a file and predict; return the outcome and, for errors, a line that tells it."""
+    """Load a file and predict; return the outcome and the text of an error."""
     try:
         model = ramify.load(path)
     except ramify.ModelFileError as error:
@@ -55,7 +55,7 @@ def use(path: Path, forms: list[str]) -> tuple[str, str]:
 
 
 def main() -> None:
-    """Answer line by line."""
+    """Read paths from standard input and write one outcome per line."""
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     if not os.environ.get("ASAN_OPTIONS"):

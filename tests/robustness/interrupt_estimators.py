@@ -1,7 +1,7 @@
 """Interrupt estimators at random moments: python -m tests.robustness.interrupt_estimators --n 200.
 
-Every process fits and asks an estimator with two threads until it gets SIGINT. It must end with a
-`KeyboardInterrupt`, never with a signal or any other error.
+Each process fits an estimator and predicts with two threads until it receives SIGINT. It must end
+with a `KeyboardInterrupt`, never with a signal or any other error.
 """
 
 from __future__ import annotations

@@ -47,10 +47,9 @@ def test_other_features_are_converted_separately() -> None:
 def test_copies_in_other_processes_convert_the_features_again() -> None:
     data = make_data(many=True)
     tree = data.grow(GrowthPlan())
-    data.stop.set()
     copy = pickle.loads(pickle.dumps(data))
     assert copy.dataset is not data.dataset
-    assert_equal_trees(copy.grow(GrowthPlan()), tree)  # the stop flag is not copied
+    assert_equal_trees(copy.grow(GrowthPlan()), tree)
 
 
 def test_counts_multiply_the_weights_of_the_rows() -> None:

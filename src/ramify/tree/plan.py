@@ -155,7 +155,6 @@ class GrowthPlan:
         rows: NDArray[np.int64] | None = None,
         *,
         labels: _core.Labels | None = None,
-        stop: _core.StopFlag | None = None,
         unlabelled_count: bool = False,
     ) -> _core.Tree:
         """Grow a tree on some rows of a data set.
@@ -174,8 +173,6 @@ class GrowthPlan:
             Indices of the training rows, in increasing order; all rows by default.
         labels : Labels, optional
             `Y` and `label_weights` as returned by `prepare_labels`, to be shared by many trees.
-        stop : StopFlag, optional
-            Stops growing, in any thread, once it is set.
         unlabelled_count : bool
             Whether rows without labels are used even under the conventions of CLUS. The negative
             rows of local problems have no labels.
@@ -209,7 +206,6 @@ class GrowthPlan:
             sets.of_row,
             sets.squared,
             self.for_rows(len(rows))._options(Y.shape[1], total),
-            stop,
         )
 
     def for_rows(self, n_rows: int) -> GrowthPlan:

@@ -51,8 +51,6 @@ class TrainingData:
     unlabelled_count : bool
         Whether rows without labels are used even under the conventions of CLUS. The negative rows
         of local problems have no labels.
-    stop : StopFlag
-        Stops all trees that are growing on this data.
 
     Examples
     --------
@@ -77,7 +75,6 @@ class TrainingData:
     many: bool = False
     clus: bool = False
     unlabelled_count: bool = False
-    stop: _core.StopFlag = field(default_factory=_core.StopFlag)
     _prepared: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -192,7 +189,6 @@ class TrainingData:
             weights,
             rows,
             labels=self.labels,
-            stop=self.stop,
             unlabelled_count=self.unlabelled_count,
         )
 
@@ -208,11 +204,11 @@ class TrainingData:
             estimator.feature_names_in_ = np.array(self.feature_names, dtype=object)
 
     def __getstate__(self) -> dict[str, Any]:
-        not_sent = ("_prepared", "labels", "stop")
+        not_sent = ("_prepared", "labels")
         return {k: v for k, v in self.__dict__.items() if k not in not_sent}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, stop=_core.StopFlag(), _prepared={})
+        self.__dict__.update(state, _prepared={})
 
 
 def _stacked(first: Any, second: Any) -> Any:
