@@ -16,6 +16,7 @@ NB_MODULE(_core, m) {
     init_curves(m);
     init_decoding(m);
     init_digest(m);
+    init_gradient_boosting(m);
     init_growing(m);
     init_hierarchy(m);
 }

@@ -1,0 +1,324 @@
+#include "gradient_boosting/growing.hpp"
+
+#include <algorithm>
+#include <queue>
+
+#include "gradient_boosting/vectors.hpp"
+
+namespace ramify {
+
+namespace {
+
+// Histograms of a node are kept for its children as long as they take no more than this in total.
+constexpr std::size_t max_kept_bytes = std::size_t{1} << 28;
+// A node with few rows is as quick to count as to subtract.
+constexpr std::size_t min_kept_rows = 256;
+// Dense features per task, and operations on vectors below which threads are not worth starting.
+constexpr std::size_t features_per_task = 8;
+constexpr std::size_t min_shared_vectors = 20'000;
+
+}  // namespace
+
+struct TreeGrower::OpenNode {
+    std::size_t number = 0;  // in the tree
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::size_t depth = 0;
+    double weight = 0;
+    std::vector<float> sums;
+    BinSplit best;
+    std::unique_ptr<Histograms> histograms;  // of the dense features, if kept
+
+    std::size_t n_rows() const { return end - begin; }
+    NodeTotal total() const {
+        return {sums.data(), static_cast<std::uint32_t>(n_rows()), weight};
+    }
+};
+
+/// Two children with the histograms of their parent, or the root alone.
+struct TreeGrower::Family {
+    std::vector<OpenNode> members;       // the one with fewer rows first
+    std::unique_ptr<Histograms> parent;  // may be null; becomes that of the last member
+    std::vector<bool> wanted;            // per member: whether it may be split
+    std::vector<BinSplit> found;         // per task and member
+};
+
+/// Some dense features, or one group of sparse ones.
+struct TreeGrower::Task {
+    std::size_t family;
+    std::size_t slot;  // in found
+    std::int32_t group = -1;
+    std::size_t first = 0;
+    std::size_t last = 0;
+};
+
+/// The buffers of one thread.
+class TreeGrower::Search {
+  public:
+    explicit Search(const CutRules& rules) : finder(rules) {}
+    SplitFinder finder;
+    Histograms scratch;
+    SparseHistograms sparse;
+};
+
+TreeGrower::TreeGrower(const BinnedData& data, const GradientBoostingOptions& options,
+                       std::size_t width)
+    : data_(data), options_(options), width_(width) {
+    const CutRules rules{options.min_samples_leaf, options.l2_regularization, width};
+    for (unsigned t = 0; t < std::max(1U, options.n_threads); ++t) {
+        searches_.push_back(std::make_unique<Search>(rules));
+    }
+}
+
+TreeGrower::~TreeGrower() = default;
+
+void TreeGrower::choose_features(std::span<const std::int32_t> features) {
+    dense_.clear();
+    first_bin_.assign(1, 0);
+    places_.assign(data_.groups.size(), {});
+    for (const auto f : features) {
+        const auto& feature = data_.features[static_cast<std::size_t>(f)];
+        if (feature.is_sparse()) {
+            places_[static_cast<std::size_t>(feature.group)].push_back(feature.place);
+        } else {
+            dense_.push_back(f);
+            first_bin_.push_back(first_bin_.back() + feature.n_bins + 1U);
+        }
+    }
+}
+
+std::unique_ptr<Histograms> TreeGrower::take_histograms() {
+    std::unique_ptr<Histograms> histograms;
+    if (free_.empty()) {
+        histograms = std::make_unique<Histograms>();
+    } else {
+        histograms = std::move(free_.back());
+        free_.pop_back();
+    }
+    histograms->reset(first_bin_, width_);
+    return histograms;
+}
+
+bool TreeGrower::can_split(const OpenNode& node) const {
+    return node.depth < options_.max_depth && node.n_rows() >= 2 * options_.min_samples_leaf;
+}
+
+NodeRows TreeGrower::rows_of(const OpenNode& node) const {
+    return {std::span(tree_.rows).subspan(node.begin, node.n_rows()), sketch_, weight_, width_};
+}
+
+/// Sums in parts, so that rounding errors do not grow with the number of rows.
+void TreeGrower::find_totals(OpenNode& node) const {
+    constexpr std::size_t part = 1024;
+    static const std::vector<std::uint32_t> zeros(part, 0);
+    node.sums.assign(width_, 0.0F);
+    std::vector<float> sums(width_);
+    const auto rows = rows_of(node).rows;
+    for (std::size_t begin = 0; begin < rows.size(); begin += part) {
+        const auto n = std::min(part, rows.size() - begin);
+        std::ranges::fill(sums, 0.0F);
+        add_vectors(sketch_, rows.data() + begin, zeros.data(), n, width_, sums.data());
+        add_floats(node.sums.data(), sums.data(), width_);
+    }
+    node.weight = 0;
+    for (const auto row : rows) node.weight += static_cast<double>(weight_[row]);
+}
+
+void TreeGrower::run(const Task& task, unsigned thread, Family& family) {
+    auto& search = *searches_[thread];
+    auto* found = &family.found[task.slot * family.members.size()];
+    if (task.group >= 0) {
+        const auto g = static_cast<std::size_t>(task.group);
+        for (std::size_t m = 0; m < family.members.size(); ++m) {
+            if (!family.wanted[m]) continue;
+            const auto& node = family.members[m];
+            search.sparse.fill(data_, data_.groups[g], places_[g], rows_of(node), node.total());
+            for (std::size_t i = 0; i < places_[g].size(); ++i) {
+                if (!search.sparse.has_cells(i)) continue;
+                const auto number = data_.groups[g].features[places_[g][i]];
+                search.finder.search(data_.features[static_cast<std::size_t>(number)], number,
+                                     search.sparse.view(i), node.total(), found[m]);
+            }
+        }
+        return;
+    }
+    for (auto i = task.first; i < task.last; ++i) search_dense(i, family, search, found);
+}
+
+void TreeGrower::search_dense(std::size_t i, Family& family, Search& search, BinSplit* found) {
+    const auto& feature = data_.features[static_cast<std::size_t>(dense_[i])];
+    HistogramView counted{};
+    for (std::size_t m = 0; m < family.members.size(); ++m) {
+        auto& node = family.members[m];
+        const bool by_subtraction = m == 1 && family.parent != nullptr;
+        const bool needed_for_next = m == 0 && family.parent != nullptr && family.wanted[1];
+        if (!family.wanted[m] && !needed_for_next) continue;
+        if (by_subtraction) {
+            family.parent->subtract(i, counted);
+            counted = family.parent->view(i);
+        } else if (node.histograms) {
+            node.histograms->fill(i, feature.bins.data(), rows_of(node));
+            counted = node.histograms->view(i);
+        } else {
+            const std::size_t bins[] = {0, feature.n_bins + std::size_t{1}};
+            search.scratch.reset(bins, width_);
+            search.scratch.fill(0, feature.bins.data(), rows_of(node));
+            counted = search.scratch.view(0);
+        }
+        if (family.wanted[m]) {
+            search.finder.search(feature, dense_[i], counted, node.total(), found[m]);
+        }
+    }
+}
+
+void TreeGrower::evaluate(std::vector<Family>& families, StopSignal& signal) {
+    std::vector<Task> tasks;
+    std::size_t n_vectors = 0;
+    for (std::size_t f = 0; f < families.size(); ++f) {
+        auto& family = families[f];
+        bool any = false;
+        for (auto& node : family.members) {
+            find_totals(node);
+            const bool wanted = can_split(node);
+            family.wanted.push_back(wanted);
+            any |= wanted;
+            if (wanted) n_vectors += node.n_rows() * (dense_.size() + 1);
+            // Kept if its children may be split.
+            const bool last_of_two = &node != &family.members.front();
+            if (wanted && node.depth + 1 < options_.max_depth && node.n_rows() >= min_kept_rows &&
+                !(last_of_two && family.parent)) {
+                const auto bytes = first_bin_.back() * width_ * sizeof(float);
+                if (bytes_in_use_ + bytes <= max_kept_bytes) {
+                    node.histograms = take_histograms();
+                    bytes_in_use_ += bytes;
+                }
+            }
+        }
+        if (!any) continue;
+        std::size_t slot = 0;
+        for (std::size_t first = 0; first < dense_.size(); first += features_per_task) {
+            tasks.push_back({f, slot++, -1, first, std::min(first + features_per_task,
+                                                            dense_.size())});
+        }
+        for (std::size_t g = 0; g < places_.size(); ++g) {
+            if (!places_[g].empty()) {
+                tasks.push_back({f, slot++, static_cast<std::int32_t>(g), 0, 0});
+            }
+        }
+        family.found.resize(slot * family.members.size());
+    }
+    const auto n_threads = n_vectors < min_shared_vectors ? 1U : options_.n_threads;
+    parallel_for(n_threads, tasks.size(), signal, [&](unsigned thread, std::size_t i) {
+        signal.check();
+        run(tasks[i], thread, families[tasks[i].family]);
+    });
+    for (auto& family : families) {
+        // The first of the features with the largest gain, whichever task found it.
+        for (std::size_t k = 0; k < family.found.size(); ++k) {
+            auto& best = family.members[k % family.members.size()].best;
+            const auto& found = family.found[k];
+            if (found.gain > best.gain ||
+                (found.gain == best.gain && found.feature >= 0 && found.feature < best.feature)) {
+                best = found;
+            }
+        }
+        if (family.parent) {
+            if (family.wanted[1]) {
+                family.members[1].histograms = std::move(family.parent);
+            } else {
+                bytes_in_use_ -= family.parent->bytes();
+                free_.push_back(std::move(family.parent));
+            }
+        }
+    }
+}
+
+TreeGrower::Family TreeGrower::divide(OpenNode parent) {
+    const auto feature = static_cast<std::size_t>(parent.best.feature);
+    const auto& yes = parent.best.yes;
+    buffer_.clear();
+    std::size_t next = parent.begin;
+    for (auto i = parent.begin; i < parent.end; ++i) {
+        const auto row = tree_.rows[i];
+        if (yes.has(data_.bin(feature, row))) {
+            tree_.rows[next++] = row;
+        } else {
+            buffer_.push_back(row);
+        }
+    }
+    std::ranges::copy(buffer_, tree_.rows.begin() + static_cast<std::ptrdiff_t>(next));
+    auto& node = tree_.nodes[parent.number];
+    node.split = parent.best;
+    node.yes = static_cast<std::int32_t>(tree_.nodes.size());
+    node.no = node.yes + 1;
+    Family family;
+    for (const auto& [begin, end] :
+         {std::pair(parent.begin, next), std::pair(next, parent.end)}) {
+        OpenNode child;
+        child.number = tree_.nodes.size();
+        child.begin = begin;
+        child.end = end;
+        child.depth = parent.depth + 1;
+        tree_.nodes.push_back({{}, -1, -1, begin, end, 0});
+        family.members.push_back(std::move(child));
+    }
+    if (family.members[1].n_rows() < family.members[0].n_rows()) {
+        std::swap(family.members[0], family.members[1]);
+    }
+    family.parent = std::move(parent.histograms);
+    return family;
+}
+
+GrownTree TreeGrower::grow(std::span<const std::int32_t> features, std::vector<std::uint32_t> rows,
+                           const float* sketch, const float* weight, StopSignal& signal) {
+    choose_features(features);
+    bytes_in_use_ = 0;
+    sketch_ = sketch;
+    weight_ = weight;
+    tree_ = {};
+    tree_.rows = std::move(rows);
+    tree_.nodes.push_back({{}, -1, -1, 0, tree_.rows.size(), 0});
+    OpenNode root;
+    root.end = tree_.rows.size();
+    std::vector<Family> families(1);
+    families[0].members.push_back(std::move(root));
+    const bool best_first = options_.max_leaf_nodes > 0;
+    std::size_t n_leaves = 1;
+    std::vector<OpenNode> open;  // nodes with a test that are not split yet
+    while (!families.empty()) {
+        evaluate(families, signal);
+        for (auto& family : families) {
+            for (auto& node : family.members) {
+                tree_.nodes[node.number].weight = node.weight;
+                if (node.best.feature >= 0) {
+                    open.push_back(std::move(node));
+                } else if (node.histograms) {
+                    bytes_in_use_ -= node.histograms->bytes();
+                    free_.push_back(std::move(node.histograms));
+                }
+            }
+        }
+        families.clear();
+        if (best_first) {
+            if (open.empty() || n_leaves >= options_.max_leaf_nodes) break;
+            // The largest gain; of equal ones, the node that was found first.
+            const auto best = std::ranges::max_element(open, [](const auto& a, const auto& b) {
+                return a.best.gain != b.best.gain ? a.best.gain < b.best.gain
+                                                  : a.number > b.number;
+            });
+            OpenNode node = std::move(*best);
+            open.erase(best);
+            families.push_back(divide(std::move(node)));
+            ++n_leaves;
+        } else {
+            for (auto& node : open) families.push_back(divide(std::move(node)));
+            open.clear();
+        }
+    }
+    for (auto& node : open) {
+        if (node.histograms) free_.push_back(std::move(node.histograms));
+    }
+    return std::move(tree_);
+}
+
+}  // namespace ramify

@@ -1,0 +1,116 @@
+#include "gradient_boosting/histograms.hpp"
+
+#include <algorithm>
+
+#include "gradient_boosting/vectors.hpp"
+
+namespace ramify {
+
+void Histograms::reset(std::span<const std::size_t> first_bin, std::size_t width) {
+    width_ = width;
+    first_bin_.assign(first_bin.begin(), first_bin.end());
+    sums_.resize(first_bin.back() * width);
+    rows_.resize(first_bin.back());
+    weights_.resize(first_bin.back());
+}
+
+HistogramView Histograms::view(std::size_t feature) const {
+    const auto first = first_bin_[feature];
+    return {sums_.data() + first * width_, rows_.data() + first, weights_.data() + first};
+}
+
+void Histograms::fill(std::size_t feature, const std::uint8_t* bins, const NodeRows& node) {
+    const auto first = first_bin_[feature];
+    const auto last = first_bin_[feature + 1];
+    std::fill(sums_.begin() + static_cast<std::ptrdiff_t>(first * width_),
+              sums_.begin() + static_cast<std::ptrdiff_t>(last * width_), 0.0F);
+    std::fill(&rows_[first], &rows_[last - 1] + 1, 0U);
+    std::fill(&weights_[first], &weights_[last - 1] + 1, 0.0F);
+    // A few rows at a time, whose bins fit the first-level cache.
+    constexpr std::size_t at_once = 512;
+    std::uint32_t target[at_once];
+    for (std::size_t begin = 0; begin < node.rows.size(); begin += at_once) {
+        const auto n = std::min(at_once, node.rows.size() - begin);
+        const auto* rows = node.rows.data() + begin;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint32_t bin = bins[rows[i]];
+            target[i] = bin;
+            ++rows_[first + bin];
+            weights_[first + bin] += node.weight[rows[i]];
+        }
+        add_vectors(node.sketch, rows, target, n, width_, sums_.data() + first * width_);
+    }
+}
+
+void Histograms::subtract(std::size_t feature, const HistogramView& other) {
+    const auto first = first_bin_[feature];
+    const auto n_bins = first_bin_[feature + 1] - first;
+    subtract_floats(&sums_[first * width_], other.sums, n_bins * width_);
+    for (std::size_t b = 0; b < n_bins; ++b) {
+        rows_[first + b] -= other.rows[b];
+        weights_[first + b] -= other.weights[b];
+    }
+}
+
+void SparseHistograms::fill(const BinnedData& data, const SparseGroup& group,
+                            std::span<const std::uint32_t> places, const NodeRows& node,
+                            const NodeTotal& total) {
+    std::vector<std::size_t> first_bin{0};
+    slot_of_place_.assign(group.features.size(), -1);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        slot_of_place_[places[i]] = static_cast<std::int32_t>(i);
+        const auto number = static_cast<std::size_t>(group.features[places[i]]);
+        first_bin.push_back(first_bin.back() + data.features[number].n_bins + 1U);
+    }
+    histograms_.reset(first_bin, node.width);
+    n_cells_.assign(places.size(), 0);
+    std::ranges::fill(histograms_.rows_, 0U);
+    std::ranges::fill(histograms_.weights_, 0.0F);
+    list_cells(group, node);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (n_cells_[i] == 0) continue;
+        std::fill(&histograms_.sums_[first_bin[i] * node.width],
+                  &histograms_.sums_[first_bin[i + 1] * node.width - 1] + 1, 0.0F);
+    }
+    add_vectors(node.sketch, row_.data(), target_.data(), row_.size(), node.width,
+                histograms_.sums_.data());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (n_cells_[i] == 0) continue;
+        // All other rows are zero: what is left of the total.
+        const auto number = static_cast<std::size_t>(group.features[places[i]]);
+        const auto zero = first_bin[i] + data.features[number].zero_bin;
+        float* sums = &histograms_.sums_[zero * node.width];
+        std::copy_n(total.sums, node.width, sums);
+        std::uint32_t rows = total.rows;
+        double weight = total.weight;
+        for (auto b = first_bin[i]; b < first_bin[i + 1]; ++b) {
+            if (b == zero) continue;
+            if (histograms_.rows_[b] == 0) continue;
+            subtract_floats(sums, &histograms_.sums_[b * node.width], node.width);
+            rows -= histograms_.rows_[b];
+            weight -= static_cast<double>(histograms_.weights_[b]);
+        }
+        histograms_.rows_[zero] = rows;
+        histograms_.weights_[zero] = static_cast<float>(weight);
+    }
+}
+
+void SparseHistograms::list_cells(const SparseGroup& group, const NodeRows& node) {
+    row_.clear();
+    target_.clear();
+    for (const auto row : node.rows) {
+        for (auto k = group.indptr[row]; k < group.indptr[row + 1]; ++k) {
+            const auto& cell = group.cells[k];
+            const auto slot = slot_of_place_[cell.place];
+            if (slot < 0) continue;
+            const auto bin = histograms_.first_bin_[static_cast<std::size_t>(slot)] + cell.bin;
+            ++n_cells_[static_cast<std::size_t>(slot)];
+            row_.push_back(row);
+            target_.push_back(static_cast<std::uint32_t>(bin));
+            ++histograms_.rows_[bin];
+            histograms_.weights_[bin] += node.weight[row];
+        }
+    }
+}
+
+}  // namespace ramify
