@@ -22,23 +22,43 @@ HistogramView Histograms::view(std::size_t feature) const {
 void Histograms::fill(std::size_t feature, const std::uint8_t* bins, const NodeRows& node) {
     const auto first = first_bin_[feature];
     const auto last = first_bin_[feature + 1];
-    std::fill(sums_.begin() + static_cast<std::ptrdiff_t>(first * width_),
-              sums_.begin() + static_cast<std::ptrdiff_t>(last * width_), 0.0F);
+    const auto n_floats = (last - first) * width_;
+    float* sums = &sums_[first * width_];
+    std::fill_n(sums, n_floats, 0.0F);
     std::fill(&rows_[first], &rows_[last - 1] + 1, 0U);
-    std::fill(&weights_[first], &weights_[last - 1] + 1, 0.0F);
+    std::fill(&weights_[first], &weights_[last - 1] + 1, 0.0);
+    // In parts: the error of a sum in single precision grows with the number of its terms, and
+    // exceeds what a label adds to it by chance when there are about a million.
+    constexpr std::size_t rows_per_part = 8192;
+    thread_local std::vector<float> part;
+    for (std::size_t begin = 0; begin < node.rows.size(); begin += rows_per_part) {
+        const auto rows = node.rows.subspan(
+            begin, std::min(rows_per_part, node.rows.size() - begin));
+        if (begin == 0) {
+            add_rows(first, bins, rows, node, sums);
+            continue;
+        }
+        part.assign(n_floats, 0.0F);
+        add_rows(first, bins, rows, node, part.data());
+        add_floats(sums, part.data(), n_floats);
+    }
+}
+
+void Histograms::add_rows(std::size_t first, const std::uint8_t* bins,
+                          std::span<const std::uint32_t> rows, const NodeRows& node, float* sums) {
     // A few rows at a time, whose bins fit the first-level cache.
     constexpr std::size_t at_once = 512;
     std::uint32_t target[at_once];
-    for (std::size_t begin = 0; begin < node.rows.size(); begin += at_once) {
-        const auto n = std::min(at_once, node.rows.size() - begin);
-        const auto* rows = node.rows.data() + begin;
+    for (std::size_t begin = 0; begin < rows.size(); begin += at_once) {
+        const auto n = std::min(at_once, rows.size() - begin);
+        const auto* from = rows.data() + begin;
         for (std::size_t i = 0; i < n; ++i) {
-            const std::uint32_t bin = bins[rows[i]];
+            const std::uint32_t bin = bins[from[i]];
             target[i] = bin;
             ++rows_[first + bin];
-            weights_[first + bin] += node.weight[rows[i]];
+            weights_[first + bin] += static_cast<double>(node.weight[from[i]]);
         }
-        add_vectors(node.sketch, rows, target, n, width_, sums_.data() + first * width_);
+        add_vectors(node.sketch, from, target, n, width_, sums);
     }
 }
 
@@ -65,7 +85,7 @@ void SparseHistograms::fill(const BinnedData& data, const SparseGroup& group,
     histograms_.reset(first_bin, node.width);
     n_cells_.assign(places.size(), 0);
     std::ranges::fill(histograms_.rows_, 0U);
-    std::ranges::fill(histograms_.weights_, 0.0F);
+    std::ranges::fill(histograms_.weights_, 0.0);
     list_cells(group, node);
     for (std::size_t i = 0; i < places.size(); ++i) {
         if (n_cells_[i] == 0) continue;
@@ -88,10 +108,10 @@ void SparseHistograms::fill(const BinnedData& data, const SparseGroup& group,
             if (histograms_.rows_[b] == 0) continue;
             subtract_floats(sums, &histograms_.sums_[b * node.width], node.width);
             rows -= histograms_.rows_[b];
-            weight -= static_cast<double>(histograms_.weights_[b]);
+            weight -= histograms_.weights_[b];
         }
         histograms_.rows_[zero] = rows;
-        histograms_.weights_[zero] = static_cast<float>(weight);
+        histograms_.weights_[zero] = weight;
     }
 }
 
@@ -108,7 +128,7 @@ void SparseHistograms::list_cells(const SparseGroup& group, const NodeRows& node
             row_.push_back(row);
             target_.push_back(static_cast<std::uint32_t>(bin));
             ++histograms_.rows_[bin];
-            histograms_.weights_[bin] += node.weight[row];
+            histograms_.weights_[bin] += static_cast<double>(node.weight[row]);
         }
     }
 }

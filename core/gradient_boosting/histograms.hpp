@@ -34,11 +34,15 @@ class Histograms {
 
   private:
     friend class SparseHistograms;
+    /// Adds rows to the bins that begin at `first`, and their vectors to `sums`.
+    void add_rows(std::size_t first, const std::uint8_t* bins,
+                  std::span<const std::uint32_t> rows, const NodeRows& node, float* sums);
+
     std::size_t width_ = 0;
     std::vector<std::size_t> first_bin_;
     std::vector<float> sums_;
     std::vector<std::uint32_t> rows_;
-    std::vector<float> weights_;
+    std::vector<double> weights_;
 };
 
 /// Histograms of the sparse features of a group, of which only some are wanted.

@@ -51,11 +51,11 @@ void SplitFinder::order_categories(const HistogramView& histogram) {
     double weight = 0;
     for (const auto bin : filled_) {
         add_floats(centre, histogram.sums + bin * width, width);
-        weight += static_cast<double>(histogram.weights[bin]);
+        weight += histogram.weights[bin];
     }
     for (std::size_t i = 0; i < n; ++i) {
         const auto bin = filled_[i];
-        const float bin_weight = std::max(histogram.weights[bin], 1e-30F);
+        const auto bin_weight = static_cast<float>(std::max(histogram.weights[bin], 1e-30));
         for (std::size_t j = 0; j < width; ++j) {
             means_[i * width + j] = histogram.sums[bin * width + j] / bin_weight -
                                     centre[j] / static_cast<float>(weight);
@@ -79,7 +79,7 @@ void SplitFinder::order_categories(const HistogramView& histogram) {
         std::ranges::fill(prefix_, 0.0F);
         for (std::size_t i = 0; i < n; ++i) {
             const float along = dot_floats(&means_[i * width], direction_.data(), width) *
-                                histogram.weights[filled_[i]];
+                                static_cast<float>(histogram.weights[filled_[i]]);
             for (std::size_t j = 0; j < width; ++j) prefix_[j] += along * means_[i * width + j];
         }
         std::copy(prefix_.begin(), prefix_.end(), direction_.begin());
@@ -102,7 +102,7 @@ void SplitFinder::scan(const BinnedFeature& feature, std::int32_t number,
     if (missing_yes) {
         std::copy_n(histogram.sums + missing * width, width, prefix_.data());
         rows = histogram.rows[missing];
-        weight = static_cast<double>(histogram.weights[missing]);
+        weight = histogram.weights[missing];
     } else {
         std::ranges::fill(prefix_, 0.0F);
     }
@@ -117,7 +117,7 @@ void SplitFinder::scan(const BinnedFeature& feature, std::int32_t number,
     std::size_t chosen = n_cuts;
     for (std::size_t i = 0; i < n_cuts; ++i) {
         rows += histogram.rows[filled_[i]];
-        weight += static_cast<double>(histogram.weights[filled_[i]]);
+        weight += histogram.weights[filled_[i]];
         if (rows < rules_.min_samples_leaf) continue;
         if (total.rows - rows < rules_.min_samples_leaf) break;
         const double gain =

@@ -14,9 +14,9 @@ namespace ramify {
 /// Sums over the rows of a node by the bin of one feature. The last bin is that of missing
 /// values.
 struct HistogramView {
-    const float* sums;           // per bin: a vector of sketched gradients
-    const std::uint32_t* rows;   // per bin: rows
-    const float* weights;        // per bin: sum of weights
+    const float* sums;          // per bin: a vector of sketched gradients
+    const std::uint32_t* rows;  // per bin: rows
+    const double* weights;      // per bin: sum of weights
 };
 
 /// What all features of a node have in common.

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference import gradient_boosting as reference
+from tests.reference.trees import Column
 from tests.support.boosting_problems import Problem, depths, margins_of, problems, trees_of
 
 quickly = settings(max_examples=60)
@@ -226,3 +227,21 @@ def test_bins_hold_about_equal_numbers_of_rows(seed, max_bins):
     )
     tree = trees_of(problem.with_settings(l2_regularization=1e-6).train(1))[0]
     assert set(tree["threshold"][tree["feature"] >= 0]) <= set(thresholds)
+
+
+def test_many_rows_in_one_bin_do_not_lose_precision():
+    """A sum of many equal numbers, one by one in single precision, would be off by 0.2 %."""
+    n = 600_000
+    x = np.zeros(n)
+    x[:1000] = 1.0
+    x[1000 : n // 2] = 2.0
+    Y = np.zeros((n, 1))
+    Y[: n // 10 : 2] = 1
+    problem = Problem.of(x[:, None], Y, max_depth=1, min_samples_leaf=1)
+    problem = replace(problem, start=np.array([-2.94]))
+    (G, _, arrays), *_ = rounds(problem, 1)
+    columns = [Column(x)]
+    best, _ = reference.best_gain(
+        columns, problem.learning, problem.learning, G, problem.weights, problem.settings
+    )
+    assert arrays["gain"][0] == pytest.approx(best, rel=1e-3)
