@@ -10,6 +10,8 @@ namespace ramify {
 namespace {
 
 constexpr int power_steps = 8;
+// Parts of a node with less than this share of its weight consist of rounding errors.
+constexpr double smallest_share = 1e-6;
 
 /// The gain of a leaf with this sum of gradients: |sum|² / (weight + 4 l2). The curvature of the
 /// loss is at most 1/4 per row, so that this bounds the reduction of the loss, times 8, from
@@ -55,7 +57,11 @@ void SplitFinder::order_categories(const HistogramView& histogram) {
     }
     for (std::size_t i = 0; i < n; ++i) {
         const auto bin = filled_[i];
-        const auto bin_weight = static_cast<float>(std::max(histogram.weights[bin], 1e-30));
+        if (!(histogram.weights[bin] > smallest_share * weight)) {
+            std::fill_n(&means_[i * width], width, 0.0F);
+            continue;
+        }
+        const auto bin_weight = static_cast<float>(histogram.weights[bin]);
         for (std::size_t j = 0; j < width; ++j) {
             means_[i * width + j] = histogram.sums[bin * width + j] / bin_weight -
                                     centre[j] / static_cast<float>(weight);
@@ -114,6 +120,7 @@ void SplitFinder::scan(const BinnedFeature& feature, std::int32_t number,
     const double whole = leaf_score(
         static_cast<double>(dot_floats(total.sums, total.sums, width)), total.weight,
         rules_.l2_regularization);
+    const double least = smallest_share * total.weight;
     std::size_t chosen = n_cuts;
     for (std::size_t i = 0; i < n_cuts; ++i) {
         rows += histogram.rows[filled_[i]];
@@ -121,8 +128,9 @@ void SplitFinder::scan(const BinnedFeature& feature, std::int32_t number,
         if (rows < rules_.min_samples_leaf) continue;
         if (total.rows - rows < rules_.min_samples_leaf) break;
         const double gain =
-            leaf_score(static_cast<double>(first_[i]), weight, rules_.l2_regularization) +
-            leaf_score(static_cast<double>(second_[i]), std::max(0.0, total.weight - weight),
+            leaf_score(static_cast<double>(first_[i]), std::max(least, weight),
+                       rules_.l2_regularization) +
+            leaf_score(static_cast<double>(second_[i]), std::max(least, total.weight - weight),
                        rules_.l2_regularization) -
             whole;
         if (gain > best.gain) {

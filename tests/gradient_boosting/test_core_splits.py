@@ -55,7 +55,13 @@ def check_splits(problem: Problem, G: np.ndarray, arrays) -> None:
         if depth[node] == wanted.max_depth:
             continue
         best, inverse = reference.best_gain(
-            problem.columns, problem.learning, rows, sums, weights, wanted, surely_found
+            problem.columns,
+            problem.learning,
+            rows,
+            sums,
+            weights,
+            settings=wanted,
+            max_categories=surely_found,
         )
         assert best <= gain * (1 + 1e-5) + noise * inverse + own
 
@@ -242,6 +248,24 @@ def test_many_rows_in_one_bin_do_not_lose_precision():
     (G, _, arrays), *_ = rounds(problem, 1)
     columns = [Column(x)]
     best, _ = reference.best_gain(
-        columns, problem.learning, problem.learning, G, problem.weights, problem.settings
+        columns, problem.learning, problem.learning, G, problem.weights, settings=problem.settings
     )
     assert arrays["gain"][0] == pytest.approx(best, rel=1e-3)
+
+
+@pytest.mark.parametrize("nominal", [False, True])
+@pytest.mark.parametrize("seed", range(2))
+def test_rows_without_weight_do_not_attract_splits(nominal, seed):
+    """A side without weight has no gain, also where rounding errors leave it some gradient."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 6 if nominal else 40, (1000, 3)).astype(float)
+    Y = rng.random((1000, 1)) < 0.2 + 0.1 * (X[:, :1] == 2)
+    problem = Problem.of(X, Y, max_depth=5, min_samples_leaf=1, l2_regularization=0.0)
+    weights = rng.random(1000)
+    weights[(X[:, 1] == 1) | (X[:, 2] < 3)] = 0.0
+    problem = replace(
+        problem, weights=weights, n_categories=np.full(3, 6 * nominal, dtype=np.int32)
+    )
+    for G, _, arrays in rounds(problem, 2):
+        assert (arrays["gain"] < 100).all()
+        check_splits(problem, G, arrays)

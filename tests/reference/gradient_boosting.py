@@ -232,6 +232,7 @@ def best_gain(
     node: np.ndarray,
     sums: np.ndarray,
     weights: np.ndarray,
+    *,
     settings: Settings,
     max_categories: int = 6,
 ) -> tuple[float, float]:
@@ -296,6 +297,7 @@ def grow(
     G: np.ndarray,
     H: np.ndarray,
     w: np.ndarray,
+    *,
     settings: Settings,
     depth: int = 0,
 ) -> Node:
@@ -305,8 +307,8 @@ def grow(
         made.test = best_test(columns, node, G, w, settings)
     if made.test is not None:
         side = made.test.takes_yes(columns[made.test.column].values[node])
-        made.yes = grow(columns, node[side], G, H, w, settings, depth + 1)
-        made.no = grow(columns, node[~side], G, H, w, settings, depth + 1)
+        made.yes = grow(columns, node[side], G, H, w, settings=settings, depth=depth + 1)
+        made.no = grow(columns, node[~side], G, H, w, settings=settings, depth=depth + 1)
     return made
 
 
@@ -331,7 +333,7 @@ def one_round(
     """Return the tree of one round, and the margins after it."""
     G, H = gradients(settings.loss, margins, Y, weights)
     rows = np.arange(len(Y))
-    tree = grow(columns, rows, G, H, weights, settings)
+    tree = grow(columns, rows, G, H, weights, settings=settings)
     return tree, margins + values_of(tree, columns, rows)
 
 
