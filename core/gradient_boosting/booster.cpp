@@ -20,10 +20,15 @@ constexpr std::size_t min_shared_cells = 50'000;
 
 /// Outputs by decreasing sum of squared gradients before the first round, w n p (1 - p).
 std::vector<std::int32_t> order_outputs(const OutputSets& outputs,
+                                        std::span<const std::uint32_t> rows,
                                         std::span<const double> weight) {
     std::vector<double> counts(outputs.n_outputs, 0);
-    for (const auto j : outputs.indices) ++counts[static_cast<std::size_t>(j)];
-    const auto n = static_cast<double>(outputs.indptr.size() - 1);
+    for (const auto row : rows) {
+        for (auto k = outputs.indptr[row]; k < outputs.indptr[row + 1]; ++k) {
+            ++counts[static_cast<std::size_t>(outputs.indices[static_cast<std::size_t>(k)])];
+        }
+    }
+    const auto n = static_cast<double>(rows.size());
     std::vector<std::int32_t> order(outputs.n_outputs);
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, std::greater{}, [&](std::int32_t j) {
@@ -67,7 +72,7 @@ GradientBooster::GradientBooster(BinnedData data, const OutputSets& outputs, Row
       roles_(std::move(roles)),
       options_(options),
       n_outputs_(outputs.n_outputs),
-      order_(order_outputs(outputs, output_weight)),
+      order_(order_outputs(outputs, roles_.learning, output_weight)),
       indptr_(outputs.indptr.begin(), outputs.indptr.end()),
       indices_(outputs.indices.begin(), outputs.indices.end()),
       sketch_(scales(order_, output_weight), options.sketch_size),

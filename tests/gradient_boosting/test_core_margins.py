@@ -188,6 +188,15 @@ def test_held_out_rows_do_not_influence_the_model(problem, seed):
         assert bytes_of(replace(other, X=X).train(3)) == bytes_of(problem.train(3))
 
 
+def test_held_out_labels_do_not_decide_which_outputs_are_looked_at():
+    """Outputs with large gradients have their own place in the sketch: by learning rows only."""
+    problem = large_problem(n_outputs=80, sketch_size=32)
+    Y = problem.Y.copy()
+    Y[problem.held_out] = False
+    Y[problem.held_out, -30:] = True
+    assert bytes_of(replace(problem, Y=Y).train(3)) == bytes_of(problem.train(3))
+
+
 @quickly
 @given(problems(), st.integers(0, 4), st.integers(0, 4))
 def test_ranges_of_trees_add_up(problem, first, last):
