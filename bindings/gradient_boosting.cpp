@@ -45,7 +45,24 @@ void check_options(const GradientBoostingOptions& options, std::size_t max_bins)
             "l2_regularization must be finite and not negative");
     require(options.min_samples_leaf >= 1, "min_samples_leaf must be positive");
     require(options.sketch_size >= 1, "sketch_size must be positive");
+    require(options.n_threads >= 1, "n_threads must be positive");
     require(max_bins >= 2 && max_bins <= max_bins_of_feature, "max_bins must be from 2 to 255");
+}
+
+/// Squared sums of weighted gradients must fit single precision.
+void check_weights(std::span<const double> row_weight, std::span<const double> output_weight) {
+    double sum_rows = 0;
+    double sum_outputs = 0;
+    for (const double weight : row_weight) {
+        require(weight >= 0 && std::isfinite(weight), "weights must be finite and not negative");
+        sum_rows += weight;
+    }
+    for (const double weight : output_weight) {
+        require(weight >= 0 && std::isfinite(weight), "weights must be finite and not negative");
+        sum_outputs += weight;
+    }
+    require(sum_rows <= 1e15 && sum_rows * sum_rows * sum_outputs <= 1e37,
+            "weights must not sum to more than 1e15");
 }
 
 void make_booster(GradientBooster* self, const Dataset& dataset,
@@ -61,17 +78,14 @@ void make_booster(GradientBooster* self, const Dataset& dataset,
     require(indptr.size() == dataset.n_rows + 1, "outputs and X must have the same number of rows");
     require(row_weight.size() == dataset.n_rows, "row_weight must have one weight per row");
     for (const double margin : view(start)) {
-        require(std::isfinite(margin), "start must be finite");
+        require(std::isfinite(static_cast<float>(margin)), "start must be finite");
     }
-    for (const double weight : view(output_weight)) {
-        require(weight >= 0 && std::isfinite(weight), "weights must be finite and not negative");
-    }
+    check_weights(view(row_weight), view(output_weight));
     RowRoles roles{check_rows(view(learning), dataset.n_rows),
                    check_rows(view(held_out), dataset.n_rows),
                    {}};
     require(!roles.learning.empty(), "there must be a row to learn from");
     for (const double weight : view(row_weight)) {
-        require(weight >= 0 && std::isfinite(weight), "weights must be finite and not negative");
         roles.weight.push_back(static_cast<float>(weight));
     }
     const Unlocked unlocked;
@@ -122,12 +136,14 @@ void check_tree(const BoostedTree& tree, std::size_t n_features, std::size_t n_o
                 tree.category_indptr.back() == static_cast<std::int64_t>(tree.category_yes.size()),
             "category_indptr must start at 0 and end at len(category_yes)");
     std::int64_t n_leaves = 0;
+    std::vector<bool> has_parent(n, false);
     const auto is_child = [&](std::int32_t child, std::size_t node) {
         return child > static_cast<std::int64_t>(node) && child < static_cast<std::int64_t>(n);
     };
     for (std::size_t node = 0; node < n; ++node) {
         require(tree.category_indptr[node] <= tree.category_indptr[node + 1],
                 "category_indptr must not decrease");
+        require(node == 0 || has_parent[node], "a node must have one parent");
         if (tree.feature[node] < 0) {
             require(tree.leaf[node] == n_leaves++, "leaves must be numbered in order");
         } else {
@@ -135,6 +151,11 @@ void check_tree(const BoostedTree& tree, std::size_t n_features, std::size_t n_o
                     "a tree tests a feature that does not exist");
             require(is_child(tree.yes[node], node) && is_child(tree.no[node], node),
                     "children must come after their parents");
+            for (const auto child : {tree.yes[node], tree.no[node]}) {
+                require(!has_parent[static_cast<std::size_t>(child)],
+                        "a node must have one parent");
+                has_parent[static_cast<std::size_t>(child)] = true;
+            }
         }
     }
     require(tree.value.size() == static_cast<std::size_t>(n_leaves) * n_outputs,
@@ -185,6 +206,8 @@ Arrays arrays_of(const BoostedTrees& model, std::size_t number) {
 }
 
 void learn(GradientBooster& booster, BoostedTrees& model) {
+    require(model.n_outputs == booster.n_outputs() && model.n_features == booster.n_features(),
+            "the model must have the features and outputs of the booster");
     auto tree = stoppable([&] {
         StopSignal signal(interrupted_by(nullptr));
         return booster.learn(signal);

@@ -53,6 +53,7 @@ class GradientBooster {
 
     std::size_t n_rows() const { return data_.n_rows; }
     std::size_t n_outputs() const { return n_outputs_; }
+    std::size_t n_features() const { return data_.features.size(); }
 
   private:
     float* margins(std::size_t row) { return margins_.data() + row * stride_; }

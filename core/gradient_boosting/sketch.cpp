@@ -26,6 +26,7 @@ void add_product(const float* __restrict a, const float* __restrict b, std::size
 }  // namespace
 
 Sketch::Sketch(std::vector<float> scale, std::size_t size) : scale_(std::move(scale)) {
+    size = std::min(size, scale_.size());
     if (padded(scale_.size()) <= padded(size)) {
         n_single_ = padded(scale_.size());
         n_shared_ = 0;

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from ramify import _core
 from tests.reference import gradient_boosting as reference
 from tests.support.boosting_problems import (
     Problem,
@@ -57,7 +58,7 @@ def test_margins_of_learning_equal_those_of_prediction(problem):
 
 @quickly
 @given(problems())
-def test_prediction_does_not_depend_on_the_layout_of_X(problem):
+def test_prediction_does_not_depend_on_the_layout(problem):
     model = problem.train(3)
     X, expected = problem.X, problem.predict(model)
     for given_X in (np.asfortranarray(X), sparse.csr_array(X), sparse.csc_matrix(X)):
@@ -83,7 +84,7 @@ def test_leaves_are_those_that_rows_reach(problem):
 
 @quickly
 @given(problems())
-def test_model_does_not_depend_on_the_layout_of_X(problem):
+def test_model_does_not_depend_on_the_layout(problem):
     X = problem.X
     expected = bytes_of(problem.train(3))
     for given_X in (np.asfortranarray(X), sparse.csr_array(X), sparse.csc_matrix(X)):
@@ -112,13 +113,11 @@ def test_model_does_not_depend_on_threads(loss, sketch_size, max_leaf_nodes):
             booster.learn(model)
         margins = problem.predict(model, n_threads=n_threads)
         assert margins.tobytes() == margins_of(booster, problem).tobytes()
-        found.append(
-            (bytes_of(model), margins.tobytes(), booster.loss(False), booster.loss(True))  # noqa: FBT003
-        )
+        found.append((bytes_of(model), margins.tobytes(), booster.loss(False), booster.loss(True)))
     assert found[0] == found[1] == found[2]
 
 
-def test_model_of_many_rows_does_not_depend_on_the_layout_of_X():
+def test_model_of_many_rows_does_not_depend_on_the_layout():
     problem = large_problem()
     expected = bytes_of(problem.train(3))
     assert bytes_of(problem.train(3, sparse.csr_array(problem.X))) == expected
@@ -147,10 +146,10 @@ def test_training_loss_does_not_increase(problem):
     """Small steps along the gradient of every leaf; all rows, all outputs."""
     problem = problem.with_settings(learning_rate=0.05).with_options(max_leaf_nodes=0)
     booster, model = problem.booster(), problem.empty_model()
-    last = booster.loss(False)  # noqa: FBT003
+    last = booster.loss(False)
     for _ in range(5):
         booster.learn(model)
-        now = booster.loss(False)  # noqa: FBT003
+        now = booster.loss(False)
         assert now <= last * (1 + 1e-6) + 1e-6
         last = now
 
@@ -238,3 +237,13 @@ def test_margins_are_copied_for_any_rows():
     for wrong in ([5, 0, 1], [0, 0, 1], [-1, 0, 1], [0, 1, 2500]):
         with pytest.raises(ValueError, match="rows must"):
             booster.copy_margins(np.array(wrong), out)
+
+
+def test_a_model_of_another_shape_is_refused_before_learning():
+    problem = large_problem()
+    booster = problem.booster()
+    before = margins_of(booster, problem)
+    for shape in ((59, 322), (60, 321), (61, 322)):
+        with pytest.raises(ValueError, match="the model must have"):
+            booster.learn(_core.BoostedTrees(*shape))
+    assert margins_of(booster, problem).tobytes() == before.tobytes()
