@@ -75,7 +75,8 @@ void make_booster(GradientBooster* self, const Dataset& dataset,
     require(start.size() > 0 && output_weight.size() == start.size(),
             "start and output_weight must have one number per output");
     check_compressed(view(indptr), view(indices), start.size());
-    require(indptr.size() == dataset.n_rows + 1, "outputs and X must have the same number of rows");
+    require(indptr.size() == dataset.n_rows + 1,
+            "outputs and X must have the same number of rows");
     require(row_weight.size() == dataset.n_rows, "row_weight must have one weight per row");
     for (const double margin : view(start)) {
         require(std::isfinite(static_cast<float>(margin)), "start must be finite");
@@ -262,8 +263,8 @@ Owned<std::int32_t> leaves_of_csr(const BoostedTrees& model, std::size_t number,
     return to_numpy(std::move(leaf));
 }
 
-void to_probabilities(const std::string& loss, const ConstFloatMatrix& margins,
-                      unsigned n_threads, const OutMatrix& out) {
+void to_probabilities(const std::string& loss, const ConstFloatMatrix& margins, unsigned n_threads,
+                      const OutMatrix& out) {
     require(out.shape(0) == margins.shape(0) && out.shape(1) == margins.shape(1),
             "out must have the shape of margins");
     const auto kind = loss_of(loss);

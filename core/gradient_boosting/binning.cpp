@@ -156,8 +156,7 @@ class Binner {
                     BinnedFeature& binned) const {
         if (feature.ranks.empty()) {
             const bool has_zero = feature.zero_rank < bins.size();
-            binned.bins.assign(data_.n_rows,
-                               has_zero ? bins[feature.zero_rank] : std::uint8_t{0});
+            binned.bins.assign(data_.n_rows, has_zero ? bins[feature.zero_rank] : std::uint8_t{0});
             for (const auto& cell : feature.stored) binned.bins[cell.row] = bins[cell.rank];
             for (const auto row : feature.missing_rows) binned.bins[row] = binned.n_bins;
             return;
@@ -229,10 +228,9 @@ std::uint8_t BinnedData::bin(std::size_t feature, std::size_t row) const {
     const auto& group = groups[static_cast<std::size_t>(binned.group)];
     const auto first = group.cells.begin() + group.indptr[row];
     const auto last = group.cells.begin() + group.indptr[row + 1];
-    const auto found = std::lower_bound(first, last, binned.place,
-                                        [](const SparseBin& cell, std::uint32_t place) {
-                                            return cell.place < place;
-                                        });
+    const auto found = std::lower_bound(
+        first, last, binned.place,
+        [](const SparseBin& cell, std::uint32_t place) { return cell.place < place; });
     return found != last && found->place == binned.place ? found->bin : binned.zero_bin;
 }
 

@@ -129,8 +129,7 @@ void GradientBooster::sketch_rows(std::span<const std::uint32_t> rows, StopSigna
             }
             fill_probabilities(options_.loss, margins(row), normaliser, stride_, gradient);
             for (const auto k : outputs_of(row)) gradient[k] -= 1.0F;
-            sketch_.apply(gradient, roles_.weight[row],
-                          sketched_.data() + row * sketch_.width());
+            sketch_.apply(gradient, roles_.weight[row], sketched_.data() + row * sketch_.width());
         }
     });
 }
@@ -141,8 +140,7 @@ std::vector<float> GradientBooster::find_values(const GrownTree& tree,
                                                 StopSignal& signal) const {
     const auto n_blocks = (stride_ + outputs_per_task - 1) / outputs_per_task;
     std::vector<float> values(leaves.size() * stride_, 0.0F);
-    const auto n_threads =
-        tree.rows.size() * stride_ < min_shared_cells ? 1U : options_.n_threads;
+    const auto n_threads = tree.rows.size() * stride_ < min_shared_cells ? 1U : options_.n_threads;
     parallel_for(n_threads, leaves.size() * n_blocks, signal, [&](unsigned, std::size_t task) {
         signal.check();
         const auto leaf = task / n_blocks;
@@ -178,9 +176,8 @@ std::vector<float> GradientBooster::find_values(const GrownTree& tree,
         for (std::size_t k = 0; k < n; ++k) {
             const double step =
                 -gradients[k] / std::max(curvatures[k] + options_.l2_regularization, 1e-12);
-            value[k] = first + k < n_outputs_
-                           ? static_cast<float>(options_.learning_rate * step)
-                           : 0.0F;
+            value[k] =
+                first + k < n_outputs_ ? static_cast<float>(options_.learning_rate * step) : 0.0F;
         }
     });
     return values;
@@ -233,8 +230,8 @@ BoostedTree GradientBooster::describe(const GrownTree& tree,
         std::int32_t leaf = -1;
         if (is_leaf) {
             leaf = static_cast<std::int32_t>(out.value.size() / n_outputs_);
-            const float* value = values.data() + static_cast<std::size_t>(leaf_of_node[number]) *
-                                                     stride_;
+            const float* value =
+                values.data() + static_cast<std::size_t>(leaf_of_node[number]) * stride_;
             out.value.resize(out.value.size() + n_outputs_);
             float* to = out.value.data() + out.value.size() - n_outputs_;
             for (std::size_t k = 0; k < n_outputs_; ++k) {

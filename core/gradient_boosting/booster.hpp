@@ -73,15 +73,15 @@ class GradientBooster {
     RowRoles roles_;
     GradientBoostingOptions options_;
     std::size_t n_outputs_;
-    std::size_t stride_;                      // floats per row of margins
-    std::vector<std::int32_t> order_;         // outputs by decreasing size of their gradients
-    std::vector<std::int64_t> indptr_;        // the outputs of each row, as places in order_
+    std::size_t stride_;                // floats per row of margins
+    std::vector<std::int32_t> order_;   // outputs by decreasing size of their gradients
+    std::vector<std::int64_t> indptr_;  // the outputs of each row, as places in order_
     std::vector<std::int32_t> indices_;
-    std::vector<std::int32_t> usable_;        // features with more than one bin
+    std::vector<std::int32_t> usable_;  // features with more than one bin
     Sketch sketch_;
     std::vector<float> margins_;
-    std::vector<float> sketched_;             // per row: the sketch of its gradients
-    std::vector<Normaliser> normaliser_;      // per row, for softmax
+    std::vector<float> sketched_;         // per row: the sketch of its gradients
+    std::vector<Normaliser> normaliser_;  // per row, for softmax
     TreeGrower grower_;
     std::uint64_t n_rounds_ = 0;
 };

@@ -68,8 +68,8 @@ void add_logistic(const float* __restrict margins, float weight, std::size_t n,
 }
 
 RAMIFY_ANY_WIDTH
-void add_softmax(const float* __restrict margins, Normaliser normaliser, float weight, std::size_t n,
-                 float* __restrict gradient, float* __restrict curvature) {
+void add_softmax(const float* __restrict margins, Normaliser normaliser, float weight,
+                 std::size_t n, float* __restrict gradient, float* __restrict curvature) {
     for (std::size_t j = 0; j < n; ++j) {
         const float p = share(margins[j], normaliser);
         gradient[j] += weight * p;
@@ -81,7 +81,8 @@ RAMIFY_ANY_WIDTH
 float sum_of_shares(const float* __restrict margins, Normaliser normaliser, std::size_t n) {
     float lanes[float_block] = {};
     for (std::size_t j = 0; j < n; j += float_block) {
-        for (std::size_t t = 0; t < float_block; ++t) lanes[t] += share(margins[j + t], normaliser);
+        for (std::size_t t = 0; t < float_block; ++t)
+            lanes[t] += share(margins[j + t], normaliser);
     }
     float sum = 0;
     for (const float lane : lanes) sum += lane;
@@ -104,8 +105,8 @@ Normaliser normaliser_of(const float* margins, std::size_t n) {
     return {largest, 1.0F / sum_of_shares(margins, {largest, 1.0F}, n)};
 }
 
-void add_gradients(Loss loss, const float* margins, Normaliser normaliser, float weight, std::size_t n,
-                   float* gradient, float* curvature) {
+void add_gradients(Loss loss, const float* margins, Normaliser normaliser, float weight,
+                   std::size_t n, float* gradient, float* curvature) {
     if (loss == Loss::logistic) {
         add_logistic(margins, weight, n, gradient, curvature);
     } else {
@@ -119,7 +120,8 @@ double row_loss(Loss loss, const float* margins, std::size_t n_outputs,
         const auto [largest, factor] = normaliser_of(margins, padded(n_outputs));
         double sum = 0;
         for (const auto j : has) {
-            sum += static_cast<double>(largest - margins[j]) - std::log(static_cast<double>(factor));
+            sum +=
+                static_cast<double>(largest - margins[j]) - std::log(static_cast<double>(factor));
         }
         return sum;
     }

@@ -27,8 +27,8 @@ void fill_probabilities(Loss loss, const float* margins, Normaliser normaliser, 
 
 /// Adds `weight` times a row's gradient p and curvature p (1 - p) to the sums. The gradient of an
 /// output that the row has is p - 1: the caller subtracts the weight from it.
-void add_gradients(Loss loss, const float* margins, Normaliser normaliser, float weight, std::size_t n,
-                   float* gradient, float* curvature);
+void add_gradients(Loss loss, const float* margins, Normaliser normaliser, float weight,
+                   std::size_t n, float* gradient, float* curvature);
 
 /// The loss of a row: minus the logarithm of the probability of what it has, and for logistic
 /// loss also of what it does not have. `has` lists outputs.

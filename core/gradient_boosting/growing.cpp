@@ -30,9 +30,7 @@ struct TreeGrower::OpenNode {
     std::unique_ptr<Histograms> histograms;  // of the dense features, if kept
 
     std::size_t n_rows() const { return end - begin; }
-    NodeTotal total() const {
-        return {sums.data(), static_cast<std::uint32_t>(n_rows()), weight};
-    }
+    NodeTotal total() const { return {sums.data(), static_cast<std::uint32_t>(n_rows()), weight}; }
 };
 
 /// Two children with the histograms of their parent, or the root alone.
@@ -197,8 +195,8 @@ void TreeGrower::evaluate(std::vector<Family>& families, StopSignal& signal) {
         if (!any) continue;
         std::size_t slot = 0;
         for (std::size_t first = 0; first < dense_.size(); first += features_per_task) {
-            tasks.push_back({f, slot++, -1, first, std::min(first + features_per_task,
-                                                            dense_.size())});
+            tasks.push_back(
+                {f, slot++, -1, first, std::min(first + features_per_task, dense_.size())});
         }
         for (std::size_t g = 0; g < places_.size(); ++g) {
             if (!places_[g].empty()) {
@@ -252,8 +250,7 @@ TreeGrower::Family TreeGrower::divide(OpenNode parent) {
     node.yes = static_cast<std::int32_t>(tree_.nodes.size());
     node.no = node.yes + 1;
     Family family;
-    for (const auto& [begin, end] :
-         {std::pair(parent.begin, next), std::pair(next, parent.end)}) {
+    for (const auto& [begin, end] : {std::pair(parent.begin, next), std::pair(next, parent.end)}) {
         OpenNode child;
         child.number = tree_.nodes.size();
         child.begin = begin;

@@ -28,8 +28,8 @@ struct GrownNode {
 };
 
 struct GrownTree {
-    std::vector<GrownNode> nodes;      // node 0 is the root; children come after their parents
-    std::vector<std::uint32_t> rows;   // the rows of each leaf, increasing within a leaf
+    std::vector<GrownNode> nodes;     // node 0 is the root; children come after their parents
+    std::vector<std::uint32_t> rows;  // the rows of each leaf, increasing within a leaf
 };
 
 class TreeGrower {
@@ -60,16 +60,16 @@ class TreeGrower {
     const BinnedData& data_;
     const GradientBoostingOptions& options_;
     std::size_t width_;
-    std::vector<std::int32_t> dense_;                   // dense features of this tree
-    std::vector<std::size_t> first_bin_;                // of each, in Histograms
-    std::vector<std::vector<std::uint32_t>> places_;    // per group: sparse features of this tree
-    std::vector<std::unique_ptr<Histograms>> free_;     // to be used again
+    std::vector<std::int32_t> dense_;                 // dense features of this tree
+    std::vector<std::size_t> first_bin_;              // of each, in Histograms
+    std::vector<std::vector<std::uint32_t>> places_;  // per group: sparse features of this tree
+    std::vector<std::unique_ptr<Histograms>> free_;   // to be used again
     std::size_t bytes_in_use_ = 0;
     GrownTree tree_;
     std::vector<std::uint32_t> buffer_;
     const float* sketch_ = nullptr;
     const float* weight_ = nullptr;
-    std::vector<std::unique_ptr<Search>> searches_;     // per thread
+    std::vector<std::unique_ptr<Search>> searches_;  // per thread
 };
 
 }  // namespace ramify

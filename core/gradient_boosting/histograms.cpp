@@ -32,8 +32,8 @@ void Histograms::fill(std::size_t feature, const std::uint8_t* bins, const NodeR
     constexpr std::size_t rows_per_part = 8192;
     thread_local std::vector<float> part;
     for (std::size_t begin = 0; begin < node.rows.size(); begin += rows_per_part) {
-        const auto rows = node.rows.subspan(
-            begin, std::min(rows_per_part, node.rows.size() - begin));
+        const auto rows =
+            node.rows.subspan(begin, std::min(rows_per_part, node.rows.size() - begin));
         if (begin == 0) {
             add_rows(first, bins, rows, node, sums);
             continue;

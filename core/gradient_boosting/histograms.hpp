@@ -35,8 +35,8 @@ class Histograms {
   private:
     friend class SparseHistograms;
     /// Adds rows to the bins that begin at `first`, and their vectors to `sums`.
-    void add_rows(std::size_t first, const std::uint8_t* bins,
-                  std::span<const std::uint32_t> rows, const NodeRows& node, float* sums);
+    void add_rows(std::size_t first, const std::uint8_t* bins, std::span<const std::uint32_t> rows,
+                  const NodeRows& node, float* sums);
 
     std::size_t width_ = 0;
     std::vector<std::size_t> first_bin_;
@@ -50,8 +50,7 @@ class SparseHistograms {
   public:
     /// Fills histograms of the features at `places` (increasing) of the group.
     void fill(const BinnedData& data, const SparseGroup& group,
-              std::span<const std::uint32_t> places, const NodeRows& node,
-              const NodeTotal& total);
+              std::span<const std::uint32_t> places, const NodeRows& node, const NodeTotal& total);
     /// The histogram of the feature at places[i].
     HistogramView view(std::size_t i) const { return histograms_.view(i); }
     /// Whether the feature at places[i] has a cell other than zero in the node.

@@ -117,9 +117,8 @@ void SplitFinder::scan(const BinnedFeature& feature, std::int32_t number,
     const auto n_cuts = filled_.size() - (last_too ? 0 : 1);
     measure_cuts(histogram.sums, filled_.data(), n_cuts, width, total.sums, prefix_.data(),
                  first_.data(), second_.data());
-    const double whole = leaf_score(
-        static_cast<double>(dot_floats(total.sums, total.sums, width)), total.weight,
-        rules_.l2_regularization);
+    const double whole = leaf_score(static_cast<double>(dot_floats(total.sums, total.sums, width)),
+                                    total.weight, rules_.l2_regularization);
     const double least = smallest_share * total.weight;
     std::size_t chosen = n_cuts;
     for (std::size_t i = 0; i < n_cuts; ++i) {
