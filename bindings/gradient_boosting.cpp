@@ -206,6 +206,14 @@ Arrays arrays_of(const BoostedTrees& model, std::size_t number) {
     return Arrays(arrays);
 }
 
+nb::typed<nb::tuple, nb::object, nb::object> reduce(nb::handle_t<BoostedTrees> self) {
+    const auto& model = nb::cast<const BoostedTrees&>(self);
+    nb::list trees;
+    for (std::size_t i = 0; i < model.trees.size(); ++i) trees.append(arrays_of(model, i));
+    return nb::typed<nb::tuple, nb::object, nb::object>(nb::make_tuple(
+        self.type(), nb::make_tuple(model.n_outputs, model.n_features, std::move(trees))));
+}
+
 void learn(GradientBooster& booster, BoostedTrees& model) {
     require(model.n_outputs == booster.n_outputs() && model.n_features == booster.n_features(),
             "the model must have the features and outputs of the booster");
@@ -296,15 +304,20 @@ void init_gradient_boosting(nb::module_& m) {
         .def_rw("n_sampled_features", &Options::n_sampled_features)
         .def_rw("sketch_size", &Options::sketch_size)
         .def_rw("seed", &Options::seed)
+        .def_rw("first_round", &Options::first_round)
         .def_rw("n_threads", &Options::n_threads);
 
     nb::class_<BoostedTrees>(m, "BoostedTrees", "The trees of a boosted model.")
         .def(
             "__init__",
-            [](BoostedTrees* self, std::size_t n_outputs, std::size_t n_features) {
-                new (self) BoostedTrees{n_outputs, n_features, {}};
+            [](BoostedTrees* self, std::size_t n_outputs, std::size_t n_features,
+               const nb::typed<nb::list, Arrays>& trees) {
+                BoostedTrees model{n_outputs, n_features, {}};
+                for (const auto tree : trees) append_arrays(model, nb::cast<Arrays>(tree));
+                new (self) BoostedTrees(std::move(model));
             },
-            nb::arg("n_outputs"), nb::arg("n_features"))
+            nb::arg("n_outputs"), nb::arg("n_features"), nb::arg("trees") = nb::list())
+        .def("__reduce__", &reduce)
         .def_ro("n_outputs", &BoostedTrees::n_outputs)
         .def_ro("n_features", &BoostedTrees::n_features)
         .def("__len__", [](const BoostedTrees& model) { return model.trees.size(); })

@@ -76,7 +76,8 @@ GradientBooster::GradientBooster(BinnedData data, const OutputSets& outputs, Row
       indptr_(outputs.indptr.begin(), outputs.indptr.end()),
       indices_(outputs.indices.begin(), outputs.indices.end()),
       sketch_(scales(order_, output_weight), options.sketch_size),
-      grower_(data_, options_, sketch_.width()) {
+      grower_(data_, options_, sketch_.width()),
+      n_rounds_(options.first_round) {
     stride_ = sketch_.n_padded();
     std::vector<std::int32_t> place(n_outputs_);
     for (std::size_t k = 0; k < n_outputs_; ++k) {
