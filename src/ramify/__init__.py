@@ -9,6 +9,7 @@ from ramify.datasets import (
     make_hierarchical_classification,
 )
 from ramify.forest import PCTBaggingClassifier, PCTExtraTreesClassifier, PCTForestClassifier
+from ramify.gradient_boosting import PCTGradientBoostingClassifier
 from ramify.hierarchy import Hierarchy
 from ramify.labels import (
     HierarchyBinarizer,
@@ -74,6 +75,7 @@ __all__ = [
     "PCTClassifier",
     "PCTExtraTreesClassifier",
     "PCTForestClassifier",
+    "PCTGradientBoostingClassifier",
     "PerEdgeClassifier",
     "PerLevelClassifier",
     "PerNodeClassifier",

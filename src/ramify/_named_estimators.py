@@ -19,6 +19,7 @@ from ramify.forest.classifiers import (
     PCTExtraTreesClassifier,
     PCTForestClassifier,
 )
+from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.classifiers import (
     FlatClassifier,
@@ -63,6 +64,7 @@ MODELS: dict[str, Callable[..., Any]] = {
     "tree": PCTClassifier,
     "bagging": PCTBaggingClassifier,
     "extra-trees": PCTExtraTreesClassifier,
+    "gradient-boosting": PCTGradientBoostingClassifier,
     "per-edge": PerEdgeClassifier,
     "per-node": PerNodeClassifier,
     "per-parent": PerParentClassifier,

@@ -21,6 +21,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
         "estimator": ramify.PCTClassifier(random_state=0),
         "counter": ramify.PCTClassifier(random_state=0),
     },
+    "PCTGradientBoostingClassifier": {"max_iter": 20},
     "SiblingLassoClassifier": {"alpha": 0.05},
     "TunedThresholdClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
 }
@@ -32,6 +33,7 @@ _BOOTSTRAP = (
     "bootstrap samples draw rows, not weights: a row of weight 2 and a row that occurs twice are "
     "drawn differently"
 )
+_DRAWN = "trees draw rows, not weights, and leaves need a number of rows, not a weight"
 _TWO_ROWS = "a leaf needs two rows, and a row of weight 2 is one row"
 _WEIGHTED_LABELS = {
     "check_class_weight_classifiers": "class_weight changes the choice of tests only; leaves "
@@ -53,6 +55,11 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "PCTForestClassifier": _PURE_LEAVES | _SAMPLED | _WEIGHTED_LABELS,
     "PCTBaggingClassifier": _PURE_LEAVES | _SAMPLED | _WEIGHTED_LABELS,
     "PCTExtraTreesClassifier": _PURE_LEAVES | _WEIGHTED_LABELS,
+    "PCTGradientBoostingClassifier": _WEIGHTED_LABELS
+    | {
+        "check_sample_weight_equivalence_on_dense_data": _DRAWN,
+        "check_sample_weight_equivalence_on_sparse_data": _DRAWN,
+    },
     "PerEdgeClassifier": _PURE_LEAVES,
     "PerNodeClassifier": _PURE_LEAVES,
     "PerParentClassifier": _PURE_LEAVES,

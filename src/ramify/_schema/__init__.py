@@ -6,7 +6,14 @@ code sees it. Sizes are named: a name stands for the same number wherever it occ
 """
 
 from ramify._schema.arrays import Array, Increasing, Sparse, check_compressed, check_sparse
-from ramify._schema.objects import Estimator, Fitted, Instance, Part, TreeOf
+from ramify._schema.objects import (
+    BoostedTreesOf,
+    Estimator,
+    Fitted,
+    Instance,
+    Part,
+    TreeOf,
+)
 from ramify._schema.sizes import SchemaError, Size, Sizes
 from ramify._schema.state import Schema, check_state, schema_of
 from ramify._schema.values import (
@@ -30,6 +37,7 @@ __all__ = [
     "AnyOf",
     "Anything",
     "Array",
+    "BoostedTreesOf",
     "Estimator",
     "Fitted",
     "Flag",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ramify import _core
 from ramify._schema.sizes import SchemaError, Size, Sizes
 from ramify._schema.state import check_state
 from ramify._schema.values import Kind, wrong
 
-__all__ = ["Estimator", "Fitted", "Instance", "Part", "TreeOf"]
+__all__ = ["BoostedTreesOf", "Estimator", "Fitted", "Instance", "Part", "TreeOf"]
 
 _ROUNDING = 1e-9
 
@@ -45,6 +47,35 @@ class TreeOf(Kind):
             numbers = getattr(value, name)
             if not ((numbers >= -_ROUNDING) & (numbers <= 1 + _ROUNDING)).all():  # nor NaN
                 raise SchemaError(f"{where}: {name} must be between 0 and 1")
+
+
+class BoostedTreesOf(Kind):
+    """The trees of a model of gradient boosting, whose arrays the core has checked.
+
+    Parameters
+    ----------
+    n_features, n_outputs : int or str
+        The numbers of features and outputs.
+    """
+
+    def __init__(self, n_features: Size, n_outputs: Size) -> None:
+        self.n_features = n_features
+        self.n_outputs = n_outputs
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        if not isinstance(value, _core.BoostedTrees):
+            raise wrong(where, "boosted trees", value)
+        sizes.match(self.n_features, value.n_features, where)
+        sizes.match(self.n_outputs, value.n_outputs, where)
+        for number in range(len(value)):
+            arrays: Any = value.arrays(number)
+            for name in ("value", "gain", "weight"):
+                if not np.isfinite(arrays[name]).all():
+                    raise SchemaError(f"{where}: {name} must be finite")
+            if np.isnan(arrays["threshold"]).any():
+                raise SchemaError(f"{where}: threshold must not be NaN")
+            if (arrays["gain"] < 0).any() or (arrays["weight"] < 0).any():
+                raise SchemaError(f"{where}: gain and weight must not be negative")
 
 
 class Instance(Kind):

@@ -1,0 +1,7 @@
+"""Gradient boosting of predictive clustering trees."""
+
+from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
+
+__all__ = [
+    "PCTGradientBoostingClassifier",
+]

@@ -1,0 +1,142 @@
+"""The loop of gradient boosting, and the margins of its trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+from ramify._base.features import FeatureSchema, csr_parts, make_dataset
+from ramify._progress import track
+from ramify.gradient_boosting.rows import BoostingRows
+from ramify.gradient_boosting.stopping import Course
+
+__all__ = ["add_margins", "learn_rounds", "make_booster", "total_gains"]
+
+
+def make_booster(
+    rows: BoostingRows,
+    schema: FeatureSchema,
+    outputs: sparse.csr_array[np.int32],
+    margins: NDArray[np.float32],
+    output_weights: NDArray[np.float64],
+    *,
+    max_bins: int,
+    options: _core.GradientBoostingOptions,
+) -> _core.GradientBooster:
+    """Return the booster of the core, ready for the next round.
+
+    Parameters
+    ----------
+    rows : BoostingRows
+        All rows and their roles.
+    schema : FeatureSchema
+        Which features are nominal.
+    outputs : csr_array of shape (n, n_outputs)
+        The outputs of each row.
+    margins : ndarray of float32, shape (n_outputs,) or (n, n_outputs)
+        The margins so far: the same for all rows, or those of earlier trees.
+    output_weights : ndarray of shape (n_outputs,)
+        Weights of the outputs in the search for tests.
+    max_bins : int
+        Largest number of bins of a feature.
+    options : GradientBoostingOptions
+        All other options.
+
+    Returns
+    -------
+    GradientBooster
+        It has copies of all it needs.
+    """
+    start = margins if margins.ndim == 1 else np.zeros(margins.shape[1])
+    booster = _core.GradientBooster(
+        make_dataset(rows.X, schema),
+        outputs.indptr.astype(np.int64),
+        outputs.indices.astype(np.int32),
+        rows.learning,
+        rows.held_out,
+        rows.weights,
+        start.astype(np.float64),
+        output_weights,
+        max_bins,
+        options,
+    )
+    if margins.ndim == 2:
+        booster.add_margins(margins)
+    return booster
+
+
+def learn_rounds(
+    booster: _core.GradientBooster,
+    trees: _core.BoostedTrees,
+    n_rounds: int,
+    course: Course | None,
+    *,
+    verbose: bool,
+) -> None:
+    """Learn up to `n_rounds` trees, fewer if the score of the held-out rows has stalled.
+
+    Parameters
+    ----------
+    booster : GradientBooster
+        Learns the trees.
+    trees : BoostedTrees
+        Receives them.
+    n_rounds : int
+        The largest number of trees.
+    course : Course, optional
+        Scores the held-out rows; None learns all trees.
+    verbose : bool
+        Whether to show a progress bar.
+    """
+    note = None if course is None else course.write
+    for _ in track(range(n_rounds), n_rounds, "Boosting", shown=verbose, note=note):
+        booster.learn(trees)
+        if course is not None:
+            course.record()
+            if course.has_stalled:
+                break
+
+
+def add_margins(
+    trees: _core.BoostedTrees,
+    X: Any,
+    out: NDArray[np.float32],
+    *,
+    first: int = 0,
+    last: int | None = None,
+    n_threads: int = 1,
+) -> None:
+    """Add the values of the leaves that rows reach to their margins.
+
+    Parameters
+    ----------
+    trees : BoostedTrees
+        The trees.
+    X : ndarray or sparse matrix
+        Rows, as returned by `read_features`.
+    out : ndarray of float32, shape (n, n_outputs)
+        Receives the sums.
+    first, last : int
+        The range of trees, without `last`; all trees by default.
+    n_threads : int
+        Number of threads. The result does not depend on it.
+    """
+    last = len(trees) if last is None else last
+    if sparse.issparse(X):
+        trees.add_margins_csr(*csr_parts(X), first, last, n_threads, out)
+    else:
+        trees.add_margins(X, first, last, n_threads, out)
+
+
+def total_gains(trees: _core.BoostedTrees) -> NDArray[np.float64]:
+    """Return the sum of the gains of all tests of each feature."""
+    total = np.zeros(trees.n_features)
+    for number in range(len(trees)):
+        arrays: Any = trees.arrays(number)
+        tested = arrays["feature"] >= 0
+        np.add.at(total, arrays["feature"][tested], arrays["gain"][tested])
+    return total
