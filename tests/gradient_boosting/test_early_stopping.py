@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import ramify
 from ramify import Hierarchy, PCTGradientBoostingClassifier, make_hierarchical_classification
 from ramify.metrics import get_scorer, pooled_auprc
 
@@ -118,6 +119,18 @@ def test_a_score_that_is_not_a_number_is_an_error(data):
     model = boosted(hierarchy=data.hierarchy, scoring=lambda *_: np.nan, early_stopping=True)
     with pytest.raises(ValueError, match="scoring must be a number on the held-out rows"):
         model.fit(data.X, data.y)
+
+
+def test_a_model_without_rounds_predicts_shares_and_can_be_saved(tmp_path, data):
+    model = boosted(hierarchy=data.hierarchy, early_stopping=True, scoring=lambda *_: 0.0)
+    model.fit(data.X, data.y)
+    assert model.n_iter_ == 0
+    scores = model.predict_proba(data.X)
+    assert (scores == scores[0]).all()
+    assert model.feature_importances_.tolist() == [0.0] * 6
+    ramify.save(model.set_params(scoring="loss"), tmp_path / "model.ramify")
+    loaded = ramify.load(tmp_path / "model.ramify")
+    np.testing.assert_array_equal(loaded.predict_proba(data.X), scores)
 
 
 def test_bad_validation_rows_are_named():

@@ -33,6 +33,7 @@ from ramify._schema import (
 )
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import LabelFormat, format_from_settings
+from ramify.saving.boosted_trees import BOOSTED_TREES
 from ramify.saving.container import DamageError, ModelFileError
 from ramify.saving.limits import check_hierarchy_size
 from ramify.saving.pools import is_plain
@@ -207,38 +208,6 @@ def _decode_tree(decoder: Decoder, entry: dict[str, Any]) -> Any:
     return tree
 
 
-def _encode_boosted_trees(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
-    sizes = []
-    for number in range(len(value)):
-        arrays = value.arrays(number)
-        for name, array in arrays.items():
-            encoder.pools.put(f"boosted_trees/{name}", array)
-        sizes.append({name: len(array) for name, array in arrays.items()})
-    return {"n_outputs": value.n_outputs, "n_features": value.n_features, "sizes": sizes}
-
-
-def _decode_boosted_trees(decoder: Decoder, entry: dict[str, Any]) -> Any:
-    n_outputs, n_features = entry["n_outputs"], entry["n_features"]
-    if not _are_lengths([n_outputs, n_features]):
-        raise DamageError(f"boosted trees have the invalid sizes {n_outputs!r}, {n_features!r}")
-    trees = _core.BoostedTrees(n_outputs, n_features)
-    for sizes in entry["sizes"]:
-        arrays: dict[str, Any] = {
-            name: decoder.pools.take(f"boosted_trees/{name}", size) for name, size in sizes.items()
-        }
-        # In Python, whose integers do not overflow.
-        if len(arrays["value"]) != n_outputs * int((arrays["feature"] < 0).sum()):
-            raise DamageError("a boosted tree has not one value per leaf and output")
-        trees.append(arrays)
-        # As in `_decode_tree`: every node but the root has one parent.
-        is_test = arrays["feature"] >= 0
-        children = np.concatenate([arrays["yes"][is_test], arrays["no"][is_test]])
-        times = np.bincount(children, minlength=len(is_test))
-        if times[0] != 0 or (times[1:] != 1).any():
-            raise DamageError("a boosted tree has a node with no parent or with two parents")
-    return trees
-
-
 # ---- registered classes --------------------------------------------------------------------
 
 
@@ -330,12 +299,7 @@ KINDS = (
     Kind("hierarchy", lambda x: isinstance(x, Hierarchy), _encode_hierarchy, _decode_hierarchy),
     Kind("format", lambda x: isinstance(x, LabelFormat), _encode_format, _decode_format),
     Kind("tree", lambda x: isinstance(x, _core.Tree), _encode_tree, _decode_tree),
-    Kind(
-        "boosted trees",
-        lambda x: isinstance(x, _core.BoostedTrees),
-        _encode_boosted_trees,
-        _decode_boosted_trees,
-    ),
+    BOOSTED_TREES,
     Kind("instance", _is_savable, _encode_instance, _decode_instance),
     Kind("pipeline", lambda x: type(x) is Pipeline, _encode_pipeline, _decode_pipeline),
 )
