@@ -8,18 +8,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.features import read_features
 from ramify._validation import Label, import_extra
+from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
 from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.inspection.boosted import margin_contributions, output_names
 from ramify.inspection.explanation_text import contribution_lines, path_lines, predicted_labels
-from ramify.inspection.node_tests import FeatureNames
+from ramify.inspection.node_tests import FeatureNames, read_feature_names
 from ramify.inspection.summary import summarise
 from ramify.inspection.tree_paths import TreePath, follow_row
 
 __all__ = ["Explanation", "explain", "read_row"]
 
 _TOLERANCE = 1e-9
+_MARGIN_TOLERANCE = 1e-3  # margins are summed in single precision
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,11 @@ class Explanation:
     prediction : ndarray of shape (n_labels,)
         `predict_proba` of the model for the row.
     paths : tuple of TreePath
-        The row's path through each tree.
+        The row's path through each tree; empty for gradient boosting.
+    unit : {"probability", "margin"}
+        What is explained. For gradient boosting, baseline, contributions and prediction are
+        margins: of labels, or of label sets for the loss "softmax". A margin of 0 is a probability
+        of 0.5 for a label, before probabilities are made coherent.
     """
 
     hierarchy: Hierarchy
@@ -52,6 +60,7 @@ class Explanation:
     contributions: NDArray[np.float64]
     prediction: NDArray[np.float64]
     paths: tuple[TreePath, ...]
+    unit: str = "probability"
 
     def for_label(self, label: Label) -> dict[str, float]:
         """Return the contributions of the features to one label, largest first.
@@ -102,9 +111,11 @@ class Explanation:
                 path_lines(self.paths[0], self.hierarchy, self.features, wanted, max_labels)
             )
         else:
+            is_margin = self.unit == "margin"
             if wanted is None:
-                wanted = predicted_labels(self.hierarchy, self.prediction)[:max_labels]
-            lines = [f"mean of {len(self.paths)} trees"]
+                least = 0.0 if is_margin else 0.5
+                wanted = predicted_labels(self.hierarchy, self.prediction, least)[:max_labels]
+            lines = ["sums of margins" if is_margin else f"mean of {len(self.paths)} trees"]
             for label in wanted.tolist():
                 lines.extend(self._label_lines(label, max_features))
         return "\n".join(lines) + "\n"
@@ -134,11 +145,12 @@ def explain(
 
     A test changes the probabilities from those of its node to those of the branch that the row
     takes; the sum of these changes is the prediction. A test of a missing value changes nothing,
-    and the row is split over all branches. For several trees all figures are means.
+    and the row is split over all branches. For several trees all figures are means. For gradient
+    boosting, all figures are sums of margins, and missing values take the branch that was learnt.
 
     Parameters
     ----------
-    model : PCTClassifier, ensemble, or other set of trees
+    model : PCTClassifier, ensemble, gradient boosting, or other set of trees
         A fitted model; see `summarise`. For local architectures, pass one of the
         `named_estimators_`.
     x : array-like of shape (n_features,), or one row of an array, sparse matrix or data frame
@@ -173,6 +185,9 @@ def explain(
        pet/dog  0.33 → 1.00  +0.67
     <BLANKLINE>
     """
+    if isinstance(model, PCTGradientBoostingClassifier):
+        check_is_fitted(model)
+        return _explain_boosted(model, x, read_feature_names(model, feature_names, categories))
     summary = summarise(model, feature_names=feature_names, categories=categories)
     if summary.combination is None:
         raise ValueError(
@@ -205,10 +220,25 @@ def explain(
     return found
 
 
-def _check_sum(found: Explanation) -> None:
+def _explain_boosted(
+    model: PCTGradientBoostingClassifier, x: Any, features: FeatureNames
+) -> Explanation:
+    X = read_row(model, x)
+    row = _dense_row(X)
+    baseline, contributions = margin_contributions(model, row)
+    prediction = model._margins(X, model.trees_)[0].astype(np.float64)
+    found = Explanation(
+        output_names(model), features, row, baseline, contributions, prediction, (), "margin"
+    )
+    scale = 1 + float(np.abs(prediction).max())
+    _check_sum(found, _MARGIN_TOLERANCE * scale)
+    return found
+
+
+def _check_sum(found: Explanation, tolerance: float = _TOLERANCE) -> None:
     total = found.baseline + found.contributions.sum(axis=0)
     worst = float(np.abs(total - found.prediction).max())
-    if worst > _TOLERANCE:
+    if worst > tolerance:
         raise RuntimeError(
             f"contributions differ from the prediction by {worst:g}. This is a bug in ramify; "
             "please report it."

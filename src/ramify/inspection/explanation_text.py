@@ -65,9 +65,11 @@ def _changes(
         yield f"   {name:<{width}}  {after - change:.2f} → {after:.2f}  {change:+.2f}"
 
 
-def predicted_labels(hierarchy: Hierarchy, prediction: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the most specific labels of at least 0.5, or the most probable label."""
-    likely = prediction >= 0.5
+def predicted_labels(
+    hierarchy: Hierarchy, prediction: NDArray[np.float64], least: float = 0.5
+) -> NDArray[np.int64]:
+    """Return the most specific labels of at least `least`, or the label with the most."""
+    likely = prediction >= least
     if not likely.any():
         return np.array([int(prediction.argmax())])
     found = [

@@ -201,6 +201,11 @@ def importances(
     array([1., 0.])
     """
     summary = summarise(model, feature_names=feature_names, categories=categories)
+    if summary.combination == "sum":
+        raise TypeError(
+            f"model must have trees of probabilities, got {summary.kind}, whose trees have "
+            "margins. Use its feature_importances_, or permutation_importances."
+        )
     weight = _label_weights(model)
     n_features = len(summary.features.names)
     shape = (n_features, summary.hierarchy.n_labels)

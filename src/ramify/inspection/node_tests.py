@@ -112,6 +112,9 @@ class NodeTest:
         Nominal tests: names of the codes.
     n_branches : int
         Number of branches.
+    missing_branch : int
+        The branch of missing values and of codes that the node did not see; -1 if rows are
+        divided among all branches.
     """
 
     feature: int
@@ -121,6 +124,7 @@ class NodeTest:
     branch_of: tuple[int, ...]
     categories: tuple[str, ...]
     n_branches: int
+    missing_branch: int = -1
 
     @property
     def question(self) -> str:
@@ -137,18 +141,21 @@ class NodeTest:
 
     def condition(self, branch: int) -> str:
         """Return the condition that holds for the values of a branch."""
+        if self.threshold == -math.inf:
+            return f"{self.name} is {('not missing', 'missing')[branch]}"
         if self.threshold is not None:
             return f"{self.name} {'>≤'[branch]} {self.threshold_text}"
         members = self._members(branch)
         return f"{self.name} {join_categories(members, self.categories)}"
 
     def branch(self, value: float) -> int:
-        """Return the branch of a value, or -1 if it is missing or was not seen in training."""
+        """Return the branch of a value, or -1 if the row is divided among all branches."""
         if math.isnan(value):
-            return -1
+            return self.missing_branch
         if self.threshold is not None:
             return 0 if value > self.threshold else 1
-        return self.branch_of[int(value)] if 0 <= value < len(self.branch_of) else -1
+        found = self.branch_of[int(value)] if 0 <= value < len(self.branch_of) else -1
+        return found if found >= 0 else self.missing_branch
 
     def _members(self, branch: int) -> list[str]:
         pairs = zip(self.categories, self.branch_of, strict=True)
@@ -232,7 +239,9 @@ def _rounded(whole: str, digits: int) -> str:
     return whole if n_digits <= max(_FEW_DIGITS, digits) else f"{float(whole):.{digits}g}"
 
 
-def read_tests(tree: _core.Tree, features: FeatureNames) -> list[NodeTest | None]:
+def read_tests(
+    tree: _core.Tree, features: FeatureNames, missing_branch: NDArray[np.int64] | None = None
+) -> list[NodeTest | None]:
     """Return the test of each node, None for leaves."""
     inner = tree.feature >= 0
     texts = threshold_texts(tree.feature[inner], tree.threshold[inner])
@@ -254,6 +263,7 @@ def read_tests(tree: _core.Tree, features: FeatureNames) -> list[NodeTest | None
                 branch_of=tuple(codes.tolist()),
                 categories=tuple(features.category(feature, c) for c in range(len(codes))),
                 n_branches=int(tree.child_indptr[node + 1] - tree.child_indptr[node]),
+                missing_branch=-1 if missing_branch is None else int(missing_branch[node]),
             )
         )
     return tests

@@ -18,11 +18,13 @@ __all__ = [
     "Outline",
     "OutlineLine",
     "make_outline",
+    "outline_moves",
     "outline_parents",
     "read_choice",
 ]
 
 _FEW_LABELS = 3
+_FEW_MOVES = 6  # labels of a leaf of a boosted tree
 _SAME = 0.005  # smaller differences are not visible in two digits
 
 
@@ -172,6 +174,46 @@ def make_outline(
     shown = [int(label) for label in kept if label not in folded]
     lines = tuple(_nest(hierarchy, shown, probability, reference))
     return Outline(lines, len(chosen) - len(kept))
+
+
+def outline_moves(
+    hierarchy: Hierarchy, margin: NDArray[np.float64], choice: LabelChoice
+) -> Outline:
+    """Choose the labels whose margin a leaf of a boosted tree moves most, up or down.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The labels.
+    margin : ndarray of shape (n_labels,)
+        What the leaf adds to the margin of each label.
+    choice : LabelChoice
+        Its labels or its number of labels; thresholds of probabilities are ignored.
+
+    Returns
+    -------
+    Outline
+        Lines in the order of the hierarchy; their probability is the move.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify import Hierarchy
+    >>> pets = Hierarchy.from_paths(["pet/cat", "pet/dog", "wild/wolf"])
+    >>> moves = np.array([0.1, 0.3, -0.2, 0.0, 0.01])
+    >>> found = outline_moves(pets, moves, LabelChoice(max_labels=2))
+    >>> [(line.name, line.probability) for line in found.lines], found.n_hidden
+    ([('pet/cat', 0.3), ('pet/dog', -0.2)], 2)
+    """
+    moved = np.flatnonzero(np.abs(margin) >= _SAME)
+    if choice.labels is not None:
+        kept = np.array(sorted(choice.labels), dtype=np.int64)
+        moved = kept
+    else:
+        largest = np.argsort(-np.abs(margin[moved]), kind="stable")
+        kept = np.sort(moved[largest[: choice.max_labels or _FEW_MOVES]])
+    lines = tuple(_nest(hierarchy, kept.tolist(), margin, np.zeros_like(margin)))
+    return Outline(lines, len(moved) - len(kept))
 
 
 @lru_cache(maxsize=32)

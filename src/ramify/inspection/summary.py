@@ -14,7 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify.forest.ensemble import PCTEnsemble
+from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
 from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.inspection.boosted import boosted_trees, output_names
 from ramify.inspection.node_tests import FeatureNames, NodeTest, read_feature_names, read_tests
 from ramify.local.base import LocalClassifier
 from ramify.tree.classifier import PCTClassifier
@@ -87,6 +89,12 @@ class TreeSummary:
         All labels of the model.
     features : FeatureNames
         Names of features and categories.
+    missing_branch : ndarray of int, optional
+        The branch that missing values take in each node. None if they are divided among all
+        branches.
+    unit : {"probability", "margin"}
+        What the values of the leaves are. Boosted trees add their values to the margins of the
+        labels.
     """
 
     name: str
@@ -94,11 +102,13 @@ class TreeSummary:
     labels: NDArray[np.int64]
     hierarchy: Hierarchy
     features: FeatureNames
+    missing_branch: NDArray[np.int64] | None = None
+    unit: str = "probability"
 
     @cached_property
     def nodes(self) -> tuple[NodeSummary, ...]:
         """The nodes by number."""
-        return tuple(_read_nodes(self.tree, self.features))
+        return tuple(_read_nodes(self.tree, self.features, self.missing_branch))
 
     @property
     def leaves(self) -> Iterator[NodeSummary]:
@@ -112,10 +122,12 @@ class TreeSummary:
 
     @cached_property
     def values(self) -> sparse.csr_array[np.float64]:
-        """The probability of every label in every node, (n_nodes, n_labels of the hierarchy).
+        """The value of every label in every node, (n_nodes, n_labels of the hierarchy).
 
-        The probabilities of an inner node are the prediction for a row that reaches the node and
-        whose other values are missing: the mean of the branches, weighted by their shares.
+        Values are probabilities, or moves of margins if that is the `unit`. Those of an inner node
+        are the prediction for a row that reaches the node and whose other values are missing: the
+        mean of the branches, weighted by their shares. (In a boosted tree, missing values take one
+        branch; there, the values of an inner node are the mean of its training rows.)
         """
         tree = self.tree
         n_nodes = len(tree.feature)
@@ -156,9 +168,9 @@ class ModelSummary:
         The label hierarchy.
     features : FeatureNames
         Names of features and categories.
-    combination : {"mean", None}
-        How the trees are combined to the prediction of the model: "mean", or None for any other
-        way.
+    combination : {"mean", "sum", None}
+        How the trees are combined to the prediction of the model: "mean", "sum" for the sum of
+        margins of gradient boosting, or None for any other way.
     """
 
     kind: str
@@ -178,8 +190,9 @@ def summarise(
 
     Parameters
     ----------
-    model : PCTClassifier, ensemble of PCTs, or local architecture
-        A fitted model.
+    model : PCTClassifier, ensemble of PCTs, gradient boosting, or local architecture
+        A fitted model. The leaves of boosted trees hold margins; those of the loss "softmax" are
+        the margins of label sets, which take the place of labels.
     feature_names : sequence of str, optional
         One name per feature. By default, the columns of the data frame passed to `fit`, or x0,
         x1, ….
@@ -205,6 +218,8 @@ def summarise(
             f"model must be a fitted estimator, got {model!r}. Pass a fitted estimator."
         )
     check_is_fitted(model)
+    if isinstance(model, PCTGradientBoostingClassifier):
+        return _summarise_boosted(model, read_feature_names(model, feature_names, categories))
     named = list(_named_trees(model))
     features = read_feature_names(model, feature_names, categories)
     local = isinstance(model, LocalClassifier)
@@ -214,6 +229,18 @@ def summarise(
         for name, labels, tree in named
     )
     return ModelSummary(type(model).__name__, trees, hierarchy, features, _combination(model))
+
+
+def _summarise_boosted(
+    model: PCTGradientBoostingClassifier, features: FeatureNames
+) -> ModelSummary:
+    hierarchy = output_names(model)
+    labels = np.arange(hierarchy.n_labels)
+    trees = tuple(
+        TreeSummary(f"tree {k}", tree, labels, hierarchy, features, missing_branch, "margin")
+        for k, (tree, missing_branch) in enumerate(boosted_trees(model), start=1)
+    )
+    return ModelSummary(type(model).__name__, trees, hierarchy, features, "sum")
 
 
 def _combination(model: Any) -> str | None:
@@ -285,8 +312,10 @@ def _leaf_shares(tree: _core.Tree) -> sparse.csr_array[np.float64]:
     return sparse.csr_array((parts, (rows, columns)), shape=(n_nodes, n_nodes))
 
 
-def _read_nodes(tree: _core.Tree, features: FeatureNames) -> Iterator[NodeSummary]:
-    tests = read_tests(tree, features)
+def _read_nodes(
+    tree: _core.Tree, features: FeatureNames, missing_branch: NDArray[np.int64] | None
+) -> Iterator[NodeSummary]:
+    tests = read_tests(tree, features, missing_branch)
     parent, branch, depth = ([-1] * len(tests), [-1] * len(tests), [0] * len(tests))
     n_samples = tree.n_samples.tolist()
     indptr = tree.child_indptr.tolist()
@@ -295,7 +324,7 @@ def _read_nodes(tree: _core.Tree, features: FeatureNames) -> Iterator[NodeSummar
         for b, child in enumerate(children):
             parent[child], branch[child], depth[child] = number, b, depth[number] + 1
         n_unknown = 0
-        if len(children) > 1:
+        if len(children) > 1 and missing_branch is None:
             # A row with a missing value is counted in every branch.
             surplus = sum(n_samples[child] for child in children) - n_samples[number]
             n_unknown = max(0, surplus // (len(children) - 1))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify._validation import check_number
-from ramify.inspection.outline import LabelChoice, make_outline, read_choice
+from ramify.inspection.outline import LabelChoice, make_outline, outline_moves, read_choice
 from ramify.inspection.summary import NodeSummary, TreeSummary, summarise
 
 __all__ = ["count_rows", "count_tests", "export_text"]
@@ -35,7 +35,8 @@ def export_text(
 
     Every test is shown as a question, followed by its branches. A leaf shows its number of
     training rows and its relevant labels as an indented part of the hierarchy, each with its
-    probability and the difference to the probability at the root.
+    probability and the difference to the probability at the root. A leaf of a boosted tree shows
+    the labels whose margin it moves most, up or down.
 
     Parameters
     ----------
@@ -48,12 +49,13 @@ def export_text(
         Names of the categories of nominal features. By default, those of the data frame passed
         to `fit`.
     threshold : float
-        Show labels with at least this probability.
+        Show labels with at least this probability. Ignored for boosted trees.
     min_change : float or None
         Also show labels whose probability differs from that at the root by at least this much.
-        None disables this.
+        None disables this. Ignored for boosted trees.
     max_labels : int, optional
-        Maximum number of labels per leaf; those that differ most from the root are shown.
+        Maximum number of labels per leaf; those that differ most from the root are shown. At most
+        6 in boosted trees by default.
     labels : sequence of labels, optional
         Show exactly these labels in every leaf instead.
     max_depth : int, optional
@@ -162,6 +164,9 @@ def count_tests(tree: TreeSummary, node: NodeSummary) -> str:
 def _leaf_lines(
     tree: TreeSummary, node: NodeSummary, below: str, choice: LabelChoice
 ) -> Iterator[_Line]:
+    if tree.unit == "margin":
+        yield from _move_lines(tree, node, below, choice)
+        return
     root: NDArray[np.float64] = tree.value(0)
     outline = make_outline(tree.hierarchy, tree.value(node.number), root, choice)
     for line in outline.lines:
@@ -172,6 +177,19 @@ def _leaf_lines(
         yield _Line(f"{below}   … {outline.n_hidden} more")
     if not outline.lines:
         yield _Line(f"{below}   no label with probability ≥ {choice.threshold:g}")
+
+
+def _move_lines(
+    tree: TreeSummary, node: NodeSummary, below: str, choice: LabelChoice
+) -> Iterator[_Line]:
+    outline = outline_moves(tree.hierarchy, tree.value(node.number), choice)
+    for line in outline.lines:
+        figures = (f"{line.probability:+.2f}", "")
+        yield _Line(f"{below}   {'  ' * line.level}{line.name}", figures)
+    if outline.n_hidden:
+        yield _Line(f"{below}   … {outline.n_hidden} more")
+    if not outline.lines:
+        yield _Line(f"{below}   no margin moves by 0.005 or more")
 
 
 def _align(lines: list[_Line]) -> list[str]:

@@ -10,7 +10,7 @@ from textwrap import wrap
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify.inspection.outline import LabelChoice, make_outline
+from ramify.inspection.outline import LabelChoice, make_outline, outline_moves
 from ramify.inspection.summary import NodeSummary, TreeSummary
 from ramify.inspection.text import count_rows, count_tests
 
@@ -54,7 +54,7 @@ class Box:
     lines : tuple of BoxLine
         Lines of text.
     purity : float
-        From 0 (as mixed as the root) to 1 (all rows have the same labels).
+        From 0 (as mixed as the root) to 1 (all rows have the same labels). 0 in boosted trees.
     is_leaf : bool
         Whether the node is a leaf.
     is_cut : bool
@@ -131,7 +131,7 @@ def draw_boxes(tree: TreeSummary, choice: LabelChoice, max_depth: int | None) ->
         Boxes and edges.
     """
     choice = choice.for_tree(tree.labels)
-    spread = _spread(tree.value(0))
+    spread = 0.0 if tree.unit == "margin" else _spread(tree.value(0))
     boxes: list[Box] = []
     edges: list[Edge] = []
     stack = [(0, -1)]
@@ -161,7 +161,7 @@ def _box(
     ends = node.is_leaf or cut
     lines = tuple(_leaf_lines(tree, node, choice, cut) if ends else _test_lines(node))
     value = tree.value(node.number)
-    purity = 1 - _spread(value) / spread if spread > 0 else 1.0
+    purity = 1 - _spread(value) / spread if spread > 0 else float(tree.unit != "margin")
     return Box(
         node=node.number,
         lines=lines,
@@ -205,11 +205,18 @@ def _test_lines(node: NodeSummary) -> Iterator[BoxLine]:
 def _leaf_lines(
     tree: TreeSummary, node: NodeSummary, choice: LabelChoice, cut: bool
 ) -> Iterator[BoxLine]:
-    outline = make_outline(tree.hierarchy, tree.value(node.number), tree.value(0), choice)
+    is_margin = tree.unit == "margin"
+    if is_margin:
+        outline = outline_moves(tree.hierarchy, tree.value(node.number), choice)
+    else:
+        outline = make_outline(tree.hierarchy, tree.value(node.number), tree.value(0), choice)
     for line in outline.lines:
-        name = _shorten(line.name)
-        yield BoxLine(f"{'  ' * line.level}{name}", "label", line.probability)
-    if not outline.lines:
+        text = f"{'  ' * line.level}{_shorten(line.name)}"
+        if is_margin:  # bars show probabilities only
+            yield BoxLine(f"{text}  {line.probability:+.2f}", "label")
+        else:
+            yield BoxLine(text, "label", line.probability)
+    if not outline.lines and not is_margin:
         yield BoxLine(f"no label with probability ≥ {choice.threshold:g}", "note")
     more = f", {outline.n_hidden} more labels" if outline.n_hidden else ""
     yield BoxLine(f"{count_rows(node.n_samples)}{more}", "note")

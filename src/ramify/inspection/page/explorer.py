@@ -83,6 +83,11 @@ def explore(
     if X is None and y is not None:
         raise ValueError("y was passed without X. Pass both or neither.")
     summary = summarise(model, feature_names=feature_names, categories=categories)
+    if summary.combination == "sum":
+        raise TypeError(
+            f"model must have trees of probabilities, got {summary.kind}, whose trees have "
+            "margins. Use export_text, export_svg, rules or explain instead."
+        )
     data = describe_model(model, summary, max_trees)
     if X is not None:
         data |= describe_rows(model, summary, X, y, names=names, max_rows=max_rows)

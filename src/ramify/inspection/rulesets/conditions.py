@@ -71,6 +71,8 @@ class Condition:
             members = [name for name, part in pairs if part == 1]
             return f"{self.name} {join_categories(members, self.categories)}"
         low, high = self.bound_texts
+        if math.isinf(self.above) and math.isinf(self.up_to):
+            return f"{self.name} is {'missing' if self.up_to < 0 else 'not missing'}"
         if math.isinf(self.above):
             return f"{self.name} ≤ {high}"
         if math.isinf(self.up_to):

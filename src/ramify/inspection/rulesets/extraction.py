@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ramify.inspection.rulesets.conditions import Condition, merge_tests
 from ramify.inspection.rulesets.rule import Rule
-from ramify.inspection.summary import ModelSummary, TreeSummary
+from ramify.inspection.summary import ModelSummary, NodeSummary, TreeSummary
 
 __all__ = ["Columns", "match_rows", "measure_rules", "merge_equal", "read_rules", "root_prior"]
 
@@ -47,7 +47,7 @@ def read_rules(tree: TreeSummary, wanted: NDArray[Any] | None) -> Iterator[Rule]
             continue
         path = tree.path(node.number)
         steps = [
-            (above.test, below.branch, above.shares[below.branch])
+            (above.test, below.branch, _unknown_part(above, below.branch))
             for above, below in pairwise(path)
             if above.test is not None
         ]
@@ -62,6 +62,13 @@ def read_rules(tree: TreeSummary, wanted: NDArray[Any] | None) -> Iterator[Rule]
             coverage=node.weight / total if total else 0.0,
             tree=tree.name,
         )
+
+
+def _unknown_part(node: NodeSummary, branch: int) -> float:
+    """Return the fraction of a row with a missing value that takes a branch."""
+    if node.test is not None and node.test.missing_branch >= 0:
+        return float(node.test.missing_branch == branch)
+    return node.shares[branch]
 
 
 def _find_ends(tree: TreeSummary, values: sparse.csr_array[np.float64]) -> list[bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -121,9 +122,9 @@ class RuleSet(Sequence[Rule]):
             forest with deduplicated rules: they are divided by the mean shares of the trees that
             contain the rule.
         """
-        if self._summary.combination is None:
+        if self._summary.combination != "mean":
             raise ValueError(
-                f"the prediction of a {self._summary.kind} is not a sum over its trees, so rules "
+                f"the prediction of a {self._summary.kind} is not a mean over its trees, so rules "
                 "cannot reproduce it. Use predict_proba of the model."
             )
         X = read_features(self._model, X, self._model.schema_)
@@ -216,7 +217,8 @@ def rules(
         A fitted model; see `summarise`.
     X, y : array-like, optional
         Rows on which to compute support, precision and lift. By default, the values of the
-        training rows are used, which are stored in the trees.
+        training rows are used, which are stored in the trees. Required for gradient boosting:
+        probabilities are then shares of these rows.
     labels : iterable of labels, optional
         Restrict the rules to these labels; tests that do not affect them are left out.
     feature_names : sequence of str, optional
@@ -254,14 +256,44 @@ def rules(
         given, missing = ("X", "y") if y is None else ("y", "X")
         raise ValueError(f"{given} was passed without {missing}. Pass both or neither.")
     summary = summarise(model, feature_names=feature_names, categories=categories)
+    if summary.combination == "sum":
+        if X is None:
+            raise ValueError(
+                f"X and y must be given for a {summary.kind}, whose trees have margins instead of "
+                "shares of rows. Pass rows to measure its rules on, e.g. the training rows."
+            )
+        return _boosted_rules(model, summary, X, y, labels)
     wanted = None if labels is None else np.sort(summary.hierarchy.indices(labels))
     found = [rule for tree in summary.trees for rule in read_rules(tree, wanted)]
     if deduplicate and len(summary.trees) > 1:
         found = merge_equal(found, by_tree=summary.combination != "mean")
     if X is None:
         return RuleSet(found, model, summary, root_prior(summary))
+    return _measured(found, model, summary, X, y)
+
+
+def _measured(found: Iterable[Rule], model: Any, summary: ModelSummary, X: Any, y: Any) -> RuleSet:
+    """Return rules with their support and precision on given rows."""
     rows = read_features(model, X, model.schema_)
     Y = read_labels(y, summary.hierarchy).Y
     check_same_length(rows.shape[0], Y.shape[0])
     prior: NDArray[np.float64] = np.asarray(Y.mean(axis=0), dtype=np.float64).ravel()
     return RuleSet(measure_rules(found, rows, Y), model, summary, prior)
+
+
+def _boosted_rules(
+    model: Any, summary: ModelSummary, X: Any, y: Any, labels: Iterable[Label] | None
+) -> RuleSet:
+    """Return the leaves of boosted trees as rules about the labels, measured on given rows."""
+    hierarchy = model.hierarchy_
+    wanted = range(hierarchy.n_labels) if labels is None else sorted(hierarchy.indices(labels))
+    positions = np.array(wanted, dtype=np.int64)
+    found = [
+        replace(rule, labels=positions)
+        for tree in summary.trees
+        for rule in read_rules(tree, None)
+    ]
+    summary = replace(summary, hierarchy=hierarchy)
+    measured = _measured(found, model, summary, X, y)
+    shares = [replace(rule, probability=rule.precision) for rule in measured]
+    return RuleSet(shares, model, summary, measured.prior)
