@@ -71,9 +71,9 @@ class PCTGradientBoostingClassifier(HierarchicalClassifier):
     r"""Gradient-boosted predictive clustering trees.
 
     Every round adds a tree whose leaves hold one value per label, so that all labels are learnt
-    at once. The tests of a tree are chosen on a random projection of the gradients to
-    `sketch_size` numbers per row; the values of its leaves use the gradients of all labels. The
-    time of a round therefore hardly depends on how many labels there are.
+    at once. The tests of a tree are chosen on a random sketch of the gradients, `sketch_size`
+    numbers per row; the values of its leaves use the gradients of all labels. The time of a round
+    therefore depends little on the number of labels.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ class PCTGradientBoostingClassifier(HierarchicalClassifier):
         Missing values have a bin of their own. Nominal features with more categories share a bin
         among the rarest ones.
     sketch_size : int
-        How many numbers per row the gradients are projected to for the choice of tests. With as
-        many or more than there are labels, gradients are used as they are.
+        How many numbers per row summarise the gradients in the choice of tests. Gradients are used
+        as they are if there are no more labels (label sets for "softmax") than that.
     w0 : float
         Weight of a label relative to its parent in the choice of tests: the weight of a label at
         depth d is proportional to w0 ** d. With 1, all labels have the same weight.
@@ -153,8 +153,8 @@ class PCTGradientBoostingClassifier(HierarchicalClassifier):
     n_jobs : int, optional
         Number of threads; -1 means all cores. The result does not depend on it.
     random_state : int, RandomState instance or None
-        Controls the rows and features of each tree, the projections of the gradients and the
-        held-out rows. Pass an int for reproducible results.
+        Controls the rows and features of each tree, the sketches of the gradients and the held-out
+        rows. Pass an int for reproducible results.
     verbose : bool
         Whether to show a progress bar, with the score of the held-out rows (requires rich).
 
@@ -193,8 +193,8 @@ class PCTGradientBoostingClassifier(HierarchicalClassifier):
 
     Notes
     -----
-    For the gradients :math:`g_i` of the loss with respect to the margins of row i, a random
-    projection R and sample weights w, a test divides the rows of a node into parts P so that
+    For sketches :math:`R g_i` of the gradients of the loss and sample weights w, a test divides
+    the rows of a node into parts P so that
     :math:`\sum_P |\sum_{i \in P} w_i R g_i|^2 / (\sum_{i \in P} w_i + 4 \lambda)` is largest,
     where λ is `l2_regularization`. The value of a leaf for label j is
     :math:`-\eta G_j / (H_j + \lambda)`, with the sums of first and second derivatives
@@ -207,7 +207,7 @@ class PCTGradientBoostingClassifier(HierarchicalClassifier):
     J. H. Friedman. Greedy function approximation: a gradient boosting machine. Annals of
     Statistics 29, 2001.
 
-    L. Iosipov and A. Vakhrushev. SketchBoost: fast gradient boosted decision tree for multioutput
+    L. Iosipoi and A. Vakhrushev. SketchBoost: fast gradient boosted decision tree for multioutput
     problems. NeurIPS, 2022.
 
     Examples
