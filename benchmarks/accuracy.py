@@ -1,0 +1,221 @@
+"""Accuracy on the 20 data sets by which C-HMCNN and other neural networks are judged.
+
+``python -m benchmarks.accuracy`` fits all models with five seeds and prints AU(PRC) beside the
+published figures of C-HMCNN and HMCN-F. The protocol is C-HMCNN's: models are trained on the train
+and valid rows together and tested on the test rows; AU(PRC) is the average precision over all
+pairs of a row and a label, without the three roots of the Gene Ontology. Missing values are passed
+to the models as they are.
+
+Every model has one configuration for all data sets (`benchmarks.accuracy_models.MODELS`). The
+number of boosting rounds is chosen by training on the train rows and scoring on the valid rows, or
+on a fifth of the training rows where no valid rows are published. In the same way one model is
+chosen for each data set: the one with the largest mean score on these rows over all seeds. No
+choice uses test rows.
+
+Each result is a file in the output folder, named after the set, the model, the seed and digests of
+settings and code, and is not computed again: a run that was stopped continues where it was, and
+several can share a folder. Tables (Markdown and CSV) and a plot are written to the same folder.
+Times are CPU seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks import accuracy_models, accuracy_report
+from benchmarks.accuracy_models import MODELS, Fits, Model, digest_code, load_split, shrink
+from benchmarks.clus import describe_machine
+from ramify._progress import track
+from ramify.datasets.registry import find_entry
+from ramify.io.files import replacing
+
+FUNCAT = ("cellcycle", "derisi", "eisen", "expr", "gasch1", "gasch2", "seq", "spo")
+SETS = (
+    *(f"{name}_FUN" for name in FUNCAT),
+    *(f"{name}_GO" for name in FUNCAT),
+    *("enron_hmc", "diatoms", "imclef07a", "imclef07d"),
+)
+QUICK = ("derisi_FUN", "enron_hmc")
+PACKAGES = ("numpy", "scipy", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One result: a model on a data set with a seed."""
+
+    set: str
+    model: str
+    seed: int
+
+
+class Results:
+    """A folder with one file per result.
+
+    The file name ends in two digests, of the settings and of the code. If `any_code`, results of
+    the same settings by other versions of the code count too, the newest first.
+    """
+
+    def __init__(self, folder: Path, models: dict[str, Model], any_code: bool) -> None:
+        self.folder = folder
+        self.models = models
+        self.any_code = any_code
+
+    def path(self, cell: Cell) -> Path:
+        """Return the file of a result by this version of the code."""
+        return self.folder / "cells" / f"{self._stem(cell)}-{self._code(cell)}.json"
+
+    def read(self, cell: Cell) -> dict[str, Any] | None:
+        """Return a result, None if there is none."""
+        paths = [self.path(cell)]
+        if self.any_code:
+            others = self.path(cell).parent.glob(f"{self._stem(cell)}-*.json")
+            paths += sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in paths:
+            if path.is_file():
+                return dict(json.loads(path.read_text(encoding="utf-8")))
+        return None
+
+    def write(self, cell: Cell, record: dict[str, Any]) -> None:
+        """Write a result atomically."""
+        path = self.path(cell)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as temporary:
+            temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+    def _stem(self, cell: Cell) -> str:
+        settings = settings_of(cell, self.models)
+        return f"{cell.set}-{cell.model}-{cell.seed}-{short_digest(settings)}"
+
+    def _code(self, cell: Cell) -> str:
+        code = [digest_code(self.models[cell.model]), *(version(name) for name in PACKAGES)]
+        return short_digest(code)
+
+
+def short_digest(content: Any) -> str:
+    """Return ten hexadecimal digits."""
+    text = json.dumps(content, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
+
+
+def settings_of(cell: Cell, models: dict[str, Model]) -> list[Any]:
+    """Return everything that a result depends on, apart from the code."""
+    model = models[cell.model]
+    parts = [models[name] for name in model.members] or [model]
+    choice = (accuracy_models.MAX_ROUNDS, accuracy_models.STEP, accuracy_models.PATIENCE)
+    return [
+        data_digest(cell.set),
+        [[part.estimator, part.parameters] for part in parts],
+        choice if any(part.has_rounds for part in parts) else None,
+        accuracy_models.HELD_OUT,
+        cell.seed,
+    ]
+
+
+@cache
+def data_digest(name: str) -> list[str]:
+    """Return the checksums of the files of a data set."""
+    return sorted(file.text_sha256 for file in find_entry(name).files)
+
+
+def run_cell(cell: Cell, fits: Fits) -> dict[str, Any]:
+    """Fit one model and return its scores and times."""
+    split, model = fits.split, fits.models[cell.model]
+    start = time.perf_counter()
+    record: dict[str, Any] = {"set": cell.set, "model": cell.model, "seed": cell.seed}
+    if model.candidate:
+        valid = fits.valid(cell.model)
+        record["valid_auprc"] = split.score(split.valid, valid.probabilities)
+        record["choice_s"] = valid.fit_s + valid.predict_s
+    test = fits.test(cell.model)
+    return record | {
+        "test_auprc": split.score(split.test, test.probabilities),
+        "rounds": test.rounds,
+        "fit_s": test.fit_s,
+        "predict_s": test.predict_s,
+        "wall_s": time.perf_counter() - start,
+        "n_labels": int(split.scored.sum()),
+        "n_train": split.train.Y.shape[0],
+        "finished": time.strftime("%Y-%m-%d %H:%M:%S"),
+    }
+
+
+def run(cells: Sequence[Cell], results: Results, options: argparse.Namespace) -> Iterator[Cell]:
+    """Compute the results that do not exist yet, those of one data set and seed together."""
+    known: tuple[str, int] | None = None
+    for cell in cells:
+        if known != (cell.set, cell.seed):
+            known = (cell.set, cell.seed)
+            split = load_split(cell.set, cell.seed)
+            fits = Fits(split, results.models, cell.seed, options.jobs)
+        results.write(cell, run_cell(cell, fits))
+        yield cell
+
+
+def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.accuracy",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--datasets", nargs="+", choices=SETS, metavar="SET", help="some of the data sets"
+    )
+    parser.add_argument("--models", nargs="+", choices=MODELS, help="some of the models")
+    parser.add_argument("--seeds", type=int, default=5, help="number of seeds (default 5)")
+    parser.add_argument("--jobs", type=int, default=2, help="threads (default 2)")
+    parser.add_argument(
+        "--output", type=Path, default=Path("results/accuracy"), help="folder of the results"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="two data sets, one seed, a tenth of the trees"
+    )
+    parser.add_argument(
+        "--report", action="store_true", help="write the tables of what is there, fit nothing"
+    )
+    parser.add_argument(
+        "--any-code",
+        action="store_true",
+        help="accept results of other versions of the code (same settings and data)",
+    )
+    options = parser.parse_args(arguments)
+    if options.seeds < 1:
+        parser.error(f"--seeds must be an integer >= 1, got {options.seeds}.")
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the tables and return the number of requirements missed."""
+    options = parse_options(arguments)
+    models = shrink(MODELS) if options.quick else MODELS
+    missing = [name for name, model in models.items() if not model.available]
+    names = [name for name in options.models or models if name not in missing]
+    if missing:
+        print(f"not in this version of ramify, left out: {', '.join(missing)}", file=sys.stderr)
+    seeds = range(1 if options.quick else options.seeds)
+    sets = options.datasets or (QUICK if options.quick else SETS)
+    cells = [Cell(name, model, seed) for name in sets for seed in seeds for model in names]
+    results = Results(options.output, models, options.any_code)
+    if not options.report:
+        waiting = [cell for cell in cells if results.read(cell) is None]
+        print(f"{describe_machine()}; {len(waiting)} of {len(cells)} results to compute")
+        for _ in track(
+            run(waiting, results, options), len(waiting), "Fitting", shown=bool(waiting)
+        ):
+            pass
+    found = [record for cell in cells if (record := results.read(cell)) is not None]
+    return accuracy_report.write(found, sets, {n: models[n] for n in names}, options.output)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,273 @@
+"""Models and protocol of `benchmarks.accuracy`: fits, the rows that they use, and scores.
+
+The rows of a data set are split once. Choices (the number of boosting rounds, and which model to
+report) see only the training rows and the validation rows; the test rows are passed to
+`Fits.test` alone. A new model is one more entry of `MODELS`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics import average_precision_score
+from sklearn.model_selection import ShuffleSplit
+
+import ramify
+from ramify import _core
+from ramify.datasets import fetch
+from ramify.hierarchy import Hierarchy
+from ramify.studies.code_digest import digest_modules
+
+# C-HMCNN leaves these out of its scores, as the authors of the data sets advise.
+GO_ROOTS = ("GO0003674", "GO0005575", "GO0008150")
+HELD_OUT = 0.2  # of the training rows, where no validation rows are published
+MAX_ROUNDS = 1_000
+STEP = 25  # the number of rounds is chosen among the multiples of this
+PATIENCE = 8  # steps without a better score after which more rounds are not looked at
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Features of some rows and their closed 0/1 label matrix."""
+
+    X: Any
+    Y: sp.csr_array
+
+
+@dataclass(frozen=True)
+class Split:
+    """The rows of a data set by what they are used for.
+
+    Choices are made by fitting on `learn` and scoring on `valid`; the final models are fitted on
+    `train`, which is both together, and scored on `test`.
+    """
+
+    hierarchy: Hierarchy
+    learn: Rows
+    valid: Rows
+    train: Rows
+    test: Rows
+
+    @cached_property
+    def scored(self) -> np.ndarray:
+        """Which labels count in the score: all except the roots of the Gene Ontology."""
+        return ~np.isin(self.hierarchy.labels, GO_ROOTS)
+
+    def score(self, rows: Rows, probabilities: np.ndarray) -> float:
+        """Return AU(PRC): the average precision over all pairs of a row and a label."""
+        truth = rows.Y[:, self.scored].toarray().ravel()
+        return float(average_precision_score(truth, probabilities[:, self.scored].ravel()))
+
+
+def load_split(name: str, seed: int) -> Split:
+    """Return a data set's published split.
+
+    Where no validation rows are published, a fifth of the training rows is drawn for them.
+    """
+    data = fetch(name)
+
+    def take(*parts: str) -> Rows:
+        X, y = data.rows(*parts)
+        return Rows(X, sp.csr_array(y))
+
+    test = take("test")
+    if "valid" in data.splits:
+        both = take("train", "valid")
+        return Split(data.hierarchy, take("train"), take("valid"), both, test)
+    train = take("train")
+    draw = ShuffleSplit(1, test_size=HELD_OUT, random_state=seed)
+    learn, valid = (pick(train, rows) for rows in next(draw.split(np.arange(train.Y.shape[0]))))
+    return Split(data.hierarchy, learn, valid, train, test)
+
+
+def pick(rows: Rows, chosen: np.ndarray) -> Rows:
+    """Return some of the rows."""
+    X = rows.X.iloc[chosen] if hasattr(rows.X, "iloc") else rows.X[chosen]
+    return Rows(X, rows.Y[chosen])
+
+
+class LabelShares:
+    """Baseline: the share of every label among the training rows, whatever the features."""
+
+    def __init__(self, hierarchy: Hierarchy, **ignored: Any) -> None:
+        self.hierarchy = hierarchy
+
+    def fit(self, X: Any, Y: sp.csr_array) -> LabelShares:
+        """Count the labels."""
+        self.shares_ = np.asarray(Y.mean(axis=0)).ravel()
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the same shares for every row."""
+        return np.tile(self.shares_, (X.shape[0], 1))
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of the table, with the one configuration that it has on all data sets.
+
+    `estimator` is a class of ramify, looked up when it is needed, or `LabelShares`. A model with
+    `members` is the mean of their probabilities. A `candidate` may be chosen on the validation
+    rows; the others are shown beside them.
+    """
+
+    title: str
+    estimator: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    members: tuple[str, ...] = ()
+    candidate: bool = True
+
+    @property
+    def has_rounds(self) -> bool:
+        """Whether the number of rounds is chosen on the validation rows."""
+        return "max_iter" in self.parameters
+
+    @property
+    def estimator_class(self) -> Callable[..., Any]:
+        """The class of the estimator."""
+        return LabelShares if self.estimator == "LabelShares" else getattr(ramify, self.estimator)
+
+    @property
+    def available(self) -> bool:
+        """Whether this version of ramify has what the model needs."""
+        if self.members:
+            return all(MODELS[member].available for member in self.members)
+        return self.estimator == "LabelShares" or hasattr(ramify, self.estimator)
+
+
+MODELS = {
+    "label-shares": Model("label shares", "LabelShares", candidate=False),
+    "clus": Model(
+        # Equal to CLUS's forest tree by tree: see benchmarks.forest_quality.
+        "CLUS forest",
+        "PCTForestClassifier",
+        {"n_estimators": 100, "max_features": "sqrt", "min_weight": 5, "clus_compat": True},
+        candidate=False,
+    ),
+    "forest": Model("forest", "PCTForestClassifier", {"n_estimators": 100}),
+    "extra-trees": Model("extra trees", "PCTExtraTreesClassifier", {"n_estimators": 100}),
+    "boosting": Model("boosting", "PCTGradientBoostingClassifier", {"max_iter": MAX_ROUNDS}),
+    "vote": Model("vote", members=("boosting", "extra-trees")),
+}
+
+
+def shrink(models: dict[str, Model]) -> dict[str, Model]:
+    """Return the same models with a tenth of the trees, for a quick look."""
+    return {
+        name: Model(
+            model.title,
+            model.estimator,
+            {
+                parameter: value // 10 if parameter in ("n_estimators", "max_iter") else value
+                for parameter, value in model.parameters.items()
+            },
+            model.members,
+            model.candidate,
+        )
+        for name, model in models.items()
+    }
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Probabilities of some rows, the rounds of the model and the CPU seconds they took."""
+
+    probabilities: np.ndarray
+    rounds: int | None
+    fit_s: float
+    predict_s: float
+
+
+class Fits:
+    """The fits of all models on one data set with one seed; each is made once, when asked for."""
+
+    def __init__(self, split: Split, models: dict[str, Model], seed: int, n_jobs: int) -> None:
+        self.split = split
+        self.models = models
+        self.seed = seed
+        self.n_jobs = n_jobs
+        self._valid: dict[str, Fit] = {}
+        self._test: dict[str, Fit] = {}
+
+    def valid(self, name: str) -> Fit:
+        """Return the predictions for the validation rows, after the best number of rounds."""
+        if name not in self._valid:
+            model = self.models[name]
+            if model.members:
+                self._valid[name] = mean_fit([self.valid(member) for member in model.members])
+            elif model.has_rounds:
+                self._valid[name] = self._choose_rounds(model)
+            else:
+                self._valid[name] = self._predict(model, self.split.learn, self.split.valid.X, {})
+        return self._valid[name]
+
+    def test(self, name: str) -> Fit:
+        """Return the predictions for the test rows, learned from all training rows."""
+        if name not in self._test:
+            model = self.models[name]
+            if model.members:
+                self._test[name] = mean_fit([self.test(member) for member in model.members])
+            else:
+                chosen = {"max_iter": self.valid(name).rounds} if model.has_rounds else {}
+                split = self.split
+                self._test[name] = self._predict(model, split.train, split.test.X, chosen)
+        return self._test[name]
+
+    def _make(self, model: Model, changes: dict[str, Any]) -> Any:
+        own = {"early_stopping": False} if model.has_rounds else {}
+        shared = {"n_jobs": self.n_jobs, "random_state": self.seed}
+        return model.estimator_class(
+            self.split.hierarchy, **{**shared, **own, **model.parameters, **changes}
+        )
+
+    def _predict(self, model: Model, rows: Rows, X: Any, changes: dict[str, Any]) -> Fit:
+        estimator = self._make(model, changes)
+        start = time.process_time()
+        estimator.fit(rows.X, rows.Y)
+        fitted = time.process_time()
+        probabilities = estimator.predict_proba(X)
+        end = time.process_time()
+        return Fit(probabilities, changes.get("max_iter"), fitted - start, end - fitted)
+
+    def _choose_rounds(self, model: Model) -> Fit:
+        """Fit on part of the training rows and return the best stage on the validation rows."""
+        split = self.split
+        estimator = self._make(model, {})
+        start = time.process_time()
+        estimator.fit(split.learn.X, split.learn.Y)
+        fitted = time.process_time()
+        best, best_score = Fit(np.empty((0, 0)), None, 0.0, 0.0), -np.inf
+        for n, probabilities in enumerate(estimator.staged_predict_proba(split.valid.X), start=1):
+            if n % STEP:
+                continue
+            score = split.score(split.valid, probabilities)
+            if score > best_score:
+                best_score = score
+                best = Fit(np.array(probabilities), n, fitted - start, 0.0)
+            elif n >= (best.rounds or 0) + PATIENCE * STEP:
+                break
+        return Fit(best.probabilities, best.rounds, best.fit_s, time.process_time() - fitted)
+
+
+def mean_fit(fits: list[Fit]) -> Fit:
+    """Return the mean of probabilities; it is coherent if they are."""
+    probabilities = np.mean([fit.probabilities for fit in fits], axis=0)
+    times = (sum(fit.fit_s for fit in fits), sum(fit.predict_s for fit in fits))
+    return Fit(probabilities, None, *times)
+
+
+def digest_code(model: Model) -> str:
+    """Return a digest of the code that a result depends on: estimators, core and this module."""
+    parts = [digest_modules(Path(__file__).parent, [__name__]), _core.source_digest()]
+    package = Path(str(ramify.__file__)).parent
+    used = [MODELS[name] for name in model.members] or [model]
+    parts += [digest_modules(package, [part.estimator_class.__module__]) for part in used]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
