@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from benchmarks.accuracy_models import Model
+from benchmarks.accuracy_protocol import Model
 from benchmarks.trees import Check, print_table
 from ramify.io.files import replacing
 
@@ -227,7 +227,7 @@ def draw(table: Table, models: Mapping[str, Model], published: Published, path: 
         label="chosen on validation rows",
     )
     axes.set_yticks(range(len(names)), [f"{n} ({published[n, PEER]:.3f})" for n in names])
-    axes.invert_yaxis()
+    axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(axis="y", color="0.92")
     axes.set_axisbelow(True)
     axes.set_xlabel(f"AU(PRC) on test rows minus that of {PEER} (in brackets)")

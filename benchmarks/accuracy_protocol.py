@@ -1,15 +1,14 @@
-"""Models and protocol of `benchmarks.accuracy`: fits, the rows that they use, and scores.
+"""Protocol of `benchmarks.accuracy`: the rows that fits use, and how they are scored.
 
 The rows of a data set are split once. Choices (the number of boosting rounds, and which model to
-report) see only the training rows and the validation rows; the test rows are passed to
-`Fits.test` alone. A new model is one more entry of `MODELS`.
+report) use only the training and validation rows; only `Fits.test` uses the test rows.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,9 +28,6 @@ from ramify.studies.code_digest import digest_modules
 # C-HMCNN leaves these out of its scores, as the authors of the data sets advise.
 GO_ROOTS = ("GO0003674", "GO0005575", "GO0008150")
 HELD_OUT = 0.2  # of the training rows, where no validation rows are published
-MAX_ROUNDS = 1_000
-STEP = 25  # the number of rounds is chosen among the multiples of this
-PATIENCE = 8  # steps without a better score after which more rounds are not looked at
 
 
 @dataclass(frozen=True)
@@ -116,7 +112,8 @@ class Model:
 
     `estimator` is a class of ramify, looked up when it is needed, or `LabelShares`. A model with
     `members` is the mean of their probabilities. A `candidate` may be chosen on the validation
-    rows; the others are shown beside them.
+    rows; the others are shown beside them. If `step` is set, the number of rounds is chosen among
+    its multiples up to `max_iter`, and no more are tried after `patience` without improvement.
     """
 
     title: str
@@ -124,56 +121,13 @@ class Model:
     parameters: dict[str, Any] = field(default_factory=dict)
     members: tuple[str, ...] = ()
     candidate: bool = True
-
-    @property
-    def has_rounds(self) -> bool:
-        """Whether the number of rounds is chosen on the validation rows."""
-        return "max_iter" in self.parameters
+    step: int = 0
+    patience: int = 0
 
     @property
     def estimator_class(self) -> Callable[..., Any]:
         """The class of the estimator."""
         return LabelShares if self.estimator == "LabelShares" else getattr(ramify, self.estimator)
-
-    @property
-    def available(self) -> bool:
-        """Whether this version of ramify has what the model needs."""
-        if self.members:
-            return all(MODELS[member].available for member in self.members)
-        return self.estimator == "LabelShares" or hasattr(ramify, self.estimator)
-
-
-MODELS = {
-    "label-shares": Model("label shares", "LabelShares", candidate=False),
-    "clus": Model(
-        # Equal to CLUS's forest tree by tree: see benchmarks.forest_quality.
-        "CLUS forest",
-        "PCTForestClassifier",
-        {"n_estimators": 100, "max_features": "sqrt", "min_weight": 5, "clus_compat": True},
-        candidate=False,
-    ),
-    "forest": Model("forest", "PCTForestClassifier", {"n_estimators": 100}),
-    "extra-trees": Model("extra trees", "PCTExtraTreesClassifier", {"n_estimators": 100}),
-    "boosting": Model("boosting", "PCTGradientBoostingClassifier", {"max_iter": MAX_ROUNDS}),
-    "vote": Model("vote", members=("boosting", "extra-trees")),
-}
-
-
-def shrink(models: dict[str, Model]) -> dict[str, Model]:
-    """Return the same models with a tenth of the trees, for a quick look."""
-    return {
-        name: Model(
-            model.title,
-            model.estimator,
-            {
-                parameter: value // 10 if parameter in ("n_estimators", "max_iter") else value
-                for parameter, value in model.parameters.items()
-            },
-            model.members,
-            model.candidate,
-        )
-        for name, model in models.items()
-    }
 
 
 @dataclass(frozen=True)
@@ -203,7 +157,7 @@ class Fits:
             model = self.models[name]
             if model.members:
                 self._valid[name] = mean_fit([self.valid(member) for member in model.members])
-            elif model.has_rounds:
+            elif model.step:
                 self._valid[name] = self._choose_rounds(model)
             else:
                 self._valid[name] = self._predict(model, self.split.learn, self.split.valid.X, {})
@@ -216,16 +170,15 @@ class Fits:
             if model.members:
                 self._test[name] = mean_fit([self.test(member) for member in model.members])
             else:
-                chosen = {"max_iter": self.valid(name).rounds} if model.has_rounds else {}
+                chosen = {"max_iter": self.valid(name).rounds} if model.step else {}
                 split = self.split
                 self._test[name] = self._predict(model, split.train, split.test.X, chosen)
         return self._test[name]
 
     def _make(self, model: Model, changes: dict[str, Any]) -> Any:
-        own = {"early_stopping": False} if model.has_rounds else {}
         shared = {"n_jobs": self.n_jobs, "random_state": self.seed}
         return model.estimator_class(
-            self.split.hierarchy, **{**shared, **own, **model.parameters, **changes}
+            self.split.hierarchy, **{**shared, **model.parameters, **changes}
         )
 
     def _predict(self, model: Model, rows: Rows, X: Any, changes: dict[str, Any]) -> Fit:
@@ -246,13 +199,13 @@ class Fits:
         fitted = time.process_time()
         best, best_score = Fit(np.empty((0, 0)), None, 0.0, 0.0), -np.inf
         for n, probabilities in enumerate(estimator.staged_predict_proba(split.valid.X), start=1):
-            if n % STEP:
+            if n % model.step:
                 continue
             score = split.score(split.valid, probabilities)
             if score > best_score:
                 best_score = score
                 best = Fit(np.array(probabilities), n, fitted - start, 0.0)
-            elif n >= (best.rounds or 0) + PATIENCE * STEP:
+            elif n >= (best.rounds or 0) + model.patience:
                 break
         return Fit(best.probabilities, best.rounds, best.fit_s, time.process_time() - fitted)
 
@@ -264,10 +217,9 @@ def mean_fit(fits: list[Fit]) -> Fit:
     return Fit(probabilities, None, *times)
 
 
-def digest_code(model: Model) -> str:
-    """Return a digest of the code that a result depends on: estimators, core and this module."""
+def digest_code(models: Sequence[Model]) -> str:
+    """Return a digest of the code that results depend on: estimators, core and this module."""
     parts = [digest_modules(Path(__file__).parent, [__name__]), _core.source_digest()]
     package = Path(str(ramify.__file__)).parent
-    used = [MODELS[name] for name in model.members] or [model]
-    parts += [digest_modules(package, [part.estimator_class.__module__]) for part in used]
+    parts += [digest_modules(package, [model.estimator_class.__module__]) for model in models]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
