@@ -60,7 +60,9 @@ MODELS = {
         candidate=False,
     ),
     "forest": Model("forest", "PCTForestClassifier", {"n_estimators": 100}),
-    "extra-trees": Model("extra trees", "PCTExtraTreesClassifier", {"n_estimators": 100}),
+    "extra-trees": Model(
+        "extra trees", "PCTExtraTreesClassifier", {"n_estimators": 100, "min_samples_leaf": 2}
+    ),
     "boosting": Model(
         "boosting",
         "PCTGradientBoostingClassifier",
