@@ -245,7 +245,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"not in this version of ramify, left out: {', '.join(missing)}", file=sys.stderr)
     seeds = range(1 if options.quick else options.seeds)
     sets = options.datasets or (QUICK if options.quick else SETS)
-    cells = [Cell(name, model, seed) for name in sets for seed in seeds for model in names]
+    cells = [Cell(name, model, seed) for seed in seeds for name in sets for model in names]
     results = Results(options.output, models, options.any_code)
     if not options.report:
         waiting = [cell for cell in cells if results.read(cell) is None]

@@ -4,7 +4,7 @@
 two threads and prints the time of a round, the peak memory and AU(PRC) on the test rows. The peers
 are XGBoost with ``multi_strategy="multi_output_tree"`` and CatBoost with ``MultiLogloss``, whose
 leaves contain vectors as ramify's do, and scikit-learn's HistGradientBoostingClassifier, one per
-label. They are installed by ``pip install 'ramify[benchmark]'``.
+label. They are installed by ``pip install 'ramify[benchmark-boosting]'``.
 
 The time of a round is the slope between a fit of few and a fit of many rounds, so that reading,
 binning and other work done once cancels out. How many rounds the larger fit has depends on how
