@@ -249,10 +249,18 @@ def write(
     if not table:
         print("no results yet")
         return 0
+    most = max(len(one.test) for results in table.values() for one in results.values())
+    fewer = [
+        f"{name} {model}: {len(one.test)}"
+        for name, results in table.items()
+        for model, one in results.items()
+        if len(one.test) < most
+    ]
+    note = f"Seeds: {most}" + (f", but fewer for {', '.join(fewer)}" if fewer else "")
     main_rows = rows_of(table, models, published)
     verdicts = verdict_rows(table, models, published)
     print_table(main_rows)
-    print()
+    print(f"\n{note}\n")
     print_table(verdicts)
     checks = judge(table, published)
     if checks:
@@ -260,7 +268,9 @@ def write(
         print_table([["requirement", "found", "needed", ""], *(check.cells() for check in checks)])
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / "accuracy.md") as temporary:
-        temporary.write_text(f"{markdown(main_rows)}\n{markdown(verdicts)}", encoding="utf-8")
+        temporary.write_text(
+            f"{markdown(main_rows)}\n{note}\n\n{markdown(verdicts)}", encoding="utf-8"
+        )
     with (
         replacing(folder / "accuracy.csv") as temporary,
         temporary.open("w", newline="", encoding="utf-8") as file,
