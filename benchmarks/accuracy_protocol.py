@@ -63,10 +63,11 @@ class Split:
         return float(average_precision_score(truth, probabilities[:, self.scored].ravel()))
 
 
-def load_split(name: str, seed: int) -> Split:
+def load_split(name: str) -> Split:
     """Return a data set's published split.
 
-    Where no validation rows are published, a fifth of the training rows is drawn for them.
+    Where no validation rows are published, a fifth of the training rows is drawn for them, the
+    same for all seeds.
     """
     data = fetch(name)
 
@@ -79,7 +80,7 @@ def load_split(name: str, seed: int) -> Split:
         both = take("train", "valid")
         return Split(data.hierarchy, take("train"), take("valid"), both, test)
     train = take("train")
-    draw = ShuffleSplit(1, test_size=HELD_OUT, random_state=seed)
+    draw = ShuffleSplit(1, test_size=HELD_OUT, random_state=0)
     learn, valid = (pick(train, rows) for rows in next(draw.split(np.arange(train.Y.shape[0]))))
     return Split(data.hierarchy, learn, valid, train, test)
 
@@ -111,15 +112,16 @@ class Model:
     """A model of the table, with the one configuration that it has on all data sets.
 
     `estimator` is a class of ramify, looked up when it is needed, or `LabelShares`. A model with
-    `members` is the mean of their probabilities. A `candidate` may be chosen on the validation
-    rows; the others are shown beside them. If `step` is set, the number of rounds is chosen among
-    its multiples up to `max_iter`, and no more are tried after `patience` without improvement.
+    `members` is the mean of their probabilities; a number with the name of a member is added to
+    the seed. A `candidate` may be chosen on the validation rows; the others are shown beside them.
+    If `step` is set, the number of rounds is chosen among its multiples up to `max_iter`, and no
+    more are tried after `patience` without improvement.
     """
 
     title: str
     estimator: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
-    members: tuple[str, ...] = ()
+    members: tuple[tuple[str, int], ...] = ()
     candidate: bool = True
     step: int = 0
     patience: int = 0
@@ -141,73 +143,80 @@ class Fit:
 
 
 class Fits:
-    """The fits of all models on one data set with one seed; each is made once, when asked for."""
+    """The fits of all models on one data set; each is made once, when asked for."""
 
-    def __init__(self, split: Split, models: dict[str, Model], seed: int, n_jobs: int) -> None:
+    def __init__(self, split: Split, models: dict[str, Model], n_seeds: int, n_jobs: int) -> None:
         self.split = split
         self.models = models
-        self.seed = seed
+        self.n_seeds = n_seeds
         self.n_jobs = n_jobs
-        self._valid: dict[str, Fit] = {}
-        self._test: dict[str, Fit] = {}
+        self._valid: dict[tuple[str, int], Fit] = {}
+        self._test: dict[tuple[str, int], Fit] = {}
 
-    def valid(self, name: str) -> Fit:
+    def valid(self, name: str, seed: int) -> Fit:
         """Return the predictions for the validation rows, after the best number of rounds."""
-        if name not in self._valid:
-            model = self.models[name]
+        if (name, seed) not in self._valid:
+            model, split = self.models[name], self.split
             if model.members:
-                self._valid[name] = mean_fit([self.valid(member) for member in model.members])
+                fit = mean_fit([self.valid(*member) for member in self.members(model, seed)])
             elif model.step:
-                self._valid[name] = self._choose_rounds(model)
+                fit = self._choose_rounds(model, seed)
             else:
-                self._valid[name] = self._predict(model, self.split.learn, self.split.valid.X, {})
-        return self._valid[name]
+                fit = self._predict(self._make(model, seed, {}), split.learn, split.valid.X)
+            self._valid[name, seed] = fit
+        return self._valid[name, seed]
 
-    def test(self, name: str) -> Fit:
+    def test(self, name: str, seed: int) -> Fit:
         """Return the predictions for the test rows, learned from all training rows."""
-        if name not in self._test:
-            model = self.models[name]
+        if (name, seed) not in self._test:
+            model, split = self.models[name], self.split
             if model.members:
-                self._test[name] = mean_fit([self.test(member) for member in model.members])
+                fit = mean_fit([self.test(*member) for member in self.members(model, seed)])
             else:
-                chosen = {"max_iter": self.valid(name).rounds} if model.step else {}
-                split = self.split
-                self._test[name] = self._predict(model, split.train, split.test.X, chosen)
-        return self._test[name]
+                chosen = {"max_iter": self.valid(name, seed).rounds} if model.step else {}
+                fit = self._predict(self._make(model, seed, chosen), split.train, split.test.X)
+            self._test[name, seed] = fit
+        return self._test[name, seed]
 
-    def _make(self, model: Model, changes: dict[str, Any]) -> Any:
-        shared = {"n_jobs": self.n_jobs, "random_state": self.seed}
+    def members(self, model: Model, seed: int) -> list[tuple[str, int]]:
+        """Return the names and seeds of the members of a vote.
+
+        Seeds wrap around, so that votes share their members: their spread over the seeds is
+        smaller than that of independent votes.
+        """
+        return [(name, (seed + offset) % self.n_seeds) for name, offset in model.members]
+
+    def _make(self, model: Model, seed: int, changes: dict[str, Any]) -> Any:
+        shared = {"n_jobs": self.n_jobs, "random_state": seed}
         return model.estimator_class(
             self.split.hierarchy, **{**shared, **model.parameters, **changes}
         )
 
-    def _predict(self, model: Model, rows: Rows, X: Any, changes: dict[str, Any]) -> Fit:
-        estimator = self._make(model, changes)
+    def _predict(self, estimator: Any, rows: Rows, X: Any) -> Fit:
         start = time.process_time()
         estimator.fit(rows.X, rows.Y)
         fitted = time.process_time()
         probabilities = estimator.predict_proba(X)
         end = time.process_time()
-        return Fit(probabilities, changes.get("max_iter"), fitted - start, end - fitted)
+        rounds = getattr(estimator, "n_iter_", None)
+        return Fit(probabilities, rounds, fitted - start, end - fitted)
 
-    def _choose_rounds(self, model: Model) -> Fit:
+    def _choose_rounds(self, model: Model, seed: int) -> Fit:
         """Fit on part of the training rows and return the best stage on the validation rows."""
         split = self.split
-        estimator = self._make(model, {})
+        stopping = {
+            "early_stopping": True,
+            "n_iter_no_change": model.patience,
+            "score_every": model.step,
+            "scoring": lambda fitted, X, y: split.score(split.valid, fitted.predict_proba(X)),
+        }
+        estimator = self._make(model, seed, stopping)
         start = time.process_time()
-        estimator.fit(split.learn.X, split.learn.Y)
+        estimator.fit(split.learn.X, split.learn.Y, X_val=split.valid.X, y_val=split.valid.Y)
         fitted = time.process_time()
-        best, best_score = Fit(np.empty((0, 0)), None, 0.0, 0.0), -np.inf
-        for n, probabilities in enumerate(estimator.staged_predict_proba(split.valid.X), start=1):
-            if n % model.step:
-                continue
-            score = split.score(split.valid, probabilities)
-            if score > best_score:
-                best_score = score
-                best = Fit(np.array(probabilities), n, fitted - start, 0.0)
-            elif n >= (best.rounds or 0) + model.patience:
-                break
-        return Fit(best.probabilities, best.rounds, best.fit_s, time.process_time() - fitted)
+        probabilities = estimator.predict_proba(split.valid.X)
+        end = time.process_time()
+        return Fit(probabilities, max(1, estimator.n_iter_), fitted - start, end - fitted)
 
 
 def mean_fit(fits: list[Fit]) -> Fit:

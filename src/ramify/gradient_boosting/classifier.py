@@ -127,7 +127,7 @@ class PCTGradientBoostingClassifier(HierarchicalClassifier):
         How to make the probabilities of "logistic" coherent; see
         `ramify.decision.make_coherent`. Those of "softmax" are coherent already.
     early_stopping : bool or "auto"
-        Whether to score held-out rows after every round, to stop when the score has not improved
+        Whether to score held-out rows after each round, to stop when the score has not improved
         for `n_iter_no_change` rounds, and to keep the rounds up to the best score. "auto" does so
         if validation rows are passed to `fit`, or if there are more than 10,000 rows.
     validation_fraction : float
@@ -140,6 +140,9 @@ class PCTGradientBoostingClassifier(HierarchicalClassifier):
         The score of the held-out rows: "loss" is the loss that is minimised, with a negative
         sign; else a name in `ramify.metrics.get_scorer_names` or a scorer, i.e. a function of
         (estimator, X, y).
+    score_every : int
+        Rounds from one score of the held-out rows to the next. Use larger values if the score
+        takes longer than a round, as areas under curves do.
     refit : bool
         Whether to learn again from all rows, including the held-out ones, after early stopping
         has chosen the number of rounds. Takes about twice the time.
@@ -173,7 +176,8 @@ class PCTGradientBoostingClassifier(HierarchicalClassifier):
         The label sets of "softmax". Defined only for this loss.
     validation_score_ : ndarray
         The score of the held-out rows before the first round and after every round, including
-        those after the best one, `n_iter_`. Empty without early stopping.
+        those after the best one, `n_iter_`; NaN after rounds that `score_every` leaves out. Empty
+        without early stopping.
     feature_importances_ : ndarray of shape (n_features_in_,)
         The share of each feature in the gains of all tests.
     hierarchy_ : Hierarchy
@@ -242,14 +246,14 @@ class PCTGradientBoostingClassifier(HierarchicalClassifier):
         hierarchy: Hierarchy | None = None,
         *,
         loss: str = "auto",
-        learning_rate: float = 0.1,
-        max_iter: int = 300,
-        max_depth: int | None = 6,
+        learning_rate: float = 0.05,
+        max_iter: int = 400,
+        max_depth: int | None = 5,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: float = 5,
         l2_regularization: float = 1.0,
         max_features: Any = 0.3,
-        subsample: float = 0.6,
+        subsample: float = 1.0,
         max_bins: int = 64,
         sketch_size: int = 64,
         w0: float = 1.0,
@@ -262,6 +266,7 @@ class PCTGradientBoostingClassifier(HierarchicalClassifier):
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
         scoring: Any = "loss",
+        score_every: int = 1,
         refit: bool = False,
         warm_start: bool = False,
         categorical_features: Any = None,
@@ -291,6 +296,7 @@ class PCTGradientBoostingClassifier(HierarchicalClassifier):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.scoring = scoring
+        self.score_every = score_every
         self.refit = refit
         self.warm_start = warm_start
         self.categorical_features = categorical_features
@@ -324,6 +330,7 @@ class PCTGradientBoostingClassifier(HierarchicalClassifier):
         check_number("n_iter_no_change", self.n_iter_no_change, 1, whole=True)
         check_number("tol", self.tol, 0)
         read_scoring(self.scoring)
+        check_number("score_every", self.score_every, 1, whole=True)
         if self.refit and self.warm_start:
             raise ValueError(
                 "refit must be False with warm_start=True, got True: learning again does not keep "
@@ -541,7 +548,7 @@ class PCTGradientBoostingClassifier(HierarchicalClassifier):
             )
             return scorer(model, X, truth, **weighted)
 
-        return Course(score, int(self.n_iter_no_change), float(self.tol))
+        return Course(score, int(self.n_iter_no_change), float(self.tol), int(self.score_every))
 
     # ---- predicting ------------------------------------------------------------------------
 

@@ -75,7 +75,7 @@ class HeldOutModel:
 
 @dataclass
 class Course:
-    """The scores of the held-out rows before the first round and after every round.
+    """The scores of the held-out rows before the first round and after some or all rounds.
 
     Attributes
     ----------
@@ -85,19 +85,26 @@ class Course:
         Rounds without improvement after which to stop.
     tol : float
         The least improvement that counts.
+    every : int
+        Rounds from one score to the next.
     scores : list of float
-        The scores.
+        The scores, NaN after rounds that are not scored.
     """
 
     score: Callable[[], float]
     n_iter_no_change: int
     tol: float
+    every: int = 1
     scores: list[float] = field(default_factory=list)
     _reference: float = -math.inf
     _n_stalled: int = 0
 
     def record(self) -> None:
-        """Score the model and compare with the rounds before."""
+        """Score the model, if it is time to, and compare with the rounds before."""
+        if len(self.scores) % self.every:
+            self.scores.append(math.nan)
+            self._n_stalled += 1
+            return
         score = float(self.score())
         if math.isnan(score):
             raise ValueError(
@@ -113,15 +120,17 @@ class Course:
     @property
     def has_stalled(self) -> bool:
         """Whether the score has stopped improving."""
-        return self._n_stalled >= self.n_iter_no_change
+        is_scored = (len(self.scores) - 1) % self.every == 0
+        return is_scored and self._n_stalled >= self.n_iter_no_change
 
     @property
     def best_round(self) -> int:
         """The number of rounds with the best score."""
-        return int(np.argmax(self.scores))
+        return int(np.nanargmax(self.scores))
 
     def write(self) -> str:
         """Return the latest and the best score, for the progress bar."""
-        if not self.scores:
+        scored = self.scores[:: self.every]
+        if not scored:
             return ""
-        return f"validation score {self.scores[-1]:.4g}, best {max(self.scores):.4g}"
+        return f"validation score {scored[-1]:.4g}, best {max(scored):.4g}"
