@@ -28,6 +28,7 @@ from ramify.local import (
 from ramify.meta import (
     CalibratedHierarchicalClassifier,
     HierarchicalBaggingClassifier,
+    HierarchicalVotingClassifier,
     LevelPowerset,
     MandatoryLeafClassifier,
     MetaLabeler,
@@ -63,6 +64,7 @@ __all__ = [
     "HierarchicalBaggingClassifier",
     "HierarchicalStratifiedKFold",
     "HierarchicalStratifiedShuffleSplit",
+    "HierarchicalVotingClassifier",
     "Hierarchy",
     "HierarchyBinarizer",
     "LabelPowerset",

@@ -29,6 +29,7 @@ from ramify.local.classifiers import (
     PerParentClassifier,
 )
 from ramify.meta.leaf_methods import make_leaf_classifier
+from ramify.meta.voting import HierarchicalVotingClassifier
 from ramify.naive_bayes.classifier import GlobalNaiveBayes
 from ramify.transformation.binary_relevance import BinaryRelevance, BinaryRelevancePlus
 from ramify.transformation.label_powerset import LabelPowerset, RAkEL
@@ -41,6 +42,7 @@ __all__ = [
     "check_parameter_names",
     "make_inner",
     "make_model",
+    "member_names",
     "parse_settings",
 ]
 
@@ -57,6 +59,60 @@ def _make_leaf_model(
     return make_leaf_classifier(
         method, hierarchy, alpha=alpha, n_jobs=n_jobs, random_state=random_state
     )
+
+
+def _make_vote(
+    *,
+    hierarchy: Hierarchy | None,
+    estimators: Any = ("forest", "extra-trees"),
+    weights: Any = None,
+    scoring: str = "pooled_auprc",
+    cv: Any = 5,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+) -> Any:
+    """Return the vote of models given by name, each of which uses `n_jobs` threads."""
+    members = [
+        (name, make_inner(name, seed=random_state, n_jobs=n_jobs))
+        for name in member_names(estimators)
+    ]
+    return HierarchicalVotingClassifier(
+        members,
+        hierarchy=hierarchy,
+        weights=weights,
+        scoring=scoring,
+        cv=cv,
+        random_state=random_state,
+    )
+
+
+def member_names(estimators: Any = None) -> list[str]:
+    """Return the names of the members of a vote.
+
+    Parameters
+    ----------
+    estimators : str or sequence of str, optional
+        Names, in a string separated by commas. If None, the default members.
+
+    Returns
+    -------
+    list of str
+        Keys of `MODELS`, or full names of classifiers of scikit-learn.
+
+    Examples
+    --------
+    >>> member_names("tree, forest")
+    ['tree', 'forest']
+    """
+    if estimators is None:
+        estimators = inspect.signature(_make_vote).parameters["estimators"].default
+    given = estimators.split(",") if isinstance(estimators, str) else estimators
+    if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
+        raise ValueError(
+            f"estimators must be names of models separated by commas, got {estimators!r}. Write, "
+            "for example, estimators=forest,extra-trees."
+        )
+    return [name.strip() for name in given]
 
 
 MODELS: dict[str, Callable[..., Any]] = {
@@ -80,6 +136,7 @@ MODELS: dict[str, Callable[..., Any]] = {
     "rakel": RAkEL,
     "ml-knn": MLkNN,
     "mandatory-leaf": _make_leaf_model,
+    "vote": _make_vote,
 }
 """Estimators by their name in ``ramify train --model``; the first one is the default."""
 
@@ -196,7 +253,9 @@ def check_parameter_names(name: str, parameters: Iterable[str]) -> None:
             )
 
 
-def make_inner(name: str, settings: Sequence[str] = (), *, seed: int = 0) -> Any:
+def make_inner(
+    name: str, settings: Sequence[str] = (), *, seed: int = 0, n_jobs: int | None = 1
+) -> Any:
     """Make the estimator of a model that wraps another one, e.g. of a local architecture.
 
     Parameters
@@ -207,6 +266,8 @@ def make_inner(name: str, settings: Sequence[str] = (), *, seed: int = 0) -> Any
         Parameters as ``name=value``.
     seed : int
         The `random_state` of the estimator, if it has this parameter.
+    n_jobs : int, optional
+        The `n_jobs` of the estimator, if it is a model of ramify with this parameter.
 
     Returns
     -------
@@ -219,7 +280,7 @@ def make_inner(name: str, settings: Sequence[str] = (), *, seed: int = 0) -> Any
     DecisionTreeClassifier(max_depth=3, random_state=0)
     """
     if not name.startswith("sklearn."):
-        return make_model(name, None, settings, seed=seed, n_jobs=1)
+        return make_model(name, None, settings, seed=seed, n_jobs=n_jobs)
     parameters = parse_settings(settings)
     check_inner(name, parameters)
     make = _sklearn_classifiers()[name]

@@ -208,6 +208,7 @@ def test_every_model_trains_and_predicts(animals: Path, tmp_path: Path, name: st
     out = tmp_path / "m"
     many = ("forest", "bagging", "extra-trees", "boosting", "adaboost-mh")
     settings = ("--set", "n_estimators=3") if name in many else ()
+    settings = ("--set", "estimators=tree,per-edge") if name == "vote" else settings
     trained = run(
         *("train", animals / "train.csv", "-t", "taxon", "-o", out, "-m", name),
         *("--folds", 0, *settings),

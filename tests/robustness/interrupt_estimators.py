@@ -28,6 +28,8 @@ ESTIMATORS = {
     "boosting": "AdaBoostMHClassifier(n_estimators=200, n_jobs=2)",
     "lasso": "SiblingLassoClassifier(alpha=0.2, n_jobs=2)",
     "calibration": "CalibratedHierarchicalClassifier(PCTForestClassifier(n_jobs=2), n_jobs=2)",
+    "vote": "HierarchicalVotingClassifier([('a', PCTForestClassifier(n_jobs=2)), "
+    "('b', PCTExtraTreesClassifier(n_jobs=2))], weights='cv', n_jobs=2)",
     "threads": "BinaryRelevance(DecisionTreeClassifier(), n_jobs=2)",
 }
 

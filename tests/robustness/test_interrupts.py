@@ -27,7 +27,7 @@ for model in (PCTClassifier(n_jobs=64), PCTForestClassifier(n_estimators=4, n_jo
 """
 
 
-@pytest.mark.parametrize("name", ["forest", "bagging", "edges", "calibration"])
+@pytest.mark.parametrize("name", ["forest", "bagging", "edges", "calibration", "vote"])
 def test_an_interrupted_estimator_raises_keyboard_interrupt(name: str) -> None:
     rng = random.Random(name)
     assert interrupt(ESTIMATORS[name], rng.random()) == ""

@@ -116,6 +116,8 @@ def test_one_changed_operator_counts(copy: Path) -> None:
         ModelSpec("edges", "Edges", "per-edge", inside=NEIGHBOURS),
         ModelSpec("edges", "Edges", "per-edge", parameters={"estimator": "ml-knn"}),
         ModelSpec("edges", "Edges", "per-edge", tune={"grid": {"estimator": ["ml-knn"]}}),
+        ModelSpec("vote", "Vote", "vote", parameters={"estimators": "tree, ml-knn"}),
+        ModelSpec("vote", "Vote", "vote", tune={"grid": {"estimators": [["tree", "ml-knn"]]}}),
     ],
 )
 def test_the_model_inside_counts(copy: Path, model: ModelSpec) -> None:

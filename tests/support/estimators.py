@@ -15,6 +15,12 @@ QUICK = {"n_estimators": 5, "random_state": 0}
 # Parameters that a class requires, or without which it learns nothing or too slowly.
 REQUIRED: dict[str, dict[str, Any]] = {
     "CalibratedHierarchicalClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
+    "HierarchicalVotingClassifier": {
+        "estimators": [
+            ("tree", ramify.PCTClassifier(random_state=0)),
+            ("shallow", ramify.PCTClassifier(max_depth=2, random_state=0)),
+        ]
+    },
     "LevelPowerset": {"estimator": ramify.PCTClassifier(random_state=0)},
     "MandatoryLeafClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
     "MetaLabeler": {
@@ -48,6 +54,7 @@ _SAMPLED = {
 # Checks of scikit-learn that an estimator fails, and the reasons.
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "PCTClassifier": _PURE_LEAVES | _WEIGHTED_LABELS,
+    "HierarchicalVotingClassifier": _PURE_LEAVES,
     "LevelPowerset": _PURE_LEAVES,
     "MandatoryLeafClassifier": _PURE_LEAVES,
     "MetaLabeler": _PURE_LEAVES,

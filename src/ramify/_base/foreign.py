@@ -32,6 +32,7 @@ __all__ = [
     "set_random_state",
     "takes_labels",
     "takes_weights",
+    "wrapped_estimators",
 ]
 
 ANSWERS = ("positive", "indicator", "classes")
@@ -77,12 +78,28 @@ def _find_without_weights(estimator: Any) -> Any:
     if not has_fit_parameter(estimator, "sample_weight") and not _routes_weights(estimator):
         return estimator
     if isinstance(estimator, HierarchicalClassifier):
-        for inner in estimator.get_params(deep=False).values():
-            if hasattr(inner, "fit") and not isinstance(inner, type):
-                found = _find_without_weights(inner)
-                if found is not None:
-                    return found
+        for inner in wrapped_estimators(estimator):
+            found = _find_without_weights(inner)
+            if found is not None:
+                return found
     return None
+
+
+def wrapped_estimators(estimator: Any) -> list[Any]:
+    """Return the estimators directly inside another one, alone or as (name, estimator) pairs.
+
+    Examples
+    --------
+    >>> from ramify import HierarchicalVotingClassifier, PCTClassifier, PerEdgeClassifier
+    >>> wrapped_estimators(PerEdgeClassifier(PCTClassifier()))
+    [PCTClassifier()]
+    >>> wrapped_estimators(HierarchicalVotingClassifier([("tree", PCTClassifier())]))
+    [PCTClassifier()]
+    """
+    given = dict(estimator.get_params(deep=False))
+    pairs = given.pop("estimators", None) or ()
+    found = [*given.values(), *(inner for _, inner in pairs)]
+    return [inner for inner in found if hasattr(inner, "fit") and not isinstance(inner, type)]
 
 
 def _routes_weights(estimator: Any) -> bool:
@@ -97,11 +114,11 @@ def takes_labels(estimator: Any) -> bool:
     return bool(tags.classifier_tags.multi_label or tags.target_tags.multi_output)
 
 
-def copy_input_tags(tags: Any, estimator: Any) -> None:
-    """Copy the tags of a wrapped estimator for sparse X and missing values."""
-    inner = get_tags(estimator)
-    tags.input_tags.sparse = inner.input_tags.sparse
-    tags.input_tags.allow_nan = inner.input_tags.allow_nan
+def copy_input_tags(tags: Any, *estimators: Any) -> None:
+    """Set the tags for sparse X and missing values: what all wrapped estimators support."""
+    inner = [get_tags(estimator).input_tags for estimator in estimators]
+    tags.input_tags.sparse = all(one.sparse for one in inner)
+    tags.input_tags.allow_nan = all(one.allow_nan for one in inner)
 
 
 def set_random_state(estimator: Any, seed: int) -> None:

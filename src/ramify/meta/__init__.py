@@ -7,10 +7,12 @@ from ramify.meta.level_powerset import LevelPowerset
 from ramify.meta.mandatory_leaf import MandatoryLeafClassifier
 from ramify.meta.metalabeler import MetaLabeler
 from ramify.meta.thresholds import TunedThresholdClassifier
+from ramify.meta.voting import HierarchicalVotingClassifier
 
 __all__ = [
     "CalibratedHierarchicalClassifier",
     "HierarchicalBaggingClassifier",
+    "HierarchicalVotingClassifier",
     "LevelPowerset",
     "MandatoryLeafClassifier",
     "MetaLabeler",

@@ -1,4 +1,4 @@
-"""Base class of classifiers that wrap another classifier."""
+"""Base class of classifiers that wrap one or several others."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ __all__ = ["WrappingClassifier"]
 class WrappingClassifier(HierarchicalClassifier):
     """Base class of classifiers that use the predictions of another classifier.
 
-    Subclasses have the parameters `estimator`, `hierarchy` and `coherence`.
+    Subclasses have the parameters `estimator`, `hierarchy` and `coherence`. A class around several
+    classifiers overrides `_wrapped` and `_fitted_models`.
 
     Attributes
     ----------
@@ -49,8 +50,16 @@ class WrappingClassifier(HierarchicalClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        copy_input_tags(tags, self.estimator)
+        copy_input_tags(tags, *self._wrapped())
         return tags
+
+    def _wrapped(self) -> list[Any]:
+        """Return the classifiers to fit."""
+        return [self.estimator]
+
+    def _fitted_models(self) -> list[Any]:
+        """Return the fitted classifiers."""
+        return [self.estimator_]
 
     def _read_wrapped(
         self, X: Any, y: Any, sample_weight: Any
@@ -58,9 +67,12 @@ class WrappingClassifier(HierarchicalClassifier):
         """Validate all arguments before fitting, and set the label attributes."""
         check_choice("coherence", self.coherence, ("isotonic", "max", "min"))
         self._check_parameters()
-        check_classifier(self.estimator)
+        hierarchy = self.hierarchy
+        for estimator in self._wrapped():
+            check_classifier(estimator)
+            hierarchy = known_hierarchy(estimator, hierarchy)
         X = check_rows(X)
-        encoded = read_labels(y, known_hierarchy(self.estimator, self.hierarchy))
+        encoded = read_labels(y, hierarchy)
         check_same_length(_num_samples(X), encoded.Y.shape[0])
         weights = check_sample_weight(sample_weight, encoded.Y.shape[0])
         self.hierarchy_ = encoded.hierarchy
@@ -77,9 +89,15 @@ class WrappingClassifier(HierarchicalClassifier):
     def _keep_fitted(self, fitted: Any) -> None:
         """Set `estimator_` and copy its feature attributes."""
         self.estimator_ = fitted
+        self._copy_feature_attributes()
+
+    def _copy_feature_attributes(self) -> None:
+        """Copy the feature attributes of the first fitted classifier that has them."""
         for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(fitted, name):
-                setattr(self, name, getattr(fitted, name))
+            for fitted in self._fitted_models():
+                if hasattr(fitted, name):
+                    setattr(self, name, getattr(fitted, name))
+                    break
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         return self._coherent(label_scores(self.estimator_, X, self.format_))
@@ -110,7 +128,7 @@ class WrappingClassifier(HierarchicalClassifier):
         if (
             not isinstance(self.format_, LabelFormat)
             or self.format_.hierarchy != self.hierarchy_
-            or not hasattr(self.estimator_, "predict_proba")
+            or not all(hasattr(model, "predict_proba") for model in self._fitted_models())
         ):
-            raise ValueError("hierarchy_, format_ and estimator_ do not fit together")
+            raise ValueError("hierarchy_, format_ and the fitted classifiers do not fit together")
         self.classes_ = self.format_.classes

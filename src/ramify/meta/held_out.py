@@ -21,7 +21,7 @@ from ramify.labels.encoding import EncodedLabels, read_labels
 from ramify.meta.base import WrappingClassifier
 from ramify.meta.wrapping import fit_wrapped, label_scores
 
-__all__ = ["HeldOut", "HeldOutClassifier"]
+__all__ = ["HeldOut", "HeldOutClassifier", "fit_and_score", "make_splits"]
 
 
 @dataclass(frozen=True)
@@ -94,35 +94,70 @@ class HeldOutClassifier(WrappingClassifier):
         given: NDArray[np.float64] | None,
     ) -> HeldOut:
         """Return the scores of each row by a classifier that was fitted without its fold."""
-        splits = self._splits(X, y, encoded.Y.shape[0])
+        splits = make_splits(self.cv, X, y, encoded.Y.shape[0], self.random_state)
         tasks = (
-            delayed(_fit_and_score)(self.estimator, X, encoded, given, split) for split in splits
+            delayed(fit_and_score)(self.estimator, X, encoded, given, split) for split in splits
         )
         with closing(in_parallel(tasks, n_jobs=self.n_jobs)) as scored:
             parts = list(scored)
         rows = np.concatenate([test for _, test in splits])
         return HeldOut(encoded.Y[rows], self._coherent(np.concatenate(parts)), weights[rows])
 
-    def _splits(self, X: Any, y: Any, n_rows: int) -> list[tuple[Any, Any]]:
-        check_folds(self.cv)
-        if not isinstance(self.cv, int | np.integer):
-            return list(check_cv(self.cv).split(X, y))
-        if n_rows < self.cv:
-            raise ValueError(
-                f"cv must not exceed the number of rows, got cv={self.cv} and n_samples={n_rows}. "
-                "Use fewer folds, or pass validation rows to fit."
-            )
-        folds = KFold(int(self.cv), shuffle=True, random_state=self.random_state)
-        return list(folds.split(np.empty((n_rows, 1))))
+
+def make_splits(
+    cv: Any, X: Any, y: Any, n_rows: int, random_state: Any
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return the training and the test rows of every fold.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, test)
+        Number of random folds, or how to split the rows.
+    X, y : array-like
+        The data, for splitters.
+    n_rows : int
+        Number of rows.
+    random_state : int, RandomState instance or None
+        Controls the folds if `cv` is an integer.
+
+    Returns
+    -------
+    list of (train, test)
+        Row numbers.
+    """
+    check_folds(cv)
+    if not isinstance(cv, int | np.integer):
+        return list(check_cv(cv).split(X, y))
+    if n_rows < cv:
+        raise ValueError(
+            f"cv must not exceed the number of rows, got cv={cv} and n_samples={n_rows}. "
+            "Use fewer folds, or pass validation rows to fit."
+        )
+    folds = KFold(int(cv), shuffle=True, random_state=random_state)
+    return list(folds.split(np.empty((n_rows, 1))))
 
 
-def _fit_and_score(
+def fit_and_score(
     estimator: Any,
     X: Any,
     encoded: EncodedLabels,
     weights: NDArray[np.float64] | None,
     split: tuple[NDArray[np.intp], NDArray[np.intp]],
 ) -> NDArray[np.float64]:
+    """Fit a copy of a classifier on the training rows of a split and score the test rows.
+
+    Parameters
+    ----------
+    estimator, X, encoded, weights
+        As in `ramify.meta.wrapping.fit_wrapped`.
+    split : tuple (train, test)
+        Row numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_test, n_labels)
+        Probabilities, coherent only if the classifier's are.
+    """
     train, test = split
     model = fit_wrapped(estimator, X, encoded, weights, train)
     return label_scores(model, _safe_indexing(X, test), encoded.format)

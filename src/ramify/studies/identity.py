@@ -73,6 +73,9 @@ def _names(model: ModelSpec) -> Iterator[str]:
     grid = (model.tune or {}).get("grid", {})
     inner = [model.parameters.get("estimator"), *grid.get("estimator", ())]
     yield from (name for name in inner if isinstance(name, str))
+    if model.model == "vote":
+        for given in (model.parameters.get("estimators"), *grid.get("estimators", ())):
+            yield from _named_estimators.member_names(given)
     if model.inside is not None:
         yield from _names(model.inside)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
+from ramify._base.foreign import wrapped_estimators
 from ramify._named_estimators import make_inner, make_model
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
@@ -97,13 +98,11 @@ def build(model: ModelSpec, data: StudyData, seed: int) -> Any:
 
 def _tell_nominal(estimator: Any, nominal: list[bool]) -> None:
     """Pass the nominal columns to an estimator, or else to the estimators directly inside it."""
-    known = estimator.get_params(deep=False)
-    if "categorical_features" in known:
+    if "categorical_features" in estimator.get_params(deep=False):
         estimator.set_params(categorical_features=nominal)
         return
-    for part in known.values():
-        if hasattr(part, "get_params"):
-            _tell_nominal(part, nominal)
+    for part in wrapped_estimators(estimator):
+        _tell_nominal(part, nominal)
 
 
 def _settings(model: ModelSpec) -> list[str]:
