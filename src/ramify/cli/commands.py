@@ -37,6 +37,7 @@ from ramify.cli.predicting import (
     write_predictions,
 )
 from ramify.cli.training import train as train_model
+from ramify.cli.training import train_best
 from ramify.datasets import fetch, list_datasets
 from ramify.inspection import explore as write_page
 from ramify.inspection import rules as rules_of
@@ -55,6 +56,7 @@ app = typer.Typer(
 )
 
 DATASET_COLUMNS = ("name", "domain", "rows", "features", "labels", "hierarchy", "depth")
+TIME_LIMIT = 300.0  # seconds for --model auto
 MISTAKE = 2  # exit status for user errors, as for an invalid option
 BUG = 70  # exit status for internal errors, as in sysexits.h
 
@@ -146,8 +148,20 @@ def train(
         "model.ramify"
     ),
     model: Annotated[
-        str, typer.Option("--model", "-m", help=f"One of: {', '.join(MODELS)}.")
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            help=f"One of: {', '.join(MODELS)}; or auto, which compares a tree, extra trees, a "
+            "forest and their vote, and saves the best.",
+        ),
     ] = "forest",
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, help=f"Limit in seconds of --model auto (default: {TIME_LIMIT:.0f})."
+        ),
+    ] = None,
     parameters: Annotated[
         list[str] | None,
         typer.Option("--set", "-s", help="Parameter, e.g. n_estimators=50; repeatable."),
@@ -184,10 +198,17 @@ def train(
             raise ValueError(
                 "--folds must be 0 or at least 2, got 1. Pass 0 for no cross-validation."
             )
+        _check_auto(model, folds, parameters, time_limit)
         table, dropped = split_identifiers(read_data(data, hierarchy, options), drop or ())
-        estimator = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
         progress = sys.stderr.isatty() and not as_json
-        summary = train_model(table, estimator, folds=folds, seed=seed, progress=progress)
+        if model == "auto":
+            limit = TIME_LIMIT if time_limit is None else time_limit
+            summary = train_best(
+                table, folds=folds, time_limit=limit, seed=seed, n_jobs=jobs, progress=progress
+            )
+        else:
+            made = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
+            summary = train_model(table, made, folds=folds, seed=seed, progress=progress)
         save(summary.model, out)
         if as_json:
             _print_json(training_facts(summary, out, dropped))
@@ -469,6 +490,21 @@ def demo(
         if out.is_dir():
             raise ValueError(f"--out must be a file, got the folder {out}. Pass another name.")
         run_demo(["--out", str(out)])
+
+
+def _check_auto(
+    model: str, folds: int, parameters: list[str] | None, time_limit: float | None
+) -> None:
+    """Refuse options that have no effect with, or only with, --model auto."""
+    if model != "auto" and time_limit is not None:
+        raise ValueError(f"--time-limit {time_limit:g} requires --model auto, got {model}.")
+    if model == "auto" and parameters:
+        raise ValueError(
+            f"--set {parameters[0]} cannot be combined with --model auto. Name the model to set "
+            "parameters, e.g. --model forest."
+        )
+    if model == "auto" and folds == 0:
+        raise ValueError("--folds must be at least 2 with --model auto, got 0.")
 
 
 def _check_folder(path: Path, *inputs: Path | None) -> None:

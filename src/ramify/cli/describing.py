@@ -14,6 +14,7 @@ from ramify.cli.evaluating import EvaluationSummary
 from ramify.cli.training import TrainingSummary
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.table import Table
+from ramify.model_selection import ModelChoice
 
 __all__ = [
     "data_facts",
@@ -98,9 +99,28 @@ def training_facts(summary: TrainingSummary, path: Path, dropped: list[str]) -> 
             name: [_defined(value) for value in values] for name, values in summary.scores.items()
         },
         "baseline": {name: _defined(value) for name, value in summary.baseline.items()},
+        **({} if summary.choice is None else _choice_facts(summary.choice)),
         "importances": summary.importances[:_N_IMPORTANT],
         "fit_seconds": round(summary.seconds, 3),
         "file": str(path),
+    }
+
+
+def _choice_facts(choice: ModelChoice) -> dict[str, Any]:
+    return {
+        "chosen": choice.name,
+        "reason": choice.reason,
+        "compared": [
+            {
+                "name": trial.name,
+                choice.scoring: _defined(trial.mean(choice.scoring)),
+                "sd": _defined(trial.sd(choice.scoring)),
+                "fold_seconds": [round(seconds, 3) for seconds in trial.fold_seconds],
+                "note": trial.note,
+            }
+            for trial in choice.trials
+        ],
+        "total_seconds": round(choice.seconds, 3),
     }
 
 
@@ -122,6 +142,9 @@ def print_training(console: Any, summary: TrainingSummary, path: Path, dropped: 
 
     for line in _data_lines(data_facts(summary.data), dropped):
         console.print(line)
+    if summary.choice is not None:
+        console.print()
+        _print_choice(console, summary.choice)
     if summary.scores:
         console.print()
         _print_scores(console, summary)
@@ -156,6 +179,30 @@ def _data_lines(facts: dict[str, Any], dropped: list[str]) -> Iterator[str]:
     if dropped:
         names = escape(", ".join(dropped))
         yield f"[bold]left out[/bold]: {names} (identifiers or dropped columns)"
+
+
+def _print_choice(console: Any, choice: ModelChoice) -> None:
+    from rich.markup import escape  # noqa: PLC0415 (optional)
+    from rich.table import Table as RichTable  # noqa: PLC0415 (optional)
+
+    folds = f"{choice.n_folds} fold" + "s" * (choice.n_folds != 1)
+    table = RichTable(
+        title=f"Models compared on {folds} in {choice.seconds:.1f} s", title_justify="left"
+    )
+    for name in ("model", _WORDS[choice.scoring], "± sd", "s per fold", "note"):
+        table.add_column(name, justify="left" if name in ("model", "note") else "right")
+    for trial in choice.trials:
+        mean, sd = trial.mean(choice.scoring), trial.sd(choice.scoring)
+        table.add_row(
+            trial.name,
+            "" if isnan(mean) else f"{mean:.4f}",
+            "" if isnan(sd) else f"{sd:.4f}",
+            "" if isnan(trial.seconds) else f"{trial.seconds:.2f}",
+            "chosen" if trial.name == choice.name else escape(trial.note),
+        )
+    if choice.n_folds:
+        console.print(table)
+    console.print(f"[bold]chosen[/bold]: {escape(choice.reason)}", highlight=False)
 
 
 def _print_scores(console: Any, summary: TrainingSummary) -> None:

@@ -1,4 +1,4 @@
-"""Train a model on a table: cross-validate, fit on all rows, summarize."""
+"""Train a model on a table: cross-validate or choose, fit on all rows, summarize."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from sklearn.model_selection import KFold
 from ramify._progress import track
 from ramify.io.table import Table
 from ramify.metrics import hierarchical_f1, mean_auprc, pooled_auprc
+from ramify.model_selection import ModelChoice, choose_model
+from ramify.model_selection.candidates import BASELINE
 
-__all__ = ["MEASURES", "TrainingSummary", "cross_validate", "labels_of", "train"]
+__all__ = ["MEASURES", "TrainingSummary", "cross_validate", "labels_of", "train", "train_best"]
 
 MEASURES = ("pooled_auprc", "mean_auprc", "hierarchical_f1")
 
@@ -41,6 +43,8 @@ class TrainingSummary:
         Feature importances, the most important first; empty if the model has none.
     seconds : float
         Time to fit the model on all rows, in seconds.
+    choice : ModelChoice or None
+        How the model was chosen, if it was.
     """
 
     data: Table
@@ -49,6 +53,7 @@ class TrainingSummary:
     baseline: dict[str, float]
     importances: list[tuple[str, float]]
     seconds: float
+    choice: ModelChoice | None = None
 
 
 def train(
@@ -88,6 +93,61 @@ def train(
     model.fit(data.X, data.y, **_weights(data))
     seconds = time.perf_counter() - started
     return TrainingSummary(data, model, scores, baseline, _importances(data, model), seconds)
+
+
+def train_best(
+    data: Table,
+    *,
+    folds: int = 5,
+    time_limit: float | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> TrainingSummary:
+    """Choose a model by cross-validation within a time limit, and fit it on all rows.
+
+    Parameters
+    ----------
+    data : Table
+        Data with labels.
+    folds : int
+        Number of folds, at least 2; fewer are used if there are fewer rows or no time.
+    time_limit : float, optional
+        Limit in seconds; see `ramify.model_selection.choose_model`.
+    seed : int
+        Seed for the folds and the models.
+    n_jobs : int, optional
+        Number of threads.
+    progress : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    TrainingSummary
+        The fitted model, its scores and the comparison.
+    """
+    choice = choose_model(
+        data.X,
+        labels_of(data),
+        hierarchy=data.hierarchy,
+        scoring=MEASURES,
+        cv=folds,
+        time_limit=time_limit,
+        n_jobs=n_jobs,
+        random_state=seed,
+        verbose=progress,
+        **_weights(data),
+    )
+    trial, plain = choice.trial(choice.name), choice.trial(BASELINE)
+    return TrainingSummary(
+        data=data,
+        model=choice.model,
+        scores=trial.scores,
+        baseline={name: plain.mean(name) for name in MEASURES},
+        importances=_importances(data, choice.model),
+        seconds=choice.fit_seconds,
+        choice=choice,
+    )
 
 
 def labels_of(data: Table) -> Any:

@@ -19,8 +19,8 @@ from ramify.model_selection import (
     HierarchicalStratifiedKFold,
     HierarchicalStratifiedShuffleSplit,
     predefined_split,
-    stratify,
 )
+from ramify.model_selection.splitting import stratify
 
 DATA = make_hierarchical_classification(
     n_samples=300, n_labels=40, labels_per_row=2, random_state=0

@@ -1,0 +1,18 @@
+"""Splits that preserve the proportion of every label, and the choice of a model."""
+
+from ramify.model_selection.choosing import choose_model
+from ramify.model_selection.splitting import (
+    HierarchicalStratifiedKFold,
+    HierarchicalStratifiedShuffleSplit,
+    predefined_split,
+)
+from ramify.model_selection.trials import ModelChoice, Trial
+
+__all__ = [
+    "HierarchicalStratifiedKFold",
+    "HierarchicalStratifiedShuffleSplit",
+    "ModelChoice",
+    "Trial",
+    "choose_model",
+    "predefined_split",
+]
