@@ -298,6 +298,19 @@ def test_a_vote_that_cannot_be_fitted_in_time_is_not_chosen(clock):
     assert clock.now <= 38
 
 
+def test_a_vote_goes_on_without_a_member_that_was_not_tried(clock):
+    pairs = [
+        *slow(one=1, slow=1000, two=2),
+        ("three", ["one", "slow", "two"]),
+        ("both", ["slow", "two"]),
+    ]
+    choice = limited(60, pairs)
+    assert choice.trial("three").note == "without slow"
+    assert [name for name, _ in choice.trial("three").estimator.estimators] == ["one", "two"]
+    assert choice.trial("both").note == "not tried: it needs slow"
+    assert choice.trial("both").scores == {}
+
+
 def test_a_cost_that_grows_faster_than_expected_costs_folds_not_the_result(clock):
     quadratic = ("quadratic", Slow("quadratic", 1e-5, depth=9, power=2.0))
     choice = limited(25, [*slow(quick=1), quadratic])

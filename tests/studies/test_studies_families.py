@@ -250,6 +250,8 @@ def test_models_inside_are_told_which_columns_are_nominal() -> None:
         assert model.estimator.categorical_features == data.nominal
         if hasattr(model, "counter"):
             assert model.counter.categorical_features == data.nominal
+    vote = build(ModelSpec("m", "m", "vote"), data, 0)
+    assert all(member.categorical_features == data.nominal for _, member in vote.estimators)
 
 
 def test_columns_are_scaled_by_the_training_rows() -> None:

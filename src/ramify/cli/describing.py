@@ -193,12 +193,13 @@ def _print_choice(console: Any, choice: ModelChoice) -> None:
         table.add_column(name, justify="left" if name in ("model", "note") else "right")
     for trial in choice.trials:
         mean, sd = trial.mean(choice.scoring), trial.sd(choice.scoring)
+        chosen = "chosen" if trial.name == choice.name else ""
         table.add_row(
             trial.name,
             "" if isnan(mean) else f"{mean:.4f}",
             "" if isnan(sd) else f"{sd:.4f}",
             "" if isnan(trial.seconds) else f"{trial.seconds:.2f}",
-            "chosen" if trial.name == choice.name else escape(trial.note),
+            escape(", ".join(filter(None, (chosen, trial.note)))),
         )
     if choice.n_folds:
         console.print(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,11 +55,14 @@ class Candidates:
     votes: dict[str, tuple[str, ...]]
 
     def make(self, name: str) -> Any:
-        """Return an unfitted candidate; the members of a vote have equal weights."""
+        """Return an unfitted candidate."""
         if name in self.classifiers:
             return self.classifiers[name]
-        members = [(member, self.classifiers[member]) for member in self.votes[name]]
-        return HierarchicalVotingClassifier(members)
+        return self.make_vote(self.votes[name])
+
+    def make_vote(self, members: Sequence[str]) -> Any:
+        """Return the unfitted vote of some classifiers, with equal weights."""
+        return HierarchicalVotingClassifier([(name, self.classifiers[name]) for name in members])
 
 
 def read_candidates(given: Any, n_jobs: int | None, random_state: Any) -> Candidates:

@@ -103,7 +103,7 @@ class Comparison:
         watch: Stopwatch,
     ) -> None:
         self.data, self.scorers, self.splits, self.watch = data, scorers, splits, watch
-        self.votes = dict(candidates.votes)
+        self.candidates, self.votes = candidates, dict(candidates.votes)
         self.trials = {name: Trial(name, candidates.make(name)) for name in candidates.names}
         self.alive = list(candidates.classifiers)
         self.first = self.alive[0]
@@ -195,15 +195,32 @@ class Comparison:
 
     def _keep_votes(self, found: Mapping[str, NDArray[np.float64]], split: Split) -> None:
         """Compute the scores of the votes, whose members have been fitted."""
+        if self.n_folds == 0:
+            self._drop_members()
         for name, members in list(self.votes.items()):
             trial = self.trials[name]
-            missing = [member for member in members if member not in self.alive]
-            if missing:
-                trial.leave_out(f"not tried: it needs {', '.join(missing)}")
+            failed = [member for member in members if member not in self.alive]
+            if failed:
+                trial.leave_out(f"not tried: {', '.join(failed)} failed")
                 del self.votes[name]
                 continue
             self._keep(trial, np.mean([found[member] for member in members], axis=0), split)
             trial.fold_seconds.append(sum(self.trials[one].fold_seconds[-1] for one in members))
+
+    def _drop_members(self) -> None:
+        """Remove from the votes the members that were not tried; a vote needs two."""
+        for name, members in list(self.votes.items()):
+            kept = tuple(member for member in members if member in self.alive)
+            if kept == members:
+                continue
+            missing = ", ".join(member for member in members if member not in kept)
+            if len(kept) < 2:
+                self.trials[name].leave_out(f"not tried: it needs {missing}")
+                del self.votes[name]
+            else:
+                self.votes[name] = kept
+                estimator = self.candidates.make_vote(kept)
+                self.trials[name] = Trial(name, estimator, note=f"without {missing}")
 
     # ---- time ------------------------------------------------------------------------------
 
@@ -272,6 +289,7 @@ class Comparison:
             why = "there was no time to compare models"
         else:
             why = "a single row is not enough to compare models"
+        self.trials[self.first].note = ""
         return self.first, f"{self.first} is the first candidate; {why}."
 
 
@@ -283,7 +301,7 @@ def _reason(best: Trial, ranked: list[Trial], measure: str, n_folds: int) -> str
             f"{best.name} has the highest {measure} {folds} of the models that can be fitted in "
             f"the time left, {best.mean(measure):.4f}"
         )
-    others = [trial for trial in ranked if trial is not best and not trial.note]
+    others = ranked[ranked.index(best) + 1 :]
     if not others:
         return f"{text}."
     second = others[0]

@@ -26,7 +26,8 @@ class Trial:
     fold_seconds : list of float
         The time of each fold: to fit, to predict the test rows and to measure.
     note : str
-        Why the candidate was not tried or could not be chosen; else empty.
+        Why the candidate was not tried or could not be chosen, or which members a vote lacks;
+        else empty.
     """
 
     name: str
