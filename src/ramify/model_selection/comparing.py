@@ -127,6 +127,8 @@ class Comparison:
                 if self.n_folds or self._may_start(name, split):
                     self._try(name, split, found)
                 elif name == self.first:  # the only one that is fitted in any case
+                    for trial in self.trials.values():
+                        trial.leave_out("not tried: there was no time to compare models")
                     return
                 yield
             self._keep_votes(found, split)
@@ -157,7 +159,7 @@ class Comparison:
                 break
             n_few = more
         needed = _shown(for_fold + for_all)
-        self._drop(name, f"not tried: it would take about {needed}, and {_shown(left)} were left")
+        self._drop(name, f"not tried: it may take about {needed}, and {_shown(left)} were left")
         return False
 
     def _probe(self, name: str, split: Split, n_rows: int) -> float:
