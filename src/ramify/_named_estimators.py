@@ -64,7 +64,7 @@ def _make_leaf_model(
 def _make_vote(
     *,
     hierarchy: Hierarchy | None,
-    estimators: Any = ("forest", "extra-trees"),
+    estimators: Any = ("gradient-boosting", "extra-trees"),
     weights: Any = None,
     scoring: str = "pooled_auprc",
     cv: Any = 5,

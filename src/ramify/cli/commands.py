@@ -153,7 +153,7 @@ def train(
             "--model",
             "-m",
             help=f"One of: {', '.join(MODELS)}; or auto, which compares a tree, extra trees, a "
-            "forest and their vote, and saves the best.",
+            "forest, gradient boosting and a vote, and saves the best.",
         ),
     ] = "forest",
     time_limit: Annotated[

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from ramify._validation import check_classifier, did_you_mean
 from ramify.forest.classifiers import PCTExtraTreesClassifier, PCTForestClassifier
+from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
 from ramify.meta.voting import HierarchicalVotingClassifier
 from ramify.tree.classifier import PCTClassifier
 
@@ -32,7 +33,8 @@ def default_candidates() -> list[tuple[str, Any]]:
         (BASELINE, PCTClassifier(max_depth=0)),
         ("extra trees", PCTExtraTreesClassifier()),
         ("forest", PCTForestClassifier()),
-        ("vote", ("extra trees", "forest")),
+        ("boosting", PCTGradientBoostingClassifier()),
+        ("vote", ("boosting", "extra trees")),
     ]
 
 
