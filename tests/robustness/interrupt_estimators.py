@@ -25,6 +25,7 @@ ESTIMATORS = {
     "nested": "HierarchicalBaggingClassifier(PCTForestClassifier(n_jobs=2), n_jobs=2)",
     "edges": "PerEdgeClassifier(n_jobs=2)",
     "brdt": "BRDTClassifier(n_jobs=2)",
+    "gradient boosting": "PCTGradientBoostingClassifier(max_iter=100, n_jobs=2)",
     "boosting": "AdaBoostMHClassifier(n_estimators=200, n_jobs=2)",
     "lasso": "SiblingLassoClassifier(alpha=0.2, n_jobs=2)",
     "calibration": "CalibratedHierarchicalClassifier(PCTForestClassifier(n_jobs=2), n_jobs=2)",
