@@ -1,5 +1,8 @@
 """Views of boosted trees: text, pictures, rules, and contributions to margins."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -124,12 +127,25 @@ def test_pictures_are_drawn(tmp_path):
     assert "label" in export_graphviz(model)
 
 
+@pytest.mark.parametrize("loss", ["logistic", "softmax"])
+def test_the_page_has_moves_of_margins_and_learnt_branches(tmp_path, rows, label_sets, loss):
+    model = boosted(hierarchy=Hierarchy.from_paths(["a/b", "c"]), loss=loss).fit(rows, label_sets)
+    page = explore(model, rows, label_sets, tmp_path / "page.html", max_trees=2)
+    text = page.read_text(encoding="utf-8")
+    data = json.loads(re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', text, re.S)[1])
+    assert data["unit"] == "margin"
+    assert len(data["trees"]) == 2
+    first = model.trees_.arrays(0)
+    assert data["trees"][0]["value"] == np.round(first["value"].astype(float), 4).tolist()
+    assert data["trees"][0]["missingBranch"] == (1 - first["missing_yes"]).tolist()
+    np.testing.assert_allclose(data["importances"], model.feature_importances_, atol=1e-6)
+    assert ("curves" in data) == (loss == "logistic")  # label sets have no curves
+
+
 def test_views_of_probabilities_refuse_margins_with_a_remedy(rows, label_sets):
     model = boosted(hierarchy=Hierarchy.from_paths(["a/b", "c"])).fit(rows, label_sets)
     with pytest.raises(TypeError, match="Use its feature_importances_"):
         importances(model)
-    with pytest.raises(TypeError, match="Use export_text"):
-        explore(model)
     with pytest.raises(ValueError, match="X and y must be given for a PCTGradientBoosting"):
         rules(model)
     with pytest.raises(ValueError, match="is not a mean over its trees"):

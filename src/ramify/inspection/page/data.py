@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,14 +46,20 @@ def describe_model(model: Any, summary: ModelSummary, max_trees: int) -> dict[st
         The data, which can be converted to JSON.
     """
     tested = {int(j) for tree in summary.trees for j in np.unique(tree.tree.feature)}
-    found = importances(model)
+    if summary.combination == "sum":
+        overall = np.asarray(model.feature_importances_)
+        spread = np.zeros_like(overall)
+    else:
+        found = importances(model)
+        overall, spread = found.overall, found.overall_spread
     return {
         "kind": summary.kind,
+        "unit": "margin" if summary.combination == "sum" else "probability",
         "nTrees": len(summary.trees),
         "trees": [_describe_tree(tree) for tree in summary.trees[:max_trees]],
         "features": _describe_features(summary.features, model.schema_.n_categories, tested),
-        "importances": _rounded(found.overall, 6),
-        "importanceSpread": _rounded(found.overall_spread, 6),
+        "importances": _rounded(overall, 6),
+        "importanceSpread": _rounded(spread, 6),
         **_describe_labels(summary.hierarchy),
     }
 
@@ -102,10 +109,12 @@ def _describe_tree(summary: TreeSummary) -> dict[str, Any]:
     )
     leaves.sort_indices()
     top, top_value = _top_labels(summary)
+    missing = summary.missing_branch
     return {
         "name": summary.name,
         "feature": tree.feature.tolist(),
-        "threshold": [test.threshold if test else None for test in tests],
+        # None for a test of missing values, whose threshold is infinite.
+        "threshold": [_finite(test.threshold) if test else None for test in tests],
         "text": [test.threshold_text if test else "" for test in tests],
         "codes": {
             i: list(test.branch_of) for i, test in enumerate(tests) if test and test.branch_of
@@ -115,14 +124,28 @@ def _describe_tree(summary: TreeSummary) -> dict[str, Any]:
         "shares": _rounded(tree.share, 8),
         "n": tree.n_samples.tolist(),
         "weight": _rounded(tree.weight, 3),
+        "missingBranch": None if missing is None else missing.tolist(),
         "missing": [node.n_unknown for node in summary.nodes],
         "valueStart": leaves.indptr.tolist(),
         "valueLabel": leaves.indices.tolist(),
         "value": _rounded(leaves.data, _DIGITS),
-        "purity": _rounded(_purity(summary.values), 3),
+        "purity": _rounded(_shades(summary), 3),
         "top": top,
         "topValue": _rounded(top_value, _DIGITS),
     }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _shades(summary: TreeSummary) -> NDArray[np.float64]:
+    """Return the colour of each node: its purity, or the size of its moves of margins."""
+    if summary.unit == "probability":
+        return _purity(summary.values)
+    moves: Any = summary.values.multiply(summary.values).sum(axis=1)
+    sizes = np.sqrt(np.asarray(moves, dtype=np.float64).ravel())
+    return np.asarray(sizes / max(float(sizes.max()), np.finfo(float).tiny))
 
 
 def _purity(values: sparse.csr_array[np.float64]) -> NDArray[np.float64]:
@@ -135,7 +158,10 @@ def _purity(values: sparse.csr_array[np.float64]) -> NDArray[np.float64]:
 
 
 def _top_labels(summary: TreeSummary) -> tuple[list[int], NDArray[np.float64]]:
-    """Return the label of each node that exceeds its frequency in all rows most, or -1."""
+    """Return the label of each node that exceeds its frequency in all rows most, or -1.
+
+    In a boosted tree, it is the label whose margin moves most.
+    """
     values = summary.values
     root = summary.value(0)
     top, top_value = [-1] * values.shape[0], np.zeros(values.shape[0])
@@ -144,7 +170,8 @@ def _top_labels(summary: TreeSummary) -> tuple[list[int], NDArray[np.float64]]:
         if begin == end:
             continue
         labels, shares = values.indices[begin:end], values.data[begin:end]
-        gain = np.round(shares - root[labels], 6)
+        moved = np.abs(shares) if summary.unit == "margin" else shares - root[labels]
+        gain = np.round(moved, 6)
         # In case of ties, take the last label, which is the most specific.
         best = len(gain) - 1 - int(np.argmax(gain[::-1]))
         top[node], top_value[node] = int(labels[best]), shares[best]
@@ -190,9 +217,10 @@ def describe_rows(
     rows: dict[str, Any] = {"names": [called[i] for i in shown], "X": _cells(cells)}
     found: dict[str, Any] = {"rows": rows, "dataName": f"computed on {n_rows:,} rows"}
     scores = model.predict_proba(X)
-    if len(summary.trees) > 1:
+    if len(summary.trees) > 1 and summary.combination != "sum":
         rows["scores"] = _sparse_scores(scores[shown])
-    if y is not None:
+    of_sets = summary.combination == "sum" and summary.hierarchy != model.hierarchy_
+    if y is not None and not of_sets:  # the label sets of softmax have no curves
         Y = read_labels(y, summary.hierarchy).Y
         check_same_length(n_rows, Y.shape[0])
         kept = Y[shown]

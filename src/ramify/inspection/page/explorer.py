@@ -38,7 +38,8 @@ def explore(
     labels of each node with the change from its parent; for each label the leaves that predict it
     and its precision-recall curve; the path of a row through the tree; and the feature
     importances. It can be used with the keyboard and with a screen reader. The page loads no
-    external resources.
+    external resources. Boosted trees are shown with the labels (label sets for the loss "softmax")
+    whose margins they move.
 
     Parameters
     ----------
@@ -83,11 +84,6 @@ def explore(
     if X is None and y is not None:
         raise ValueError("y was passed without X. Pass both or neither.")
     summary = summarise(model, feature_names=feature_names, categories=categories)
-    if summary.combination == "sum":
-        raise TypeError(
-            f"model must have trees of probabilities, got {summary.kind}, whose trees have "
-            "margins. Use export_text, export_svg, rules or explain instead."
-        )
     data = describe_model(model, summary, max_trees)
     if X is not None:
         data |= describe_rows(model, summary, X, y, names=names, max_rows=max_rows)

@@ -66,7 +66,8 @@ class ExamplePane {
     const whole = this.row >= 0 && this.untouched() ? this.wholeModel(this.row) : null;
     const where = leaves.length === 1 ? `leaf ${largest}` : `${leaves.length} leaves, mostly leaf ${largest}`;
     const marks = truth ? "; ✓ marks true labels" : "";
-    this.result.textContent = whole ? `Labels predicted by all ${model.nTrees} trees, and change from all rows${marks}` : `Labels of ${where}, and change from all rows${marks}`;
+    const what = model.hasMargins ? "Moves of margins by" : "Labels of";
+    this.result.textContent = whole ? `Labels predicted by all ${model.nTrees} trees, and change from all rows${marks}` : `${what} ${where}, and change from all rows${marks}`;
     this.outline.show(whole || prediction, tree.values(0), truth);
     if (refill) view.showWay(largest);
     view.draw();
@@ -116,7 +117,7 @@ class ExamplePane {
       else if (best.length < 2) best.push(label);
     }
     return best.filter((label) => moved(label) >= 0.005)
-      .map((label) => `${model.labels[label]} ${two(before[label])} → ${two(after[label])}`).join(", ");
+      .map((label) => `${model.labels[label]} ${model.figure(before[label])} → ${model.figure(after[label])}`).join(", ");
   }
 
   fill(asked) {

@@ -98,11 +98,13 @@ class App {
     this.label = label;
     this.view.colourBy(label);
     this.showColour();
-    if (label !== undefined) this.say(`Nodes are coloured by the probability of ${this.model.labels[label]}`);
+    const what = this.model.hasMargins ? "move of the margin" : "probability";
+    if (label !== undefined) this.say(`Nodes are coloured by the ${what} of ${this.model.labels[label]}`);
   }
 
   showColour() {
-    const text = this.label === undefined ? "Colour: node purity" : `Colour: ${this.model.labels[this.label]}`;
+    const nodes = this.model.hasMargins ? "Colour: size of the moves" : "Colour: node purity";
+    const text = this.label === undefined ? nodes : `Colour: ${this.model.labels[this.label]}`;
     const ends = this.label === undefined ? ["", ""] : ["0", fine(this.view.largest)];
     const parts = [h("span", { text }), h("span", { text: ends[0] }), h("span", { class: "ramp", "aria-hidden": "true" }), h("span", { text: ends[1] })];
     if (this.label !== undefined) parts.push(h("button", { class: "link", type: "button", text: "reset", onclick: () => this.panes.label.close() }));

@@ -77,10 +77,11 @@ class Tree {
   }
 
   branchOf(i, value) {
-    if (value === null || value === undefined || Number.isNaN(value)) return -1;
+    const unknown = this.missingBranch ? this.missingBranch[i] : -1;
+    if (value === null || value === undefined || Number.isNaN(value)) return unknown;
     const codes = this.codes[i];
-    if (!codes) return value > this.threshold[i] ? 0 : 1;
-    return value >= 0 && value < codes.length ? codes[Math.floor(value)] : -1;
+    if (!codes) return this.threshold[i] === null || value > this.threshold[i] ? 0 : 1;
+    return value >= 0 && value < codes.length ? codes[Math.floor(value)] : unknown;
   }
 
   /* The fraction of a row that reaches each node: less than 1 below a test with a missing value. */
@@ -127,6 +128,11 @@ class Model {
     });
   }
 
+  /* The trees of gradient boosting move margins up and down; those of others have probabilities. */
+  get hasMargins() { return this.unit === "margin"; }
+
+  figure(value) { return this.hasMargins ? signed(value) : two(value); }
+
   featureValue(j, value) {
     if (value === null || value === undefined || Number.isNaN(value)) return "missing";
     const names = this.features[j].categories;
@@ -138,6 +144,7 @@ class Model {
   condition(tree, i, b) {
     const name = this.features[tree.feature[i]].name;
     const codes = tree.codes[i];
+    if (!codes && tree.threshold[i] === null) return `${name} is ${b === 0 ? "not missing" : "missing"}`;
     if (!codes) return `${name} ${b === 0 ? ">" : "≤"} ${tree.text[i]}`;
     const names = this.categoryNames(tree, i);
     const inside = names.filter((_, code) => codes[code] === b);

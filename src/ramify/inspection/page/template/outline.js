@@ -21,8 +21,10 @@ class Outline {
   show(values, reference, truth) {
     Object.assign(this, { values, reference, truth });
     this.open = new Set();
-    const telling = (label) => values[label] >= 0.1
-      || (reference && values[label] - reference[label] >= 0.1) || (truth && truth.has(label));
+    this.scale = this.model.hasMargins ? values.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-9) : 1;
+    const least = this.model.hasMargins ? 0.5 * this.scale : 0.1;
+    const telling = (label) => Math.abs(values[label]) >= least
+      || (reference && values[label] - reference[label] >= least) || (truth && truth.has(label));
     const deep = this.model.labels.length > 60;
     this.model.labels.forEach((_, label) => {
       const parent = this.model.parent[label];
@@ -49,7 +51,7 @@ class Outline {
   }
 
   worth(label) {
-    return !this.reference || this.values[label] >= 0.005 || this.reference[label] >= 0.005
+    return !this.reference || Math.abs(this.values[label]) >= 0.005 || Math.abs(this.reference[label]) >= 0.005
       || (this.truth && this.truth.has(label));
   }
 
@@ -97,7 +99,7 @@ class Outline {
     const open = turn && (this.open.has(label) || Boolean(this.text));
     const moved = Math.abs(change) >= 0.005;
     const isTrue = this.truth && this.truth.has(label);
-    const spoken = `${this.model.labels[label]}, ${two(value)}${moved ? `, ${signed(change)}` : ""}${isTrue ? ", true label" : ""}`;
+    const spoken = `${this.model.labels[label]}, ${this.model.figure(value)}${moved ? `, ${signed(change)}` : ""}${isTrue ? ", true label" : ""}`;
     return h("div", {
       class: "line", role: "treeitem", style: `top:${k * LINE}px`, "data-k": k,
       tabindex: k === this.at ? "0" : "-1", "aria-level": this.model.level[label] + 1,
@@ -105,10 +107,10 @@ class Outline {
       "aria-setsize": this.shown.length, "aria-posinset": k + 1, "aria-label": spoken,
       title: this.model.labels[label], onclick: (event) => this.click(k, event),
     },
-    h("span", { class: "fill", style: `width:${100 * value}%` }),
+    h("span", { class: "fill", style: `width:${(100 * Math.abs(value)) / this.scale}%` }),
     this.name(label, turn, open),
     h("span", { class: "true", text: isTrue ? "✓" : "", title: "true label of this row" }),
-    h("span", { class: "figure", text: two(value) }),
+    h("span", { class: "figure", text: this.model.figure(value) }),
     h("span", { class: `figure change ${change > 0 ? "up" : "down"}`, text: moved ? signed(change) : "" }));
   }
 

@@ -42,8 +42,9 @@ class NodePane {
     const pick = h("select", { "aria-label": "Compare the labels with", onchange: (event) => { this.against = event.target.value; this.fill(); } },
       h("option", { value: "parent", text: "the parent node" }), h("option", { value: "root", text: "all rows" }));
     pick.value = this.against;
-    const title = h("h3", { text: "Labels, and change from" });
-    return node === 0 ? [h("h3", { text: "Labels of all rows" })] : [h("div", { class: "row" }, title, pick)];
+    const what = this.app.model.hasMargins ? "Moves of margins" : "Labels";
+    const title = h("h3", { text: `${what}, and change from` });
+    return node === 0 ? [h("h3", { text: `${what} of all rows` })] : [h("div", { class: "row" }, title, pick)];
   }
 
   fill() {
@@ -114,7 +115,7 @@ class LabelPane {
     const close = h("button", { type: "button", text: "×", "aria-label": "Close the label", onclick: () => this.close() });
     this.details.replaceChildren(
       h("div", { class: "row" }, h("h2", { style: "flex:1", text: model.labels[label] }), close),
-      h("p", { class: "muted" }, `${fine(tree.values(0)[label])} of all rows`, above.length ? "; child of " : "", ...up.flatMap((b) => [b, " "])),
+      h("p", { class: "muted" }, model.hasMargins ? `${signed(tree.values(0)[label])} on average in this tree` : `${fine(tree.values(0)[label])} of all rows`, above.length ? "; child of " : "", ...up.flatMap((b) => [b, " "])),
       ...this.leaves(label), ...this.curve(label));
   }
 
@@ -137,14 +138,14 @@ class LabelPane {
     const { model, tree, view } = this.app;
     const p = tree.column(label);
     const found = [];
-    for (let i = 0; i < tree.size; i++) if (tree.isLeaf(i) && p[i] > 0) found.push(i);
-    found.sort((a, b) => p[b] - p[a] || tree.n[b] - tree.n[a]);
+    for (let i = 0; i < tree.size; i++) if (tree.isLeaf(i) && p[i] !== 0) found.push(i);
+    found.sort((a, b) => Math.abs(p[b]) - Math.abs(p[a]) || tree.n[b] - tree.n[a]);
     const sure = found.filter((i) => p[i] >= 0.5).length;
     const rows = found.slice(0, 6).map((i) => h("tr", {},
       h("td", {}, h("button", { class: "link", type: "button", text: `leaf ${i}`, onclick: () => view.choose(i) }),
         h("span", { class: "muted", text: i ? ` ${cut(model.condition(tree, tree.parent[i], tree.branch[i]), 24)}` : "" })),
-      h("td", { text: two(p[i]) }), h("td", { text: rowsText(tree.n[i]) })));
-    const title = `Leaves that predict this label: ${found.length}, ${sure} with probability ≥ 0.5`;
+      h("td", { text: model.figure(p[i]) }), h("td", { text: rowsText(tree.n[i]) })));
+    const title = model.hasMargins ? "Leaves that move this label most" : `Leaves that predict this label: ${found.length}, ${sure} with probability ≥ 0.5`;
     return [h("h3", { text: title }), h("table", { class: "figures" }, h("tbody", {}, ...rows))];
   }
 
@@ -177,6 +178,11 @@ class FeaturePane {
 
   show() {
     const { model, tree, label } = this.app;
+    if (model.hasMargins) {
+      const gains = h("p", { class: "muted", text: `Share of each feature in the gains of all tests of ${model.nTrees} trees.` });
+      this.element.replaceChildren(gains, this.bars(model.importances, null));
+      return;
+    }
     const parts = [h("p", { class: "muted", text: "Fraction of the label variance explained by the tests of each feature, on the training rows." })];
     if (label !== undefined) {
       const found = tree.explained(label, model.features.length);

@@ -197,8 +197,8 @@ class TreeView {
     group.append(s("title", { text: this.spoken(node) }));
     const first = leaf ? cutLeft(model.labels[tree.top[node]] ?? "no label", 20) : cut(model.question(tree, node), 27);
     group.append(s("text", { x: 10, y: 19, text: first }));
-    if (leaf && tree.topValue[node] > 0) {
-      group.append(s("text", { x: CARD.width - 8, y: 19, "text-anchor": "end", text: two(tree.topValue[node]) }));
+    if (leaf && tree.topValue[node] !== 0) {
+      group.append(s("text", { x: CARD.width - 8, y: 19, "text-anchor": "end", text: model.figure(tree.topValue[node]) }));
     }
     group.append(s("text", { class: "small", x: 10, y: 36, text: this.note(node) }));
     if (!leaf) group.append(this.turn(node, open));
@@ -207,7 +207,7 @@ class TreeView {
 
   note(node) {
     const missing = this.tree.missing[node] ? `, ${this.tree.missing[node]} missing` : "";
-    const label = this.column === null ? "" : ` · ${fine(this.column[node])}`;
+    const label = this.column === null ? "" : ` · ${this.model.hasMargins ? signed(this.column[node]) : fine(this.column[node])}`;
     const part = this.passed.get(node);
     if (part !== undefined && part < 0.9995) return `${rowsText(this.tree.n[node])} · ${Math.round(100 * part)} % of the row${label}`;
     return rowsText(this.tree.n[node]) + missing + label;
@@ -224,7 +224,7 @@ class TreeView {
     const { tree, model } = this;
     const path = tree.path(node).slice(1).map((i) => model.condition(tree, tree.parent[i], tree.branch[i]));
     const where = path.length ? path[path.length - 1] : "all rows";
-    const what = tree.isLeaf(node) ? `leaf, ${model.labels[tree.top[node]] ?? "no label"} ${two(tree.topValue[node])}` : `test: ${model.question(tree, node)}`;
+    const what = tree.isLeaf(node) ? `leaf, ${model.labels[tree.top[node]] ?? "no label"} ${model.figure(tree.topValue[node])}` : `test: ${model.question(tree, node)}`;
     return `Node ${node}: ${where}. ${rowsText(tree.n[node])}; ${what}`;
   }
 
@@ -293,8 +293,8 @@ class TreeView {
     this.label = label;
     // Colours are relative to the most probable node, so that rare labels are visible too.
     this.column = label === undefined ? null : this.tree.column(label);
-    this.largest = this.column ? Math.max(...this.column, 1e-9) : 1;
-    this.colours = this.column ? this.column.map((p) => p / this.largest) : this.tree.purity;
+    this.largest = this.column ? Math.max(...this.column.map(Math.abs), 1e-9) : 1;
+    this.colours = this.column ? this.column.map((p) => Math.abs(p) / this.largest) : this.tree.purity;
     this.draw();
   }
 
