@@ -323,6 +323,14 @@ def test_bad_parameters_are_named(settings, message):
         boosted(**settings).fit([[0.0], [1.0]], ["a", "b"])
 
 
+def test_sizes_may_be_huge(tree_data):
+    huge = dict.fromkeys(("max_depth", "max_leaf_nodes", "sketch_size"), 10**30)
+    model = boosted(hierarchy=tree_data.hierarchy, max_iter=2, **huge)
+    assert model.fit(tree_data.X, tree_data.y).feature_importances_.sum() == pytest.approx(1)
+    model.set_params(min_samples_leaf=10**30)
+    assert model.fit(tree_data.X, tree_data.y).feature_importances_.sum() == 0
+
+
 def test_leaves_and_depth_are_limited(tree_data):
     for settings, n_leaves in (({"max_leaf_nodes": 3}, 3), ({"max_depth": 1}, 2)):
         model = boosted(hierarchy=tree_data.hierarchy, **{"max_depth": None} | settings)

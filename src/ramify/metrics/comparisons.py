@@ -64,8 +64,9 @@ def plot_staged_loss(
         hierarchy = estimator.hierarchy_
         truth = read_labels(y, hierarchy).Y
         rounds, losses = [], []
+        n_rounds = getattr(estimator, "n_rounds_", None) or estimator.n_iter_
         for k, predicted in enumerate(estimator.staged_predict(X), start=1):
-            if k == 1 or k % every == 0 or k == estimator.n_rounds_:
+            if k == 1 or k % every == 0 or k == n_rounds:
                 rounds.append(k)
                 sets = read_labels(predicted, hierarchy).Y
                 losses.append(loss(truth, sets, hierarchy=hierarchy))
