@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 import ramify
 from ramify import Hierarchy, PCTGradientBoostingClassifier, make_hierarchical_classification
-from ramify.metrics import get_scorer, pooled_auprc
+from ramify.metrics import get_scorer, plot_staged_loss, pooled_auprc
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +151,13 @@ def test_the_progress_bar_shows_the_score(data, capsys):
     pytest.importorskip("rich")
     boosted(hierarchy=data.hierarchy, early_stopping=True, verbose=True).fit(data.X, data.y)
     assert "validation score" in capsys.readouterr().err
+
+
+def test_the_loss_by_rounds_is_plotted(data):
+    pytest.importorskip("matplotlib")
+    model = boosted(hierarchy=data.hierarchy, max_iter=10).fit(data.X, data.y)
+    axes = plot_staged_loss({"boosting": model}, data.X, data.y, every=4)
+    assert axes.lines[0].get_xdata().tolist() == [1, 4, 8, 10]
 
 
 # ---- warm start ----------------------------------------------------------------------------
