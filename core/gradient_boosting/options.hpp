@@ -22,7 +22,7 @@ struct GradientBoostingOptions {
     std::size_t n_sampled_features = 0;  // features drawn for each tree; 0: all
     std::size_t sketch_size = 64;        // numbers per row that the search for splits looks at
     std::uint64_t seed = 0;
-    std::uint64_t first_round = 0;       // rounds learnt before, which used up their random numbers
+    std::uint64_t first_round = 0;  // rounds learnt before, which used up their random numbers
     unsigned n_threads = 1;
 };
 

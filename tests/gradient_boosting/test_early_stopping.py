@@ -201,3 +201,29 @@ def test_a_warm_start_of_softmax_needs_the_same_label_sets(data):
     model = boosted(warm_start=True).fit(data.X, [["a"], ["b"]] * 100)
     with pytest.raises(ValueError, match="y must have the same label sets"):
         model.set_params(max_iter=20).fit(data.X, [["a"], ["b"]] * 99 + [["a", "b"]] * 2)
+
+
+def test_scores_of_some_rounds_are_those_of_all_rounds(data):
+    X, y = data.X, data.y
+    model = boosted(hierarchy=data.hierarchy, scoring="pooled_auprc", n_iter_no_change=15)
+    dense = clone(model).fit(X[:150], y[:150], X_val=X[150:], y_val=y[150:])
+    model = model.set_params(score_every=4).fit(X[:150], y[:150], X_val=X[150:], y_val=y[150:])
+    scored = np.arange(0, 16, 4)
+    assert np.flatnonzero(~np.isnan(model.validation_score_)).tolist() == scored.tolist()
+    expected = dense.validation_score_[scored]
+    np.testing.assert_array_equal(model.validation_score_[scored], expected)
+    assert model.n_iter_ == scored[np.argmax(expected)]
+
+
+def test_few_scores_stop_after_the_same_number_of_rounds_without_improvement():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    labels = [["a"] if x + rng.normal() > 0 else ["b"] for x in X[:, 0]]
+    model = boosted(max_iter=200, learning_rate=0.5, loss="logistic", score_every=5)
+    model.fit(X[:80], labels[:80], X_val=X[80:], y_val=labels[80:])
+    assert len(model.validation_score_) == model.n_iter_ + 1 + model.n_iter_no_change
+
+
+def test_score_every_is_checked(data):
+    with pytest.raises(ValueError, match="score_every must be an integer >= 1, got 0"):
+        boosted(hierarchy=data.hierarchy, score_every=0).fit(data.X, data.y)
