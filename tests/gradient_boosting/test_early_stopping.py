@@ -40,7 +40,7 @@ def test_the_model_keeps_the_best_round():
 
 def test_held_out_rows_are_not_learnt(data):
     X, y = data.X, data.y
-    model = boosted(hierarchy=data.hierarchy, n_iter_no_change=15)
+    model = boosted(hierarchy=data.hierarchy, n_iter_no_change=15, sketch_size=8)
     found = clone(model).fit(X[:150], y[:150], X_val=X[150:], y_val=y[150:])
     alone = model.set_params(max_iter=found.n_iter_).fit(X[:150], y[:150])
     assert found.baseline_.tolist() == alone.baseline_.tolist()
