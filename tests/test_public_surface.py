@@ -96,7 +96,6 @@ VOCABULARY = {
     "l2_regularization": "what is added to the second derivatives in a leaf",
     "subsample": "the share of rows that a tree draws",
     "sketch_size": "the size of the gradients in the search for tests",
-    "scoring": "the score of held-out rows",
     "score_every": "the number of rounds from one score to the next",
     "refit": "whether all rows are learnt again after a choice on held-out ones",
     "max_bins": "the number of bins of a numeric feature",

@@ -53,7 +53,8 @@ def choose_model(
         Names and classifiers. A sequence of names instead of a classifier is the vote of these
         candidates: the mean of their probabilities, without those that are left out. If None,
         these are a single tree, the label shares as a baseline, extra trees, a forest, gradient
-        boosting, and the vote of boosting and extra trees. The first candidate is chosen if there is no time to compare.
+        boosting, and the vote of boosting and extra trees. The first candidate is chosen if
+        there is no time to compare.
     scoring : str or sequence of str
         Names of measures in `ramify.metrics.get_scorer_names`. The first one decides; the others
         are only computed.
