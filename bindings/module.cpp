@@ -19,4 +19,5 @@ NB_MODULE(_core, m) {
     init_gradient_boosting(m);
     init_growing(m);
     init_hierarchy(m);
+    init_propagation(m);
 }

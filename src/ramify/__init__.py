@@ -10,7 +10,7 @@ from ramify.datasets import (
 )
 from ramify.forest import PCTBaggingClassifier, PCTExtraTreesClassifier, PCTForestClassifier
 from ramify.gradient_boosting import PCTGradientBoostingClassifier
-from ramify.hierarchy import Hierarchy
+from ramify.hierarchy import Hierarchy, Ontology
 from ramify.labels import (
     HierarchyBinarizer,
     balance_score,
@@ -73,6 +73,7 @@ __all__ = [
     "MandatoryLeafClassifier",
     "MetaLabeler",
     "ModelFileError",
+    "Ontology",
     "PCTBaggingClassifier",
     "PCTClassifier",
     "PCTExtraTreesClassifier",

@@ -30,7 +30,7 @@ from ramify.hierarchy.encoding import (
     label_weights,
 )
 from ramify.hierarchy.graph import LabelGraph, row_of
-from ramify.hierarchy.obo import read_terms
+from ramify.hierarchy.propagation import propagate_scores
 from ramify.hierarchy.text import read_json, read_outline, write_json, write_outline
 
 
@@ -226,12 +226,15 @@ class Hierarchy:
         path: str | PathLike[str],
         root: Hashable = None,
         *,
+        namespace: str | Sequence[str] | None = None,
         relations: Sequence[str] = ("is_a", "part_of"),
+        obsolete: str = "drop",
+        cross_edges: bool = True,
     ) -> Hierarchy:
         """Build a hierarchy from an ontology in an OBO file, e.g. the Gene Ontology.
 
-        Obsolete terms are left out. Alternative identifiers become aliases, so that `encode`
-        accepts former identifiers of a term.
+        Alternative identifiers become aliases, so that `encode` accepts former identifiers of a
+        term. Use `Ontology.from_obo` to build several hierarchies from one file.
 
         Parameters
         ----------
@@ -239,8 +242,16 @@ class Hierarchy:
             An OBO file, plain or compressed (.gz, .bz2, .xz).
         root : str, optional
             The term that is the root, which does not become a label.
+        namespace : str or sequence of str, optional
+            Use only the terms of these namespaces, e.g. "biological_process" or its abbreviation
+            "BP". By default, use all terms.
         relations : sequence of str
             Relations from a term to its parents.
+        obsolete : {"drop", "replace", "keep"}
+            "drop" leaves out obsolete terms. "replace" does too, but obsolete terms with one
+            replacement become aliases of it. "keep" makes them labels.
+        cross_edges : bool
+            Whether to keep edges between terms of different namespaces.
 
         Returns
         -------
@@ -269,10 +280,15 @@ class Hierarchy:
         >>> pets.labels, pets.index("P:9")
         (('P:1', 'P:2'), 1)
         """
-        parents, aliases = read_terms(path, relations)
-        graph = order_graph(without_root(parents, root))
-        aliases = {alias: term for alias, term in aliases.items() if term != root}
-        return cls(graph.labels, graph.parent_rows, aliases=aliases)
+        from ramify.hierarchy.ontology import Ontology  # noqa: PLC0415 (imports this module)
+
+        return Ontology.from_obo(path).hierarchy(
+            namespace,
+            root=root,
+            relations=relations,
+            obsolete=obsolete,
+            cross_edges=cross_edges,
+        )
 
     @classmethod
     def from_text(cls, text: str) -> Hierarchy:
@@ -585,6 +601,32 @@ class Hierarchy:
         array([[1, 1, 0]], dtype=int32)
         """
         return close_matrix(self._graph, Y)
+
+    def propagate(self, scores: Any, how: str = "max") -> sparse.csr_array[np.float64]:
+        """Give the ancestors of labels with a score a score, without dense matrices.
+
+        Parameters
+        ----------
+        scores : array-like or sparse matrix of shape (n, n_labels)
+            Scores, columns in the order of `labels`; 0 means that a label has no score.
+        how : {"max", "fill"}
+            "max": every label gets the largest score of itself and its descendants. "fill": a
+            label without a score gets the largest of its children; other scores are kept.
+
+        Returns
+        -------
+        csr_array of float64, shape (n, n_labels)
+            The scores; labels without a score are not stored.
+
+        Examples
+        --------
+        >>> hierarchy = Hierarchy.from_paths(["a/b/c", "d"])
+        >>> hierarchy.propagate([[0, 0.2, 0.5, 0]]).toarray()
+        array([[0.5, 0.5, 0.5, 0. ]])
+        >>> hierarchy.propagate([[0, 0.2, 0.5, 0]], "fill").toarray()
+        array([[0.2, 0.2, 0.5, 0. ]])
+        """
+        return propagate_scores(self.parent_rows, scores, how)
 
     def decode(self, Y: Any, most_specific: bool = True) -> list[tuple[Label, ...]]:
         """Turn a label matrix into label sets.

@@ -1,59 +1,171 @@
-"""Terms and relations of ontologies in OBO files, read by obonet."""
+"""Terms of ontologies in OBO files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from lzma import LZMAError
-from os import PathLike, fspath
+import bz2
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from ramify._validation import Label, import_extra
+_PACKED: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
+_MOST_BYTES = 1 << 30  # decompressed; the largest ontologies have some hundred MiB
+_MOST_BYTES_PER_LINE = 1 << 20
+_TRUE = "true"
 
 
-def read_terms(
-    path: str | PathLike[str], relations: Sequence[str]
-) -> tuple[dict[Label, list[Label]], dict[Label, Label]]:
-    """Read the parents of every term in an OBO file, and alternative identifiers.
+@dataclass(frozen=True)
+class Term:
+    """A term of an ontology.
 
-    Obsolete terms are left out, as are terms that the file refers to but does not define (they
-    belong to other ontologies).
+    Attributes
+    ----------
+    name : str
+        The name; empty if the file has none.
+    namespace : str
+        The namespace; empty if the file has none.
+    relations : tuple of (str, str)
+        Relations to other terms, such as ("is_a", "GO:0008150"), in the order of the file.
+    alternatives : tuple of str
+        Alternative identifiers.
+    obsolete : bool
+        Whether the term is no longer to be used.
+    replaced_by : tuple of str
+        The terms to use instead of an obsolete one.
     """
-    if isinstance(relations, str) or not relations:
-        raise ValueError(
-            f"relations must be a non-empty list of relations, got {relations!r}. Pass e.g. "
-            "('is_a', 'part_of')."
-        )
-    obonet = import_extra("obonet", "obo")
-    graph = _read_graph(obonet, Path(path))
-    terms = {term: data for term, data in graph.nodes(data=True) if data}
-    parents: dict[Label, list[Label]] = {term: [] for term in terms}
-    # The edges of obonet point from child to parent, with the relation as key.
-    for child, parent, relation in graph.edges(keys=True):
-        known = child in terms and parent in terms
-        if known and relation in relations and parent not in parents[child]:
-            parents[child].append(parent)
-    aliases: dict[Label, Label] = {
-        alias: term
-        for term, data in terms.items()
-        for alias in data.get("alt_id", ())
-        if alias not in terms
-    }
-    return parents, aliases
+
+    name: str
+    namespace: str
+    relations: tuple[tuple[str, str], ...]
+    alternatives: tuple[str, ...]
+    obsolete: bool
+    replaced_by: tuple[str, ...]
 
 
-def _read_graph(obonet: Any, path: Path) -> Any:
-    """Read a file with obonet, which would download an address: an absolute path is none."""
-    if not path.is_file():
+def read_terms(path: str | PathLike[str]) -> dict[str, Term]:
+    """Read all terms of an OBO file, plain or compressed (gzip, bz2, xz).
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    dict of str to Term
+        The terms by identifier, obsolete ones included, in the order of the file.
+    """
+    file = Path(path)
+    if not file.is_file():
         raise FileNotFoundError(
             f"{path} does not exist. Pass the path of an OBO file; download it first if it is at "
             "a web address."
         )
-    try:
-        return obonet.read_obo(fspath(path.absolute()))
-    except KeyError as error:
-        raise ValueError(
-            f"{path} is not a valid OBO file: a term has no {error.args[0]!r}. Add it."
-        ) from None
-    except (ValueError, AttributeError, IndexError, EOFError, LZMAError) as error:
-        raise ValueError(f"{path} is not a valid OBO file: {error}.") from None
+    terms: dict[str, Term] = {}
+    default_namespace = ""
+    for kind, number, tags in _stanzas(file):
+        if kind == "":
+            default_namespace = _word(tags.get("default-namespace", [""])[0])
+        elif kind == "Term":
+            identifier = _word(tags.get("id", [""])[0])
+            if not identifier:
+                raise ValueError(
+                    f"{file}, line {number}: not a valid OBO file: a term has no 'id'. Add it."
+                )
+            if identifier in terms:
+                raise ValueError(
+                    f"{file}, line {number}: the term {identifier!r} is defined twice. Remove one "
+                    "of the definitions."
+                )
+            terms[identifier] = _term(tags, default_namespace, f"{file}, line {number}")
+    if not terms:
+        raise ValueError(f"{file} is not a valid OBO file: it has no [Term].")
+    return terms
+
+
+def _term(tags: dict[str, list[str]], default_namespace: str, where: str) -> Term:
+    relations = [("is_a", _word(value)) for value in tags.get("is_a", ())]
+    for value in tags.get("relationship", ()):
+        words = value.split(None, 2)
+        if len(words) < 2:
+            raise ValueError(
+                f"{where}: relationship must be a relation and a term, got {value!r}. Correct it."
+            )
+        relations.append((words[0], words[1]))
+    return Term(
+        name=tags.get("name", [""])[0],
+        namespace=_word(tags.get("namespace", [default_namespace])[0]),
+        relations=tuple(relations),
+        alternatives=tuple(_word(value) for value in tags.get("alt_id", ())),
+        obsolete=_word(tags.get("is_obsolete", [""])[0]) == _TRUE,
+        replaced_by=tuple(_word(value) for value in tags.get("replaced_by", ())),
+    )
+
+
+def _word(value: str) -> str:
+    """Return the first word: identifiers have no spaces, and modifiers and comments follow."""
+    words = value.split(None, 1)
+    return words[0] if words else ""
+
+
+def _stanzas(file: Path) -> Iterator[tuple[str, int, dict[str, list[str]]]]:
+    """Yield the kind of every stanza ("" for the header), its first line and its tags."""
+    kind, first, tags = "", 1, dict[str, list[str]]()
+    for number, line in enumerate(_lines(file), 1):
+        if line.startswith("[") and line.endswith("]"):
+            yield kind, first, tags
+            kind, first, tags = line[1:-1], number, {}
+        elif line and not line.startswith("!"):
+            tag, colon, value = line.partition(":")
+            if not colon:
+                raise ValueError(
+                    f"{file}, line {number}: not a valid OBO file: expected 'tag: value' or "
+                    f"'[Term]', found {line[:80]!r}."
+                )
+            tags.setdefault(tag.strip(), []).append(value.strip())
+    yield kind, first, tags
+
+
+def _lines(file: Path) -> Iterator[str]:
+    """Yield the lines of a file without leading and trailing spaces."""
+    n_bytes = number = 0
+    with file.open("rb") as raw:
+        start = raw.peek(6)[:6]
+        opener = next((open_ for mark, open_ in _PACKED.items() if start.startswith(mark)), None)
+        stream: IO[bytes] = raw if opener is None else opener(raw, "rb")
+        try:
+            while line := stream.readline(_MOST_BYTES_PER_LINE):
+                number += 1
+                n_bytes += len(line)
+                if n_bytes > _MOST_BYTES or len(line) == _MOST_BYTES_PER_LINE:
+                    raise ValueError(
+                        f"{file}, line {number}: not a valid OBO file: the text is too long, at "
+                        f"most {_MOST_BYTES >> 20} MiB and {_MOST_BYTES_PER_LINE >> 20} MiB per "
+                        "line are read. Check the file."
+                    )
+                yield line.decode().removeprefix("\ufeff").strip()
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{file}, line {number}: not a valid OBO file: byte "
+                f"0x{error.object[error.start]:02X} is not UTF-8. Save the file as UTF-8."
+            ) from None
+        except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError) as error:
+            raise ValueError(
+                f"{file}: the compressed file is damaged after {n_bytes} bytes of text ({error}). "
+                "Copy or download it again."
+            ) from None
+        except OSError as error:
+            if opener is None:
+                raise
+            raise ValueError(
+                f"{file}: the compressed file is damaged after {n_bytes} bytes of text ({error}). "
+                "Copy or download it again."
+            ) from None

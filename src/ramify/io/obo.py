@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from os import PathLike
+from typing import Any
 
 from ramify.hierarchy.hierarchy import Hierarchy
 
 
-def read_obo(
-    path: str | PathLike[str],
-    root: Hashable = None,
-    *,
-    relations: Sequence[str] = ("is_a", "part_of"),
-) -> Hierarchy:
+def read_obo(path: str | PathLike[str], root: Hashable = None, **options: Any) -> Hierarchy:
     r"""Read an ontology from an OBO file as a hierarchy of its terms.
 
     Parameters
@@ -22,18 +18,18 @@ def read_obo(
         An OBO file, plain or compressed (.gz, .bz2, .xz).
     root : str, optional
         The term that is the virtual root. It does not become a label.
-    relations : sequence of str
-        Relations from a term to its parents.
+    **options
+        As in `Hierarchy.from_obo`: namespace, relations, obsolete, cross_edges.
 
     Returns
     -------
     Hierarchy
-        The labels are term identifiers, and alternative identifiers are aliases. Obsolete terms
-        are left out.
+        The labels are term identifiers, and alternative identifiers are aliases.
 
     See Also
     --------
     ramify.Hierarchy.from_obo : The same, as a constructor.
+    ramify.Ontology : All terms of a file, by namespace.
 
     Examples
     --------
@@ -45,4 +41,4 @@ def read_obo(
     ...     read_obo(path)
     Hierarchy(1 label, flat: 'P:1')
     """
-    return Hierarchy.from_obo(path, root, relations=relations)
+    return Hierarchy.from_obo(path, root, **options)
