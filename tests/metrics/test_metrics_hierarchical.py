@@ -151,7 +151,7 @@ def test_information_content_of_a_label_with_two_parents():
     # Two rows have both parents; one of them is a dog.
     assert bits == pytest.approx({"mammal": -np.log2(3 / 4), "pet": -np.log2(3 / 4), "dog": 1.0})
     smoothed = metrics.information_content(y, hierarchy=pets, smoothing=1.0)
-    assert smoothed[pets.index("dog")] == pytest.approx(-np.log2(2 / 4))
+    assert smoothed[pets.index("dog")] == pytest.approx(-np.log2(2 / 3))
 
 
 def test_protein_measures_choose_labels_and_weigh_rows():

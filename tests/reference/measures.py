@@ -141,9 +141,9 @@ def information_content(truth: Matrix, hierarchy: Hierarchy) -> list[float]:
 def protein_figures(
     truth: Matrix, scores: Matrix, thresholds: Sequence[float], bits: Sequence[float]
 ) -> tuple[float, float]:
-    """Return F-max and S-min."""
+    """Return F-max and S-min; the latter over thresholds with a prediction, if there are any."""
     labels = range(len(truth[0]))
-    f_values, s_values = [], []
+    f_values, s_values, nothing = [], [], []
     for threshold in thresholds:
         precision, recall, missed, wrong = [], [], [], []
         for row, row_scores in zip(truth, scores, strict=True):
@@ -159,8 +159,9 @@ def protein_figures(
         p = mean(precision) if precision else 0.0
         r = mean(recall)
         f_values.append(2 * p * r / (p + r) if p + r else 0.0)
-        s_values.append(math.hypot(mean(missed), mean(wrong)))
-    return max(f_values), min(s_values)
+        s = math.hypot(mean(missed), mean(wrong))
+        (s_values if precision else nothing).append(s)
+    return max(f_values), min(s_values or nothing)
 
 
 def as_lists(matrix: np.ndarray) -> list[list[float]]:

@@ -34,13 +34,8 @@ from ramify.metrics.losses import (
     label_imbalance,
     symmetric_loss,
 )
-from ramify.metrics.protein import (
-    ProteinCurve,
-    f_max,
-    information_content,
-    protein_curve,
-    s_min,
-)
+from ramify.metrics.protein import f_max, information_content, protein_curve, s_min
+from ramify.metrics.protein_curves import ProteinCurve, ThresholdAverages
 from ramify.metrics.ranking import (
     mean_auprc,
     mean_auroc,
@@ -75,6 +70,7 @@ __all__ = [
     "Report",
     "RocCurve",
     "RocDisplay",
+    "ThresholdAverages",
     "clus_multilabel_measures",
     "evaluate",
     "example_f1",

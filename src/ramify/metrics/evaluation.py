@@ -189,8 +189,8 @@ def _score_figures(case: _Case, labels: LabelChoice) -> _Figures:
     ):
         yield measure.__name__, case.of_scores(measure, labels=labels)
     curve = case.of_scores(protein.protein_curve, labels=labels, information=case.information)
-    yield "f_max", float(curve.f1.max())
-    yield "s_min", float(curve.semantic_distance.min())
+    yield "f_max", curve.f_max()
+    yield "s_min", curve.s_min()
 
 
 def _set_figures(case: _Case, labels: LabelChoice) -> _Figures:

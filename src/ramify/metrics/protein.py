@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from ramify._validation import check_choice
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.metrics.inputs import (
     LabelChoice,
-    Ranking,
     Truth,
+    check_same_rows,
+    choose_labels,
     read_label_matrix,
-    read_ranking,
+    read_scores,
+    read_weights,
     width,
 )
+from ramify.metrics.protein_curves import ProteinCurve, ThresholdAverages
+from ramify.metrics.protein_sums import ThresholdSums, threshold_sums
 from ramify.metrics.ranking import warn_undefined
 
 Vector: TypeAlias = NDArray[np.float64]
@@ -26,10 +30,10 @@ Vector: TypeAlias = NDArray[np.float64]
 def information_content(
     y: Any, *, hierarchy: Hierarchy | None = None, smoothing: float = 0.0
 ) -> NDArray[np.float64]:
-    r"""Information content of every label given its parents, in bits.
+    r"""Information content (information accretion) of every label given its parents, in bits.
 
     .. math:: ic(c) = -\log_2 P(c \mid \text{all parents of } c)
-            = -\log_2 \frac{n_c + s}{n_{pa(c)} + 2s}
+            = -\log_2 \frac{n_c + s}{n_{pa(c)} + s}
 
     where n is the number of rows that have the label or all its parents (all rows for a label at
     the top), and s is the smoothing.
@@ -42,7 +46,7 @@ def information_content(
     hierarchy : Hierarchy, optional
         If None, the labels have no parents.
     smoothing : float
-        Added to the number of rows with and without the label.
+        Added to both counts; 1 gives the information accretion of the later CAFA challenges.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def information_content(
     above = _rows_with_all_parents(truth, hierarchy)
     probability = np.ones(len(counts))
     known = counts + smoothing > 0
-    np.divide(counts + smoothing, above + 2 * smoothing, out=probability, where=known)
+    np.divide(counts + smoothing, above + smoothing, out=probability, where=known)
     return np.maximum(0.0, -np.log2(probability))
 
 
@@ -83,43 +87,6 @@ def _rows_with_all_parents(truth: Truth, hierarchy: Hierarchy | None) -> Vector:
     return np.where(n_parents == 0, float(n_rows), above)
 
 
-@dataclass(frozen=True)
-class ProteinCurve:
-    """Averages over rows at every threshold, as defined by the CAFA challenges.
-
-    Attributes
-    ----------
-    thresholds : ndarray
-        Increasing thresholds. A label is predicted if its score is at least the threshold.
-    precision : ndarray
-        Mean over the rows with a prediction; NaN if there is none.
-    recall : ndarray
-        Mean over all rows that have labels.
-    remaining_uncertainty, misinformation : ndarray
-        Mean information content of the missed and of the wrongly predicted labels.
-    """
-
-    thresholds: Vector
-    precision: Vector
-    recall: Vector
-    remaining_uncertainty: Vector
-    misinformation: Vector
-
-    @property
-    def f1(self) -> Vector:
-        """Harmonic mean of precision and recall; 0 if nothing is predicted."""
-        precision = np.nan_to_num(self.precision)
-        total = precision + self.recall
-        f1 = np.where(np.isnan(total), np.nan, 0.0)
-        np.divide(2 * precision * self.recall, total, out=f1, where=total > 0)
-        return f1
-
-    @property
-    def semantic_distance(self) -> Vector:
-        """Euclidean length of (remaining uncertainty, misinformation)."""
-        return np.hypot(self.remaining_uncertainty, self.misinformation)
-
-
 def protein_curve(
     y_true: Any,
     y_score: Any,
@@ -129,25 +96,45 @@ def protein_curve(
     thresholds: ArrayLike | None = None,
     information: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    propagation: str | None = None,
+    normalization: str = "cafa",
+    roots: bool = True,
+    known: Any = None,
 ) -> ProteinCurve:
     """Precision, recall, remaining uncertainty and misinformation at every threshold.
+
+    The figures are those of CAFA's evaluator. For an ontology with several namespaces, compute
+    one curve per namespace with `labels`.
 
     Parameters
     ----------
     y_true : label matrix or labels in any format
         True labels including ancestors. Rows without labels are left out.
-    y_score : array-like of shape (n, n_labels)
-        Scores; no label should have a higher score than its parents.
+    y_score : array-like or sparse matrix of shape (n, n_labels)
+        Scores. Scores of a sparse matrix that are not stored are not predicted at any threshold.
     hierarchy : Hierarchy, optional
         Names the columns.
     labels : {"all", "leaves"}, int or sequence of labels
-        The labels to evaluate; an int is a level, counted from 1 at the top.
-    thresholds : array-like, optional
-        By default, 0.01, 0.02, …, 1.
+        The labels to evaluate (terms of interest); an int is a level, counted from 1 at the top.
+        Rows without any of these labels are left out.
+    thresholds : float or array-like, optional
+        The thresholds, or the step between them. By default, 0.01, 0.02, …, 0.99.
     information : array-like of shape (n_labels,), optional
         Information content of the labels. By default, it is computed from `y_true`.
     sample_weight : array-like of shape (n,), optional
         Sample weights.
+    propagation : {"max", "fill"}, optional
+        Add ancestors to the true labels, and give them scores as in `Hierarchy.propagate`. By
+        default, no label should have a higher score than its parents.
+    normalization : {"cafa", "gt", "pred"}
+        What averages are divided by: the number of rows ("gt"), the number of rows with a
+        prediction ("pred"), or the latter for precision and the former for all else ("cafa").
+    roots : bool
+        Whether labels without parents count. Rows that have no other labels are not left out.
+        Weighted averages count all labels with information, roots included.
+    known : label matrix or labels in any format, optional
+        Labels that were known before, which count neither as true nor as predicted. Rows without
+        other labels are left out.
 
     Returns
     -------
@@ -162,29 +149,38 @@ def protein_curve(
     >>> curve.precision, curve.recall
     (array([0.75, 1.  ]), array([1.  , 0.75]))
     """
-    ranking = read_ranking(y_true, y_score, hierarchy, labels, sample_weight)
-    grid = np.arange(1, 101) / 100 if thresholds is None else np.unique(thresholds)
-    bits = _information_of(information, ranking, hierarchy)[ranking.labels]
-    true = ranking.truth[:, ranking.labels]
-    sizes = np.asarray(true.sum(axis=1), dtype=np.float64)
-    row_weight = np.ones(len(sizes)) if ranking.weight is None else ranking.weight.copy()
-    row_weight[sizes == 0] = 0.0
+    check_choice("normalization", normalization, ("cafa", "gt", "pred"))
+    scores = _read_scores(y_score)
+    n_rows, n_labels = scores.shape
+    truth = read_label_matrix(y_true, hierarchy, n_labels, "y_true")
+    check_same_rows(truth, scores, "y_score")
+    before = None if known is None else read_label_matrix(known, hierarchy, n_labels, "known")
+    if before is not None:
+        check_same_rows(truth, before, "known")
+    if propagation is not None:
+        tree = _required(hierarchy, "propagation", propagation)
+        truth, scores = tree.close(truth), tree.propagate(scores, propagation)
+        before = None if before is None else tree.close(before)
+    grid = _read_thresholds(thresholds, sparse.issparse(scores))
+    bits = _information_of(information, truth, hierarchy)
+    counted = np.zeros(n_labels)
+    counted[choose_labels(labels, hierarchy, n_labels)] = 1.0
+    weight = read_weights(sample_weight, n_rows)
+    row_weight = np.ones(n_rows) if weight is None else weight.copy()
+    row_weight[_evaluated(truth, before) @ counted == 0] = 0.0
     if not row_weight.any():
         warn_undefined("The average over rows", stacklevel=4)
-    sums = _sums(true, ranking, grid, bits)
-    covered = row_weight @ (sums.predicted > 0)
-    share = np.divide(
-        sums.shared, sums.predicted, out=np.zeros_like(sums.shared), where=sums.predicted > 0
+    bits = bits * counted
+    if not roots:
+        counted[np.diff(_required(hierarchy, "roots", roots).parent_rows[0]) == 0] = 0.0
+    plain, weighted = threshold_sums(
+        truth, scores, grid, row_weight, (counted, bits), known=before
     )
-    missed = np.asarray(true @ bits)[:, None] - sums.shared_bits
-    with np.errstate(invalid="ignore"):
-        precision = row_weight @ share / covered
+    total = float(row_weight.sum())
     return ProteinCurve(
         thresholds=grid,
-        precision=precision,
-        recall=_mean(sums.shared / np.maximum(sizes, 1)[:, None], row_weight),
-        remaining_uncertainty=_mean(np.maximum(0.0, missed), row_weight),
-        misinformation=_mean(np.maximum(0.0, sums.predicted_bits - sums.shared_bits), row_weight),
+        plain=_averages(plain, total, normalization),
+        weighted=_averages(weighted, total, normalization),
     )
 
 
@@ -195,7 +191,11 @@ def f_max(
     hierarchy: Hierarchy | None = None,
     labels: LabelChoice = "all",
     thresholds: ArrayLike | None = None,
+    information: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    weighted: bool = False,
+    average: str = "samples",
+    **options: Any,
 ) -> float:
     r"""F-max of the CAFA challenges: the best F1 over all thresholds.
 
@@ -207,8 +207,14 @@ def f_max(
 
     Parameters
     ----------
-    y_true, y_score, hierarchy, labels, thresholds, sample_weight
+    y_true, y_score, hierarchy, labels, thresholds, information, sample_weight
         As in `protein_curve`.
+    weighted : bool
+        Whether labels count their information content (weighted F-max) instead of 1.
+    average : {"samples", "micro"}
+        "samples" averages over rows; "micro" takes precision and recall of all rows together.
+    **options
+        Further parameters of `protein_curve`: propagation, normalization, roots, known.
 
     Returns
     -------
@@ -227,9 +233,11 @@ def f_max(
         hierarchy=hierarchy,
         labels=labels,
         thresholds=thresholds,
+        information=information,
         sample_weight=sample_weight,
+        **options,
     )
-    return float(curve.f1.max())
+    return curve.f_max(weighted=weighted, average=average)
 
 
 def s_min(
@@ -241,19 +249,23 @@ def s_min(
     thresholds: ArrayLike | None = None,
     information: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    **options: Any,
 ) -> float:
     r"""S-min of the CAFA challenges: the smallest semantic distance over all thresholds.
 
     .. math:: S_{min} = \min_t \sqrt{ru(t)^2 + mi(t)^2}
 
     where ru is the mean information content of the labels missed at threshold t, and mi that of
-    the labels predicted wrongly. Rows without labels are left out.
+    the labels predicted wrongly. Rows without labels are left out, as are thresholds at which
+    nothing is predicted, unless nothing is predicted at all.
 
     Parameters
     ----------
     y_true, y_score, hierarchy, labels, thresholds, information, sample_weight
         As in `protein_curve`. Pass the `information_content` of the training labels as
         `information`.
+    **options
+        Further parameters of `protein_curve`: propagation, normalization, roots, known.
 
     Returns
     -------
@@ -274,69 +286,92 @@ def s_min(
         thresholds=thresholds,
         information=information,
         sample_weight=sample_weight,
+        **options,
     )
-    return float(curve.semantic_distance.min())
+    return curve.s_min()
+
+
+def _required(hierarchy: Hierarchy | None, name: str, value: object) -> Hierarchy:
+    if hierarchy is None:
+        raise ValueError(f"{name}={value!r} requires a hierarchy. Pass hierarchy.")
+    return hierarchy
+
+
+def _read_scores(y_score: Any) -> Any:
+    """Return scores as a dense matrix, or as a csr_array if they are sparse."""
+    if not sparse.issparse(y_score):
+        return read_scores(y_score)
+    matrix: Any = y_score
+    rows = sparse.csr_array(matrix)
+    if rows.dtype.kind not in "biuf" or not np.isfinite(rows.data).all():
+        raise ValueError("y_score must be finite numbers, got others. Replace NaN and infinity.")
+    return rows.astype(np.float64, copy=False)
+
+
+def _read_thresholds(thresholds: ArrayLike | None, is_sparse: bool) -> Vector:
+    given = np.asarray(0.01 if thresholds is None else thresholds, dtype=np.float64)
+    if given.ndim == 0:
+        step = float(given)
+        if not 1e-6 <= step < 1:
+            raise ValueError(
+                f"thresholds must be a step from 1e-06 to below 1, or an array, got {step!r}."
+            )
+        return np.arange(step, 1, step)
+    grid = np.unique(given)
+    if not len(grid) or not np.isfinite(grid).all():
+        raise ValueError(f"thresholds must be finite numbers, got {thresholds!r}.")
+    if is_sparse and grid[0] <= 0:
+        raise ValueError(
+            f"thresholds must be positive for sparse scores, got {grid[0]}. Pass y_score as a "
+            "dense matrix to evaluate scores of 0."
+        )
+    return grid
 
 
 def _information_of(
-    information: ArrayLike | None, ranking: Ranking, hierarchy: Hierarchy | None
+    information: ArrayLike | None, truth: Truth, hierarchy: Hierarchy | None
 ) -> Vector:
     if information is None:
-        return information_content(ranking.truth, hierarchy=hierarchy)
+        return information_content(truth, hierarchy=hierarchy)
     bits = np.asarray(information, dtype=np.float64)
-    if bits.shape != (ranking.truth.shape[1],):
+    if bits.shape != (truth.shape[1],):
         raise ValueError(
-            f"information must have shape ({ranking.truth.shape[1]},), one value per label, got "
+            f"information must have shape ({truth.shape[1]},), one value per label, got "
             f"{bits.shape}. Compute it with information_content."
+        )
+    if not np.isfinite(bits).all() or bits.min(initial=0.0) < 0:
+        bad = bits[~((bits >= 0) & (bits < np.inf))][0]
+        raise ValueError(
+            f"information must be finite and non-negative, got {bad}. Compute it with "
+            "information_content."
         )
     return bits
 
 
-_CELLS_AT_A_TIME = 1_000_000
+def _evaluated(truth: Truth, known: Truth | None) -> Truth:
+    """Return the true labels that were not known before."""
+    return truth if known is None else sparse.csr_array(truth - truth.multiply(known))
 
 
-@dataclass(frozen=True)
-class _Sums:
-    """Number and bits of predicted and of correctly predicted labels: rows × thresholds."""
-
-    predicted: Vector
-    shared: Vector
-    predicted_bits: Vector
-    shared_bits: Vector
-
-
-def _sums(true: Truth, ranking: Ranking, grid: Vector, bits: Vector) -> _Sums:
-    """Sum over the chosen labels, in blocks of rows to bound the memory."""
-    n_rows, n_chosen = true.shape
-    sums = _Sums(*(np.zeros((n_rows, len(grid))) for _ in range(4)))
-    step = max(1, _CELLS_AT_A_TIME // n_chosen)
-    for start in range(0, n_rows, step):
-        rows = slice(start, start + step)
-        reached = np.searchsorted(grid, ranking.scores[rows][:, ranking.labels], side="right")
-        row, column = np.nonzero(reached)
-        shape = (len(reached), len(grid))
-        last = reached[row, column]
-        sums.predicted[rows] = _sums_from_right(None, row, last, shape)
-        sums.predicted_bits[rows] = _sums_from_right(bits[column], row, last, shape)
-        truth = sparse.coo_array(true[rows])
-        last = reached[truth.row, truth.col]
-        sums.shared[rows] = _sums_from_right(None, truth.row, last, shape)
-        sums.shared_bits[rows] = _sums_from_right(bits[truth.col], truth.row, last, shape)
-    return sums
+def _averages(sums: ThresholdSums, total: float, normalization: str) -> ThresholdAverages:
+    rows = np.full(len(sums.n), total)
+    of_precision = rows if normalization == "gt" else sums.n
+    of_others = sums.n if normalization == "pred" else rows
+    wrong = np.maximum(0.0, sums.predicted - sums.shared)
+    missed = np.maximum(0.0, sums.true - sums.shared)
+    return ThresholdAverages(
+        n=sums.n,
+        coverage=_divided(sums.n, rows),
+        tp=_divided(sums.shared, of_others),
+        fp=_divided(wrong, of_others),
+        fn=_divided(missed, of_others),
+        precision=_divided(sums.precision, of_precision),
+        recall=_divided(sums.recall, of_others),
+    )
 
 
-def _sums_from_right(
-    weights: Vector | None, rows: NDArray[Any], last: NDArray[Any], shape: tuple[int, int]
-) -> Vector:
-    """Count each cell at the last threshold it reaches, then sum from the right."""
-    n_rows, n_columns = shape[0], shape[1] + 1
-    cells = rows * n_columns + last
-    flat = np.bincount(cells, weights=weights, minlength=n_rows * n_columns).astype(np.float64)
-    table = flat.reshape(n_rows, n_columns)[:, 1:]
-    sums: Vector = np.cumsum(table[:, ::-1], axis=1)[:, ::-1]
-    return sums
-
-
-def _mean(values: Vector, weights: Vector) -> Vector:
-    with np.errstate(invalid="ignore"):
-        return np.asarray(weights @ values / weights.sum())
+def _divided(sums: Vector, rows: Vector) -> Vector:
+    """Divide by the number of rows; NaN if there are none."""
+    means: Vector = np.full(len(sums), np.nan)
+    np.divide(sums, rows, out=means, where=rows > 0)
+    return means

@@ -1,0 +1,370 @@
+"""Read annotations of genes or proteins with the terms of an ontology."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import fspath
+
+import numpy as np
+from scipy import sparse
+
+from ramify._validation import check_choice, did_you_mean, shorten
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.hierarchy.ontology import Ontology
+from ramify.io.annotation_lines import AnnotationLine, annotation_lines
+from ramify.io.files import FilePath, FormatError
+
+EVIDENCE_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "experimental": ("EXP", "IDA", "IPI", "IMP", "IGI", "IEP"),
+    "high-throughput": ("HTP", "HDA", "HMP", "HGI", "HEP"),
+    "phylogenetic": ("IBA", "IBD", "IKR", "IRD"),
+    "computational": ("ISS", "ISO", "ISA", "ISM", "IGC", "RCA"),
+    "author": ("TAS", "NAS"),
+    "curator": ("IC", "ND"),
+    "electronic": ("IEA",),
+}
+"""The evidence codes of the Gene Ontology by group."""
+
+_SHOWN = 3
+
+
+@dataclass
+class AnnotationReport:
+    """What was read from a file, and what was left out and why.
+
+    Attributes
+    ----------
+    n_lines : int
+        Number of annotations in the file.
+    n_used : int
+        Number of annotations that were used.
+    left_out : dict of str to int
+        Number of annotations that were left out, by reason.
+    changed : dict of str to int
+        Number of used annotations whose term was replaced, or that repeat another one.
+    examples : dict of str to list of str
+        The first few lines for every reason.
+    """
+
+    n_lines: int = 0
+    n_used: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+
+    def leave_out(self, reason: str, number: int, what: str) -> None:
+        """Count a line that is left out."""
+        self.left_out[reason] += 1
+        self._show(reason, number, what)
+
+    def change(self, reason: str, number: int, what: str) -> None:
+        """Count a line that is used, but not as it is."""
+        self.changed[reason] += 1
+        self._show(reason, number, what)
+
+    def _show(self, reason: str, number: int, what: str) -> None:
+        shown = self.examples.setdefault(reason, [])
+        if len(shown) < _SHOWN:
+            shown.append(f"line {number}: {what}")
+
+    def __str__(self) -> str:
+        lines = [f"{self.n_lines:,} annotations read, {self.n_used:,} used"]
+        for title, counts in (("left out", self.left_out), ("used, but", self.changed)):
+            for reason, count in sorted(counts.items()):
+                lines.append(f"  {title}: {count:,} {reason} ({'; '.join(self.examples[reason])})")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, repr=False)
+class Annotations:
+    """The terms of genes or proteins.
+
+    Attributes
+    ----------
+    ids : tuple of str
+        The identifier of every row, in order of appearance.
+    y : csr_array of int32, shape (n, n_labels)
+        The terms, including ancestors.
+    hierarchy : Hierarchy
+        The terms of the columns.
+    report : AnnotationReport
+        What was left out and why.
+    """
+
+    ids: tuple[str, ...]
+    y: sparse.csr_array[np.int32]
+    hierarchy: Hierarchy
+    report: AnnotationReport
+
+    def __repr__(self) -> str:
+        return f"Annotations({len(self.ids)} rows, {self.hierarchy.n_labels} labels)"
+
+    def rows(self, ids: Iterable[object]) -> sparse.csr_array[np.int32]:
+        """Return the label matrix of given rows, e.g. those of a table of features.
+
+        Parameters
+        ----------
+        ids : iterable
+            Identifiers. Those without annotations get empty rows.
+
+        Returns
+        -------
+        csr_array of int32, shape (n, n_labels)
+            One row per identifier.
+        """
+        position = {name: k for k, name in enumerate(self.ids)}
+        places = np.array([position.get(str(name), -1) for name in ids], dtype=np.int64)
+        found = np.flatnonzero(places >= 0)
+        chosen = sparse.csr_array(
+            (np.ones(len(found), np.int32), (found, places[found])),
+            shape=(len(places), len(self.ids)),
+        )
+        return sparse.csr_array(chosen @ self.y)
+
+
+def read_annotations(
+    path: FilePath,
+    ontology: Ontology | Hierarchy,
+    hierarchy: Hierarchy | None = None,
+    *,
+    namespace: str | None = None,
+    format: str | None = None,
+    evidence: Sequence[str] | None = None,
+    exclude_evidence: Sequence[str] = (),
+    taxa: Sequence[object] | None = None,
+    row_ids: str = "object",
+    obsolete: str = "replace",
+    malformed: str = "raise",
+) -> Annotations:
+    r"""Read annotations from a GAF or GPAD file, or from a table of targets and terms.
+
+    Annotations with the qualifier NOT are left out, alternative identifiers are replaced by their
+    terms, and the ancestors of every term are added.
+
+    Parameters
+    ----------
+    path : path
+        A GAF 2 or GPAD file, or the ground truth of a CAFA challenge: lines with a target and a
+        term, separated by a tab. Plain or gzip.
+    ontology : Ontology or Hierarchy
+        The terms.
+    hierarchy : Hierarchy, optional
+        The labels. By default, the terms of `namespace`, without edges across namespaces.
+    namespace : str, optional
+        Use only the terms of this namespace, e.g. "biological_process" or "BP". By default, use
+        all terms.
+    format : {"gaf", "gpad", "tsv"}, optional
+        By default, the format is that of the first lines or of the file name.
+    evidence : sequence of str, optional
+        Evidence codes and groups of `EVIDENCE_GROUPS` to use, e.g. ("experimental", "TAS"). By
+        default, use all.
+    exclude_evidence : sequence of str
+        Evidence codes and groups to leave out.
+    taxa : sequence of str or int, optional
+        Use only annotations of these taxa, e.g. (9606,).
+    row_ids : {"object", "symbol", "database"}
+        What identifies a row: "object" is the identifier ("P12345"), "symbol" the symbol of a GAF
+        file, and "database" the identifier with its database ("UniProtKB:P12345").
+    obsolete : {"replace", "drop"}
+        "replace" uses the replacement of an obsolete term, if it has exactly one.
+    malformed : {"raise", "skip"}
+        Whether to raise an error for a line that violates the format, or to report it.
+
+    Returns
+    -------
+    Annotations
+        Label matrix, row identifiers and a report. Rows whose annotations are all left out are
+        not included.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from ramify import Hierarchy
+    >>> from ramify.io import read_annotations
+    >>> pets = Hierarchy.from_edges([("pet", "cat"), ("pet", "dog")])
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "owners.tsv")
+    ...     _ = path.write_text("ann\tcat\nbob\tdog\nbob\tfish\n")
+    ...     annotations = read_annotations(path, pets)
+    >>> annotations.ids, annotations.y.toarray().tolist()
+    (('ann', 'bob'), [[1, 1, 0], [1, 0, 1]])
+    >>> print(annotations.report)
+    3 annotations read, 2 used
+      left out: 1 unknown term (line 3: fish)
+    """
+    check_choice("row_ids", row_ids, ("object", "symbol", "database"))
+    check_choice("malformed", malformed, ("raise", "skip"))
+    terms = TermFinder(ontology, hierarchy, namespace, obsolete)
+    chosen = _Choice(path, evidence, exclude_evidence, taxa)
+    report = AnnotationReport()
+    position: dict[str, int] = {}
+    seen: set[int] = set()
+    rows, columns = array("q"), array("i")
+    n_labels = terms.hierarchy.n_labels
+    for number, line in annotation_lines(path, format):
+        report.n_lines += 1
+        if isinstance(line, str):
+            if malformed == "raise":
+                raise FormatError(
+                    f"{fspath(path)}, line {number}: {line}. Correct the line, or pass "
+                    "malformed='skip'."
+                )
+            report.leave_out("malformed", number, line)
+            continue
+        reason = chosen.reason(line)
+        if reason:
+            report.leave_out(reason, number, f"{line.object_id} {line.term}")
+            continue
+        column = terms.find(line.term, report, number)
+        if column is None:
+            continue
+        row = position.setdefault(_row_id(line, row_ids, path, number), len(position))
+        cell = row * n_labels + column
+        if cell in seen:
+            report.change("repeated", number, f"{line.object_id} {line.term}")
+        else:
+            seen.add(cell)
+            rows.append(row)
+            columns.append(column)
+        report.n_used += 1
+    marks = np.ones(len(rows), dtype=np.int32)
+    shape = (len(position), n_labels)
+    places = (np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int32))
+    Y = terms.hierarchy.close(sparse.csr_array((marks, places), shape=shape))
+    return Annotations(tuple(position), Y, terms.hierarchy, report)
+
+
+class TermFinder:
+    """Finds the column of a term, and counts terms without one.
+
+    Parameters
+    ----------
+    ontology : Ontology or Hierarchy
+        The terms.
+    hierarchy : Hierarchy, optional
+        The labels. By default, those of the namespace, without edges across namespaces.
+    namespace : str, optional
+        By default, all namespaces.
+    obsolete : {"replace", "drop"}
+        What to do with obsolete terms that have exactly one replacement.
+    """
+
+    def __init__(
+        self,
+        ontology: Ontology | Hierarchy,
+        hierarchy: Hierarchy | None,
+        namespace: str | None,
+        obsolete: str,
+    ) -> None:
+        check_choice("obsolete", obsolete, ("replace", "drop"))
+        if isinstance(ontology, Hierarchy):
+            if hierarchy is not None or namespace is not None:
+                raise ValueError(
+                    "hierarchy and namespace require an Ontology, got a Hierarchy as ontology. "
+                    "Read it with Ontology.from_obo."
+                )
+            self.hierarchy, self.ontology = ontology, Ontology({})
+        elif isinstance(ontology, Ontology):
+            self.hierarchy = hierarchy or ontology.hierarchy(namespace, cross_edges=False)
+            self.ontology = ontology
+        else:
+            raise TypeError(
+                f"ontology must be an Ontology or a Hierarchy, got a {type(ontology).__name__}. "
+                "Read it with Ontology.from_obo."
+            )
+        self._replace = obsolete == "replace"
+        labels = self.hierarchy.labels
+        self._columns: dict[str, int] = {str(label): k for k, label in enumerate(labels)}
+        for alias, label in self.hierarchy.aliases.items():
+            self._columns.setdefault(str(alias), self.hierarchy.index(label))
+        self._labels = {str(label) for label in labels}
+
+    def find(self, term: str, report: AnnotationReport, number: int) -> int | None:
+        """Return the column of a term or None; count what is special about it."""
+        column = self._columns.get(term)
+        if column is not None:
+            if term not in self._labels:
+                report.change("alternative identifier replaced", number, term)
+            return column
+        entry = self.ontology.terms.get(term)
+        current = self.ontology.current(term)
+        if entry is not None and entry.obsolete:
+            column = self._columns.get(current) if current and self._replace else None
+            if column is not None:
+                report.change("obsolete term replaced", number, f"{term} by {current}")
+                return column
+            if current is None or not self._replace:
+                report.leave_out("obsolete term", number, term)
+                return None
+        if current is None:
+            report.leave_out("unknown term", number, term)
+        else:
+            report.leave_out("other namespace", number, term)
+        return None
+
+
+class _Choice:
+    """The evidence codes and taxa to use."""
+
+    def __init__(
+        self,
+        path: FilePath,
+        evidence: Sequence[str] | None,
+        exclude_evidence: Sequence[str],
+        taxa: Sequence[object] | None,
+    ) -> None:
+        self._path = path
+        self._kept = None if evidence is None else _codes("evidence", evidence)
+        self._excluded = _codes("exclude_evidence", exclude_evidence)
+        if isinstance(taxa, str | int):
+            taxa = [taxa]
+        self._taxa = None if taxa is None else {str(t).removeprefix("taxon:") for t in taxa}
+
+    def reason(self, line: AnnotationLine) -> str:
+        """Return why a line is left out, or an empty string."""
+        if line.negated:
+            return "qualifier NOT"
+        if self._taxa is not None and line.taxon not in self._taxa:
+            if not line.taxon:
+                raise ValueError(
+                    f"taxa requires a GAF file, got {fspath(self._path)}, which has no column of "
+                    "taxa. Omit taxa."
+                )
+            return "other taxon"
+        if self._kept is not None and line.evidence not in self._kept:
+            return "other evidence"
+        return "excluded evidence" if line.evidence in self._excluded else ""
+
+
+def _codes(name: str, given: Sequence[str]) -> set[str]:
+    listed = [given] if isinstance(given, str) else list(given)
+    known = {code for codes in EVIDENCE_GROUPS.values() for code in codes}
+    codes: set[str] = set()
+    for code in listed:
+        if code in EVIDENCE_GROUPS:
+            codes.update(EVIDENCE_GROUPS[code])
+        elif str(code).upper() in known or str(code).startswith("ECO:"):
+            codes.add(str(code).upper())
+        else:
+            choices = [*EVIDENCE_GROUPS, *sorted(known)]
+            raise ValueError(
+                f"{name} must contain evidence codes or groups, got {code!r}."
+                f"{did_you_mean(code, choices)} The groups are {shorten(EVIDENCE_GROUPS, 9)}."
+            )
+    return codes
+
+
+def _row_id(line: AnnotationLine, row_ids: str, path: FilePath, number: int) -> str:
+    if row_ids == "object":
+        return line.object_id
+    found = line.symbol if row_ids == "symbol" else line.database
+    if not found:
+        raise ValueError(
+            f"{fspath(path)}, line {number}: row_ids={row_ids!r} requires a file with a {row_ids} "
+            "in every line. Pass row_ids='object'."
+        )
+    return found if row_ids == "symbol" else f"{line.database}:{line.object_id}"
