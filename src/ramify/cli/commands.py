@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated, Any
@@ -21,6 +22,15 @@ except ImportError:  # pragma: no cover - the base installation has no command l
 
 from ramify import __version__, load, save
 from ramify._named_estimators import MODELS, make_model
+from ramify.cli.annotations import AnnotationChoice, annotate
+from ramify.cli.cafa import (
+    CafaOptions,
+    evaluate_cafa,
+    figure_lines,
+    figures,
+    write_cafa_evaluation,
+    write_targets,
+)
 from ramify.cli.describing import (
     evaluation_facts,
     print_evaluation,
@@ -95,6 +105,32 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the traceba
 Threshold = Annotated[
     float,
     typer.Option(min=0.0, max=1.0, help="Predict labels with at least this probability."),
+]
+
+AnnotationFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--annotations",
+        help="Annotations of the rows with terms of --ontology: GAF, GPAD or target and term.",
+    ),
+]
+OntologyFile = Annotated[Path | None, typer.Option("--ontology", help="OBO file, plain or .gz.")]
+Namespace = Annotated[
+    str | None, typer.Option(help="Namespace of the ontology, e.g. BP (default: all).")
+]
+Evidence = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Evidence code or group to use, e.g. experimental, or to leave out, e.g. -IEA; "
+        "repeatable."
+    ),
+]
+RowIds = Annotated[
+    str, typer.Option(help="What identifies rows in --annotations: object, symbol or database.")
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option("--id", help="Column of identifiers (default: the first distinct text column)."),
 ]
 
 
@@ -176,6 +212,15 @@ def train(
     drop: Annotated[
         list[str] | None, typer.Option(help="Column to leave out; repeatable.")
     ] = None,
+    annotations: AnnotationFile = None,
+    ontology: OntologyFile = None,
+    namespace: Namespace = None,
+    evidence: Evidence = None,
+    row_ids: RowIds = "object",
+    id_column: IdColumn = None,
+    min_count: Annotated[
+        int, typer.Option(min=1, help="Least number of rows of a label of --annotations.")
+    ] = 1,
     folds: Annotated[
         int, typer.Option(min=0, help="Number of cross-validation folds; 0 for none.")
     ] = 5,
@@ -199,7 +244,17 @@ def train(
                 "--folds must be 0 or at least 2, got 1. Pass 0 for no cross-validation."
             )
         _check_auto(model, folds, parameters, time_limit)
-        table, dropped = split_identifiers(read_data(data, hierarchy, options), drop or ())
+        choice = AnnotationChoice(
+            annotations, ontology, namespace, tuple(evidence or ()), row_ids, id_column, min_count
+        )
+        choice.check()
+        if annotations is None:
+            table = read_data(data, hierarchy, options)
+        else:
+            unlabelled = read_data(data, None, replace(options, target=()), labelled=False)
+            table, lines = annotate(unlabelled, choice)
+            _say("\n".join(lines))
+        table, dropped = split_identifiers(table, drop or ())
         progress = sys.stderr.isatty() and not as_json
         if model == "auto":
             limit = TIME_LIMIT if time_limit is None else time_limit
@@ -242,6 +297,11 @@ def predict(
             help="Write probabilities of at least this value instead of label sets.",
         ),
     ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", help="cafa: write lines of target, term and score to --out."),
+    ] = None,
+    id_column: IdColumn = None,
     delimiter: Delimiter = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
@@ -260,12 +320,18 @@ def predict(
                 f"--probabilities {probabilities} requires --out. Pass the file to write with "
                 "--out."
             )
+        if form not in (None, "cafa") or (form and out is None):
+            raise ValueError(f"--format must be cafa, with a file in --out, got {form!r}.")
         fitted = load_classifier(model)
         options = DataOptions(target=(), form=TextForm(delimiter, decimal, encoding))
         table = read_data(data, None, options, labelled=False, texts=nominal_columns(fitted))
         if out is not None:
-            n_lines = write_predictions(
-                out, fitted, table, threshold=threshold, least=probabilities
+            n_lines = (
+                write_targets(out, fitted, table, id_column)
+                if form == "cafa"
+                else write_predictions(
+                    out, fitted, table, threshold=threshold, least=probabilities
+                )
             )
             if as_json:
                 _print_json({"file": str(out), "rows": int(table.X.shape[0]), "lines": n_lines})
@@ -297,6 +363,35 @@ def evaluate(
     ignore_unknown: Annotated[
         bool, typer.Option(help="Ignore labels that are not known to the model.")
     ] = False,
+    cafa: Annotated[
+        bool,
+        typer.Option(
+            "--cafa",
+            help="Use CAFA's measures. MODEL is a model, with --annotations, or a file of target, "
+            "term and score; then DATA is the true annotations.",
+        ),
+    ] = False,
+    annotations: AnnotationFile = None,
+    ontology: OntologyFile = None,
+    namespace: Namespace = None,
+    evidence: Evidence = None,
+    row_ids: RowIds = "object",
+    id_column: IdColumn = None,
+    information: Annotated[
+        Path | None, typer.Option(help="With --cafa: file of terms and their information.")
+    ] = None,
+    known: Annotated[
+        Path | None, typer.Option(help="With --cafa: annotations that were known before.")
+    ] = None,
+    terms: Annotated[
+        Path | None, typer.Option(help="With --cafa: file of the terms to evaluate.")
+    ] = None,
+    normalization: Annotated[str, typer.Option(help="With --cafa: cafa, gt or pred.")] = "cafa",
+    propagation: Annotated[str, typer.Option(help="With --cafa: max or fill.")] = "max",
+    step: Annotated[float, typer.Option(help="With --cafa: step between thresholds.")] = 0.01,
+    roots: Annotated[
+        bool, typer.Option(help="With --cafa: evaluate terms without parents.")
+    ] = True,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
@@ -307,6 +402,16 @@ def evaluate(
     with plain_errors(verbose):
         if out is not None and out.is_file():
             raise ValueError(f"--out must be a folder, got the file {out}. Pass another name.")
+        if cafa:
+            choice = AnnotationChoice(
+                annotations, ontology, namespace, tuple(evidence or ()), row_ids, id_column
+            )
+            settings = CafaOptions(
+                choice, information, known, terms, normalization, propagation, step, roots
+            )
+            reading = DataOptions(target=(), form=TextForm(delimiter, decimal, encoding))
+            _evaluate_cafa(model, data, settings, reading, out=out, as_json=as_json)
+            return
         fitted = load_classifier(model)
         form = TextForm(delimiter, decimal, encoding)
         options = DataOptions(_columns(target), separator, label_separator, None, form)
@@ -322,6 +427,25 @@ def evaluate(
             _print_json(evaluation_facts(summary, files))
         else:
             print_evaluation(Console(), summary, files)
+
+
+def _evaluate_cafa(
+    model: Path,
+    data: Path,
+    settings: CafaOptions,
+    reading: DataOptions,
+    *,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    curves, lines = evaluate_cafa(model, data, settings, reading)
+    files = [] if out is None else write_cafa_evaluation(out, curves)
+    if as_json:
+        _print_json({"figures": figures(curves), "files": [str(file) for file in files]})
+        return
+    typer.echo("\n".join([*lines, "", *figure_lines(curves)]))
+    for file in files:
+        _say_where("Wrote", file)
 
 
 @app.command()

@@ -313,6 +313,34 @@ def _rows_of(matrix: Any) -> Any:
     return matrix.tocsr() if hasattr(matrix, "tocsr") else np.asarray(matrix)
 
 
+def best_scores(
+    blocks: Iterable[Any], max_terms: int | None = 500, digits: int = 3
+) -> Iterator[Scores]:
+    """Yield the scores of blocks of rows that `write_cafa` would write.
+
+    Parameters
+    ----------
+    blocks : iterable of matrices
+        Blocks of rows.
+    max_terms : int, optional
+        The largest number of terms of a row.
+    digits : int
+        Number of digits after the decimal point.
+
+    Yields
+    ------
+    csr_array
+        Sparse blocks of rows.
+    """
+    for block in blocks:
+        rows = sparse.csr_array(_rows_of(block))
+        chosen = list(_best(rows, max_terms, digits))
+        sizes = np.array([len(columns) for columns, _ in chosen])
+        places = (np.repeat(np.arange(len(chosen)), sizes), np.concatenate([c for c, _ in chosen]))
+        values = np.concatenate([v for _, v in chosen])
+        yield sparse.csr_array((values, places), shape=rows.shape)
+
+
 def _best(
     rows: Scores, max_terms: int | None, digits: int
 ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:

@@ -36,6 +36,7 @@ from ramify.metrics.losses import (
 )
 from ramify.metrics.protein import f_max, information_content, protein_curve, s_min
 from ramify.metrics.protein_curves import ProteinCurve, ThresholdAverages
+from ramify.metrics.protein_plots import plot_protein_curves
 from ramify.metrics.ranking import (
     mean_auprc,
     mean_auroc,
@@ -101,6 +102,7 @@ __all__ = [
     "per_label_report",
     "plot_level_accuracy",
     "plot_prediction",
+    "plot_protein_curves",
     "plot_staged_loss",
     "pooled_auprc",
     "pooled_auroc",

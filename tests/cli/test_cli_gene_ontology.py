@@ -1,0 +1,158 @@
+"""The command line with annotations of an ontology and CAFA's files and measures."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ramify import Ontology, load
+from ramify.io import read_annotations, read_cafa
+from ramify.metrics import protein_curve
+from tests.support.cli_runs import run
+
+GUIDE = Path(__file__).parents[2] / "docs" / "gene-ontology.md"
+TERMS = [
+    ("GO:1", "biological_process", ""),
+    ("GO:2", "biological_process", "is_a: GO:1"),
+    ("GO:3", "biological_process", "is_a: GO:1\nalt_id: GO:33"),
+    ("GO:4", "biological_process", "is_a: GO:2\nrelationship: part_of GO:3"),
+    ("GO:5", "molecular_function", ""),
+    ("GO:6", "molecular_function", "is_a: GO:5\nrelationship: part_of GO:2"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write an ontology, annotations and features to the current folder."""
+    monkeypatch.chdir(tmp_path)
+    stanzas = [f"[Term]\nid: {t}\nname: {t}\nnamespace: {n}\n{more}\n" for t, n, more in TERMS]
+    Path("go.obo").write_text("format-version: 1.2\n\n" + "\n".join(stanzas))
+    rng = np.random.default_rng(0)
+    kinds = np.arange(60) % 3
+    X = pd.DataFrame({"gene": [f"g{k}" for k in range(60)], "a": rng.normal(size=60) + 3 * kinds})
+    X["b"] = rng.normal(size=60)
+    X[:45].to_csv("train.csv", index=False)
+    X[40:].to_csv("test.csv", index=False)
+    lines = ["!gaf-version: 2.2"]
+    for gene, kind in zip(X["gene"][:55], kinds[:55], strict=True):
+        for term, evidence in [(["GO:2", "GO:4", "GO:33"][kind], "IDA"), ("GO:6", "IEA")]:
+            cells = ["DB", gene, gene.upper(), "involved_in", term, "PMID:1", evidence, "", "P"]
+            more = ["", "", "protein", "taxon:1", "20260101", "DB", "", ""]
+            lines.append("\t".join(cells + more))
+    Path("genes.gaf").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+TRAIN = (
+    *("train", "train.csv", "--annotations", "genes.gaf", "--ontology", "go.obo"),
+    *("--folds", 0, "--set", "n_estimators=5"),
+)
+
+
+def test_the_commands_of_the_guide_run(folder: Path) -> None:
+    commands = re.findall(r"^    ramify (.*)$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(commands) == 4
+    outputs = []
+    for command in commands:
+        result = run(*shlex.split(command))
+        assert result.exit_code == 0, result.output
+        outputs.append(result.output)
+    assert "45 of 45 rows have annotations, with 4 labels" in outputs[0]
+    assert "other namespace" in outputs[0]
+    assert load("go.ramify").hierarchy_.labels == ("GO:1", "GO:2", "GO:3", "GO:4")
+    assert outputs[2].splitlines()[-5].split()[:2] == ["namespace", "f_max"]
+    # Both evaluations are of the same scores; a model leaves no target out that has features.
+    assert {file.name for file in Path("results").iterdir()} == {
+        "evaluation_all.tsv", "evaluation_best.tsv", "curves.png",
+    }  # fmt: skip
+    assert outputs[2].splitlines()[-4] == outputs[3].splitlines()[-1]
+
+
+def test_figures_are_those_of_the_library(folder: Path) -> None:
+    assert run(*TRAIN, "-o", "m.ramify").exit_code == 0
+    assert run("predict", "m.ramify", "test.csv", "--format", "cafa", "-o", "p.tsv").exit_code == 0
+    arguments = ("evaluate", "p.tsv", "genes.gaf", "--cafa", "--ontology", "go.obo")
+    result = run(*arguments, "--normalization", "gt", "--no-roots", "--step", 0.1, "--json")
+    found = {row["namespace"]: row for row in json.loads(result.stdout)["figures"]}
+    ontology = Ontology.from_obo("go.obo")
+    truth = read_annotations("genes.gaf", ontology)
+    scores = read_cafa("p.tsv", ontology, ids=truth.ids).scores
+    assert set(found) == {"biological_process", "molecular_function"}
+    for namespace, row in found.items():
+        curve = protein_curve(
+            truth.y,
+            scores,
+            hierarchy=truth.hierarchy,
+            labels=ontology.hierarchy(namespace).labels,
+            propagation="max",
+            normalization="gt",
+            roots=False,
+            thresholds=0.1,
+        )
+        assert row["f_max"] == curve.f_max()
+        assert row["weighted_f_max"] == curve.f_max(weighted=True)
+        assert row["s_min"] == curve.s_min()
+        assert row["coverage"] == pytest.approx(15 / 55)
+
+
+def test_known_annotations_and_terms_of_interest(folder: Path) -> None:
+    Path("p.tsv").write_text("a GO:4 0.5\nb GO:3 0.5\nb GO:2 0.9\n")
+    Path("t.tsv").write_text("a\tGO:4\nb\tGO:3\n")
+    Path("known.tsv").write_text("b\tGO:3\n")
+    Path("terms.txt").write_text("GO:33\nGO:2\n")
+    arguments = ("evaluate", "p.tsv", "t.tsv", "--cafa", "--ontology", "go.obo", "--json")
+
+    def f_max(*more: object) -> float:
+        result = run(*arguments, *more)
+        assert result.exit_code == 0, result.output
+        return float(json.loads(result.stdout)["figures"][0]["f_max"])
+
+    # b's annotations were all known before, and only a remains.
+    assert f_max("--known", "known.tsv") == 1.0
+    # For GO:2 and GO:3: precision 1 and 1/2, recall 1 and 1.
+    assert f_max("--terms", "terms.txt") == pytest.approx(2 * 0.75 / 1.75)
+
+
+def test_evidence_min_count_and_row_ids(folder: Path) -> None:
+    result = run(*TRAIN, "-o", "m.ramify", "--evidence", "-electronic", "--min-count", 20)
+    assert result.exit_code == 0, result.output
+    assert load("m.ramify").hierarchy_.labels == ("GO:1", "GO:2", "GO:3")
+    result = run(*TRAIN, "-o", "m.ramify", "--row-ids", "symbol")
+    assert result.exit_code == 2
+    assert "no row of train has annotations: the column 'gene' has 'g0'" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("train", "train.csv", "--annotations", "genes.gaf"), "requires --ontology"),
+        (("train", "train.csv", "--namespace", "BP"), "--namespace requires --annotations"),
+        (
+            (*TRAIN, "--id", "gen"),
+            "--id must be a column of train, got 'gen'. Did you mean 'gene'?",
+        ),
+        ((*TRAIN, "--namespace", "XX"), "namespace must be one of the namespaces"),
+        (("evaluate", "t.tsv", "t.tsv", "--cafa"), "--cafa requires --ontology"),
+        (("predict", "m", "t.tsv", "--format", "cafa"), "--format must be cafa, with a file in"),
+        (
+            ("evaluate", "empty.tsv", "t.tsv", "--cafa", "--ontology", "go.obo"),
+            "no namespace has both true annotations and predictions",
+        ),
+        (
+            ("evaluate", "t.tsv", "empty.tsv", "--cafa", "--ontology", "go.obo"),
+            "empty.tsv has no annotations to evaluate",
+        ),
+    ],
+)
+def test_mistakes_are_explained(folder: Path, arguments, message: str) -> None:
+    Path("t.tsv").write_text("g1\tGO:2\t0.5\n")
+    Path("empty.tsv").write_text("\n")
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
