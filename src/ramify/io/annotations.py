@@ -277,18 +277,18 @@ class TermFinder:
                 "Read it with Ontology.from_obo."
             )
         self._replace = obsolete == "replace"
-        labels = self.hierarchy.labels
-        self._columns: dict[str, int] = {str(label): k for k, label in enumerate(labels)}
-        for alias, label in self.hierarchy.aliases.items():
-            self._columns.setdefault(str(alias), self.hierarchy.index(label))
-        self._labels = {str(label) for label in labels}
+        self._columns = {str(label): k for k, label in enumerate(self.hierarchy.labels)}
+        index, aliases = self.hierarchy.index, self.hierarchy.aliases
+        self._aliases = {str(alias): index(label) for alias, label in aliases.items()}
 
     def find(self, term: str, report: AnnotationReport, number: int) -> int | None:
         """Return the column of a term or None; count what is special about it."""
         column = self._columns.get(term)
         if column is not None:
-            if term not in self._labels:
-                report.change("alternative identifier replaced", number, term)
+            return column
+        column = self._aliases.get(term)
+        if column is not None:
+            report.change("alternative identifier replaced", number, term)
             return column
         entry = self.ontology.terms.get(term)
         current = self.ontology.current(term)

@@ -61,7 +61,9 @@ def plot_protein_curves(
     left.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
     right.set(xlabel="Remaining uncertainty (bits)", ylabel="Misinformation (bits)")
     right.set_xlim(left=0)
-    right.set_ylim(bottom=0)
+    # At low thresholds misinformation is many times the uncertainty, far from any best point.
+    most = max(float(c.remaining_uncertainty.max()) for c in curves.values())
+    right.set_ylim(0, min(right.get_ylim()[1], 2 * most) if most > 0 else None)
     for ax in (left, right):
         ax.legend(fontsize="small")
     return left, right
@@ -79,7 +81,7 @@ def _draw_equal_f1(ax: Axes) -> None:
     for f1 in (0.2, 0.4, 0.6, 0.8):
         recall = np.linspace(f1 / (2 - f1), 1, 100)
         ax.plot(recall, f1 * recall / (2 * recall - f1), ":", color="lightgray", lw=1, zorder=0)
-        ax.annotate(f"{f1}", (1, f1 / (2 - f1)), fontsize="x-small", color="gray", va="bottom")
+        ax.annotate(f"{f1}", (1, f1 / (2 - f1)), fontsize="x-small", color="gray", ha="right")
 
 
 def _new_axes() -> Sequence[Axes]:
