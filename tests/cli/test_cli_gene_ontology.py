@@ -141,6 +141,10 @@ def test_evidence_min_count_and_row_ids(folder: Path) -> None:
         (("evaluate", "t.tsv", "t.tsv", "--cafa"), "--cafa requires --ontology"),
         (("predict", "m", "t.tsv", "--format", "cafa"), "--format must be cafa, with a file in"),
         (
+            ("predict", "m", "t.tsv", "--format", "cafa", "-o", "p", "--threshold", 0.5),
+            "Omit --threshold",
+        ),
+        (
             ("evaluate", "empty.tsv", "t.tsv", "--cafa", "--ontology", "go.obo"),
             "no namespace has both true annotations and predictions",
         ),

@@ -106,7 +106,7 @@ BEST = {
 
 
 @requires_cafaeval
-@settings(max_examples=250)
+@settings(max_examples=210)
 @given(
     seed=st.integers(0, 2**32 - 1),
     options=st.fixed_dictionaries(

@@ -253,7 +253,7 @@ def train(
         else:
             unlabelled = read_data(data, None, replace(options, target=()), labelled=False)
             table, lines = annotate(unlabelled, choice)
-            _say("\n".join(lines))
+            typer.echo("\n".join(lines), err=True)
         table, dropped = split_identifiers(table, drop or ())
         progress = sys.stderr.isatty() and not as_json
         if model == "auto":
@@ -322,6 +322,11 @@ def predict(
             )
         if form not in (None, "cafa") or (form and out is None):
             raise ValueError(f"--format must be cafa, with a file in --out, got {form!r}.")
+        if form and (threshold is not None or probabilities is not None):
+            raise ValueError(
+                "--format cafa writes the scores of the best terms. Omit --threshold and "
+                "--probabilities."
+            )
         fitted = load_classifier(model)
         options = DataOptions(target=(), form=TextForm(delimiter, decimal, encoding))
         table = read_data(data, None, options, labelled=False, texts=nominal_columns(fitted))
