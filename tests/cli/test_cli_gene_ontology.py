@@ -67,11 +67,31 @@ def test_the_commands_of_the_guide_run(folder: Path) -> None:
     assert "other namespace" in outputs[0]
     assert load("go.ramify").hierarchy_.labels == ("GO:1", "GO:2", "GO:3", "GO:4")
     assert outputs[2].splitlines()[-5].split()[:2] == ["namespace", "f_max"]
-    # Both evaluations are of the same scores; a model leaves no target out that has features.
+    # 15 of the 55 annotated genes have predictions; a model is evaluated on the rows of the table.
+    assert outputs[2].splitlines()[-4].split()[-1] == "0.2727"
+    assert outputs[3].splitlines()[-1].split()[-1] == "1.0000"
     assert {file.name for file in Path("results").iterdir()} == {
         "evaluation_all.tsv", "evaluation_best.tsv", "curves.png",
     }  # fmt: skip
-    assert outputs[2].splitlines()[-4] == outputs[3].splitlines()[-1]
+
+
+def test_a_model_has_the_figures_of_its_predictions(folder: Path) -> None:
+    assert run(*TRAIN, "-o", "m.ramify").exit_code == 0
+    assert run("predict", "m.ramify", "test.csv", "--format", "cafa", "-o", "p.tsv").exit_code == 0
+    tested = [f"\tg{k}\t" for k in range(40, 60)]
+    lines = Path("genes.gaf").read_text().splitlines()
+    kept = [line for line in lines if line[0] == "!" or any(gene in line for gene in tested)]
+    Path("tested.gaf").write_text("\n".join(kept) + "\n")
+    cafa = ("--cafa", "--ontology", "go.obo", "--json")
+    of_file = run("evaluate", "p.tsv", "tested.gaf", *cafa)
+    of_model = run("evaluate", "m.ramify", "test.csv", "--annotations", "tested.gaf", *cafa)
+    assert of_model.exit_code == 0, of_model.output
+    found = [json.loads(result.stdout)["figures"] for result in (of_file, of_model)]
+    assert found[0] == found[1]
+    Path("other.tsv").write_text("x\tGO:2\n")
+    other = run("evaluate", "m.ramify", "test.csv", "--annotations", "other.tsv", *cafa)
+    assert other.exit_code == 2
+    assert "no row of test.csv has annotations: it has 'g40'" in other.output
 
 
 def test_figures_are_those_of_the_library(folder: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from zipfile import is_zipfile
@@ -12,6 +12,7 @@ from zipfile import is_zipfile
 import numpy as np
 from scipy import sparse
 
+from ramify._validation import shorten
 from ramify.cli.annotations import AnnotationChoice, read_chosen_annotations, row_identifiers
 from ramify.cli.predicting import features_for, load_classifier, nominal_columns
 from ramify.hierarchy.hierarchy import Hierarchy
@@ -135,7 +136,7 @@ def evaluate_cafa(
     if not truth.ids:
         raise ValueError(f"{choice.annotations} has no annotations to evaluate. {lines[0]}")
     if is_model:
-        scores = _predicted(predictions, data, truth, choice.id_column, reading)
+        truth, scores = _predicted(predictions, data, truth, choice.id_column, reading)
     else:
         found = read_cafa(predictions, ontology, truth.hierarchy, ids=truth.ids)
         scores = found.scores
@@ -155,20 +156,27 @@ def _rest(choice: AnnotationChoice) -> tuple[Any, ...]:
 
 def _predicted(
     model_file: Path, data: Path, truth: Annotations, column: str | None, reading: DataOptions
-) -> sparse.csr_array[np.float64]:
-    """Return the scores that `write_targets` would write, for the rows of the truth."""
+) -> tuple[Annotations, sparse.csr_array[np.float64]]:
+    """Return the true annotations of the rows of a table, and the scores to write for them."""
     model = load_classifier(model_file)
     table = read_data(data, None, reading, labelled=False, texts=nominal_columns(model))
     _, ids = row_identifiers(table, column)
-    blocks = list(best_scores(_score_blocks(model, features_for(model, table)), MAX_TERMS))
-    scores = sparse.csr_array(sparse.vstack(blocks))
+    annotated = set(truth.ids)
+    rows = [k for k, name in enumerate(ids) if name in annotated]
+    if not rows:
+        raise ValueError(
+            f"no row of {data} has annotations: it has {shorten(ids, 3)}, the annotations have "
+            f"{shorten(truth.ids, 3)}. Pass the column of identifiers with --id."
+        )
+    chosen = tuple(ids[k] for k in rows)
+    X = features_for(model, table)
+    X = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+    scores = sparse.csr_array(sparse.vstack(list(best_scores(_score_blocks(model, X), MAX_TERMS))))
     known = {str(label): k for k, label in enumerate(truth.hierarchy.labels)}
     places = [(k, known[str(x)]) for k, x in enumerate(model.hierarchy_.labels) if str(x) in known]
-    rows = {name: k for k, name in enumerate(ids)}
-    found = [(k, rows[name]) for k, name in enumerate(truth.ids) if name in rows]
-    to_rows = _selection(found, (len(truth.ids), len(ids)))
     to_columns = _selection(places, (model.hierarchy_.n_labels, truth.hierarchy.n_labels))
-    return sparse.csr_array(to_rows @ scores @ to_columns)
+    part = replace(truth, ids=chosen, y=truth.rows(chosen))
+    return part, sparse.csr_array(scores @ to_columns)
 
 
 def _selection(pairs: list[tuple[int, int]], shape: tuple[int, int]) -> Any:
