@@ -11,10 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ramify import Ontology
-from ramify.io import read_annotations, read_cafa, read_information
-from ramify.metrics import ProteinCurve, protein_curve
+from ramify import Ontology, fetch
+from ramify.io import (
+    read_annotations,
+    read_cafa,
+    read_information,
+    write_cafa,
+    write_information,
+)
+from ramify.metrics import ProteinCurve, information_content, protein_curve
 from tests.support.cafa_evaluator import Evaluator, requires_cafaeval
+from tests.support.clus_data import requires_data
 from tests.support.ontologies import RandomOntology, random_ontology
 
 
@@ -97,6 +104,23 @@ def check_equal(ours: dict[str, ProteinCurve], theirs: list[dict[str, Any]]) -> 
     return n_figures
 
 
+def ask(evaluator: Evaluator, folder: Path, **options: Any) -> dict[str, Any]:
+    """Ask the evaluator for its tables, with the options of `curves`."""
+    most = options["max_terms"]
+    return evaluator.ask(
+        obo_file=str(folder / "o.obo"),
+        pred_dir=str(folder / "predictions"),
+        gt_file=str(folder / "truth.tsv"),
+        ia=str(folder / "ia.tsv"),
+        norm=options["normalization"],
+        prop=options["propagation"],
+        no_orphans=not options["roots"],
+        th_step=options["thresholds"],
+        # The evaluator reads one term more than this.
+        max_terms=None if most is None else most - 1,
+    )
+
+
 BEST = {
     "f": lambda curve: curve.f_max(),
     "f_w": lambda curve: curve.f_max(weighted=True),
@@ -129,19 +153,7 @@ def test_every_column_equals_that_of_the_evaluator(
     rng = np.random.default_rng(seed)
     write_case(folder, random_ontology(rng), rng)
     ours = curves(folder, **options)
-    most = options["max_terms"]
-    theirs = evaluator.ask(
-        obo_file=str(folder / "o.obo"),
-        pred_dir=str(folder / "predictions"),
-        gt_file=str(folder / "truth.tsv"),
-        ia=str(folder / "ia.tsv"),
-        norm=options["normalization"],
-        prop=options["propagation"],
-        no_orphans=not options["roots"],
-        th_step=options["thresholds"],
-        # The evaluator reads one term more than this.
-        max_terms=None if most is None else most - 1,
-    )
+    theirs = ask(evaluator, folder, **options)
     if "error" in theirs:
         # It fails if no row of a namespace has a prediction or if there is nothing to compare.
         assert not as_rows(ours), theirs["error"]
@@ -150,3 +162,31 @@ def test_every_column_equals_that_of_the_evaluator(
     for name, measure in BEST.items():
         for row in theirs["best"].get(name, ()):
             assert measure(ours[row["ns"]]) == pytest.approx(row[name], abs=1e-9)
+
+
+@requires_cafaeval
+@requires_data
+def test_an_ontology_of_real_size(tmp_path: Path, evaluator: Evaluator) -> None:
+    data = fetch("cellcycle_GO", as_frame=False)
+    hierarchy, Y = data.hierarchy, data.y[:150]
+    rng = np.random.default_rng(0)
+    # True labels and as many others, with random scores that are not coherent.
+    scores = rng.random(Y.shape) * (Y.toarray() | (rng.random(Y.shape) < 0.01))
+    stanzas = [
+        f"[Term]\nid: {label}\nname: x\nnamespace: go\n"
+        + "".join(f"is_a: {parent}\n" for parent in hierarchy.parents(label))
+        for label in hierarchy.labels
+    ]
+    (tmp_path / "o.obo").write_text("\n".join(stanzas))
+    rows = enumerate(hierarchy.decode(Y))
+    lines = [f"t{row}\t{label}\n" for row, labels in rows for label in labels]
+    (tmp_path / "truth.tsv").write_text("".join(lines))
+    (tmp_path / "predictions").mkdir()
+    ids = [f"t{row}" for row in range(len(scores))]
+    write_cafa(tmp_path / "predictions" / "p.tsv", ids, scores, hierarchy)
+    information = information_content(data.y, hierarchy=hierarchy, smoothing=1)
+    write_information(tmp_path / "ia.tsv", information, hierarchy)
+    options = {"normalization": "cafa", "propagation": "fill", "roots": False, "max_terms": None}
+    ours = curves(tmp_path, thresholds=0.01, **options)
+    theirs = ask(evaluator, tmp_path, thresholds=0.01, **options)
+    assert check_equal(ours, theirs["table"]) == 99 * 28
