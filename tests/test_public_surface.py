@@ -70,6 +70,7 @@ VOCABULARY = {
     "n_iter_no_change": "the number of rounds without improvement before stopping",
     # trees
     "criterion": "what a test reduces",
+    "squared_distances": "whether distances between label sets are squared",
     "prototype": "what a leaf predicts",
     "splitter": "how thresholds are searched",
     "max_depth": "the largest number of tests on a path",

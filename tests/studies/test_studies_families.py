@@ -72,6 +72,7 @@ def leafy_data() -> StudyData:
         ({"min_count": 3}, [0, 1, 2, 3, 4, 5, 6], ("a", "a/b")),
         # a/b has 3 rows; rows that had other leaves only are gone.
         ({"full_paths": True, "min_count": 3}, [0, 2, 5], ("a", "a/b")),
+        ({"full_paths": True, "min_count": 3, "trim_paths": True}, [0, 2, 5], ("a", "a/b")),
         ({"splits": ("test",)}, [5, 6], ("a", "a/b", "a/c", "d")),
         ({"splits": ("train",), "full_paths": True}, [0, 2, 4], ("a", "a/b", "a/c", "d")),
     ],
@@ -89,6 +90,26 @@ def test_rows_and_labels_that_a_study_takes(
         assert found.X[found.splits[name]].ravel().tolist() == [r for r in rows if r in own]
 
 
+@pytest.mark.parametrize("trim", [False, True])
+def test_rows_keep_all_labels_that_remain_unless_they_are_trimmed(trim: bool) -> None:
+    hierarchy = Hierarchy.from_paths(["a/b", "c/d", "c/rare"])
+    sets = [["a/b"], ["a/b", "c/d"], ["a/b", "c/rare"], ["c/rare"], ["c/d"], []]
+    y = hierarchy.close(hierarchy.encode([*sets, ["c/d"]]))
+    whole = StudyData(np.arange(7.0)[:, None], y, hierarchy, [False], {})
+    settings = DataSpec("x", "x", fetch="x", full_paths=True, min_count=3, trim_paths=trim)
+    found = _selected(whole, settings)
+    # Row 2 lost c/rare: c stays, or goes with it. Row 3 has no leaf left, row 5 had none.
+    assert found.X.ravel().tolist() == [0, 1, 2, 4, 6]
+    ends = ["a/b"] if trim else ["a/b", "c"]
+    expected = [["a/b"], ["a/b", "c/d"], ends, ["c/d"], ["c/d"]]
+    assert list(map(list, found.hierarchy.decode(found.y))) == expected
+
+
+def test_trimming_needs_what_it_trims() -> None:
+    with pytest.raises(ValueError, match="trim_paths = true without full_paths and min_count"):
+        small(datasets=[{"name": "animals", "trim_paths": True, "min_count": 3}])
+
+
 def test_an_unknown_split_is_named() -> None:
     with pytest.raises(
         ValueError, match="splits names the split 'tset', but the data set has train"
@@ -104,10 +125,12 @@ def test_what_is_taken_of_the_data_is_part_of_a_cells_name() -> None:
         {"full_paths": True},
         {"min_count": 5},
         {"splits": ["all"]},
+        {"full_paths": True, "min_count": 5},
+        {"full_paths": True, "min_count": 5, "trim_paths": True},
     ):
         study = small(datasets=[{"name": "animals", **settings}])
         keys.add(cell_key(study, next(study.cells(study.data[0])), "digest"))
-    assert len(keys) == 5
+    assert len(keys) == 7
 
 
 @pytest.fixture(scope="module")

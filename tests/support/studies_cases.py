@@ -9,7 +9,14 @@ from typing import Any
 from ramify.studies import make_study, run_study
 from ramify.studies.plan import Study
 
-TIMES = ("seconds", "fit_seconds", "fit_cpu_seconds", "predict_seconds", "peak_memory_mb")
+TIMES = (
+    "seconds",
+    "cpu_seconds",
+    "fit_seconds",
+    "fit_cpu_seconds",
+    "predict_seconds",
+    "peak_memory_mb",
+)
 
 MODELS: list[dict[str, Any]] = [
     {"name": "shares", "title": "label shares", "model": "shares"},

@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import ramify
-from ramify import PCTClassifier, PCTForestClassifier, distinct_label_sets
+from ramify import (
+    PCTClassifier,
+    PCTForestClassifier,
+    PerParentClassifier,
+    distinct_label_sets,
+)
 from ramify.tree.distances import Distance, LabelSets
 from ramify.tree.plan import predict_tree
 from tests.reference import trees as reference
@@ -38,12 +43,18 @@ def size(labels: frozenset[int], weights: np.ndarray) -> float:
 
 
 # The definitions; `w` are the label weights.
-SQUARED: dict[str, Callable[[frozenset[int], frozenset[int], np.ndarray], float]] = {
-    "euclidean": lambda a, b, w: size(a ^ b, w),
-    "hamming": lambda a, b, w: (size(a | b, w) - size(a & b, w)) ** 2,
-    "jaccard": lambda a, b, w: (size(a ^ b, w) / size(a | b, w)) ** 2 if size(a | b, w) else 0.0,
-    "matching": lambda a, b, w: (max(size(a, w), size(b, w)) - size(a & b, w)) ** 2,
+DISTANCE: dict[str, Callable[[frozenset[int], frozenset[int], np.ndarray], float]] = {
+    "hamming": lambda a, b, w: size(a | b, w) - size(a & b, w),
+    "jaccard": lambda a, b, w: size(a ^ b, w) / size(a | b, w) if size(a | b, w) else 0.0,
+    "matching": lambda a, b, w: max(size(a, w), size(b, w)) - size(a & b, w),
 }
+
+
+def averaged(distance: Distance, a: frozenset[int], b: frozenset[int], w: np.ndarray) -> float:
+    """Return the distance to its power, of which the impurity is half the mean."""
+    if distance.measure == "euclidean":  # the square root of the Hamming distance
+        return float(size(a ^ b, w) ** (distance.power / 2))
+    return float(DISTANCE[distance.measure](a, b, w) ** distance.power)
 
 
 def label_sets(Y: np.ndarray) -> Sets:
@@ -54,11 +65,11 @@ def distinct(sets: Sets) -> Sets:
     return list(dict.fromkeys(sets))
 
 
-def matrix(name: str, sets: Sets, weights: np.ndarray) -> np.ndarray:
-    return np.array([[SQUARED[name](a, b, weights) for b in sets] for a in sets])
+def matrix(distance: Distance, sets: Sets, weights: np.ndarray) -> np.ndarray:
+    return np.array([[averaged(distance, a, b, weights) for b in sets] for a in sets])
 
 
-def expected_tree(problem: Problem, name: str, wanted: Settings) -> Node:
+def expected_tree(problem: Problem, distance: Distance, wanted: Settings) -> Node:
     """Grow the reference on set indices; its leaves then contain fractions of sets."""
     sets = label_sets(problem.Y)
     known = distinct(sets)
@@ -69,7 +80,7 @@ def expected_tree(problem: Problem, name: str, wanted: Settings) -> Node:
         wanted,
         sample_weight=problem.sample_weight,
         targets=[range(len(known))],
-        squared=matrix(name, known, problem.label_weights),
+        squared=matrix(distance, known, problem.label_weights),
     )
 
 
@@ -80,8 +91,8 @@ def with_labels(tree: Node, known: np.ndarray) -> Node:
     return tree
 
 
-def plan_by(name: str, wanted: Settings, **changes: Any) -> Any:
-    return plan_of(wanted, criterion="distance", distance=Distance(name), **changes)
+def plan_by(distance: Distance, wanted: Settings, **changes: Any) -> Any:
+    return plan_of(wanted, criterion="distance", distance=distance, **changes)
 
 
 growth = st.builds(
@@ -94,17 +105,19 @@ growth = st.builds(
     min_weight=st.sampled_from([0.0, 1.5]),
     f_test=st.sampled_from([None, 0.05, 0.2]),
 )
-names = st.sampled_from(sorted(SQUARED))
+distances = st.builds(
+    Distance, st.sampled_from([*DISTANCE, "euclidean"]), power=st.sampled_from([1, 2])
+)
 
 
 @settings(deadline=None, max_examples=200)
-@given(problem=problems(), name=names, wanted=growth)
-def test_trees_equal_the_reference(problem: Problem, name: str, wanted: Settings) -> None:
-    tree = problem.grow(plan_by(name, wanted))
+@given(problem=problems(), distance=distances, wanted=growth)
+def test_trees_equal_the_reference(problem: Problem, distance: Distance, wanted: Settings) -> None:
+    tree = problem.grow(plan_by(distance, wanted))
     known = np.array(
         [problem.Y[label_sets(problem.Y).index(s)] for s in distinct(label_sets(problem.Y))]
     )
-    expected = with_labels(expected_tree(problem, name, wanted), known)
+    expected = with_labels(expected_tree(problem, distance, wanted), known)
     assert_same(tree, expected, problem.Y.shape[1])
     scores = np.zeros(problem.Y.shape)
     predict_tree(tree, problem.X, scores)
@@ -113,12 +126,14 @@ def test_trees_equal_the_reference(problem: Problem, name: str, wanted: Settings
 
 
 @quickly
-@given(problem=problems(), name=names)
-def test_impurity_is_half_the_mean_squared_distance(problem: Problem, name: str) -> None:
-    tree = problem.grow(plan_by(name, Settings(max_depth=0)))
+@given(problem=problems(), distance=distances)
+def test_impurity_is_half_the_mean_distance_to_its_power(
+    problem: Problem, distance: Distance
+) -> None:
+    tree = problem.grow(plan_by(distance, Settings(max_depth=0)))
     sets, v = label_sets(problem.Y), problem.sample_weight
     total = sum(
-        v[i] * v[j] * SQUARED[name](sets[i], sets[j], problem.label_weights)
+        v[i] * v[j] * averaged(distance, sets[i], sets[j], problem.label_weights)
         for i, j in itertools.product(range(len(sets)), repeat=2)
     )
     assert tree.impurity[0] == pytest.approx(total / (2 * v.sum() ** 2), abs=1e-12)
@@ -127,7 +142,7 @@ def test_impurity_is_half_the_mean_squared_distance(problem: Problem, name: str)
 @quickly
 @given(problem=problems(), wanted=growth)
 def test_euclidean_distance_is_equivalent_to_variance(problem: Problem, wanted: Settings) -> None:
-    by_pairs = problem.grow(plan_by("euclidean", wanted))
+    by_pairs = problem.grow(plan_by(Distance("euclidean"), wanted))
     by_labels = problem.grow(plan_of(wanted))
     np.testing.assert_array_equal(by_pairs.feature, by_labels.feature)
     np.testing.assert_array_equal(by_pairs.threshold, by_labels.threshold)
@@ -138,19 +153,19 @@ def test_euclidean_distance_is_equivalent_to_variance(problem: Problem, wanted: 
 
 
 @quickly
-@given(problem=problems(), name=names, wanted=growth, seed=st.integers(0, 99))
+@given(problem=problems(), distance=distances, wanted=growth, seed=st.integers(0, 99))
 def test_threads_and_layouts_do_not_change_the_tree(
-    problem: Problem, name: str, wanted: Settings, seed: int
+    problem: Problem, distance: Distance, wanted: Settings, seed: int
 ) -> None:
     for changes in ({}, {"random_thresholds": True}, {"max_features": 1}):
-        plan = plan_by(name, wanted, seed=seed, **changes)
+        plan = plan_by(distance, wanted, seed=seed, **changes)
         one = problem.grow(plan)
         assert_equal_trees(
-            one, problem.grow(plan_by(name, wanted, seed=seed, n_jobs=3, **changes))
+            one, problem.grow(plan_by(distance, wanted, seed=seed, n_jobs=3, **changes))
         )
     # NaN is stored, zeros are not.
-    by_columns = problem.grow(plan_by(name, wanted), sparse.csc_array(problem.X))
-    assert_equal_trees(problem.grow(plan_by(name, wanted)), by_columns)
+    by_columns = problem.grow(plan_by(distance, wanted), sparse.csc_array(problem.X))
+    assert_equal_trees(problem.grow(plan_by(distance, wanted)), by_columns)
 
 
 # ---- medoids -------------------------------------------------------------------------------
@@ -170,28 +185,28 @@ def leaf_rows(
 
 
 def medoid(
-    sets: Sets, weights: np.ndarray, name: str, label_weights: np.ndarray
+    sets: Sets, weights: np.ndarray, distance: Distance, label_weights: np.ndarray
 ) -> frozenset[int]:
     """Return the set with the smallest sum, then the most frequent, then the first."""
     known = distinct(sets)
-    squared = matrix(name, known, label_weights)
+    averages = matrix(distance, known, label_weights)
     total = np.array([weights[[s == k for s in sets]].sum() for k in known])
-    cost = squared @ total
+    cost = averages @ total
     near = cost <= cost.min() + 1e-9 * cost.max()
     return known[int(np.argmax(np.round(np.where(near, total, -1.0), 9)))]
 
 
 @settings(deadline=None, max_examples=100)
-@given(problem=problems(), name=names, wanted=growth, by_label=st.booleans())
-def test_a_medoid_has_the_smallest_sum_of_squared_distances(
-    problem: Problem, name: str, wanted: Settings, by_label: bool
+@given(problem=problems(), distance=distances, wanted=growth, by_label=st.booleans())
+def test_a_medoid_has_the_smallest_sum_of_distances(
+    problem: Problem, distance: Distance, wanted: Settings, by_label: bool
 ) -> None:
     if by_label:  # medoids are Euclidean if the criterion is not a distance
-        name = "euclidean"
-    plan = plan_of(wanted) if by_label else plan_by(name, wanted)
+        distance = Distance("euclidean")
+    plan = plan_of(wanted) if by_label else plan_by(distance, wanted)
     tree = problem.grow(plan_of(wanted, **{**vars(plan), "prototype": "medoid"}))
     rows = np.flatnonzero(problem.sample_weight > 0)
-    expected = expected_tree(problem, name, wanted)
+    expected = expected_tree(problem, distance, wanted)
     leaves = np.flatnonzero(tree.feature < 0)
     found = list(leaf_rows(expected, problem, rows, problem.sample_weight[rows]))
     for leaf, (of_leaf, weights) in zip(leaves, found, strict=True):
@@ -199,7 +214,7 @@ def test_a_medoid_has_the_smallest_sum_of_squared_distances(
         assert set(shares) <= {0.0, 1.0}
         sets = label_sets(problem.Y[of_leaf])
         assert frozenset(np.flatnonzero(shares).tolist()) == medoid(
-            sets, weights, name, problem.label_weights
+            sets, weights, distance, problem.label_weights
         )
 
 
@@ -230,6 +245,35 @@ def test_custom_distances_are_functions_or_matrices():
     for tree in trees[1:]:
         assert_equal_trees(trees[0].tree_, tree.tree_)
     assert len(calls) == len(known) * (len(known) - 1) / 2
+
+
+def test_plain_distances_by_name_function_or_matrix():
+    known = distinct_label_sets(Y)
+    plain = [[hamming(a, b) for b in known] for a in known]
+    settings = {"squared_distances": False, "prototype": "medoid", "min_samples_leaf": 3}
+    trees = [
+        PCTClassifier(criterion=criterion, **settings).fit(X, Y)
+        for criterion in ("hamming", hamming, plain)
+    ]
+    for tree in trees[1:]:
+        assert_equal_trees(trees[0].tree_, tree.tree_)
+    # The Hamming distance is the square of the Euclidean one.
+    euclidean = PCTClassifier(criterion="euclidean", prototype="medoid", min_samples_leaf=3)
+    assert_equal_trees(trees[0].tree_, euclidean.fit(X, Y).tree_)
+    squared = PCTClassifier(criterion="hamming", prototype="medoid", min_samples_leaf=3)
+    assert squared.fit(X, Y).tree_.impurity[0] > trees[0].tree_.impurity[0]
+
+
+def test_local_trees_use_plain_distances():
+    settings = {"criterion": "matching", "min_samples_leaf": 20}
+    trees = [
+        PerParentClassifier(PCTClassifier(squared_distances=squared, **settings), multilabel=True)
+        for squared in (True, False)
+    ]
+    squared, plain = [tree.fit(X, Y).predict_proba(X) for tree in trees]
+    whole = PCTClassifier(squared_distances=False, **settings).fit(X, Y).predict_proba(X)
+    np.testing.assert_array_equal(plain, whole)
+    assert (squared != plain).any()
 
 
 def test_a_function_is_called_with_label_names_including_ancestors():
@@ -265,7 +309,9 @@ def test_sizes_of_sets_are_sums_of_label_weights():
         "jaccard": (2.5 / 3.5) ** 2,
         "matching": 2.0**2,
     }.items():
-        assert LabelSets.of(sets, weights, Distance(name)).squared[0, 1] == pytest.approx(expected)
+        assert LabelSets.of(sets, weights, Distance(name)).distances[0, 1] == pytest.approx(
+            expected
+        )
 
 
 def test_medoids_are_coherent_and_occur_in_training():
@@ -308,6 +354,10 @@ def test_a_matrix_of_distances_is_saved(tmp_path):
         (
             {"criterion": lambda a, b: -1.0},
             "must return a finite, non-negative distance, got -1.0 for",
+        ),
+        (
+            {"squared_distances": False},
+            "squared_distances must be True with criterion='variance', got False",
         ),
         ({"criterion": "hamming", "clus_compat": True}, "with clus_compat=True, got 'hamming'"),
         ({"prototype": "mode"}, "prototype must be one of 'mean', 'medoid'.*got 'mode'"),

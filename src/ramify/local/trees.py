@@ -106,7 +106,8 @@ class TreeLearner(SharingLearner):
         weighted = tree.label_weight is not None or tree.class_weight is not None
         if weighted or callable(tree.criterion) or len(problem.labels) > 1:
             hierarchy = Hierarchy.from_labels(self._names(problem))
-            plan = replace(plan, distance=read_distance(tree.criterion, hierarchy))
+            distance = read_distance(tree.criterion, hierarchy, squared=tree.squared_distances)
+            plan = replace(plan, distance=distance)
         data = self._problem_data(tree, hierarchy, problem)
         return data.grow(plan, counts=problem.counts), "columns"
 

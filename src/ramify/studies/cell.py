@@ -54,7 +54,7 @@ def run_cell(study: Study, cell: Cell, key: str) -> dict[str, Any]:
         "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "versions": versions(),
     }
-    begin = time.perf_counter()
+    begin, begin_cpu = time.perf_counter(), time.process_time()
     forget_peak()
     try:
         # A cluster backend would distribute the parts of a model to other workers.
@@ -66,8 +66,13 @@ def run_cell(study: Study, cell: Cell, key: str) -> dict[str, Any]:
             "error": f"{type(error).__name__}: {error}",
             "traceback": traceback.format_exc(limit=-6),
         }
-    seconds = time.perf_counter() - begin
-    return {**record, **found, "seconds": seconds, "peak_memory_mb": peak_memory()}
+    return {
+        **record,
+        **found,
+        "seconds": time.perf_counter() - begin,
+        "cpu_seconds": time.process_time() - begin_cpu,
+        "peak_memory_mb": peak_memory(),
+    }
 
 
 def _learn_and_measure(study: Study, cell: Cell) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -17,6 +18,7 @@ from ramify.studies.results import Quantity, StudyResults
 __all__ = ["Verdict", "check_claims", "published_results"]
 
 _SHOWN = 4  # exceptions to a claim that are named
+_NONE = "No data set has results of all these models."
 
 
 @dataclass(frozen=True)
@@ -33,20 +35,24 @@ class Verdict:
         The reason.
     published : str
         The outcome by the published figures on the same data sets; empty if there are none.
+    reason : str
+        Why results and claim differ, as far as the study knows.
     """
 
     text: str
     outcome: str
     words: str
     published: str = ""
+    reason: str = ""
 
     @property
     def explanation(self) -> str:
-        """The reason, and the outcome by the published figures."""
+        """What the results say, the outcome by the published figures, and why they differ."""
         by_published = ""
         if self.published not in ("", "open"):
             by_published = f"By the published figures: {self.published}."
-        return " ".join(filter(None, (self.words, by_published)))
+        reason = "" if self.outcome in ("confirmed", "open") else self.reason
+        return " ".join(filter(None, (self.words, by_published, reason)))
 
 
 def check_claims(results: StudyResults) -> list[Verdict]:
@@ -67,7 +73,8 @@ def check_claims(results: StudyResults) -> list[Verdict]:
     for claim in results.study["claims"]:
         outcome, words = _check(results, claim)
         by_published = "" if published is None else _check(published, claim)[0]
-        found.append(Verdict(claim["text"], outcome, words, by_published))
+        reason = claim.get("reason", "")
+        found.append(Verdict(claim["text"], outcome, words, by_published, reason))
     return found
 
 
@@ -137,7 +144,7 @@ def _check_place(
     models = list(claim["models"])
     scores = _claim_scores(results, quantities, models)
     if not len(scores):
-        return "open", "No data set has results of all these models."
+        return "open", _NONE
     titles = titles_of(results, models)
     order = list(friedman(scores, titles).ranks.ordered())
     text = "Average ranks: " + ", ".join(f"{title} {rank:.2f}" for title, rank in order) + "."
@@ -153,6 +160,45 @@ def _check_place(
     if titles[0] not in tied:
         return "not confirmed", text
     return "confirmed" if len(tied) == 1 else "partly", text
+
+
+def _check_mean(
+    results: StudyResults, quantities: list[Quantity], claim: dict[str, Any]
+) -> tuple[str, str]:
+    models = list(claim["models"])
+    scores = _claim_scores(results, quantities, models)
+    if not len(scores):
+        return "open", _NONE
+    means = scores.mean(axis=0)
+    shown = _ordered(results, models, means, lambda mean: f"{abs(mean):.3f}")
+    return _verdict_on_first(means), f"Means over {len(scores)} data sets: {shown}."
+
+
+def _check_wins(
+    results: StudyResults, quantities: list[Quantity], claim: dict[str, Any]
+) -> tuple[str, str]:
+    models = list(claim["models"])
+    scores = _claim_scores(results, quantities, models)
+    if not len(scores):
+        return "open", _NONE
+    wins = (scores == scores.max(axis=1, keepdims=True)).sum(axis=0)
+    shown = _ordered(results, models, wins, str)
+    return _verdict_on_first(wins), f"Best on so many of {len(scores)} data sets: {shown}."
+
+
+def _ordered(
+    results: StudyResults, models: list[str], values: NDArray[Any], show: Callable[[Any], str]
+) -> str:
+    """List the models with their values, the best first."""
+    titles = titles_of(results, models)
+    return ", ".join(f"{titles[i]} {show(values[i])}" for i in np.argsort(-values, kind="stable"))
+
+
+def _verdict_on_first(values: NDArray[Any]) -> str:
+    """Tell whether the first of the models has the largest value, alone or with others."""
+    if values[0] < values.max():
+        return "not confirmed"
+    return "confirmed" if (values == values[0]).sum() == 1 else "partly"
 
 
 def _check_better(
@@ -199,6 +245,8 @@ _CHECKS = {
     "last": _check_place,
     "place": _check_place,
     "top": _check_place,
+    "mean": _check_mean,
+    "wins": _check_wins,
     "better": _check_better,
     "alike": _check_alike,
 }

@@ -152,9 +152,7 @@ def _selected(found: StudyData, data: DataSpec) -> StudyData:
     if data.min_count is not None:
         found = _with_labels(found, found.hierarchy.prune(found.y, min_count=data.min_count))
         if data.full_paths:
-            # Rows that lose a leaf keep their other leaves with ancestors.
-            ending = replace(found, y=ending_in_leaves(found.y, found.hierarchy))
-            found = _with_rows(ending, np.flatnonzero(np.diff(ending.y.indptr)))
+            found = _with_a_leaf(found, trim=data.trim_paths)
     if data.level is not None:
         y, hierarchy = flatten_level(sparse.csr_array(found.y), found.hierarchy, data.level)
         found = replace(found, y=y, hierarchy=hierarchy)
@@ -193,6 +191,13 @@ def _with_full_paths(data: StudyData) -> StudyData:
     ending = ending_in_leaves(y, data.hierarchy)
     n_ending, n_given = np.diff(ending.indptr), np.diff(y.indptr)
     return _with_rows(data, np.flatnonzero((n_ending == n_given) & (n_given > 0)))
+
+
+def _with_a_leaf(data: StudyData, *, trim: bool) -> StudyData:
+    """Keep the rows that still have a leaf: with all their labels, or trimmed to full paths."""
+    ending = ending_in_leaves(data.y, data.hierarchy)
+    kept = replace(data, y=ending) if trim else data
+    return _with_rows(kept, np.flatnonzero(np.diff(ending.indptr)))
 
 
 def ending_in_leaves(Y: Any, hierarchy: Hierarchy) -> Any:

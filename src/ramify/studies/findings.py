@@ -317,7 +317,10 @@ def facts_of_run(results: StudyResults) -> list[tuple[str, str]]:
         Names and texts.
     """
     study = results.study
-    seconds = sum(cell["seconds"] for cell in (*results.cells, *results.failures))
+    every = (*results.cells, *results.failures)
+    seconds = sum(cell["seconds"] for cell in every)
+    # Results from before the CPU time of whole cells was recorded have that of learning alone.
+    cpu = sum(cell.get("cpu_seconds", cell.get("fit_cpu_seconds", 0.0)) for cell in every)
     memory = max((cell["peak_memory_mb"] or 0 for cell in results.cells), default=0)
     counts = f"{len(results.cells):,} finished"
     if results.failures:
@@ -328,7 +331,8 @@ def facts_of_run(results: StudyResults) -> list[tuple[str, str]]:
     return [
         ("protocol", study["protocol"] + (" (quick form)" if study["quick"] else "")),
         ("cells", counts),
-        ("time", f"{_duration(seconds)} of work in all cells; peak memory {memory:,.0f} MB"),
+        ("CPU time", f"{_duration(cpu)} in all cells, {_duration(seconds)} by the clock"),
+        ("peak memory", f"{memory:,.0f} MB"),
         ("seed", str(study["seed"])),
         ("versions", used),
         ("code", study["code"][:16]),

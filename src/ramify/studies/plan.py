@@ -40,7 +40,11 @@ class DataSpec:
     full_paths : bool
         Use only rows whose labels all lead to leaves.
     min_count : int or None
-        Drop labels with fewer rows; with `full_paths`, also paths that then end above a leaf.
+        Drop labels with fewer rows. With `full_paths`, rows that have no leaf left are dropped;
+        the others keep all their remaining labels.
+    trim_paths : bool
+        With `full_paths` and `min_count`, also remove the labels of paths that no longer end in a
+        leaf.
     common_label : float or None
         Add a label that this share of the rows has by chance.
     family : str
@@ -68,6 +72,7 @@ class DataSpec:
     splits: tuple[str, ...] = ()
     full_paths: bool = False
     min_count: int | None = None
+    trim_paths: bool = False
     common_label: float | None = None
     family: str = ""
     protocol: Protocol | None = None
@@ -82,6 +87,7 @@ class DataSpec:
         return {
             **{name: getattr(self, name) for name in names},
             "target": self.target if self.file else None,
+            **({"trim_paths": True} if self.trim_paths else {}),
             **({} if self.common_label is None else {"common_label": self.common_label}),
         }
 
@@ -248,10 +254,11 @@ class Claim:
     ----------
     text : str
         The finding in words.
-    kind : {"first", "last", "place", "top", "better", "alike"}
+    kind : {"first", "last", "place", "top", "mean", "wins", "better", "alike"}
         "first", "last": ``models[0]`` has the best, the worst average rank of the models.
         "place": it is in that place by average rank. "top": ``models[:place]`` have the best
-        average ranks. "better": the second of every pair beats the
+        average ranks. "mean": ``models[0]`` has the best mean over the data sets. "wins": it is
+        the best on more data sets than any other. "better": the second of every pair beats the
         first. "alike": Friedman's test finds no difference.
     models : tuple of str
         The models concerned.
@@ -263,6 +270,8 @@ class Claim:
         The family of data sets to judge on; empty: all.
     place : int
         For "place": the place, 1 is the best. For "top": the number of models.
+    reason : str
+        Why the results differ from the claim; shown unless it is confirmed.
     """
 
     text: str
@@ -272,6 +281,7 @@ class Claim:
     measure: str = ""
     family: str = ""
     place: int = 1
+    reason: str = ""
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,8 @@ _TABLES = ("measures", "all_datasets", "curves", "protocol", "tests", "variants"
 _LISTS = ("datasets", "models", "claims")
 _DATA = (
     *("name", "title", "fetch", "file", "hierarchy", "target", "max_level", "level", "splits"),
-    *("full_paths", "min_count", "common_label", "family", "protocol", "parameters", "without"),
-    *("missing", "note"),
+    *("full_paths", "min_count", "trim_paths", "common_label", "family", "protocol", "parameters"),
+    *("without", "missing", "note"),
 )
 _MODEL = (
     *("name", "title", "model", "parameters", "inside", "labels", "scale", "grid", "tune"),
@@ -46,8 +46,8 @@ _CURVE = (
     *("title", "x_title", "over", "measure", "option", "options", "values", "models", "rows"),
     "log",
 )
-_CLAIM = ("text", "kind", "models", "pairs", "measure", "family", "place")
-_CLAIM_KINDS = ("first", "last", "place", "top", "better", "alike")
+_CLAIM = ("text", "kind", "models", "pairs", "measure", "family", "place", "reason")
+_CLAIM_KINDS = ("first", "last", "place", "top", "mean", "wins", "better", "alike")
 _POSTHOC = ("nemenyi", "benjamini-hochberg")
 _PROTOCOL = ("folds", "repeats", "stratify", "train", "test", "test_rows", "rows")
 
@@ -259,6 +259,11 @@ def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
         found.setdefault("fetch", table["name"])
     if "protocol" in found:
         found["protocol"] = _protocol(found["protocol"], f"protocol of {where}")
+    if found.get("trim_paths") and not (found.get("full_paths") and found.get("min_count")):
+        raise ValueError(
+            f"{where} has trim_paths = true without full_paths and min_count. Set both, or leave "
+            "trim_paths out."
+        )
     if "level" in found and "max_level" in found:
         raise ValueError(f"{where} has level and max_level. Use only one of them.")
     found["splits"] = tuple(found.get("splits", ()))
@@ -422,6 +427,7 @@ def _claim(table: Mapping[str, Any]) -> Claim:
         measure=str(table.get("measure", "")),
         family=str(table.get("family", "")),
         place=int(table.get("place", 1)),
+        reason=str(table.get("reason", "")),
     )
 
 

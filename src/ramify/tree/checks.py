@@ -24,7 +24,9 @@ _NOT_IN_CLUS = (
 
 def check_tree(tree: TreeParameters) -> None:
     """Raise an error if a parameter of a tree is invalid."""
-    check_criterion(tree.criterion, tree.f_test, clus=tree.clus_compat)
+    check_criterion(
+        tree.criterion, tree.f_test, squared=tree.squared_distances, clus=tree.clus_compat
+    )
     check_choice("prototype", tree.prototype, ("mean", "medoid"))
     check_choice("pruning", tree.pruning, (None, "pessimistic", "reduced_error"))
     check_choice("weighting", tree.weighting, ("avg", "sum", "min", "max"))

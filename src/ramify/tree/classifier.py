@@ -73,13 +73,18 @@ class PCTClassifier(HierarchicalClassifier):
         to w0 ** d. With 1, all labels have the same weight.
     weighting : {"avg", "sum", "min", "max"}
         How to combine the weights derived from several parents if the hierarchy is a DAG.
+    squared_distances : bool
+        Whether distances between label sets are squared, in the impurity and for medoids. If
+        False, the impurity is half the mean distance, and a criterion that is a matrix contains
+        distances. Large distances then count for less, and "euclidean" is not equivalent to
+        "variance". Only for criteria that are distances.
     prototype : {"mean", "medoid"}
         The prediction of a leaf. "mean": for each label, the fraction of rows with the label.
-        "medoid": the label set with the smallest sum of squared distances to the label sets of
-        all rows in the leaf; ties are resolved in favour of the most frequent set, then of the
-        set that comes first. The distance is that of `criterion`, or Euclidean if `criterion` is
-        not a distance. With "medoid", `predict_proba` returns 0 or 1, except for rows that reach
-        several leaves because of missing values.
+        "medoid": the label set with the smallest sum of squared distances (or of distances, see
+        `squared_distances`) to the label sets of all rows in the leaf; ties are resolved in favour
+        of the most frequent set, then of the set that comes first. The distance is that of
+        `criterion`, or Euclidean if `criterion` is not a distance. With "medoid", `predict_proba`
+        returns 0 or 1, except for rows that reach several leaves because of missing values.
     splitter : {"best", "random"}
         Whether a node evaluates every threshold and category set of a feature, or only one drawn
         at random.
@@ -232,6 +237,7 @@ class PCTClassifier(HierarchicalClassifier):
         criterion: Any = "variance",
         w0: float = 0.75,
         weighting: str = "avg",
+        squared_distances: bool = True,
         prototype: str = "mean",
         splitter: str = "best",
         max_depth: int | None = None,
@@ -259,6 +265,7 @@ class PCTClassifier(HierarchicalClassifier):
         self.criterion = criterion
         self.w0 = w0
         self.weighting = weighting
+        self.squared_distances = squared_distances
         self.prototype = prototype
         self.splitter = splitter
         self.max_depth = max_depth

@@ -31,8 +31,8 @@ def name_criterion(criterion: Any) -> str:
     return criterion if by_label else "distance"
 
 
-def check_criterion(criterion: Any, f_test: Any, *, clus: bool) -> None:
-    """Raise an error if a criterion is invalid, or not supported by `f_test` or CLUS."""
+def check_criterion(criterion: Any, f_test: Any, *, squared: bool, clus: bool) -> None:
+    """Raise an error if a criterion is invalid, or not supported by the other parameters."""
     if isinstance(criterion, np.ndarray | list | tuple):
         check_distance(criterion)
     elif not callable(criterion):
@@ -43,6 +43,12 @@ def check_criterion(criterion: Any, f_test: Any, *, clus: bool) -> None:
             f"f_test must be None with criterion={criterion!r}, got {f_test!r}: the F-test "
             "compares variances. Use f_test=None, or another criterion, such as 'variance'."
         )
+    if not squared and name != "distance":
+        raise ValueError(
+            f"squared_distances must be True with criterion={criterion!r}, got False: it is not "
+            "a distance between label sets. Use squared_distances=True, or another criterion, "
+            "such as 'euclidean'."
+        )
     if clus and name == "distance":
         raise ValueError(
             "criterion must be 'variance', 'gini', 'entropy' or 'gain_ratio' with "
@@ -50,12 +56,14 @@ def check_criterion(criterion: Any, f_test: Any, *, clus: bool) -> None:
         )
 
 
-def read_distance(criterion: Any, hierarchy: Hierarchy) -> Distance | None:
+def read_distance(
+    criterion: Any, hierarchy: Hierarchy, *, squared: bool = True
+) -> Distance | None:
     """Return the distance of a validated criterion, or None if it is not a distance."""
     if name_criterion(criterion) != "distance":
         return None
     if isinstance(criterion, str) or callable(criterion):
-        return Distance(criterion, hierarchy.labels)
+        return Distance(criterion, hierarchy.labels, 2 if squared else 1)
     return Distance(check_distance(criterion))
 
 

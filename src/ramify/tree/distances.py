@@ -29,19 +29,22 @@ class Distance:
     Attributes
     ----------
     measure : str, callable or ndarray
-        One of `DISTANCES`, a function of two label sets, or the squared distances between all
-        distinct sets.
+        One of `DISTANCES`, a function of two label sets, or a matrix over all distinct sets,
+        which is used as it is.
     labels : tuple
         The names of the labels, used if `measure` is a function.
+    power : {1, 2}
+        Whether the criterion averages distances or squared distances.
     """
 
     measure: str | Callable[[Any, Any], float] | NDArray[np.float64]
     labels: tuple[Any, ...] = ()
+    power: int = 2
 
-    def squared(
+    def between(
         self, sets: sparse.csr_array[np.int32], label_weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the squared distances between all rows of `sets`.
+        """Return the distances, to the power of `power`, between all rows of `sets`.
 
         Parameters
         ----------
@@ -63,12 +66,12 @@ class Distance:
                 "take too much memory. Use criterion='variance'."
             )
         if isinstance(self.measure, str):
-            return _squared_by_name(self.measure, sets, label_weights)
+            return _by_name(self.measure, sets, label_weights, self.power)
         if callable(self.measure):
-            return self._squared_by_function(self.measure, sets)
-        return _check_squared(self.measure, n_sets)
+            return self._by_function(self.measure, sets)
+        return _check_size(self.measure, n_sets)
 
-    def _squared_by_function(
+    def _by_function(
         self, function: Callable[[Any, Any], float], sets: sparse.csr_array[np.int32]
     ) -> NDArray[np.float64]:
         bounds = sets.indptr.tolist()
@@ -76,7 +79,7 @@ class Distance:
             frozenset(self.labels[c] for c in sets.indices[begin:end].tolist())
             for begin, end in pairwise(bounds)
         ]
-        squared = np.zeros((len(members), len(members)))
+        found = np.zeros((len(members), len(members)))
         for i, first in enumerate(members):
             for j in range(i):
                 distance = float(function(members[j], first))
@@ -85,12 +88,15 @@ class Distance:
                         f"criterion must return a finite, non-negative distance, got {distance!r} "
                         f"for {set(members[j])!r} and {set(first)!r}."
                     )
-                squared[i, j] = squared[j, i] = distance**2
-        return squared
+                found[i, j] = found[j, i] = distance**self.power
+        return found
 
 
-def _squared_by_name(
-    name: str, sets: sparse.csr_array[np.int32], label_weights: NDArray[np.float64]
+def _by_name(
+    name: str,
+    sets: sparse.csr_array[np.int32],
+    label_weights: NDArray[np.float64],
+    power: int,
 ) -> NDArray[np.float64]:
     weighted = sets.astype(np.float64) @ sparse.diags_array(label_weights)
     size = np.asarray(sets @ label_weights, dtype=np.float64)
@@ -102,17 +108,17 @@ def _squared_by_name(
     # `size` and `common` are summed in different orders and may differ by a rounding error.
     distance = np.maximum(distance, 0.0)
     np.fill_diagonal(distance, 0.0)
-    if name == "euclidean":
-        return distance
+    if name == "euclidean":  # the square root of the Hamming distance
+        return distance if power == 2 else np.sqrt(distance)
     if name == "jaccard":
         union = np.add.outer(size, size) - common
         distance = np.divide(distance, union, out=np.zeros_like(distance), where=union > 0)
-    return np.asarray(distance**2)
+    return np.asarray(distance**power)
 
 
-def check_distance(squared: Any) -> NDArray[np.float64]:
+def check_distance(criterion: Any) -> NDArray[np.float64]:
     """Validate a user's matrix of squared distances, except for the number of rows."""
-    matrix = np.asarray(squared, dtype=np.float64)
+    matrix = np.asarray(criterion, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"criterion must be a square matrix of squared distances, got shape {matrix.shape}. "
@@ -132,14 +138,14 @@ def check_distance(squared: Any) -> NDArray[np.float64]:
     return matrix
 
 
-def _check_squared(squared: NDArray[np.float64], n_sets: int) -> NDArray[np.float64]:
-    if len(squared) != n_sets:
+def _check_size(matrix: NDArray[np.float64], n_sets: int) -> NDArray[np.float64]:
+    if len(matrix) != n_sets:
         raise ValueError(
-            f"criterion must be a matrix of shape ({n_sets}, {n_sets}), got {squared.shape}: y "
+            f"criterion must be a matrix of shape ({n_sets}, {n_sets}), got {matrix.shape}: y "
             f"has {n_sets} distinct label sets. Pass one row and one column per label set, in the "
             "order of distinct_label_sets."
         )
-    return squared
+    return matrix
 
 
 @dataclass(frozen=True)
@@ -150,12 +156,12 @@ class LabelSets:
     ----------
     of_row : ndarray of uint32, shape (n,)
         The index of the label set of each row; sets are numbered in order of appearance.
-    squared : ndarray of shape (n_sets, n_sets)
-        Squared distances between the sets; empty if they are not needed.
+    distances : ndarray of shape (n_sets, n_sets)
+        What the criterion averages, see `Distance.between`; empty if it is not needed.
     """
 
     of_row: NDArray[np.uint32]
-    squared: NDArray[np.float64]
+    distances: NDArray[np.float64]
 
     @classmethod
     def none(cls) -> LabelSets:
@@ -173,8 +179,7 @@ class LabelSets:
         of_row, first = number_sets(Y)
         if distance is None:
             return cls(of_row, np.empty((0, 0)))
-        squared = distance.squared(Y[first], label_weights)
-        return cls(of_row, np.ascontiguousarray(squared))
+        return cls(of_row, np.ascontiguousarray(distance.between(Y[first], label_weights)))
 
 
 def number_sets(

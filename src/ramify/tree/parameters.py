@@ -27,6 +27,7 @@ class TreeParameters(Protocol):
     criterion: Any
     w0: float
     weighting: str
+    squared_distances: bool
     prototype: str
     splitter: str
     max_depth: int | None
@@ -105,7 +106,7 @@ def plan_growth(
         seed=seed,
         n_jobs=tree.n_jobs,
         clus=clus,
-        distance=read_distance(tree.criterion, hierarchy),
+        distance=read_distance(tree.criterion, hierarchy, squared=tree.squared_distances),
         prototype=tree.prototype,
         inner_values=tree.pruning == "reduced_error",
         confidence=tree.pruning_confidence if tree.pruning == "pessimistic" else None,

@@ -204,7 +204,7 @@ class GrowthPlan:
             rows,
             np.ascontiguousarray(sample_weight[rows]),
             sets.of_row,
-            sets.squared,
+            sets.distances,
             self.for_rows(len(rows))._options(Y.shape[1], total),
         )
 
