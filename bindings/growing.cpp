@@ -62,7 +62,8 @@ void bind_options(nb::module_& m) {
     nb::class_<Pessimism>(m, "Pessimism", "Pessimistic pruning; confidence 0: none.")
         .def(nb::init<>())
         .def_rw("confidence", &Pessimism::confidence)
-        .def_rw("z", &Pessimism::z);
+        .def_rw("z", &Pessimism::z)
+        .def_rw("exclusive", &Pessimism::exclusive);
     nb::class_<GrowOptions>(m, "GrowOptions",
                             "Options of grow; core/growing/options.hpp documents them.")
         .def(nb::init<>())

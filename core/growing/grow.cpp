@@ -394,7 +394,8 @@ Tree grow(const Dataset& dataset, const Targets& targets, NodeRows root,
             break;
     }
     if (options.pessimism.confidence > 0) {
-        const Tree tree = grow_general(dataset, targets, root, options, signal);
+        Tree tree = grow_general(dataset, targets, root, options, signal);
+        if (options.merging != LeafMerging::none) tree = merge_leaves(tree, options.merging, true);
         return prune_pessimistic(tree, dataset, targets, root, options, signal);
     }
     Tree tree = grow_general(dataset, targets, std::move(root), options, signal);

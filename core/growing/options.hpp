@@ -62,6 +62,7 @@ struct SplitRules {
 struct Pessimism {
     double confidence = 0;  // of the upper limit for errors; 0: no pruning
     double z = 0;           // the normal quantile of 1 - confidence
+    bool exclusive = true;  // one class per row; if not, errors are means over the labels
 };
 
 struct GrowOptions {

@@ -38,7 +38,7 @@ bool same_prediction(const Tree& tree, std::size_t a, std::size_t b, LeafMerging
 
 }  // namespace
 
-Tree cut_tree(const Tree& tree, const std::vector<char>& is_leaf) {
+Tree cut_tree(const Tree& tree, const std::vector<char>& is_leaf, bool inner_values) {
     std::vector<std::int32_t> new_id(tree.n_nodes(), -1);
     std::int32_t n_kept = 0;
     new_id[0] = 0;
@@ -64,7 +64,7 @@ Tree cut_tree(const Tree& tree, const std::vector<char>& is_leaf) {
             result.child.resize(static_cast<std::size_t>(result.child_indptr.back()));
             result.share.resize(result.child.size());
             result.category_branch.resize(static_cast<std::size_t>(result.category_indptr.back()));
-        } else {
+        } else if (!inner_values) {
             result.value_label.resize(static_cast<std::size_t>(result.value_indptr.back()));
             result.value.resize(result.value_label.size());
         }
@@ -74,7 +74,7 @@ Tree cut_tree(const Tree& tree, const std::vector<char>& is_leaf) {
     return result;
 }
 
-Tree merge_leaves(const Tree& tree, LeafMerging merging) {
+Tree merge_leaves(const Tree& tree, LeafMerging merging, bool inner_values) {
     std::vector<char> is_leaf(tree.n_nodes());
     for (std::size_t i = tree.n_nodes(); i-- > 0;) {
         const auto children = slice(tree.child_indptr, tree.child, i);
@@ -84,7 +84,7 @@ Tree merge_leaves(const Tree& tree, LeafMerging merging) {
                                    static_cast<std::size_t>(child), merging);
         });
     }
-    return cut_tree(tree, is_leaf);
+    return cut_tree(tree, is_leaf, inner_values);
 }
 
 }  // namespace ramify

@@ -32,12 +32,18 @@ class Figures {
         if (options.criterion == Criterion::distance) scan_.emplace(targets);
     }
 
-    /// Weight of the rows not in the most frequent class.
+    /// Weight of the rows not in the most frequent class; of labels that are not exclusive, the
+    /// mean over the labels of the weight of the rows for which the majority is wrong.
     double errors(const NodeRows& rows) {
         const double weight = weight_of(rows);
+        const auto sums = sums_.of(rows);
+        if (targets_.n_labels() == 1 || !options_.pessimism.exclusive) {
+            double wrong = 0;
+            for (const auto& s : sums) wrong += std::min(s.sum, weight - s.sum);
+            return wrong / static_cast<double>(targets_.n_labels());
+        }
         double most = 0;
-        for (const auto& s : sums_.of(rows)) most = std::max(most, s.sum);
-        if (targets_.n_labels() == 1) most = std::max(most, weight - most);
+        for (const auto& s : sums) most = std::max(most, s.sum);
         return weight - most;
     }
     double pessimistic(const NodeRows& rows) {

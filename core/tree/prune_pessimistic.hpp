@@ -16,8 +16,8 @@ namespace ramify {
 double pessimistic_errors(double weight, double errors, const Pessimism& pessimism);
 
 /// From the bottom up, a node becomes a leaf, or is replaced by its largest branch, where that is
-/// not expected to make more errors. `tree` must carry values in its inner nodes; rows each have
-/// one label, or have it or not where there is only one. Throws Interrupted.
+/// not expected to make more errors. `tree` must carry values in its inner nodes. Throws
+/// Interrupted.
 Tree prune_pessimistic(const Tree& tree, const Dataset& dataset, const Targets& targets,
                        const NodeRows& root, const GrowOptions& options, StopSignal& signal);
 

@@ -7,16 +7,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from ramify import Hierarchy, PCTClassifier, PerEdgeClassifier
+from ramify import (
+    FlatClassifier,
+    Hierarchy,
+    PCTClassifier,
+    PCTForestClassifier,
+    PerEdgeClassifier,
+    make_hierarchical_classification,
+)
 from ramify.metrics import mean_auprc, mean_auroc, pooled_auprc, weighted_auprc
 from tests.support.clus_cases import Table, dag_parents, read_table
 from tests.support.clus_oracle import TINY, read_measures, requires_oracle
 from tests.support.clus_trees import TreeNode, differences, parse_tree
 from tests.support.engine_trees import as_printed
+from tests.support.tree_problems import assert_equal_trees
 
 FOLDER = TINY / "t15_hsc"
-pytestmark = requires_oracle
 
 
 def load(name: str) -> tuple[np.ndarray, list[list[str]], Table]:
@@ -57,6 +65,7 @@ def printed(node: TreeNode) -> TreeNode:
     return node
 
 
+@requires_oracle
 def test_every_edge_has_the_tree_of_clus() -> None:
     model, expected = fit(), clus_edge_trees()
     assert set(model.named_estimators_) == set(expected)
@@ -82,6 +91,7 @@ def divided(model: PerEdgeClassifier, X: np.ndarray) -> np.ndarray:
     return np.stack([found[label] for label in hierarchy.labels], axis=1)
 
 
+@requires_oracle
 @pytest.mark.parametrize("part", ["train", "test"])
 def test_measures_of_probabilities_combined_as_in_clus(part: str) -> None:
     expected = read_measures(FOLDER / "old_hsc_combined.out")[part]["Original"]
@@ -97,6 +107,7 @@ def test_measures_of_probabilities_combined_as_in_clus(part: str) -> None:
     assert found == pytest.approx(expected, abs=1e-12)
 
 
+@requires_oracle
 def test_labels_with_single_parents_have_the_scores_of_clus() -> None:
     model = fit()
     X, _, _ = load("test.arff")
@@ -105,3 +116,27 @@ def test_labels_with_single_parents_have_the_scores_of_clus() -> None:
     np.testing.assert_array_equal(ours[:, same], theirs[:, same])
     others = model.hierarchy_.indices(["E", "G"])
     np.testing.assert_allclose(ours[:, others], 2 * theirs[:, others], rtol=1e-15)
+
+
+@pytest.mark.parametrize("cls", [PerEdgeClassifier, FlatClassifier])
+def test_levels_of_the_f_test_are_chosen_with_the_negative_rows(cls: Any) -> None:
+    """Negative rows have no label of their own; CLUS would ignore them and grow single leaves."""
+    data = make_hierarchical_classification(300, 5, n_labels=6, random_state=0, as_frame=False)
+    tree = PCTClassifier(min_weight=2, clus_compat=True, f_test=[0.001, 0.1])
+    local = cls(tree, hierarchy=data.hierarchy).fit(data.X, data.y)
+    trees = [one for one in local.estimators_ if isinstance(one, PCTClassifier)]
+    assert max(one.get_n_leaves() for one in trees) > 1
+    fixed = [
+        cls(clone(tree).set_params(f_test=level), hierarchy=data.hierarchy).fit(data.X, data.y)
+        for level in tree.f_test
+    ]
+    for name, one in local.named_estimators_.items():
+        if isinstance(one, PCTClassifier):
+            same = fixed[tree.f_test.index(one.f_test_)].named_estimators_[name]
+            assert_equal_trees(one.tree_, same.tree_)
+
+
+def test_out_of_bag_scores_of_local_forests_of_clus_are_refused() -> None:
+    forest = PCTForestClassifier(n_estimators=2, clus_compat=True, oob_score=True, random_state=0)
+    with pytest.raises(ValueError, match=r"oob_score of estimator must be False .*, got True"):
+        FlatClassifier(forest).fit([[0.0], [1.0], [2.0]], [["a"], ["b"], ["a", "b"]])

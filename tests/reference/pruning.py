@@ -33,16 +33,19 @@ def upper_errors(n: float, errors: float, confidence: float) -> float:
 @dataclass(frozen=True)
 class Pruning:
     columns: Sequence[Column]
-    Y: np.ndarray  # one class per row, or one label
+    Y: np.ndarray
     confidence: float
+    exclusive: bool = True  # one class per row; otherwise errors are means over the labels
 
     def leaf(self, rows: np.ndarray, weights: np.ndarray) -> Node:
         return Node(weights @ self.Y[rows], float(weights.sum()), len(rows))
 
     def as_leaf(self, rows: np.ndarray, weights: np.ndarray) -> float:
         sums, total = weights @ self.Y[rows], weights.sum()
-        most = max(sums[0], total - sums[0]) if len(sums) == 1 else sums.max()
-        return upper_errors(total, total - most, self.confidence)
+        if self.exclusive and len(sums) > 1:
+            return upper_errors(total, total - sums.max(), self.confidence)
+        wrong = [min(one, total - one) for one in sums]
+        return upper_errors(total, sum(wrong) / len(wrong), self.confidence)
 
     def forks(
         self, node: Node, rows: np.ndarray, weights: np.ndarray

@@ -14,11 +14,14 @@ from sklearn.datasets import load_breast_cancer
 
 import ramify
 from ramify import PCTClassifier, PerNodeClassifier, metrics
+from ramify.studies.data import load_data
+from ramify.studies.plan import DataSpec
 from ramify.tree.plan import predict_tree
 from ramify.tree.pruning import prune_by_error
 from tests.reference import trees as reference
 from tests.reference.pruning import Pruning, upper_errors
 from tests.reference.trees import Settings
+from tests.support.clus_data import requires_data
 from tests.support.tree_problems import (
     Problem,
     assert_equal_trees,
@@ -64,14 +67,16 @@ def one_class(problem: Problem, single: bool) -> Problem:
 @given(
     problem=problems(),
     wanted=c45,
-    single=st.booleans(),
+    kind=st.sampled_from(["label", "class", "labels"]),
     confidence=st.sampled_from([0.05, 0.25, 0.5]),
 )
 def test_pessimistic_pruning_equals_the_reference(
-    problem: Problem, wanted: Settings, single: bool, confidence: float
+    problem: Problem, wanted: Settings, kind: str, confidence: float
 ) -> None:
-    problem = one_class(problem, single)
-    exclusive = problem.Y.shape[1] > 1
+    problem = replace(problem, label_weights=np.ones(problem.Y.shape[1]))
+    if kind != "labels":
+        problem = one_class(problem, kind == "label")
+    exclusive = kind == "class" and problem.Y.shape[1] > 1
     tree = problem.grow(plan_of(wanted, exclusive=exclusive, confidence=confidence))
     grown = reference.grow(
         problem.columns,
@@ -81,7 +86,7 @@ def test_pessimistic_pruning_equals_the_reference(
         targets=[range(problem.Y.shape[1])] if exclusive else None,
     )
     rows = np.flatnonzero(problem.sample_weight > 0)
-    pruning = Pruning(problem.columns, problem.Y, confidence)
+    pruning = Pruning(problem.columns, problem.Y, confidence, exclusive)
     expected = pruning.prune(grown, rows, problem.sample_weight[rows])
     assert_same(tree, expected, problem.Y.shape[1])
 
@@ -141,6 +146,32 @@ def test_local_trees_are_pruned():
         trees = [model for model in models if isinstance(model, PCTClassifier)]
         sizes.append(sum(tree.get_n_leaves() for tree in trees))
     assert sizes[1] < sizes[0]
+
+
+# Nodes of the trees that CLUS 2.12.8 calls Original and Pruned, with MinimalWeight 2 and the
+# defaults for nominal targets, on all rows; of "emotions", also the features of the pruned tree.
+CLUS_SIZES = {"emotions": (331, 47), "enron_hmc": (1261, 3), "slovenian_rivers": (905, 1)}
+CLUS_FEATURES = [
+    *(1, 42, 3, 59, 22, 5, 26, 45, 37, 55, 26, 41, 3),
+    *(48, 17, 63, 31, 58, 42, 1, 24, 62, 43),
+]
+
+
+@requires_data
+@pytest.mark.parametrize("name", CLUS_SIZES)
+def test_trees_for_several_labels_are_pruned_as_in_clus(name):
+    # Labels of fewer than three rows are left out on Enron, as in levatic2015.
+    data = load_data(DataSpec(name, name, fetch=name, min_count=3 if "enron" in name else None))
+    leaves = data.hierarchy.indices(data.hierarchy.leaves)
+    Y = sparse.csr_array(data.y)[:, leaves]
+    settings = {"criterion": "entropy", "min_weight": 2, "clus_compat": True}
+    trees = [
+        PCTClassifier(**settings, pruning=pruning).fit(data.X, Y).tree_
+        for pruning in (None, "pessimistic")
+    ]
+    assert tuple(len(tree.feature) for tree in trees) == CLUS_SIZES[name]
+    if name == "emotions":
+        assert trees[1].feature[trees[1].feature >= 0].tolist() == CLUS_FEATURES
 
 
 # ---- reduced-error pruning -----------------------------------------------------------------
@@ -237,7 +268,6 @@ def test_single_labels_are_pruned_by_their_predictions():
     ("settings", "message"),
     [
         ({"pruning": "cost"}, "pruning must be one of None, 'pessimistic'.*got 'cost'"),
-        ({"pruning": "pessimistic"}, "got 3 labels that are not exclusive. Use"),
         (
             {"pruning": "reduced_error"},
             "validation must be .X, y. with pruning='reduced_error', got None",
@@ -246,7 +276,12 @@ def test_single_labels_are_pruned_by_their_predictions():
         ({"pruning_measure": "beauty"}, "pruning_measure must be a function .*got 'beauty'"),
         (
             {"pruning": "pessimistic", "clus_compat": True},
-            "pruning must be None with clus_compat=True, got 'pessimistic'",
+            "pruning must be None with clus_compat=True, or .* got 'pessimistic' with criterion="
+            "'variance': CLUS does not prune",
+        ),
+        (
+            {"pruning": "reduced_error", "criterion": "entropy", "clus_compat": True},
+            "pruning must be None with clus_compat=True, or 'pessimistic'.*got 'reduced_error'",
         ),
     ],
 )

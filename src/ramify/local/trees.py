@@ -32,10 +32,8 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 def own_learner(estimator: Any) -> type[ModelLearner]:
     """Return the kind of learner that suits a classifier of ramify."""
-    if type(estimator) is PCTClassifier and not is_list(estimator.f_test):
-        return TreeLearner
-    if type(estimator) is PCTClassifier and not estimator.clus_compat:
-        return TuningLearner
+    if type(estimator) is PCTClassifier:
+        return TuningLearner if is_list(estimator.f_test) else TreeLearner
     if isinstance(estimator, PCTEnsemble) and not estimator.oob_score:
         return ForestLearner
     return OwnLearner
@@ -45,6 +43,16 @@ class OwnLearner(ModelLearner):
     """Fits any classifier of ramify for each problem, on the rows of the problem."""
 
     prefer = "threads"
+
+    def prepare(self) -> None:
+        """Reject ensembles that would ignore negative rows, because they have no labels."""
+        own = self.estimator
+        if getattr(own, "clus_compat", False) and own.criterion == "variance":
+            raise ValueError(
+                f"oob_score of estimator must be False with clus_compat=True, got "
+                f"{getattr(own, 'oob_score', None)!r}: CLUS ignores rows without labels, and the "
+                "negative rows of a local model have none."
+            )
 
     def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
         data = self.data

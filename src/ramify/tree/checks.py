@@ -17,7 +17,6 @@ __all__ = ["check_min_samples", "check_tree"]
 _NOT_IN_CLUS = (
     ("prototype", "mean", "trees of CLUS predict means"),
     ("redraw", False, "CLUS draws the features of a node only once"),
-    ("pruning", None, "CLUS uses other pruning methods"),
     ("splitter", "best", "CLUS draws random thresholds with a different generator"),
 )
 
@@ -92,6 +91,13 @@ def _check_random(tree: TreeParameters) -> None:
 
 
 def _check_clus(tree: TreeParameters) -> None:
+    by_variance = isinstance(tree.criterion, str) and tree.criterion == "variance"
+    if tree.pruning is not None and (by_variance or tree.pruning != "pessimistic"):
+        raise ValueError(
+            f"pruning must be None with clus_compat=True, or 'pessimistic' with a criterion other "
+            f"than 'variance', got {tree.pruning!r} with criterion={tree.criterion!r}: CLUS does "
+            "not prune trees for a hierarchy. Use pruning=None, or clus_compat=False."
+        )
     for name, value, why in _NOT_IN_CLUS:
         found = getattr(tree, name)
         if found != value:

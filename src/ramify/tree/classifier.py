@@ -120,11 +120,13 @@ class PCTClassifier(HierarchicalClassifier):
         The cross-validation that chooses a level if `f_test` is a list: the number of folds, or
         how to split the rows.
     pruning : {"pessimistic", "reduced_error"}, optional
-        How to prune the tree after growing it. "pessimistic": the method of C4.5, for a single
-        label or one class per row. A node is replaced with a leaf or with its largest branch if
-        this does not increase the expected number of errors, computed from upper confidence
-        limits of the error rates. "reduced_error": a node is replaced with a leaf if this does
-        not worsen `pruning_measure` on the validation rows passed to `fit`.
+        How to prune the tree after growing it. "pessimistic": the method of C4.5. A node is
+        replaced with a leaf or with its largest branch if this does not increase the expected
+        number of errors, computed from upper confidence limits of the error rates. If rows may
+        have several labels, the number of errors is the mean over the labels, as in CLUS; most
+        labels are rare, so that this often leaves a single leaf. "reduced_error": a node is
+        replaced with a leaf if this does not worsen `pruning_measure` on the validation rows
+        passed to `fit`.
     pruning_confidence : float
         Confidence factor of pessimistic pruning: the probability that an error rate exceeds its
         upper limit. Smaller values prune more.
@@ -162,7 +164,8 @@ class PCTClassifier(HierarchicalClassifier):
         Whether to reproduce the results of CLUS exactly: its tolerances, order of search and
         summation, table of critical values, merging of equal leaves and treatment of rows without
         labels. `min_weight` is MinimalWeight in CLUS. Criterion "variance" is its hierarchical
-        mode, all others its multi-label mode ("gini" is VarianceReduction, "entropy" is Gain).
+        mode, all others its multi-label mode ("gini" is VarianceReduction, "entropy" is Gain);
+        with ``pruning="pessimistic"``, the tree is the one that it calls Pruned.
 
     Attributes
     ----------

@@ -182,12 +182,6 @@ class GrowthPlan:
         Tree
             The grown tree.
         """
-        if self.confidence is not None and not self.exclusive and Y.shape[1] > 1:
-            raise ValueError(
-                "y must have a single label or one class per row with pruning='pessimistic', got "
-                f"{Y.shape[1]} labels that are not exclusive. Use pruning='reduced_error', or "
-                "f_test."
-            )
         if rows is None:
             rows = np.arange(Y.shape[0], dtype=np.int64)
         if self.clus == "hierarchical" and not unlabelled_count:
@@ -262,6 +256,7 @@ class GrowthPlan:
         if self.confidence is not None:
             options.pessimism.confidence = self.confidence
             options.pessimism.z = float(special.ndtri(1 - self.confidence))
+            options.pessimism.exclusive = self.exclusive
         options.seed = self.seed
         options.n_threads = count_threads(self.n_jobs)
         self._set_rules(options.rules, total)
