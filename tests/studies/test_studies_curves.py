@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ramify import HierarchicalAdaBoostMHClassifier
+from ramify.decision import nested_approximation
 from ramify.metrics import hierarchical_f1, level_accuracy, symmetric_loss
 from ramify.studies import make_study, run_study, write_reports
 from ramify.studies.cell import run_cell
@@ -114,6 +115,25 @@ def test_nested_sets_are_shares_of_some_rows() -> None:
     points = record["curves"]["c"]
     assert points["x"] == [2, 3]
     assert all(4 * share == round(4 * share) for share in points["y"])
+
+
+def test_nested_sets_are_those_of_the_objective(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ramify import MandatoryLeafClassifier, PCTClassifier
+    from ramify.studies import cell as cell_module
+
+    def risk(_: Any, data: Any, seed: int) -> Any:
+        tree = PCTClassifier(data.hierarchy, max_depth=2, random_state=seed)
+        return MandatoryLeafClassifier(tree, objective="risk", alpha=2.0)
+
+    monkeypatch.setattr(cell_module, "build", risk)
+    study, cell, record = run(TREE, {"over": "nested", "values": [2, 3, 4]})
+    data = load_data(cell.data)
+    train, test = split_rows(data, study.protocol, 0, 0, study.seed)
+    scores = risk(None, data, cell.seed).fit(data.X[train], data.y[train]).predict_proba
+    found = nested_approximation(
+        scores(data.X[test]), data.hierarchy, [2, 3, 4], objective="risk", alpha=2.0
+    )
+    assert record["curves"]["c"]["y"] == pytest.approx(found.share.tolist())
 
 
 def test_a_curve_belongs_to_the_cells_of_its_models() -> None:

@@ -109,13 +109,18 @@ def _over_levels(curve: CurveSpec, cell: FittedCell) -> Points | None:
 
 
 def _over_leaves(curve: CurveSpec, cell: FittedCell) -> Points | None:
-    """Count nested best sets by the probabilities that the model, or the one inside, gives."""
+    """Count nested best sets by the probabilities and, if it has one, the objective of a model."""
     X = take(cell.data.X, cell.test)
-    inner = getattr(cell.model, "estimator_", cell.model)
-    conditional = hasattr(inner, "predict_conditional_proba")
-    scores = inner.predict_conditional_proba(X) if conditional else cell.model.predict_proba(X)
     ks = [int(k) for k in curve.values]
-    found = nested_approximation(scores, cell.data.hierarchy, ks, conditional=conditional)
+    options: dict[str, Any] = {}
+    if getattr(cell.model, "objective", "map") == "risk":
+        scores = cell.model.predict_proba(X)
+        options = {"objective": "risk", "alpha": cell.model.alpha_, "costs": cell.model.costs}
+    else:
+        inner = getattr(cell.model, "estimator_", cell.model)
+        conditional = options["conditional"] = hasattr(inner, "predict_conditional_proba")
+        scores = inner.predict_conditional_proba(X) if conditional else cell.model.predict_proba(X)
+    found = nested_approximation(scores, cell.data.hierarchy, ks, **options)
     return found.k.tolist(), _finite(found.share)
 
 
