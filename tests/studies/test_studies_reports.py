@@ -207,6 +207,10 @@ def test_published_sizes_stand_beside_ours(folder: Path) -> None:
         ({"kind": "top", "place": 2, "models": ["shares", "edges", "tree"]}, "not confirmed"),
         ({"kind": "top", "place": 1, "models": ["tree", "edges", "shares"]}, "not confirmed"),
         ({"kind": "first", "models": ["edges", "tree", "shares"]}, "confirmed"),
+        ({"kind": "mean", "models": ["edges", "tree", "shares"]}, "confirmed"),
+        ({"kind": "mean", "models": ["tree", "edges"]}, "not confirmed"),
+        ({"kind": "wins", "models": ["edges", "tree", "shares"]}, "confirmed"),
+        ({"kind": "wins", "models": ["shares", "edges"]}, "not confirmed"),
         ({"kind": "better", "pairs": [["shares", "edges"]]}, "confirmed"),
     ],
 )
@@ -226,3 +230,25 @@ def test_the_best_of_several_may_be_tied(folder: Path) -> None:
     claim = {"text": "x", "kind": "top", "place": 2, "models": ["edges", "tree", "shares"]}
     results.study["claims"] = [claim]
     assert check_claims(results)[0].outcome == "partly"
+
+
+def test_the_best_mean_and_the_most_wins_differ(folder: Path) -> None:
+    """The tree is a little better on one of two data sets, edges are much better on the other."""
+    results = StudyResults.read(folder)
+    first, second = [data["name"] for data in results.datasets]
+    scores = {(first, "tree"): 0.6, (first, "edges"): 0.5, (second, "edges"): 0.9}
+    for cell in results.cells:
+        cell["scores"] = {"auprc": scores.get((cell["dataset"], cell["model"]), 0.5), "loss": 0.5}
+    models = ["edges", "tree"]
+    reason = "Why it is so."
+    results.study["claims"] = [
+        {"text": "x", "kind": "mean", "models": models, "reason": reason},
+        {"text": "y", "kind": "wins", "models": models, "reason": reason},
+    ]
+    mean, wins = check_claims(results)
+    assert (mean.outcome, wins.outcome) == ("confirmed", "partly")
+    assert mean.words == "Means over 2 data sets: a tree per edge 0.700, one tree 0.550."
+    assert wins.words == "Best on so many of 2 data sets: a tree per edge 1, one tree 1."
+    # The reason explains a difference, so that a confirmed claim has none.
+    assert reason not in mean.explanation
+    assert wins.explanation.endswith(reason)

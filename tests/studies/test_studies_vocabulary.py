@@ -201,7 +201,7 @@ def test_numbers_stand_beside_the_published_ones(tmp_path: Path) -> None:
     results = with_reference(run_study(small(tests={"groups": groups}), tmp_path))
     ((table, words),) = reference_overviews(results)
     assert table.header == ["model", "Animals", "rank", "published rank"]
-    assert all("(+0.050)" in cells[0].text and cells[0].marked for _, cells in table.rows)
+    assert all(", +0.050)" in cells[0].text and cells[0].marked for _, cells in table.rows)
     ranks = {name: [cell.text for cell in cells[1:]] for name, cells in table.rows}
     assert ranks["label shares"] == ["–", "–"]  # in no group
     assert sorted(ranks.values()) == [["1.00", "1.00"], ["2.00", "2.00"], ["–", "–"]]

@@ -33,8 +33,8 @@ FOLDS_NOTE = (
 )
 
 REFERENCE_NOTE = (
-    "Our mean, and in brackets by how much it is above the published figure; † if they differ by "
-    f"more than {FAR:g}. Ranks are averages over the data sets that are finished."
+    "Our mean, and in brackets the published figure and by how much ours is above it; † if they "
+    f"differ by more than {FAR:g}. Ranks are averages over the data sets that are finished."
 )
 
 QUICK_NOTE = (

@@ -81,7 +81,8 @@ def _overview_column(
         theirs = published.get((data, model["name"], quantity.name), np.nan)
         text = quantity.show(ours)
         if np.isfinite(ours - theirs):
-            text += f" ({round(ours - theirs, 3) + 0.0:+.3f})".replace("-", "−")  # no −0.000
+            difference = f"{round(ours - theirs, 3) + 0.0:+.3f}".replace("-", "−")  # no −0.000
+            text += f" ({quantity.show(theirs)}, {difference})"
         if np.isfinite(ours) and not results.complete(data, model["name"]):
             text += f", {len(results.folds(quantity.name, data, model['name']))} folds"
         cells.append(TableCell(text, ours, marked=_is_far(results, ours - theirs)))
