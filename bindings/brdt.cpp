@@ -56,6 +56,7 @@ LeafExtension make_extension(const nb::typed<nb::dict, nb::str, nb::object>& giv
     rules.premise_indptr = copy_of<std::int64_t>(given["premise_indptr"]);
     rules.premise_label = copy_of<std::int32_t>(given["premise_label"]);
     rules.premise_value = copy_of<std::uint8_t>(given["premise_value"]);
+    rules.next_tree = nb::cast<bool>(given["next_tree"]);
     check_rules(rules);
     return LeafExtension(std::move(rules));
 }

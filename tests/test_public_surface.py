@@ -88,6 +88,7 @@ VOCABULARY = {
     "pruning_measure": "the measure of reduced-error pruning",
     "prune_trees": "whether trees over X are pruned",
     "prune_relations": "whether trees over labels are pruned",
+    "unreached": "how labels of a leaf are set that no rule reaches",
     "variant": "defaults of BR-DT as in the paper",
     "clus_compat": "whether to compute as CLUS does",
     # boosting

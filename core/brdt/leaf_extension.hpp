@@ -24,6 +24,7 @@ struct LabelRules {
     std::vector<std::int64_t> premise_indptr;  // per rule + 1
     std::vector<std::int32_t> premise_label;
     std::vector<std::uint8_t> premise_value;
+    bool next_tree = true;  // labels that no rule reaches: see LeafExtension::extend()
 
     std::size_t n_labels() const { return accuracy.size(); }
     std::size_t n_rules() const { return conclusion.size(); }
@@ -41,7 +42,9 @@ class LeafExtension {
   public:
     explicit LeafExtension(LabelRules rules);
     const LabelRules& rules() const { return rules_; }
-    /// Writes the value of every label of the component, in its order.
+    /// Writes the value of every label of the component, in its order. If labels remain that no
+    /// rule of the labels given so far reaches, the most accurate of their trees is used next
+    /// (rules.next_tree), or they get the more frequent value in the leaf.
     void extend(const LabelledLeaf& leaf, std::span<const std::int32_t> component,
                 std::uint8_t* values);
 
@@ -50,6 +53,9 @@ class LeafExtension {
     static constexpr std::int32_t no_rule = -1;
 
     void give(std::size_t label, std::uint8_t value);
+    void set(std::size_t label, std::uint8_t value);
+    void give_premise(std::int32_t rule);
+    bool give_by_next_tree(std::span<const std::int32_t> component);
     std::int32_t best_rule(std::size_t source);
     void count_rules(std::size_t source);
     std::uint8_t majority(std::span<const std::int64_t> rows, std::size_t label) const;

@@ -11,7 +11,8 @@ from sklearn.base import clone
 
 import ramify
 from ramify import BinaryRelevance, BRDTClassifier, Hierarchy, PCTClassifier
-from ramify.brdt.extension import Extender, LabelTree
+from ramify.brdt.extension import Extender, LabelTree, Rule
+from ramify.brdt.learning import bare_leaf
 from ramify.inspection import export_text
 from tests.reference import brdt as twin
 from tests.support.local_cases import is_coherent, make_data
@@ -78,10 +79,10 @@ def test_rules_are_chosen_by_their_laplace_estimates():
     Y = to_rows("11111111110000", "11111110000000", "00000001110000")
     rules = [({1: 1}, 1), ({1: 0, 2: 1}, 1), ({1: 0, 2: 0}, 0)]
     tree = make_label_tree(rules, Y, 0)
-    nothing = LabelTree(None, sparse.csr_array(Y), 1, np.ones(14))
-    extender = Extender(Y.astype(np.int8), [tree, nothing, nothing], np.ones(14))
+    bare = [make_label_tree([({}, 0)], Y, label) for label in (1, 2)]
+    extender = Extender(Y.astype(np.int8), [tree, *bare], np.ones(14))
     leaf = np.arange(10)
-    # No rule reaches label 2: 3 of the 10 rows of the leaf have it, so it is 0.
+    # No rule of label 0 or 1 reaches label 2. Its own tree says 0.
     assert extend(extender, leaf, 0, 1, (0, 1, 2)) == {0: 1, 1: 1, 2: 0}
     # A leaf with rows 7-9 uses the other rule: (0 + 1) / (3 + 2) < (3 + 1) / (3 + 2).
     few = np.arange(7, 10)
@@ -113,6 +114,7 @@ def test_the_core_rejects_inconsistent_rules(name, values, message):
         "premise_indptr": np.array([0, 1, 2]),
         "premise_label": np.array([1, 1], dtype=np.int32),
         "premise_value": np.array([1, 0], dtype=np.uint8),
+        "next_tree": False,
     }
     extension = ramify._core.LeafExtension(rules)
     bounds, both = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
@@ -124,6 +126,48 @@ def test_the_core_rejects_inconsistent_rules(name, values, message):
         ramify._core.LeafExtension(rules | {name: np.array(values, dtype=rules[name].dtype)})
 
 
+@pytest.mark.parametrize("unreached", ["next_tree", "majority"])
+def test_labels_that_no_rule_reaches(unreached):
+    # The tree for label 0 is a bare leaf, so that its rules reach no other label. That for label
+    # 2 is correct for all 10 rows, that for label 1 for 6. Of its rules, "not label 1, so label 2"
+    # holds for 4 of the 7 rows of the leaf, and "label 1, so not label 2" for 3: the leaf gets
+    # label 2 and not label 1. Of the leaf's rows 3 of 7 have label 1, and 4 of 7 label 2.
+    Y = to_rows("0000000111", "1110000000", "0001111111")
+    rules = {0: [({}, 0)], 1: [({0: 0}, 0), ({0: 1}, 0)], 2: [({1: 1}, 0), ({1: 0}, 1)]}
+    trees = [make_label_tree(own, Y, label) for label, own in rules.items()]
+    options = {"next_tree": unreached == "next_tree"}
+    extender = Extender(Y.astype(np.int8), trees, np.ones(10), **options)
+    assert extend(extender, np.arange(7), 0, 0, (0, 1, 2)) == {0: 0, 1: 0, 2: 1}
+    # Without the last row, both rules are correct for 3 rows; the second is correct for more rows
+    # of the whole training set. The majority is a tie, which is a no.
+    expected = {0: 0, 1: 0, 2: int(unreached == "next_tree")}
+    assert extend(extender, np.arange(6), 0, 0, (0, 1, 2)) == expected
+    found = twin.extend(Y, rules, np.arange(6), 0, value=0, group=(0, 1, 2), **options)
+    assert found == expected
+
+
+@pytest.mark.parametrize("n_rows", [20, 21])
+@pytest.mark.parametrize("n_labels", [1, 2])
+def test_a_balanced_leaf_is_a_no_whatever_the_number_of_rows(n_rows, n_labels):
+    # X says nothing. Of a balanced sample, half of the rows have a rare label if n is even, and
+    # fewer if it is odd.
+    Y = np.repeat(np.arange(n_rows) < 3, n_labels).reshape(n_rows, n_labels).astype(int)
+    constant = np.zeros((n_rows, 1))
+    model = BRDTClassifier(balancing=True, random_state=0).fit(constant, sparse.csr_array(Y))
+    assert model.predict(constant).nnz == 0
+
+
+def test_labels_on_which_all_rows_agree_have_trees():
+    Y = to_rows("000000000000", "111111111111", "111111000000")
+    model = BRDTClassifier().fit(X, Y)
+    assert [tree.get_n_leaves() for tree in model.estimators_] == [1, 1, 2]
+    np.testing.assert_array_equal(model.predict(X), Y)
+    for label in (0, 1):
+        tree = model.relation_tree(label)
+        assert tree.get_n_leaves() == 1
+        assert tree.tree_.value.tolist() == [1.0] * label
+
+
 @pytest.mark.parametrize("flipped", [False, True])
 def test_the_most_accurate_tree_of_the_known_labels_is_used_next(flipped):
     # The leaf has labels 0 to 2. The tree for label 1 is correct for 6 of 10 rows and adds label
@@ -133,9 +177,9 @@ def test_the_most_accurate_tree_of_the_known_labels_is_used_next(flipped):
     Y[:, 3] ^= flipped
     same, other = [({3: 1}, 1), ({3: 0}, 0)], [({3: 1}, 0), ({3: 0}, 1)]
     all_rules = {0: [({1: 1, 2: 1}, 1), ({1: 1, 2: 0}, 0), ({1: 0}, 0)], 1: same, 2: other}
+    all_rules[3] = [({}, 0)]
     trees = [make_label_tree(rules, Y, label) for label, rules in all_rules.items()]
-    nothing = LabelTree(None, sparse.csr_array(Y), 3, np.ones(10))
-    extender = Extender(Y.astype(np.int8), [*trees, nothing], np.ones(10))
+    extender = Extender(Y.astype(np.int8), trees, np.ones(10))
     expected = {0: 1, 1: 1, 2: 1, 3: int(flipped)}
     assert extend(extender, np.arange(3), 0, 1, (0, 1, 2, 3)) == expected
     leaf = twin.extend(Y, all_rules, np.arange(3), 0, value=1, group=(0, 1, 2, 3))
@@ -150,14 +194,14 @@ def extend(extender, rows, label, value, group):
 
 def make_label_tree(rules, Y, label):
     """Return a label tree with the given rules."""
-    tree = LabelTree(None, sparse.csr_array(Y), label, np.ones(len(Y)))
-    from ramify.brdt.extension import Rule
-
+    tree = LabelTree(bare_leaf(False, 0), sparse.csr_array(Y), label, np.ones(len(Y)))
     tree.rules = [Rule(*rule) for rule in rules]
     tree.rule_of_row = np.array(
         [next(k for k, rule in enumerate(rules) if twin.holds(row, rule[0])) for row in Y]
     )
-    tree.preferred = np.arange(len(rules))
+    is_correct = np.array([rule[1] for rule in rules])[tree.rule_of_row] == Y[:, label]
+    n_correct = np.bincount(tree.rule_of_row, is_correct, len(rules))
+    tree.preferred = np.argsort(-n_correct, kind="stable")
     tree.accuracy = twin.accuracy(rules, Y, label)
     return tree
 
@@ -184,29 +228,24 @@ def make_related(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_relations(model):
-    return {
-        label: twin.read_rules(model.relation_tree(label))
-        for label, relation in model.relation_models_.items()
-        if isinstance(relation.estimator, ramify._core.Tree)
-    }
+    return {label: twin.read_rules(model.relation_tree(label)) for label in model.relation_models_}
 
 
-@given(st.integers(0, 1000), st.booleans())
-@settings(max_examples=12, deadline=None)
-def test_leaves_are_extended_as_by_the_reference(seed, pruned):
+@given(st.integers(0, 1000), st.booleans(), st.sampled_from(["next_tree", "majority"]))
+@settings(max_examples=24, deadline=None)
+def test_leaves_are_extended_as_by_the_reference(seed, pruned, unreached):
     rows, Y = make_related(seed)
-    model = BRDTClassifier(prune_relations=pruned).fit(rows, Y)
+    model = BRDTClassifier(prune_relations=pruned, unreached=unreached).fit(rows, Y)
     rules = read_relations(model)
     groups = {label: part for part in model.components_ for label in part}
     for label, tree in model.named_estimators_.items():
-        if label not in rules:
-            continue
         alone = PCTClassifier(**C45.get_params()).fit(rows, sparse.csr_array(Y[:, [label]]))
         leaves, group = alone.apply(rows), groups[label]
         for leaf in np.unique(leaves):
             members = np.flatnonzero(leaves == leaf)
-            value = int(alone.predict_proba(rows[members[:1]])[0, 0] >= 0.5)
-            expected = twin.extend(Y, rules, members, label, value=value, group=group)
+            value = int(alone.predict_proba(rows[members[:1]])[0, 0] > 0.5)
+            options = {"value": value, "group": group, "next_tree": unreached == "next_tree"}
+            expected = twin.extend(Y, rules, members, label, **options)
             found = tree.predict(rows[members[:1]])[0]
             assert dict(zip(group, found.tolist(), strict=True)) == expected
 
@@ -218,7 +257,7 @@ def find_losses(model, rows, Y, growing, choosing):
     for group in model.components_:
         for label in group:
             leaves = alone.named_estimators_[label].apply(rows)
-            values = alone.named_estimators_[label].predict_proba(rows)[:, 0] >= 0.5
+            values = alone.named_estimators_[label].predict_proba(rows)[:, 0] > 0.5
             wrong = np.zeros(len(rows))
             for leaf in np.unique(leaves):
                 members = np.flatnonzero(leaves == leaf)
@@ -327,7 +366,7 @@ def assert_same_tree(tree, rows, Y, options):
 def test_the_most_frequent_label_is_predicted_if_no_label_is_and_y_had_one_per_row():
     y = np.repeat(["a", "b", "c", "d"], [2, 5, 4, 3])
     noise = np.random.default_rng(0).permutation(14)[:, None]
-    model = BRDTClassifier().fit(noise, y)
+    model = BRDTClassifier(unreached="majority").fit(noise, y)
     silent = model.predict_proba(noise).sum(axis=1) == 0
     assert silent.any()
     assert set(model.predict(noise[silent])) == {"b"}
@@ -377,8 +416,7 @@ def test_trees_can_be_exported_as_text():
     constant = BRDTClassifier(names).fit(X, to_rows("1" * 12, "111111000000", "000000111111"))
     assert constant.components_ == [("cat",), ("purrs", "barks")]
     assert constant.predict_proba(X)[:, 0].tolist() == [1.0] * 12
-    with pytest.raises(ValueError, match="label must have a tree, got 'cat', on which all"):
-        constant.relation_tree("cat")
+    assert "cat" in export_text(constant.relation_tree("cat"))
 
 
 def test_loaded_models_have_the_same_relations(tmp_path):

@@ -16,7 +16,7 @@ def read_rules(tree: PCTClassifier) -> list[tuple[dict[int, int], int]]:
     def walk(node: int, premise: dict[int, int]) -> None:
         if arrays.feature[node] < 0:
             span = slice(arrays.value_indptr[node], arrays.value_indptr[node + 1])
-            found.append((premise, int(sum(arrays.value[span]) >= 0.5)))
+            found.append((premise, int(sum(arrays.value[span]) > 0.5)))
             return
         first = arrays.child_indptr[node]
         for branch, value in ((0, 1), (1, 0)):
@@ -40,6 +40,33 @@ def accuracy(rules: Any, Y: np.ndarray, label: int, weights: Any = None) -> floa
     return float(np.average(correct, weights=weights))
 
 
+def best_rule(
+    Y: np.ndarray,
+    rules: Any,
+    leaf_rows: Any,
+    source: int,
+    *,
+    given: dict[int, int],
+    weights: np.ndarray,
+) -> tuple[dict[int, int], int] | None:
+    """Return the best rule for the given value of a label, or for either value if it has none.
+
+    Rules are compared by their Laplace precision in the leaf, then by the weight of all rows for
+    which they are correct.
+    """
+    best, best_score = None, None
+    for premise, conclusion in rules:
+        if given.get(source, conclusion) != conclusion:
+            continue
+        literals = {**premise, source: conclusion}
+        n = sum(weights[r] for r in leaf_rows if holds(Y[r], given) and holds(Y[r], literals))
+        anywhere = sum(weights[r] for r in range(len(Y)) if holds(Y[r], literals))
+        score = ((n + 1) / (sum(weights[r] for r in leaf_rows) + 2), anywhere)
+        if best is None or score > best_score:
+            best, best_score = (premise, conclusion), score
+    return best
+
+
 def extend(
     Y: np.ndarray,
     rules: dict[int, Any],
@@ -49,33 +76,28 @@ def extend(
     value: int,
     group: Any,
     weights: Any = None,
+    next_tree: bool = True,
 ) -> dict[int, int]:
     """Return the values of all labels of a group in a leaf of the tree of `label`."""
     weights = np.ones(len(Y)) if weights is None else weights
-    given, used, source = {label: value}, set(), label
-    accuracies = {c: accuracy(rules[c], Y, c, weights) for c in group if c in rules}
-    while source is not None and len(given) < len(group):
+    given, used = {label: value}, set()
+    accuracies = {c: accuracy(rules[c], Y, c, weights) for c in group}
+    while len(given) < len(group):
+        waiting = [c for c in group if c in given and c not in used]
+        if not waiting and next_tree:
+            waiting = [c for c in group if c not in given]
+        if not waiting:
+            break
+        source = max(sorted(waiting), key=lambda c: accuracies[c])
         used.add(source)
-        best, best_score = None, None
-        for premise, conclusion in rules.get(source, []):
-            if conclusion == given[source]:
-                n = sum(
-                    weights[r] for r in leaf_rows if holds(Y[r], given) and holds(Y[r], premise)
-                )
-                anywhere = sum(
-                    weight
-                    for row, weight in zip(Y, weights, strict=True)
-                    if holds(row, premise) and row[source] == conclusion
-                )
-                score = ((n + 1) / (sum(weights[r] for r in leaf_rows) + 2), anywhere)
-                if best is None or score > best_score:
-                    best, best_score = premise, score
-        for other, literal in (best or {}).items():
-            given.setdefault(other, literal)
-        left = sorted(c for c in given if c not in used)
-        source = max(left, key=lambda c: accuracies.get(c, 0.0)) if left else None
+        found = best_rule(Y, rules[source], leaf_rows, source, given=given, weights=weights)
+        if found is not None:
+            premise, conclusion = found
+            given.setdefault(source, conclusion)
+            for other, literal in premise.items():
+                given.setdefault(other, literal)
     rows = leaf_rows if len(leaf_rows) else np.arange(len(Y))
     for other in group:
         share = np.average(Y[rows, other], weights=weights[rows])
-        given.setdefault(other, int(share >= 0.5))
+        given.setdefault(other, int(share > 0.5))
     return given

@@ -15,7 +15,7 @@ from ramify import _core
 from ramify._base.features import FeatureSchema
 from ramify._schema import Anything, Array, Label, ListOf, MapOf, Part, Schema, Sparse, TupleOf
 from ramify._validation import check_choice, check_number, import_extra
-from ramify.brdt.learning import LearningPlan, Learnt, learn_trees
+from ramify.brdt.learning import LearningPlan, Learnt, bare_leaf, learn_trees
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.base import LocalClassifier
@@ -57,6 +57,10 @@ class BRDTClassifier(LocalClassifier):
         Whether to prune the trees that predict labels from other labels.
     prune_trees : bool
         Whether to prune the trees that predict labels from X.
+    unreached : {"next_tree", "majority"}
+        How to set labels of a leaf that no rule reaches. "next_tree": use the rules of the most
+        accurate tree among those of the labels without a value, and repeat until all labels are
+        set. "majority": use the majority value among the rows of the leaf.
     min_samples_leaf : int or float
         Minimum number of rows on each side of a test. A float strictly between 0 and 1 is a share
         of the rows that a tree is grown on, rounded up.
@@ -88,7 +92,7 @@ class BRDTClassifier(LocalClassifier):
         one label per row.
     named_estimators_ : dict of label to PCTClassifier
         The trees that were kept, by the label that they were grown for. Their leaves predict 0 or
-        1 for all labels of the group.
+        1 for all labels of the group. If all rows agree on a label, its tree has a single leaf.
     estimators_ : list
         The values of `named_estimators_` as a list.
     hierarchy_ : Hierarchy
@@ -109,7 +113,15 @@ class BRDTClassifier(LocalClassifier):
     largest. This is repeated with the rules of the most accurate tree among the labels that the
     leaf has so far, with all of its label values in place of Yᵢ = v. Values once set are not
     changed. Ties between rules are broken in favour of the rule that is correct for more training
-    rows. Labels that no rule reaches get the majority value among the rows of the leaf.
+    rows.
+
+    The paper does not say what happens if labels remain that none of these rules reaches, which is
+    the case wherever the first tree is a bare leaf. With ``unreached="next_tree"``, the most
+    accurate tree of the remaining labels is consulted next. Its rules for either value compete,
+    and the leaf gets the conclusion and the premise of the best. With ``unreached="majority"``,
+    trees that are never extended tend to win, because Hamming loss favours leaves without labels.
+
+    A leaf predicts a label if more than half of its weight has it; a tie is a no, as in J48.
 
     A row of sample weight w counts as w rows. Weights should be 1 on average: the gain of a test
     is reduced by the cost of its threshold in bits, which small weights cannot outweigh. For the
@@ -154,6 +166,7 @@ class BRDTClassifier(LocalClassifier):
         balancing: bool | None = None,
         prune_relations: bool | None = None,
         prune_trees: bool = True,
+        unreached: str = "next_tree",
         min_samples_leaf: float = 2,
         pruning_confidence: float = 0.25,
         validation_fraction: float | None = None,
@@ -167,6 +180,7 @@ class BRDTClassifier(LocalClassifier):
         self.balancing = balancing
         self.prune_relations = prune_relations
         self.prune_trees = prune_trees
+        self.unreached = unreached
         self.min_samples_leaf = min_samples_leaf
         self.pruning_confidence = pruning_confidence
         self.validation_fraction = validation_fraction
@@ -177,6 +191,7 @@ class BRDTClassifier(LocalClassifier):
 
     def _check_parameters(self) -> None:
         check_choice("variant", self.variant, ("pruned", "balanced"))
+        check_choice("unreached", self.unreached, ("next_tree", "majority"))
         check_min_samples("min_samples_leaf", self.min_samples_leaf, 1)
         check_number("pruning_confidence", self.pruning_confidence, 1e-6, 0.5)
         if self.validation_fraction is not None:
@@ -193,6 +208,7 @@ class BRDTClassifier(LocalClassifier):
             relations=self._relation_tree(),
             tree=self._tree(self.prune_trees),
             balancing=balanced if self.balancing is None else bool(self.balancing),
+            next_tree=self.unreached == "next_tree",
             held_out=self.validation_fraction,
             seed=int(random.randint(_MAX_SEED)),
             n_jobs=self.n_jobs,
@@ -251,12 +267,10 @@ class BRDTClassifier(LocalClassifier):
         """
         check_is_fitted(self)
         model = self.relation_models_[self.hierarchy_.labels[self.hierarchy_.index(label)]]
-        if not isinstance(model.estimator, _core.Tree):
-            raise ValueError(
-                f"label must have a tree, got {label!r}, on which all training rows agree. Pass "
-                "another label."
-            )
-        fitted = name_tree(self._relation_tree(), model.estimator, [label])
+        tree = model.estimator
+        if not isinstance(tree, _core.Tree):  # a constant, in model files of earlier versions
+            tree = bare_leaf(model.shares == (1.0,), 0)
+        fitted = name_tree(self._relation_tree(), tree, [label])
         n_labels = self.hierarchy_.n_labels
         fitted.n_features_in_ = n_labels
         fitted.feature_names_in_ = np.array(list(map(str, self.hierarchy_.labels)), dtype=object)

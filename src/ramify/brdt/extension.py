@@ -13,9 +13,11 @@ from scipy import sparse
 from ramify import _core
 from ramify._base.features import csr_parts
 
-__all__ = ["Extender", "LabelTree", "leaf_values"]
+__all__ = ["Extender", "LabelTree", "leaf_decisions"]
 
 Given = dict[int, int]
+
+_TIE = 1e-9  # shares that differ by less are equal
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,8 @@ class LabelTree:
 
     Parameters
     ----------
-    tree : Tree or None
-        The tree, whose features are labels; None if all rows agree on the label.
+    tree : Tree
+        The tree, whose features are labels.
     Y : csr_array of shape (n, n_labels)
         Label matrix of the training rows.
     label : int
@@ -43,24 +45,16 @@ class LabelTree:
 
     def __init__(
         self,
-        tree: _core.Tree | None,
+        tree: _core.Tree,
         Y: sparse.csr_array[np.int32],
         label: int,
         weights: NDArray[np.float64],
     ) -> None:
-        self.rules: list[Rule] = []
-        self.rule_of_row = np.zeros(Y.shape[0], dtype=np.int64)
-        self.accuracy = 0.0
-        self.tested: tuple[int, ...] = ()
-        self.preferred: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-        if tree is None:
-            return
-        numbers = _leaf_numbers(tree)
-        self.rule_of_row = numbers[tree.apply_csr(*csr_parts(Y))]
+        self.rule_of_row = _leaf_numbers(tree)[tree.apply_csr(*csr_parts(Y))]
         premises = _premises(tree)
-        values = leaf_values(tree)
-        for leaf in np.flatnonzero(tree.feature < 0).tolist():
-            self.rules.append(Rule(premises[leaf], int(values[leaf] >= 0.5)))
+        leaves = np.flatnonzero(tree.feature < 0).tolist()
+        pairs = zip(leaves, leaf_decisions(tree).tolist(), strict=True)
+        self.rules = [Rule(premises[leaf], value) for leaf, value in pairs]
         self.tested = tuple(np.unique(tree.feature[tree.feature >= 0]).tolist())
         truth = np.zeros(Y.shape[0], dtype=np.int64)
         truth[np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))[Y.indices == label]] = 1
@@ -82,12 +76,21 @@ class Extender:
         One tree per label.
     weights : ndarray of shape (n,)
         Sample weights.
+    next_tree : bool
+        Whether labels that no rule reaches are set by the most accurate of their trees. If not,
+        they get the more frequent value in the leaf.
     """
 
     def __init__(
-        self, Y: NDArray[np.int8], trees: list[LabelTree], weights: NDArray[np.float64]
+        self,
+        Y: NDArray[np.int8],
+        trees: list[LabelTree],
+        weights: NDArray[np.float64],
+        *,
+        next_tree: bool = True,
     ) -> None:
-        self._extension = _core.LeafExtension(_rule_arrays(Y, trees, weights))
+        arrays = _rule_arrays(Y, trees, weights)
+        self._extension = _core.LeafExtension({**arrays, "next_tree": next_tree})
 
     def extend(
         self,
@@ -160,12 +163,25 @@ def _leaf_numbers(tree: _core.Tree) -> NDArray[np.int64]:
     return np.cumsum(tree.feature < 0) - 1
 
 
-def leaf_values(tree: _core.Tree) -> NDArray[np.float64]:
-    """Return the probability of a tree's only label in each node."""
-    values = np.zeros(len(tree.feature))
+def leaf_decisions(tree: _core.Tree) -> NDArray[np.uint8]:
+    """Return the value that each leaf predicts for a tree's only label.
+
+    Parameters
+    ----------
+    tree : Tree
+        A tree of one label.
+
+    Returns
+    -------
+    ndarray of shape (n_leaves,)
+        1 if more than half of the leaf's weight has the label, else 0. J48 also predicts 0 where
+        both values are equally frequent, which is the case in every bare leaf grown on a balanced
+        sample of an even number of rows.
+    """
+    shares = np.zeros(len(tree.feature))
     has = np.diff(tree.value_indptr) > 0
-    values[has] = tree.value[tree.value_indptr[:-1][has]]
-    return values
+    shares[has] = tree.value[tree.value_indptr[:-1][has]]
+    return (shares[tree.feature < 0] > 0.5 + _TIE).astype(np.uint8)
 
 
 def _premises(tree: _core.Tree) -> list[Given]:

@@ -14,18 +14,18 @@ from sklearn.utils import check_random_state
 from ramify import _core
 from ramify._base.features import FeatureSchema, csr_parts
 from ramify._progress import track
-from ramify.brdt.extension import Extender, LabelTree, leaf_values
+from ramify.brdt.extension import Extender, LabelTree, leaf_decisions
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.balancing import draw_counts
 from ramify.local.label_features import LabelledLearner
 from ramify.local.learners import make_learner
 from ramify.local.learning import Learner, learn_all
-from ramify.local.models import ConstantClassifier, LocalModel
+from ramify.local.models import LocalModel
 from ramify.local.problems import LabelRows, LocalProblem, label_problems
 from ramify.tree.classifier import PCTClassifier
 from ramify.tree.training_data import TrainingData
 
-__all__ = ["LearningPlan", "Learnt", "learn_trees"]
+__all__ = ["LearningPlan", "Learnt", "bare_leaf", "learn_trees"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class LearningPlan:
         The trees that predict labels from other labels, and those that predict labels from X.
     balancing : bool
         Whether to grow the trees of each label on a balanced sample.
+    next_tree : bool
+        Whether labels that no rule reaches are set by the most accurate of their trees.
     held_out : float or None
         Share of rows to hold out for the choice of trees.
     seed : int
@@ -51,6 +53,7 @@ class LearningPlan:
     relations: PCTClassifier
     tree: PCTClassifier
     balancing: bool
+    next_tree: bool
     held_out: float | None
     seed: int
     n_jobs: int | None
@@ -110,10 +113,11 @@ def learn_trees(plan: LearningPlan, data: TrainingData, hierarchy: Hierarchy) ->
     relations = _learn(over_labels, problems, plan)
     trees = _learn(make_learner(plan.tree, data, hierarchy), problems, plan)
     label_trees = [
-        LabelTree(_tree_of(model), Y, label, growing) for label, model in enumerate(relations)
+        LabelTree(model.estimator, Y, label, growing) for label, model in enumerate(relations)
     ]
     graph, components = find_components(label_trees)
-    extension = _Extension(data, weights * choosing, label_trees)
+    extender = Extender(Y.toarray(), label_trees, growing, next_tree=plan.next_tree)
+    extension = _Extension(data, weights * choosing, extender)
     return extension.choose(trees, graph, components, relations, verbose=plan.verbose)
 
 
@@ -173,26 +177,65 @@ def _label_problems(
 
 
 def _learn(learner: Learner, problems: list[LocalProblem], plan: LearningPlan) -> list[LocalModel]:
-    return learn_all(
+    models = learn_all(
         learner, problems, random_state=None, n_jobs=plan.n_jobs, verbose=plan.verbose
     )
+    pairs = zip(models, problems, strict=True)
+    return [_as_tree(model, len(problem.rows)) for model, problem in pairs]
 
 
-def _tree_of(model: LocalModel) -> _core.Tree | None:
-    return model.estimator if isinstance(model.estimator, _core.Tree) else None
+def _as_tree(model: LocalModel, n_rows: int) -> LocalModel:
+    """Return the model of a label on which all rows agree as a tree with one leaf."""
+    if isinstance(model.estimator, _core.Tree):
+        return model
+    (share,) = model.shares
+    return LocalModel(bare_leaf(share == 1.0, n_rows), model.labels, (None,))
+
+
+def bare_leaf(value: bool, n_rows: int) -> _core.Tree:
+    """Return a tree of one label with one leaf.
+
+    Parameters
+    ----------
+    value : bool
+        Whether the leaf predicts the label.
+    n_rows : int
+        The number of its training rows.
+
+    Returns
+    -------
+    Tree
+        Without tests.
+    """
+    empty, none = np.zeros(0), np.zeros(2, dtype=np.int64)
+    return _core.Tree(
+        {
+            "feature": np.array([-1], dtype=np.int32),
+            **{name: np.zeros(1) for name in ("threshold", "impurity", "gain")},
+            "weight": np.array([float(n_rows)]),
+            "n_samples": np.array([n_rows], dtype=np.int64),
+            "child_indptr": none,
+            "category_indptr": none,
+            **{name: empty.astype(np.int32) for name in ("child", "category_branch")},
+            "share": empty,
+            "value_indptr": np.array([0, value], dtype=np.int64),
+            "value_label": np.zeros(int(value), dtype=np.int32),
+            "value": np.ones(int(value)),
+        }
+    )
 
 
 class _Extension:
     """Extends the trees of all labels and chooses one for each component."""
 
     def __init__(
-        self, data: TrainingData, choosing: NDArray[np.float64], label_trees: list[LabelTree]
+        self, data: TrainingData, choosing: NDArray[np.float64], extender: Extender
     ) -> None:
         self.X = data.by_rows
         self.Y = data.Y.toarray().astype(np.int8)
         self.growing = data.weights
         self.choosing = choosing
-        self.extender = Extender(self.Y, label_trees, self.growing)
+        self.extender = extender
 
     def choose(
         self,
@@ -219,10 +262,7 @@ class _Extension:
         self, model: LocalModel, label: int, part: tuple[int, ...]
     ) -> tuple[LocalModel, NDArray[Any]]:
         """Return a label's model extended to its group, and the predictions for all rows."""
-        tree = _tree_of(model)
-        if tree is None:
-            shares = tuple(share for share in model.shares if share is not None)
-            return LocalModel(ConstantClassifier(shares), part, shares), np.array(shares)
+        tree = model.estimator
         if sparse.issparse(self.X):
             leaf_of_row = tree.apply_csr(*csr_parts(self.X))
         else:
@@ -232,8 +272,7 @@ class _Extension:
         grown = np.flatnonzero(self.growing > 0)
         grown = grown[np.argsort(number[grown], kind="stable")]
         bounds = np.searchsorted(number[grown], np.arange(len(leaves) + 1))
-        own = leaf_values(tree)[leaves] >= 0.5
-        values = self.extender.extend(grown, bounds, label, own, part)
+        values = self.extender.extend(grown, bounds, label, leaf_decisions(tree), part)
         learnt = (None,) * len(part)
         return LocalModel(_with_values(tree, leaves, values), part, learnt), values[number]
 
