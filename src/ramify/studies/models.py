@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold
 
 from ramify._base.foreign import wrapped_estimators
 from ramify._named_estimators import make_inner, make_model
+from ramify._validation import check_number
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.metrics import get_scorer
@@ -23,7 +24,26 @@ __all__ = ["LeafModel", "SharesModel", "build", "choose_parameters", "label_sets
 
 
 class SharesModel:
-    """Baseline that predicts the share of each label among the training rows."""
+    """Baseline that predicts the share of each label among the training rows.
+
+    Parameters
+    ----------
+    n_labels : int, optional
+        Predict the set of this many most frequent labels; of equally frequent labels, the first.
+        If None, the labels that at least half of the rows have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([[1, 0, 1], [1, 0, 0], [0, 1, 1]])
+    >>> SharesModel(n_labels=2).fit(y, y).predict(y[:1])
+    array([[1, 0, 1]], dtype=int32)
+    """
+
+    def __init__(self, n_labels: int | None = None) -> None:
+        if n_labels is not None:
+            check_number("n_labels", n_labels, 1, whole=True)
+        self.n_labels = n_labels
 
     def fit(self, X: Any, y: Any) -> SharesModel:
         """Compute the shares."""
@@ -33,6 +53,15 @@ class SharesModel:
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the same shares for every row."""
         return np.tile(self.shares_, (X.shape[0], 1))
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Return the same label set for every row."""
+        is_chosen = self.shares_ >= 0.5
+        if self.n_labels is not None:
+            # A label is at least as frequent as its descendants, and comes before them.
+            is_chosen = np.zeros(len(self.shares_), dtype=bool)
+            is_chosen[np.argsort(-self.shares_, kind="stable")[: self.n_labels]] = True
+        return np.tile(is_chosen.astype(np.int32), (X.shape[0], 1))
 
 
 class LeafModel:
@@ -81,7 +110,7 @@ def build(model: ModelSpec, data: StudyData, seed: int) -> Any:
         With ``fit`` and ``predict_proba``.
     """
     if model.model == "shares":
-        return SharesModel()
+        return SharesModel(**model.parameters)
     on_leaves = model.labels == "leaves"
     hierarchy = data.hierarchy
     flat = Hierarchy.from_labels(hierarchy.leaves) if on_leaves else hierarchy
