@@ -39,16 +39,8 @@ Booster make_booster(const Dataset& dataset, const Vector<std::int64_t>& label_i
                      const Vector<std::int32_t>& label_indices,
                      const Vector<std::int64_t>& parent_indptr,
                      const Vector<std::int32_t>& parent_indices, const Vector<double>& row_weight,
-                     const Vector<double>& label_weight,
-                     const nb::typed<nb::dict, nb::str, nb::object>& given) {
-    BoostingOptions options;
-    options.depth = nb::cast<std::size_t>(given["depth"]);
-    options.n_steps = nb::cast<std::size_t>(given["n_steps"]);
-    options.shared = nb::cast<bool>(given["shared"]);
-    options.top_down = nb::cast<bool>(given["top_down"]);
-    options.inherit_mistakes = nb::cast<bool>(given["inherit_mistakes"]);
-    options.relax = nb::cast<bool>(given["relax"]);
-    options.n_threads = std::max(1u, nb::cast<unsigned>(given["n_threads"]));
+                     const Vector<double>& label_weight, BoostingOptions options) {
+    options.n_threads = std::max(1u, options.n_threads);
     require(options.depth >= 1 && options.depth <= max_depth, "depth must lie between 1 and 8");
     require(dataset.n_rows > 0 && label_weight.size() > 0,
             "there must be at least one row and one label");
@@ -91,6 +83,7 @@ nb::dict arrays_of(const WeakHypothesis& found) {
     arrays["category_indptr"] = to_numpy(std::move(category_indptr));
     arrays["category_right"] = to_numpy(std::move(category_right));
     arrays["sign"] = to_numpy(std::vector<std::int8_t>(found.signs));
+    arrays["top_down"] = to_numpy(std::vector<std::uint8_t>(found.top_down));
     return arrays;
 }
 
@@ -157,7 +150,7 @@ class HeldRounds {
         const auto n_tests = rounds.n_rounds * rounds.n_nodes() * rounds.n_tested;
         require(rounds.feature.size() == n_tests && rounds.threshold.size() == n_tests &&
                     rounds.default_right.size() == n_tests &&
-                    rounds.top_down.size() == rounds.n_rounds &&
+                    rounds.top_down.size() == rounds.n_rounds * rounds.n_labels &&
                     rounds.category_indptr.size() == n_tests + 1 &&
                     rounds.sign.size() == rounds.n_rounds * rounds.n_leaves() * rounds.n_labels,
                 "damaged rounds: arrays differ in length");
@@ -216,6 +209,20 @@ void add_csr(const nb::typed<nb::dict, nb::str, nb::object>& given,
 }  // namespace
 
 void init_adaboost(nb::module_& m) {
+    nb::enum_<TopDown>(m, "TopDown", "Whether votes are negative below negative votes.")
+        .value("never", TopDown::never)
+        .value("always", TopDown::always)
+        .value("best", TopDown::best);
+    nb::class_<BoostingOptions>(m, "BoostingOptions",
+                                "Options of Booster; core/adaboost/adaboost.hpp documents them.")
+        .def(nb::init<>())
+        .def_rw("depth", &BoostingOptions::depth)
+        .def_rw("max_bins", &BoostingOptions::max_bins)
+        .def_rw("shared", &BoostingOptions::shared)
+        .def_rw("top_down", &BoostingOptions::top_down)
+        .def_rw("inherit_mistakes", &BoostingOptions::inherit_mistakes)
+        .def_rw("relax", &BoostingOptions::relax)
+        .def_rw("n_threads", &BoostingOptions::n_threads);
     nb::class_<Booster>(m, "Booster", "Weights of rows and labels, moved round by round.")
         .def(nb::new_(&make_booster), nb::arg("dataset"), nb::arg("label_indptr"),
              nb::arg("label_indices"), nb::arg("parent_indptr"), nb::arg("parent_indices"),

@@ -21,7 +21,7 @@ constexpr double edge_tolerance = 1e-10;
 Booster::Booster(const Dataset& dataset, const BoostingLabels& labels,
                  std::span<const double> row_weight, std::span<const double> label_weight,
                  const BoostingOptions& options)
-    : columns_(make_boosting_columns(dataset, options.n_steps)),
+    : columns_(make_boosting_columns(dataset, options.max_bins)),
       layout_(labels.parents),
       options_(options),
       n_rows_(dataset.n_rows),
@@ -61,15 +61,7 @@ void Booster::for_rows(StopSignal& signal, Work work) {
 WeakHypothesis Booster::learn(const std::function<bool()>& interrupted) {
     StopSignal signal(interrupted);
     auto found = empty_hypothesis(options_.depth, n_labels(), options_.shared);
-    const WeakProblem problem{columns_, layout_, cells_, n_rows_, options_.depth};
-    if (options_.shared) {
-        learn_shared(problem, options_.n_threads, signal, found, votes_);
-    } else {
-        parallel_for(options_.n_threads, layout_.n_blocks(), signal,
-                     [&](unsigned, std::size_t block) {
-                         learn_block(problem, block, signal, found, votes_);
-                     });
-    }
+    learn_trees(signal, found);
     if (options_.relax) uncorrected_votes_ = votes_;
     corrected_ = true;
     edge_ = measure_edge(signal, true);
@@ -78,7 +70,30 @@ WeakHypothesis Booster::learn(const std::function<bool()>& interrupted) {
         corrected_ = false;
         edge_ = measure_edge(signal, false);
     }
+    if (options_.top_down == TopDown::always && corrected_) {
+        std::ranges::fill(found.top_down, std::uint8_t{1});
+    }
     return found;
+}
+
+void Booster::learn_trees(StopSignal& signal, WeakHypothesis& found) {
+    const bool best_of_two = options_.top_down == TopDown::best;
+    const WeakProblem problem{columns_, layout_, cells_, n_rows_, options_.depth, best_of_two};
+    if (options_.shared) {
+        learn_shared(problem, options_.n_threads, signal, found, votes_);
+        return;
+    }
+    const auto learn_blocks = [&](std::size_t first, std::size_t last) {
+        parallel_for(options_.n_threads, last - first, signal, [&](unsigned, std::size_t k) {
+            learn_block(problem, first + k, signal, found, votes_);
+        });
+    };
+    if (!best_of_two) {
+        learn_blocks(0, layout_.n_blocks());
+        return;
+    }
+    const auto levels = layout_.level_blocks();
+    for (std::size_t v = 0; v + 1 < levels.size(); ++v) learn_blocks(levels[v], levels[v + 1]);
 }
 
 /// Marks the correct votes. If `corrected`, votes below a negative vote become negative first, and
@@ -95,7 +110,7 @@ void Booster::mark_correct_votes(std::size_t begin, std::size_t end, bool correc
                 }
             }
         };
-        if (corrected && options_.top_down) take_minimum(votes_);
+        if (corrected && options_.top_down == TopDown::always) take_minimum(votes_);
         for (std::size_t k = own; k < own + size; k += label_lanes) {
             // The sign is also valid if the weight is 0.
             correct_[k] = (votes_[k] > 0) != std::signbit(cells_[k]) ? 1 : -1;

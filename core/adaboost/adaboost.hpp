@@ -18,13 +18,21 @@ struct BoostingLabels {
     std::vector<std::vector<std::uint32_t>> parents;
 };
 
+/// Whether the vote for a label is negative where that for a parent is.
+enum class TopDown {
+    never,
+    always,  // Algorithm 1 of H-Ada.MH: after the trees have been found
+    best,    // for each label and round the better of two trees: WeakProblem::best_of_two
+};
+
 struct BoostingOptions {
     std::size_t depth = 1;
-    std::size_t n_steps = 0;        // number of thresholds per feature; 0: all thresholds
-    bool shared = false;            // one tree for all labels
-    bool top_down = false;          // a vote below a negative vote becomes negative
+    std::size_t max_bins = 0;  // number of thresholds per feature; 0: all thresholds
+    bool shared = false;       // one tree for all labels
+    TopDown top_down = TopDown::never;
     bool inherit_mistakes = false;  // a vote below a wrong vote counts as wrong
-    bool relax = false;             // do neither in rounds where they would make r 0 or less
+    /// In rounds where TopDown::always and inherit_mistakes would make r 0 or less, do neither.
+    bool relax = false;
     unsigned n_threads = 1;
 };
 
@@ -40,7 +48,7 @@ class Booster {
     /// The edge r of the last hypothesis: the weight of correct votes minus that of wrong votes,
     /// divided by the sum of all weights.
     double edge() const { return edge_; }
-    /// Whether the last votes were corrected as `top_down` and `inherit_mistakes` request.
+    /// Whether the last votes were corrected as TopDown::always and `inherit_mistakes` request.
     bool corrected() const { return corrected_; }
     /// Multiplies the weights of correct votes by exp(-a) / Z and those of wrong votes by exp(a) /
     /// Z, with a = ln((1 + r) / (1 - r)) / 2 and Z such that the sum of the weights does not
@@ -52,6 +60,7 @@ class Booster {
     double weight(std::size_t row, std::size_t label) const;
 
   private:
+    void learn_trees(StopSignal& signal, WeakHypothesis& found);
     template <typename Work>
     void for_rows(StopSignal& signal, Work work);
     void mark_correct_votes(std::size_t begin, std::size_t end, bool corrected);

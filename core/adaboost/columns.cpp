@@ -23,13 +23,13 @@ Cuts exact_cuts(const std::vector<double>& values) {
 }
 
 /// If several steps lie between the same two values, the largest is used.
-Cuts grid_cuts(const std::vector<double>& values, std::size_t n_steps) {
+Cuts grid_cuts(const std::vector<double>& values, std::size_t max_bins) {
     Cuts cuts{std::vector<bool>(values.size(), false), std::vector<double>(values.size(), 0.0)};
-    const double n = static_cast<double>(n_steps);
+    const double n = static_cast<double>(max_bins);
     const double low = values.back();
     const double step = values.front() / n - low / n;  // the range itself may overflow
     std::size_t above = 0;
-    for (std::size_t j = n_steps; j-- > 0;) {
+    for (std::size_t j = max_bins; j-- > 0;) {
         const double threshold = low + static_cast<double>(j) * step;
         while (above < values.size() && values[above] > threshold) ++above;
         if (above == 0 || above == values.size() || cuts.cut[above - 1]) continue;
@@ -86,7 +86,7 @@ BoostingColumn nominal_column(const Feature& feature, std::size_t n_rows) {
     return column;
 }
 
-BoostingColumn numeric_column(const Feature& feature, std::size_t n_rows, std::size_t n_steps) {
+BoostingColumn numeric_column(const Feature& feature, std::size_t n_rows, std::size_t max_bins) {
     BoostingColumn column;
     std::vector<std::uint32_t> sizes(feature.values.size(), 0);
     std::size_t zero_rank = BoostingColumn::no_group;
@@ -103,20 +103,20 @@ BoostingColumn numeric_column(const Feature& feature, std::size_t n_rows, std::s
     }
     if (feature.values.empty()) return column;
     const auto cuts =
-        n_steps == 0 ? exact_cuts(feature.values) : grid_cuts(feature.values, n_steps);
+        max_bins == 0 ? exact_cuts(feature.values) : grid_cuts(feature.values, max_bins);
     set_groups(column, sizes, cuts, zero_rank);
     return column;
 }
 
 }  // namespace
 
-std::vector<BoostingColumn> make_boosting_columns(const Dataset& dataset, std::size_t n_steps) {
+std::vector<BoostingColumn> make_boosting_columns(const Dataset& dataset, std::size_t max_bins) {
     std::vector<BoostingColumn> columns;
     columns.reserve(dataset.features.size());
     for (const auto& feature : dataset.features) {
         columns.push_back(feature.kind == FeatureKind::nominal
                               ? nominal_column(feature, dataset.n_rows)
-                              : numeric_column(feature, dataset.n_rows, n_steps));
+                              : numeric_column(feature, dataset.n_rows, max_bins));
     }
     return columns;
 }

@@ -23,9 +23,9 @@ struct BoostingColumn {
     std::size_t n_groups() const { return ends.size(); }
 };
 
-/// With n_steps = 0 there is a threshold between any two consecutive values. Otherwise the
-/// thresholds are min + j * (max - min) / n_steps for j = 0, ..., n_steps - 1.
-std::vector<BoostingColumn> make_boosting_columns(const Dataset& dataset, std::size_t n_steps);
+/// With max_bins = 0 there is a threshold between any two consecutive values. Otherwise the
+/// thresholds are min + j * (max - min) / max_bins for j = 0, ..., max_bins - 1.
+std::vector<BoostingColumn> make_boosting_columns(const Dataset& dataset, std::size_t max_bins);
 
 /// A test sends rows with x > threshold, or with a category in category_right, to the right.
 /// Without a test (feature -1), all rows go left.

@@ -50,8 +50,11 @@ void vote(const BoostingRounds& rounds, std::size_t round, const Rows& row,
     }
 }
 
-void correct_top_down(const ParentRows& parents, std::span<std::int8_t> votes) {
+/// Makes votes negative where that for a parent is, for the labels marked in `top_down`.
+void correct_top_down(const ParentRows& parents, const std::uint8_t* top_down,
+                      std::span<std::int8_t> votes) {
     for (std::size_t j = 0; j < votes.size(); ++j) {
+        if (top_down[j] == 0) continue;
         for (auto k = parents.indptr[j]; k < parents.indptr[j + 1]; ++k) {
             const auto parent =
                 static_cast<std::size_t>(parents.indices[static_cast<std::size_t>(k)]);
@@ -78,7 +81,7 @@ void add_margins(const BoostingRounds& rounds, std::size_t first, std::size_t la
             double* margins = out.data() + i * rounds.n_labels;
             for (auto round = first; round < last; ++round) {
                 vote(rounds, round, row, votes);
-                if (rounds.top_down[round] != 0) correct_top_down(parents, votes);
+                correct_top_down(parents, rounds.top_down.data() + round * rounds.n_labels, votes);
                 const double alpha = rounds.alpha[round];
                 for (std::size_t j = 0; j < rounds.n_labels; ++j) margins[j] += alpha * votes[j];
             }

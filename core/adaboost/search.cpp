@@ -87,21 +87,99 @@ class TestCompleter {
     const LaneTotals& totals_;
 };
 
+/// Trees of the labels of one block, and their votes for all training rows.
+struct BlockTrees {
+    std::vector<std::array<BoostingTest, label_lanes>> tests;  // per node, level by level
+    std::vector<std::int8_t> signs;                            // per leaf and lane
+    std::vector<std::int8_t> votes;                            // per row and lane
+};
+
+/// The rows of a block that have a cell other than 0. Searching only these gives the same tests,
+/// and takes less time the fewer they are.
+class ActiveRows {
+  public:
+    ActiveRows(const double* cells, std::size_t n_rows) : number_(n_rows, inactive) {
+        for (std::size_t i = 0; i < n_rows; ++i) {
+            const double* row = cells + i * label_lanes;
+            if (std::all_of(row, row + label_lanes, [](double cell) { return cell == 0; })) {
+                continue;
+            }
+            number_[i] = static_cast<std::uint32_t>(rows_.size());
+            rows_.push_back(static_cast<std::uint32_t>(i));
+        }
+    }
+    /// Whether so many rows are left out that filtering the columns pays.
+    bool worthwhile() const { return rows_.size() < number_.size() * 3 / 4; }
+
+    void copy_cells(const double* cells) {
+        cells_.resize(rows_.size() * label_lanes);
+        for (std::size_t k = 0; k < rows_.size(); ++k) {
+            std::copy_n(cells + rows_[k] * label_lanes, label_lanes,
+                        cells_.data() + k * label_lanes);
+        }
+    }
+    void scan(const BoostingColumn& column, const LaneTotals& totals, LaneBest& best) {
+        filter(column);
+        scan_column(filtered_, cells_.data(), totals, best);
+        if (column.nominal) return;
+        for (double& group : best.group) {
+            if (group >= 0) group = static_cast<double>(groups_[static_cast<std::size_t>(group)]);
+        }
+    }
+
+  private:
+    static constexpr std::uint32_t inactive = static_cast<std::uint32_t>(-1);
+
+    /// Leaves out groups without active rows: the test below such a group is the one above it.
+    void filter(const BoostingColumn& column) {
+        filtered_.nominal = column.nominal;
+        filtered_.zero_group = BoostingColumn::no_group;
+        filtered_.ends.clear();
+        groups_.clear();
+        filtered_.rows.resize(column.rows.size());
+        std::size_t n = 0;
+        std::size_t i = 0;
+        for (std::size_t g = 0; g < column.n_groups(); ++g) {
+            const std::size_t before = n;
+            for (; i < column.ends[g]; ++i) {
+                const std::uint32_t row = number_[column.rows[i]];
+                filtered_.rows[n] = row;
+                n += row != inactive ? 1 : 0;
+            }
+            if (g == column.zero_group) filtered_.zero_group = groups_.size();
+            if (n == before && !column.nominal && g != column.zero_group) continue;
+            filtered_.ends.push_back(static_cast<std::uint32_t>(n));
+            groups_.push_back(g);
+        }
+        filtered_.rows.resize(n);
+        filtered_.missing.clear();
+        for (const auto row : column.missing) {
+            if (number_[row] != inactive) filtered_.missing.push_back(number_[row]);
+        }
+    }
+
+    std::vector<std::uint32_t> number_;  // per row
+    std::vector<std::uint32_t> rows_;
+    std::vector<double> cells_;
+    BoostingColumn filtered_;
+    std::vector<std::size_t> groups_;  // of the column, per group of filtered_
+};
+
 /// Grows the trees of one block of labels.
 class BlockLearner {
   public:
-    BlockLearner(const WeakProblem& problem, std::size_t block, StopSignal& signal,
-                 WeakHypothesis& found)
+    BlockLearner(const WeakProblem& problem, std::size_t block, const double* cells,
+                 StopSignal& signal)
         : problem_(problem),
           block_(block),
-          cells_(problem.cells.block(block)),
+          cells_(cells),
           signal_(signal),
-          found_(found),
           path_(problem.n_rows * label_lanes, 0),
           right_(problem.n_rows) {}
 
-    void learn(std::span<std::int8_t> votes) {
+    BlockTrees learn() {
         const auto totals = total_of(cells_, problem_.n_rows);
+        found_.tests.resize((std::size_t{1} << problem_.depth) - 1);
         for (std::size_t level = 0; level < problem_.depth; ++level) {
             next_path_.assign(path_.begin(), path_.end());
             for (std::size_t node = 0; node < (std::size_t{1} << level); ++node) {
@@ -109,7 +187,8 @@ class BlockLearner {
             }
             path_.swap(next_path_);
         }
-        vote(totals, votes);
+        vote(totals);
+        return std::move(found_);
     }
 
   private:
@@ -125,26 +204,32 @@ class BlockLearner {
             cells = masked_.data();
             totals = total_of(cells, problem_.n_rows);
         }
-        auto tests = search(cells, totals);
-        const auto at = ((std::size_t{1} << level) - 1 + node) * found_.n_tested;
+        auto& tests = found_.tests[(std::size_t{1} << level) - 1 + node];
+        search(cells, totals, tests);
         for (std::size_t t = 0; t < label_lanes; ++t) {
-            if (label(t) == LabelLayout::no_label) continue;
+            if (problem_.layout.label(block_ * label_lanes + t) == LabelLayout::no_label) continue;
             send(tests[t], t, node);
-            found_.tests[at + label(t)] = std::move(tests[t]);
         }
     }
 
     /// Columns are compared in order, each with its best threshold.
-    std::array<BoostingTest, label_lanes> search(const double* cells, const LaneTotals& totals) {
-        std::array<BoostingTest, label_lanes> tests;
+    void search(const double* cells, const LaneTotals& totals,
+                std::array<BoostingTest, label_lanes>& tests) {
         double limit[label_lanes];
         for (std::size_t t = 0; t < label_lanes; ++t) {
             limit[t] = std::fabs(totals.sum[t]) + totals.tolerance[t];
         }
+        ActiveRows active(cells, problem_.n_rows);
+        const bool filtered = active.worthwhile();
+        if (filtered) active.copy_cells(cells);
         LaneBest best;
         for (std::size_t f = 0; f < problem_.columns.size(); ++f) {
             signal_.check();
-            scan_column(problem_.columns[f], cells, totals, best);
+            if (filtered) {
+                active.scan(problem_.columns[f], totals, best);
+            } else {
+                scan_column(problem_.columns[f], cells, totals, best);
+            }
             for (std::size_t t = 0; t < label_lanes; ++t) {
                 if (best.group[t] < 0 || !(best.score[t] > limit[t])) continue;
                 limit[t] = best.score[t] + totals.tolerance[t];
@@ -158,7 +243,6 @@ class BlockLearner {
             if (!column.nominal) tests[t].threshold = column.thresholds[tests[t].group];
             TestCompleter(column, cells, totals, t).complete(tests[t]);
         }
-        return tests;
     }
 
     /// Moves the rows of a node to its children for one label; without a test all rows go left.
@@ -175,42 +259,68 @@ class BlockLearner {
     }
 
     /// A leaf votes by the sign of the sum of its cells.
-    void vote(const LaneTotals& totals, std::span<std::int8_t> votes) {
-        std::vector<double> sums(found_.n_leaves() * label_lanes, 0.0);
+    void vote(const LaneTotals& totals) {
+        std::vector<double> sums((std::size_t{1} << problem_.depth) * label_lanes, 0.0);
         for (std::size_t k = 0; k < path_.size(); ++k) {
             sums[path_[k] * label_lanes + k % label_lanes] += cells_[k];
         }
-        std::vector<std::int8_t> signs(sums.size());
+        found_.signs.resize(sums.size());
         for (std::size_t k = 0; k < sums.size(); ++k) {
-            signs[k] = sums[k] > totals.tolerance[k % label_lanes] ? 1 : -1;
+            found_.signs[k] = sums[k] > totals.tolerance[k % label_lanes] ? 1 : -1;
         }
-        for (std::size_t leaf = 0; leaf < found_.n_leaves(); ++leaf) {
-            for (std::size_t t = 0; t < label_lanes; ++t) {
-                if (label(t) == LabelLayout::no_label) continue;
-                found_.signs[leaf * problem_.layout.n_labels() + label(t)] =
-                    signs[leaf * label_lanes + t];
-            }
-        }
-        auto* out = votes.data() + block_ * path_.size();
+        found_.votes.resize(path_.size());
         for (std::size_t k = 0; k < path_.size(); ++k) {
-            out[k] = signs[path_[k] * label_lanes + k % label_lanes];
+            found_.votes[k] = found_.signs[path_[k] * label_lanes + k % label_lanes];
         }
-    }
-
-    std::size_t label(std::size_t lane) const {
-        return problem_.layout.label(block_ * label_lanes + lane);
     }
 
     const WeakProblem& problem_;
     std::size_t block_;
     const double* cells_;
     StopSignal& signal_;
-    WeakHypothesis& found_;
+    BlockTrees found_;
     std::vector<std::uint8_t> path_;  // the node of each row and label
     std::vector<std::uint8_t> next_path_;
     std::vector<std::uint8_t> right_;
     std::vector<double> masked_;
 };
+
+/// Stores the trees of one label.
+void store(BlockTrees& trees, const WeakProblem& problem, std::size_t block, std::size_t lane,
+           WeakHypothesis& found, std::span<std::int8_t> votes) {
+    const auto label = problem.layout.label(block * label_lanes + lane);
+    if (label == LabelLayout::no_label) return;
+    for (std::size_t node = 0; node < trees.tests.size(); ++node) {
+        found.tests[node * found.n_tested + label] = std::move(trees.tests[node][lane]);
+    }
+    for (std::size_t leaf = 0; leaf < found.n_leaves(); ++leaf) {
+        found.signs[leaf * problem.layout.n_labels() + label] =
+            trees.signs[leaf * label_lanes + lane];
+    }
+    auto* out = votes.data() + block * trees.votes.size();
+    for (std::size_t k = lane; k < trees.votes.size(); k += label_lanes) out[k] = trees.votes[k];
+}
+
+/// Grows trees on the rows whose parents all vote +1, and replaces those with a smaller edge.
+void improve_below_parents(const WeakProblem& problem, std::size_t block, StopSignal& signal,
+                           WeakHypothesis& found, std::span<std::int8_t> votes) {
+    const auto allowed = allowed_by_parents(problem, block, votes);
+    const double* cells = problem.cells.block(block);
+    std::vector<double> inside(allowed.size());
+    for (std::size_t k = 0; k < allowed.size(); ++k) inside[k] = allowed[k] ? cells[k] : 0.0;
+    auto trees = BlockLearner(problem, block, inside.data(), signal).learn();
+    for (std::size_t k = 0; k < allowed.size(); ++k) {
+        if (!allowed[k]) trees.votes[k] = -1;
+    }
+    const auto* free_votes = votes.data() + block * allowed.size();
+    const auto better = larger_edge(cells, problem.n_rows, free_votes, trees.votes.data());
+    for (std::size_t t = 0; t < label_lanes; ++t) {
+        const auto label = problem.layout.label(block * label_lanes + t);
+        if (label == LabelLayout::no_label || !better[t]) continue;
+        store(trees, problem, block, t, found, votes);
+        found.top_down[label] = 1;
+    }
+}
 
 }  // namespace
 
@@ -229,6 +339,7 @@ LabelLayout::LabelLayout(std::vector<std::vector<std::uint32_t>> parents)
             label_.push_back(j);
         }
         while (label_.size() % label_lanes != 0) label_.push_back(no_label);
+        level_blocks_.push_back(n_blocks());
     }
 }
 
@@ -244,12 +355,34 @@ WeakHypothesis empty_hypothesis(std::size_t depth, std::size_t n_labels, bool sh
     found.n_tested = shared ? 1 : n_labels;
     found.tests.resize(found.n_nodes() * found.n_tested);
     found.signs.assign(found.n_leaves() * n_labels, -1);
+    found.top_down.assign(n_labels, 0);
     return found;
+}
+
+std::vector<std::uint8_t> allowed_by_parents(const WeakProblem& problem, std::size_t block,
+                                             std::span<const std::int8_t> votes) {
+    std::vector<std::uint8_t> allowed(problem.n_rows * label_lanes, 1);
+    for (std::size_t t = 0; t < label_lanes; ++t) {
+        const auto label = problem.layout.label(block * label_lanes + t);
+        if (label == LabelLayout::no_label) continue;
+        for (const auto parent : problem.layout.parents(label)) {
+            const auto above = problem.cells.place(0, problem.layout.lane(parent));
+            for (std::size_t k = 0; k < allowed.size(); k += label_lanes) {
+                if (votes[above + k] < 0) allowed[t + k] = 0;
+            }
+        }
+    }
+    return allowed;
 }
 
 void learn_block(const WeakProblem& problem, std::size_t block, StopSignal& signal,
                  WeakHypothesis& found, std::span<std::int8_t> votes) {
-    BlockLearner(problem, block, signal, found).learn(votes);
+    auto trees = BlockLearner(problem, block, problem.cells.block(block), signal).learn();
+    for (std::size_t t = 0; t < label_lanes; ++t) store(trees, problem, block, t, found, votes);
+    const bool has_parents = block >= problem.layout.level_blocks()[1];
+    if (problem.best_of_two && has_parents) {
+        improve_below_parents(problem, block, signal, found, votes);
+    }
 }
 
 }  // namespace ramify

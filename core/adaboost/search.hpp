@@ -22,6 +22,8 @@ class LabelLayout {
 
     std::size_t n_labels() const { return parents_.size(); }
     std::size_t n_blocks() const { return label_.size() / label_lanes; }
+    /// The first block of each level of the hierarchy, and the number of blocks.
+    std::span<const std::size_t> level_blocks() const { return level_blocks_; }
     std::size_t lane(std::size_t label) const { return lane_[label]; }  // counted over all blocks
     std::size_t label(std::size_t lane) const { return label_[lane]; }
     const std::vector<std::uint32_t>& parents(std::size_t label) const { return parents_[label]; }
@@ -30,6 +32,7 @@ class LabelLayout {
     std::vector<std::vector<std::uint32_t>> parents_;
     std::vector<std::size_t> lane_;
     std::vector<std::size_t> label_;
+    std::vector<std::size_t> level_blocks_{0};
 };
 
 /// Cells of all rows in blocks of label_lanes labels; cells of padding lanes are 0.
@@ -63,6 +66,8 @@ struct WeakHypothesis {
     std::size_t n_tested = 0;         // tests per node: one per label, or one for all labels
     std::vector<BoostingTest> tests;  // node k of level v: from (2^v - 1 + k) * n_tested on
     std::vector<std::int8_t> signs;   // leaf k: from k * n_labels on
+    /// Per label: whether its vote is negative where that for a parent is.
+    std::vector<std::uint8_t> top_down;
 
     std::size_t n_nodes() const { return (std::size_t{1} << depth) - 1; }
     std::size_t n_leaves() const { return std::size_t{1} << depth; }
@@ -75,13 +80,21 @@ struct WeakProblem {
     const LabelBlocks& cells;
     std::size_t n_rows;
     std::size_t depth;  // at most 8
+    /// For each label, whether to choose between the best tree and the best tree among those that
+    /// vote -1 wherever a parent does. Parents must have voted before their children learn.
+    bool best_of_two = false;
 };
+
+/// Whether the parents of a block's labels all vote +1: 1 or 0 in the layout of the block's cells.
+std::vector<std::uint8_t> allowed_by_parents(const WeakProblem& problem, std::size_t block,
+                                             std::span<const std::int8_t> votes);
 
 /// A hypothesis without tests, with one tree per label or one for all labels.
 WeakHypothesis empty_hypothesis(std::size_t depth, std::size_t n_labels, bool shared);
 
 /// Grows a tree for every label of a block, choosing the test with the largest edge in each node,
 /// and writes the votes (+1 or -1) of all training rows and labels in the layout of the cells.
+/// With best_of_two, the trees of each label whose edge is larger are kept.
 void learn_block(const WeakProblem& problem, std::size_t block, StopSignal& signal,
                  WeakHypothesis& found, std::span<std::int8_t> votes);
 

@@ -1,5 +1,6 @@
 // One tree for all labels: chooses the test with the largest sum of edges over the labels.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "adaboost/cells.hpp"
@@ -136,27 +137,68 @@ class SharedLearner {
     }
 
     void vote(std::span<std::int8_t> votes) {
-        const auto n_leaves = found_.n_leaves();
         for (std::size_t b = 0; b < problem_.cells.n_blocks(); ++b) {
             const double* cells = problem_.cells.block(b);
-            const auto totals = total_of(cells, problem_.n_rows);
-            std::vector<double> sums(n_leaves * label_lanes, 0.0);
             const std::size_t n_cells = problem_.n_rows * label_lanes;
-            for (std::size_t k = 0; k < n_cells; ++k) {
-                sums[path_[k / label_lanes] * label_lanes + k % label_lanes] += cells[k];
-            }
-            std::vector<std::int8_t> signs(sums.size());
-            for (std::size_t k = 0; k < sums.size(); ++k) {
-                const auto label = problem_.layout.label(b * label_lanes + k % label_lanes);
-                signs[k] = sums[k] > totals.tolerance[k % label_lanes] ? 1 : -1;
-                if (label != LabelLayout::no_label) {
-                    found_.signs[k / label_lanes * problem_.layout.n_labels() + label] = signs[k];
-                }
-            }
-            for (std::size_t k = 0; k < n_cells; ++k) {
-                votes[b * n_cells + k] =
-                    signs[path_[k / label_lanes] * label_lanes + k % label_lanes];
-            }
+            const auto signs = signs_of(cells);
+            auto* out = votes.data() + b * n_cells;
+            for (std::size_t k = 0; k < n_cells; ++k) out[k] = signs[leaf_of(k)];
+            std::array<bool, label_lanes> all;
+            all.fill(true);
+            store(signs, b, all);
+            const bool has_parents = b >= problem_.layout.level_blocks()[1];
+            if (problem_.best_of_two && has_parents) improve_below_parents(b, votes);
+        }
+    }
+
+    /// Replaces the votes of a block's labels by those that leaves would give for the rows whose
+    /// parents all vote +1, and -1 elsewhere, where these have a larger edge.
+    void improve_below_parents(std::size_t block, std::span<std::int8_t> votes) {
+        const auto allowed = allowed_by_parents(problem_, block, votes);
+        const double* cells = problem_.cells.block(block);
+        std::vector<double> inside(allowed.size());
+        for (std::size_t k = 0; k < allowed.size(); ++k) inside[k] = allowed[k] ? cells[k] : 0.0;
+        const auto signs = signs_of(inside.data());
+        std::vector<std::int8_t> others(allowed.size());
+        for (std::size_t k = 0; k < allowed.size(); ++k) {
+            others[k] = allowed[k] ? signs[leaf_of(k)] : std::int8_t{-1};
+        }
+        auto* out = votes.data() + block * allowed.size();
+        const auto better = larger_edge(cells, problem_.n_rows, out, others.data());
+        for (std::size_t k = 0; k < allowed.size(); ++k) {
+            if (better[k % label_lanes]) out[k] = others[k];
+        }
+        store(signs, block, better);
+        for (std::size_t t = 0; t < label_lanes; ++t) {
+            const auto label = problem_.layout.label(block * label_lanes + t);
+            if (label != LabelLayout::no_label && better[t]) found_.top_down[label] = 1;
+        }
+    }
+
+    std::size_t leaf_of(std::size_t cell) const {
+        return path_[cell / label_lanes] * label_lanes + cell % label_lanes;
+    }
+
+    /// The votes of all leaves for the labels of a block, by the signs of the sums of cells.
+    std::vector<std::int8_t> signs_of(const double* cells) const {
+        const auto totals = total_of(cells, problem_.n_rows);
+        std::vector<double> sums(found_.n_leaves() * label_lanes, 0.0);
+        for (std::size_t k = 0; k < problem_.n_rows * label_lanes; ++k) {
+            sums[leaf_of(k)] += cells[k];
+        }
+        std::vector<std::int8_t> signs(sums.size());
+        for (std::size_t k = 0; k < sums.size(); ++k) {
+            signs[k] = sums[k] > totals.tolerance[k % label_lanes] ? 1 : -1;
+        }
+        return signs;
+    }
+
+    void store(const std::vector<std::int8_t>& signs, std::size_t block,
+               const std::array<bool, label_lanes>& chosen) {
+        for (std::size_t k = 0; k < signs.size(); ++k) {
+            const auto label = problem_.layout.label(block * label_lanes + k % label_lanes);
+            if (label == LabelLayout::no_label || !chosen[k % label_lanes]) continue;
+            found_.signs[k / label_lanes * problem_.layout.n_labels() + label] = signs[k];
         }
     }
 

@@ -84,7 +84,7 @@ switches = st.builds(
     depth=st.sampled_from([1, 1, 2]),
     shared=st.sampled_from([False, False, True]),
     n_steps=st.sampled_from([None, None, 3, 10]),
-    top_down=st.booleans(),
+    top_down=st.sampled_from(["best", "best", True, False]),
     inherit_mistakes=st.booleans(),
     relax=st.booleans(),
 )
@@ -141,7 +141,8 @@ def test_rounds_equal_the_reference(problem, wanted, weighted):
         model.edges_, [min(one.edge, 1 - 1e-10) for one in expected], rtol=1e-9, atol=1e-12
     )
     np.testing.assert_allclose(model.alphas_, [one.alpha for one in expected], rtol=1e-6)
-    assert model.rounds_.top_down.astype(bool).tolist() == [one.top_down for one in expected]
+    follows = model.rounds_.top_down.reshape(-1, problem.hierarchy.n_labels)
+    np.testing.assert_array_equal(follows, [one.top_down for one in expected] or follows)
     if expected:
         assert_same_tests(model, expected, wanted, problem.hierarchy.n_labels)
     stages = reference.margins(expected, problem.columns, wanted)
@@ -165,6 +166,28 @@ def test_weights_equal_the_reference(problem, wanted):
         assert booster.edge() == pytest.approx(one.edge, rel=1e-9, abs=1e-12)
         if one.edge < 1 - 1e-10:
             booster.reweigh()
+
+
+@quickly
+@given(problem=problems(), wanted=switches)
+def test_the_best_of_two_searches_has_at_least_the_edge_of_adaboost_mh(problem, wanted):
+    """For the same weights, in every round; so that it stops only where AdaBoost.MH would."""
+    wanted = complete(replace(wanted, top_down="best", inherit_mistakes=False), problem, True)
+    Y = np.where(problem.Y > 0, 1, -1)
+    model = make(problem, wanted)
+    X, encoded, weights = model._read_training(problem.X, problem.Y, problem.weights)
+    booster = model._make_booster(X, encoded.Y, weights)
+    for _ in range(wanted.n_rounds):
+        now = booster.weights().reshape(Y.shape)
+        free, _ = reference.learn_trees(
+            problem.columns, now * Y, replace(wanted, top_down=False)
+        )
+        votes = reference.votes_of(free, problem.columns, wanted)
+        booster.learn()
+        assert booster.edge() >= (now * Y * votes).sum() / now.sum() - 1e-12
+        if not 1e-10 < booster.edge() < 1 - 1e-10:
+            break
+        booster.reweigh()
 
 
 @quickly

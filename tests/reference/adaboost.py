@@ -35,7 +35,7 @@ class Settings:
     shared: bool = False
     n_steps: int | None = None
     costs: Sequence[float] | None = None
-    top_down: bool = False
+    top_down: bool | str = False
     inherit_mistakes: bool = False
     relax: bool = False
     parents: Sequence[Sequence[int]] = ()
@@ -80,13 +80,16 @@ class Tree:
 
 @dataclass
 class Round:
-    """A weak hypothesis: its trees, its edge r, its weight, and the weights it was trained on."""
+    """A weak hypothesis: its trees, its edge r, its weight, and the weights it was trained on.
+
+    `top_down` says for each label whether its vote is negative where that for a parent is.
+    """
 
     trees: list[Tree]
     edge: float
     alpha: float
     weights: np.ndarray
-    top_down: bool
+    top_down: np.ndarray
 
 
 # ---- one test ------------------------------------------------------------------------------
@@ -194,32 +197,84 @@ def learn_tree(columns: Sequence[Column], cells: np.ndarray, settings: Settings)
     return tree
 
 
-def votes_of(trees: list[Tree], columns: Sequence[Column], settings: Settings) -> np.ndarray:
+def votes_of(
+    trees: list[Tree],
+    columns: Sequence[Column],
+    settings: Settings,
+    top_down: np.ndarray | None = None,
+) -> np.ndarray:
     """Return the votes of a round for all rows and labels."""
-    return np.hstack([tree.signs[tree.leaf(columns, settings.depth)] for tree in trees])
+    votes = np.hstack([tree.signs[tree.leaf(columns, settings.depth)] for tree in trees])
+    return votes if top_down is None else below(votes, settings.parents, top_down)
 
 
-def below(marks: np.ndarray, parents: Sequence[Sequence[int]]) -> np.ndarray:
-    """Set marks (+1 or -1) to -1 wherever a parent has -1; parents come first."""
+def below(
+    marks: np.ndarray, parents: Sequence[Sequence[int]], labels: np.ndarray | None = None
+) -> np.ndarray:
+    """Set marks (+1 or -1) of some labels to -1 wherever a parent has -1; parents come first."""
     marks = marks.copy()
     for label, above in enumerate(parents):
         for parent in above:
-            marks[marks[:, parent] < 0, label] = -1
+            if labels is None or labels[label]:
+                marks[marks[:, parent] < 0, label] = -1
     return marks
 
 
-def learn_trees(columns: Sequence[Column], cells: np.ndarray, settings: Settings) -> list[Tree]:
-    """Return one tree per label, or one tree for all labels."""
+def learn_trees(
+    columns: Sequence[Column], cells: np.ndarray, settings: Settings
+) -> tuple[list[Tree], np.ndarray]:
+    """Return one tree per label, or one for all labels, and which labels follow their parents."""
+    top_down = np.zeros(cells.shape[1], dtype=bool)
     if settings.shared:
-        return [learn_tree(columns, cells, settings)]
-    return [learn_tree(columns, column[:, None], settings) for column in cells.T]
+        trees = [learn_tree(columns, cells, settings)]
+    else:
+        trees = [learn_tree(columns, column[:, None], settings) for column in cells.T]
+    if settings.top_down == "best":
+        for label, above in enumerate(settings.parents):
+            if above:
+                improve_below_parents(trees, top_down, label, columns, cells, settings)
+    return trees, top_down
+
+
+def improve_below_parents(  # noqa: PLR0917
+    trees: list[Tree],
+    top_down: np.ndarray,
+    label: int,
+    columns: Sequence[Column],
+    cells: np.ndarray,
+    settings: Settings,
+) -> None:
+    """Replace the tree of a label by one for the rows where all parents vote +1, if it is better.
+
+    That tree is learnt with weight 0 for all other rows, for which the vote is -1. If all labels
+    share a tree, only its votes for the label are replaced.
+    """
+    votes = votes_of(trees, columns, settings, top_down)
+    allowed = (votes[:, settings.parents[label]] > 0).all(axis=1)
+    inside = np.where(allowed, cells[:, label], 0.0)[:, None]
+    if settings.shared:
+        leaf = trees[0].leaf(columns, settings.depth)
+        sums = np.array([inside[leaf == k].sum() for k in range(2**settings.depth)])
+        signs = np.where(sums > TOLERANCE * np.abs(inside).sum(), 1, -1)
+        other = signs[leaf]
+    else:
+        tree = learn_tree(columns, inside, settings)
+        other = tree.signs[tree.leaf(columns, settings.depth), 0]
+    other = np.where(allowed, other, -1)
+    gained = cells[:, label] @ (other - votes[:, label])
+    if gained > TOLERANCE * np.abs(cells[:, label]).sum():
+        top_down[label] = True
+        if settings.shared:
+            trees[0].signs[:, label] = signs
+        else:
+            trees[label] = tree
 
 
 def mark_correct(
     votes: np.ndarray, Y: np.ndarray, weights: np.ndarray, settings: Settings, *, corrected: bool
 ) -> tuple[np.ndarray, float]:
     """Return whether votes are correct (+1) or wrong (-1), and the edge r."""
-    if corrected and settings.top_down:
+    if corrected and settings.top_down is True:
         votes = below(votes, settings.parents)
     correct = np.where(votes == Y, 1, -1)
     if corrected and settings.inherit_mistakes:
@@ -240,8 +295,8 @@ def boost(
     weights = np.outer(rows / rows.sum(), costs / costs.sum())
     rounds: list[Round] = []
     while len(rounds) < settings.n_rounds:
-        trees = learn_trees(columns, weights * Y, settings)
-        votes = votes_of(trees, columns, settings)
+        trees, top_down = learn_trees(columns, weights * Y, settings)
+        votes = votes_of(trees, columns, settings, top_down)
         corrected = True
         correct, r = mark_correct(votes, Y, weights, settings, corrected=True)
         if r <= ROUNDING and settings.relax:
@@ -251,7 +306,9 @@ def boost(
             break
         capped = min(r, 1 - ROUNDING)
         alpha = 0.5 * math.log((1 + capped) / (1 - capped))
-        rounds.append(Round(trees, r, alpha, weights, corrected and settings.top_down))
+        if settings.top_down is True:
+            top_down[:] = corrected
+        rounds.append(Round(trees, r, alpha, weights, top_down))
         if r >= 1 - ROUNDING:
             break
         weights = weights * np.exp(-alpha * correct)
@@ -263,7 +320,6 @@ def margins(rounds: list[Round], columns: Sequence[Column], settings: Settings) 
     """Return the sum of the weighted votes after each round."""
     total, stages = 0.0, []
     for one in rounds:
-        votes = votes_of(one.trees, columns, settings)
-        total = total + one.alpha * (below(votes, settings.parents) if one.top_down else votes)
+        total = total + one.alpha * votes_of(one.trees, columns, settings, one.top_down)
         stages.append(total)
     return np.array(stages)

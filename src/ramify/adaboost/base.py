@@ -31,6 +31,7 @@ __all__ = ["BoostedClassifier"]
 # round is computed from the edge 1 - _ROUNDING.
 _ROUNDING = 1e-10
 _MAX_DEPTH = 8
+_TOP_DOWN = {True: "always", False: "never"}
 
 
 @dataclass
@@ -41,14 +42,12 @@ class _Course:
     alphas: list[float] = field(default_factory=list)
     edges: list[float] = field(default_factory=list)
     relaxed: list[bool] = field(default_factory=list)
-    top_down: list[bool] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
     reason: str = "rounds"
 
-    def add(self, learnt: Any, edge: float, top_down: bool, relaxed: bool) -> None:
+    def add(self, learnt: Any, edge: float, relaxed: bool) -> None:
         """Record a round."""
         self.relaxed.append(relaxed)
-        self.top_down.append(top_down and not relaxed)
         self.edges.append(edge)
         self.learnt.append(learnt)
         self.alphas.append(0.5 * math.log((1 + edge) / (1 - edge)))
@@ -56,7 +55,7 @@ class _Course:
     def drop_incomplete(self) -> None:
         """Discard the records of a round that was interrupted while being recorded."""
         n = len(self.alphas)
-        del self.learnt[n:], self.edges[n:], self.relaxed[n:], self.top_down[n:], self.losses[n:]
+        del self.learnt[n:], self.edges[n:], self.relaxed[n:], self.losses[n:]
 
     def best_round(self) -> int:
         """Return the number of rounds with the smallest validation loss."""
@@ -90,7 +89,7 @@ class BoostedClassifier(ArrayClassifier):
     random_state: Any
     verbose: bool
     costs: Any
-    top_down: bool
+    top_down: bool | str
     inherit_mistakes: bool
     at_chance: str
     rounds_: Rounds
@@ -118,6 +117,8 @@ class BoostedClassifier(ArrayClassifier):
             check_number("validation_fraction", self.validation_fraction, 0, 1)
             check_number("n_iter_no_change", self.n_iter_no_change, 1, whole=True)
         check_choice("at_chance", self.at_chance, ("relax", "stop"))
+        if not isinstance(self.top_down, bool | np.bool_) and self.top_down != "best":
+            raise ValueError(f"top_down must be 'best', True or False, got {self.top_down!r}.")
         if isinstance(self.costs, str):
             check_choice("costs", self.costs, ("shared", "uniform"))
 
@@ -165,16 +166,19 @@ class BoostedClassifier(ArrayClassifier):
             *self.hierarchy_.parent_rows,
             np.ascontiguousarray(weights),
             self._label_costs(),
-            {
-                "depth": int(self.max_depth),
-                "n_steps": 0 if self.max_bins is None else int(self.max_bins),
-                "shared": bool(self.shared_test),
-                "top_down": bool(self.top_down),
-                "inherit_mistakes": bool(self.inherit_mistakes),
-                "relax": self.at_chance == "relax",
-                "n_threads": count_threads(self.n_jobs),
-            },
+            self._options(),
         )
+
+    def _options(self) -> _core.BoostingOptions:
+        options = _core.BoostingOptions()
+        options.depth = int(self.max_depth)
+        options.max_bins = 0 if self.max_bins is None else int(self.max_bins)
+        options.shared = bool(self.shared_test)
+        options.top_down = _core.TopDown["best" if self.top_down == "best" else _TOP_DOWN[bool(self.top_down)]]
+        options.inherit_mistakes = bool(self.inherit_mistakes)
+        options.relax = self.at_chance == "relax"
+        options.n_threads = count_threads(self.n_jobs)
+        return options
 
     def _label_costs(self) -> NDArray[np.float64]:
         n_labels = self.hierarchy_.n_labels
@@ -224,7 +228,7 @@ class BoostedClassifier(ArrayClassifier):
             return False
         is_perfect = edge >= 1 - _ROUNDING
         edge = min(edge, 1 - _ROUNDING)
-        course.add(learnt, edge, bool(self.top_down), not booster.corrected())
+        course.add(learnt, edge, not booster.corrected())
         if is_perfect:
             course.reason = "perfect"
             return False
@@ -251,7 +255,6 @@ class BoostedClassifier(ArrayClassifier):
         return Rounds.join(
             course.learnt[first:],
             course.alphas[first:],
-            course.top_down[first:],
             depth=int(self.max_depth),
             shared=bool(self.shared_test),
         )

@@ -50,7 +50,8 @@ class Rounds:
     alpha : ndarray of float64
         The weight of each round.
     top_down : ndarray of uint8
-        Whether the votes of a round are made negative if the vote for a parent is negative.
+        For each round and label, whether the vote is negative if the vote for a parent is. Rounds
+        of earlier versions have one value for all labels of a round.
     """
 
     depth: int
@@ -74,15 +75,20 @@ class Rounds:
         "category_indptr": Increasing("n_tests+1", "i8", first=0, last="n_codes"),
         "sign": Array(("n_signs",), "i1", low=-1, high=1),
         "alpha": Array(("n_rounds",)),
-        "top_down": Array(("n_rounds",), "u1", high=1),
+        "top_down": Array(("n_votes",), "u1", high=1),
     }
+
+    def __post_init__(self) -> None:
+        per_round = np.size(self.top_down) == np.size(self.alpha) > 0
+        if per_round and isinstance(self.sign, np.ndarray):
+            n_labels = (self.sign.size >> self.depth) // np.size(self.alpha)
+            object.__setattr__(self, "top_down", np.repeat(self.top_down, n_labels))
 
     @classmethod
     def join(
         cls,
         learnt: Sequence[Mapping[str, NDArray[Any]]],
         alphas: Sequence[float],
-        top_down: Sequence[bool],
         *,
         depth: int,
         shared: bool,
@@ -95,8 +101,6 @@ class Rounds:
             The results of `Booster.learn`, one per round.
         alphas : sequence of float
             The weight of each round.
-        top_down : sequence of bool
-            Whether the votes of each round are corrected from the top down.
         depth, shared
             As in the attributes.
 
@@ -106,8 +110,8 @@ class Rounds:
             All rounds.
         """
         parts: dict[str, Any] = {}
-        kinds = (np.int32, np.float64, np.uint8, np.uint8, np.int8)
-        names = (*_TESTS, "category_right", "sign")
+        kinds = (np.int32, np.float64, np.uint8, np.uint8, np.int8, np.uint8)
+        names = (*_TESTS, "category_right", "sign", "top_down")
         for name, kind in zip(names, kinds, strict=True):
             parts[name] = np.concatenate([np.zeros(0, kind), *(part[name] for part in learnt)])
         sizes = [np.diff(part["category_indptr"]) for part in learnt]
@@ -117,7 +121,6 @@ class Rounds:
             shared=shared,
             category_indptr=np.cumsum(indptr, dtype=np.int64),
             alpha=np.array(alphas, dtype=np.float64),
-            top_down=np.array(top_down, dtype=np.uint8),
             **parts,
         )
 
@@ -141,6 +144,7 @@ class Rounds:
         """
         n_tests = len(self.feature) // max(1, self.n_rounds) * n_rounds
         n_signs = len(self.sign) // max(1, self.n_rounds) * n_rounds
+        n_votes = len(self.top_down) // max(1, self.n_rounds) * n_rounds
         indptr = self.category_indptr[: n_tests + 1].copy()
         return Rounds(
             depth=self.depth,
@@ -149,7 +153,7 @@ class Rounds:
             category_right=self.category_right[: indptr[-1]].copy(),
             sign=self.sign[:n_signs].copy(),
             alpha=self.alpha[:n_rounds].copy(),
-            top_down=self.top_down[:n_rounds].copy(),
+            top_down=self.top_down[:n_votes].copy(),
             **{name: getattr(self, name)[:n_tests].copy() for name in _TESTS},
         )
 
