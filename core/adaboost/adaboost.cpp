@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "adaboost/cells.hpp"
+
 namespace ramify {
 
 namespace {
@@ -100,6 +102,13 @@ void Booster::learn_trees(StopSignal& signal, WeakHypothesis& found) {
 /// votes below a wrong vote count as wrong.
 void Booster::mark_correct_votes(std::size_t begin, std::size_t end, bool corrected) {
     const auto size = (end - begin) * label_lanes;
+    if (!corrected || (options_.top_down != TopDown::always && !options_.inherit_mistakes)) {
+        for (std::size_t b = 0; b < cells_.n_blocks(); ++b) {
+            const auto first = cells_.place(begin, b * label_lanes);
+            mark_correct(&cells_[first], votes_.data() + first, size, correct_.data() + first);
+        }
+        return;
+    }
     for (std::size_t j = 0; j < n_labels(); ++j) {
         const auto own = cells_.place(begin, layout_.lane(j));
         const auto take_minimum = [&](std::vector<std::int8_t>& marks) {
@@ -110,12 +119,12 @@ void Booster::mark_correct_votes(std::size_t begin, std::size_t end, bool correc
                 }
             }
         };
-        if (corrected && options_.top_down == TopDown::always) take_minimum(votes_);
+        if (options_.top_down == TopDown::always) take_minimum(votes_);
         for (std::size_t k = own; k < own + size; k += label_lanes) {
             // The sign is also valid if the weight is 0.
             correct_[k] = (votes_[k] > 0) != std::signbit(cells_[k]) ? 1 : -1;
         }
-        if (corrected && options_.inherit_mistakes) take_minimum(correct_);
+        if (options_.inherit_mistakes) take_minimum(correct_);
     }
 }
 

@@ -1,8 +1,7 @@
-// Sums of cells, and the cells of one node; used by both searches for a weak hypothesis.
+// Loops over the cells of a block: sums per lane, and the cells of some rows.
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 
 #include "adaboost/scan.hpp"
@@ -13,51 +12,28 @@ namespace ramify {
 /// (docs/decisions/0003-ties.md).
 inline constexpr double relative_tolerance = 1e-9;
 
-inline LaneTotals total_of(const double* cells, std::size_t n_rows) {
-    LaneTotals totals{};
-    for (std::size_t i = 0; i < n_rows; ++i) {
-        for (std::size_t t = 0; t < label_lanes; ++t) {
-            const double cell = cells[i * label_lanes + t];
-            totals.sum[t] += cell;
-            totals.weight[t] += std::fabs(cell);
-        }
-    }
-    for (std::size_t t = 0; t < label_lanes; ++t) {
-        totals.tolerance[t] = relative_tolerance * totals.weight[t];
-    }
-    return totals;
-}
+/// The sum and the absolute sum of cells, per lane.
+struct LaneSums {
+    double sum[label_lanes] = {};
+    double weight[label_lanes] = {};
+};
 
-/// Copies the cells of the rows in a node; the cells of all other rows become 0.
-template <typename NodeOf>
-void copy_node(const double* cells, std::size_t n_rows, std::size_t node, NodeOf node_of,
-               double* to) {
-    for (std::size_t i = 0; i < n_rows; ++i) {
-        for (std::size_t t = 0; t < label_lanes; ++t) {
-            const auto k = i * label_lanes + t;
-            to[k] = node_of(i, t) == node ? cells[k] : 0.0;
-        }
-    }
-}
+LaneTotals total_of(const double* cells, std::size_t n_rows);
+
+/// Sums over the cells whose mark has this value.
+LaneSums sums_where(const double* cells, const std::uint8_t* marks, std::uint8_t value,
+                    std::size_t n_rows);
+
+/// Copies the cells whose mark has this value; all others become 0.
+void copy_where(const double* cells, const std::uint8_t* marks, std::uint8_t value,
+                std::size_t n_rows, double* to);
 
 /// For each lane, whether the second votes have a larger edge than the first, beyond rounding.
-inline std::array<bool, label_lanes> larger_edge(const double* cells, std::size_t n_rows,
-                                                 const std::int8_t* first,
-                                                 const std::int8_t* second) {
-    double difference[label_lanes] = {};
-    double weight[label_lanes] = {};
-    for (std::size_t i = 0; i < n_rows; ++i) {
-        for (std::size_t t = 0; t < label_lanes; ++t) {
-            const auto k = i * label_lanes + t;
-            difference[t] += cells[k] * (second[k] - first[k]);
-            weight[t] += std::fabs(cells[k]);
-        }
-    }
-    std::array<bool, label_lanes> better;
-    for (std::size_t t = 0; t < label_lanes; ++t) {
-        better[t] = difference[t] > relative_tolerance * weight[t];
-    }
-    return better;
-}
+std::array<bool, label_lanes> larger_edge(const double* cells, std::size_t n_rows,
+                                          const std::int8_t* first, const std::int8_t* second);
+
+/// +1 where a vote has the sign of its cell, also if the weight is 0, and -1 elsewhere.
+void mark_correct(const double* cells, const std::int8_t* votes, std::size_t n_cells,
+                  std::int8_t* correct);
 
 }  // namespace ramify

@@ -10,81 +10,112 @@ namespace ramify {
 
 namespace {
 
-/// The sum and the absolute sum of one label's cells over some rows.
-struct CellSum {
-    double sum = 0;
-    double weight = 0;
+enum Side : std::uint8_t { left_side = 0, right_side = 1, missing_side = 2 };
 
-    void add(const double* cells, std::size_t lane, std::uint32_t row) {
-        const double cell = cells[row * label_lanes + lane];
-        sum += cell;
-        weight += std::fabs(cell);
-    }
-};
-
-/// Completes the test that a scan chose for one label: the side of missing values and of each
-/// category.
+/// Completes the tests that a scan chose for the labels of a block, and sends all rows to a side.
 class TestCompleter {
   public:
-    TestCompleter(const BoostingColumn& column, const double* cells, const LaneTotals& totals,
-                  std::size_t lane)
-        : column_(column), cells_(cells), lane_(lane), totals_(totals) {}
+    TestCompleter(std::span<const BoostingColumn> columns, const double* cells,
+                  const LaneTotals& totals, std::size_t n_rows)
+        : columns_(columns), cells_(cells), totals_(totals), n_rows_(n_rows) {}
 
-    void complete(BoostingTest& test) {
-        CellSum right;
-        CellSum listed;
-        CellSum missing;
-        if (column_.nominal) test.category_right.assign(column_.n_groups(), 0);
-        std::size_t i = 0;
-        for (std::size_t g = 0; g < column_.n_groups(); ++g) {
-            CellSum group;
-            for (; i < column_.ends[g]; ++i) group.add(cells_, lane_, column_.rows[i]);
-            const bool goes_right =
-                column_.nominal ? group.sum > totals_.tolerance[lane_] : g <= test.group;
-            if (column_.nominal) test.category_right[g] = goes_right ? 1 : 0;
-            if (goes_right) add(right, group);
-            add(listed, group);
+    /// Sets the sides of missing values and of categories. Afterwards, `side` has the side of each
+    /// row and lane; without a test all rows go left.
+    void complete(std::array<BoostingTest, label_lanes>& tests, std::vector<std::uint8_t>& side) {
+        side.assign(n_rows_ * label_lanes, left_side);
+        bool any_missing = false;
+        for (std::size_t t = 0; t < label_lanes; ++t) {
+            if (tests[t].feature < 0) continue;
+            send(tests[t], t, side.data());
+            any_missing = any_missing || !column_of(tests[t]).missing.empty();
         }
-        for (const auto row : column_.missing) missing.add(cells_, lane_, row);
-        const CellSum known{totals_.sum[lane_] - missing.sum,
-                            totals_.weight[lane_] - missing.weight};
-        if (column_.zero_group <= test.group) {
-            add(right, {known.sum - listed.sum, known.weight - listed.weight});
+        const auto right = sums_where(cells_, side.data(), right_side, n_rows_);
+        const auto missing =
+            any_missing ? sums_where(cells_, side.data(), missing_side, n_rows_) : LaneSums{};
+        std::uint8_t default_side[label_lanes] = {};
+        for (std::size_t t = 0; t < label_lanes; ++t) {
+            auto& test = tests[t];
+            if (test.feature < 0) continue;
+            test.default_right = missing_goes_right(column_of(test), right, missing, t);
+            default_side[t] = test.default_right ? right_side : left_side;
+            send_empty_categories(test);
         }
-        test.default_right = missing_goes_right(right, known, missing);
-        send_empty_categories(test);
+        if (!any_missing) return;
+        for (std::size_t k = 0; k < side.size(); ++k) {
+            if (side[k] == missing_side) side[k] = default_side[k % label_lanes];
+        }
     }
 
   private:
-    static void add(CellSum& to, const CellSum& part) {
-        to.sum += part.sum;
-        to.weight += part.weight;
+    const BoostingColumn& column_of(const BoostingTest& test) const {
+        return columns_[static_cast<std::size_t>(test.feature)];
     }
+
+    void send(BoostingTest& test, std::size_t lane, std::uint8_t* side) {
+        const auto& column = column_of(test);
+        if (column.nominal) {
+            choose_categories(column, lane, test);
+        } else {
+            test.threshold = column.thresholds[test.group];
+        }
+        const bool zeros_right = !column.nominal && column.zero_group <= test.group;
+        if (zeros_right) {
+            for (std::size_t i = 0; i < n_rows_; ++i) side[i * label_lanes + lane] = right_side;
+        }
+        const auto base = zeros_right ? right_side : left_side;
+        std::size_t i = 0;
+        for (std::size_t g = 0; g < column.n_groups(); ++g) {
+            const bool goes_right = column.nominal ? test.category_right[g] != 0 : g <= test.group;
+            const auto own = goes_right ? right_side : left_side;
+            if (own == base) {
+                i = column.ends[g];
+                continue;
+            }
+            for (; i < column.ends[g]; ++i) side[column.rows[i] * label_lanes + lane] = own;
+        }
+        for (const auto row : column.missing) side[row * label_lanes + lane] = missing_side;
+    }
+
+    /// Every category goes to the side of its sign.
+    void choose_categories(const BoostingColumn& column, std::size_t lane,
+                           BoostingTest& test) const {
+        test.category_right.assign(column.n_groups(), 0);
+        std::size_t i = 0;
+        for (std::size_t g = 0; g < column.n_groups(); ++g) {
+            double sum = 0;
+            for (; i < column.ends[g]; ++i) sum += cells_[column.rows[i] * label_lanes + lane];
+            test.category_right[g] = sum > totals_.tolerance[lane] ? 1 : 0;
+        }
+    }
+
     /// Missing values go where they add more to the edge, or, if training had none, to the heavier
     /// side.
-    bool missing_goes_right(const CellSum& right, const CellSum& known,
-                            const CellSum& missing) const {
-        if (column_.missing.empty()) {
-            return 2 * right.weight > known.weight + totals_.tolerance[lane_];
+    bool missing_goes_right(const BoostingColumn& column, const LaneSums& right,
+                            const LaneSums& missing, std::size_t lane) const {
+        const double tolerance = totals_.tolerance[lane];
+        if (column.missing.empty()) {
+            return 2 * right.weight[lane] > totals_.weight[lane] + tolerance;
         }
-        const double left = known.sum - right.sum;
-        const double with_right = std::fabs(right.sum + missing.sum) + std::fabs(left);
-        const double with_left = std::fabs(right.sum) + std::fabs(left + missing.sum);
-        return with_right > with_left + totals_.tolerance[lane_];
+        const double left = totals_.sum[lane] - missing.sum[lane] - right.sum[lane];
+        const double with_right = std::fabs(right.sum[lane] + missing.sum[lane]) + std::fabs(left);
+        const double with_left = std::fabs(right.sum[lane]) + std::fabs(left + missing.sum[lane]);
+        return with_right > with_left + tolerance;
     }
+
     /// A category without training rows is treated as a missing value.
     void send_empty_categories(BoostingTest& test) const {
+        const auto& column = column_of(test);
         for (std::size_t g = 0; g < test.category_right.size(); ++g) {
-            if (column_.ends[g] == (g == 0 ? 0 : column_.ends[g - 1])) {
+            if (column.ends[g] == (g == 0 ? 0 : column.ends[g - 1])) {
                 test.category_right[g] = test.default_right ? 1 : 0;
             }
         }
     }
 
-    const BoostingColumn& column_;
+    std::span<const BoostingColumn> columns_;
     const double* cells_;
-    std::size_t lane_;
     const LaneTotals& totals_;
+    std::size_t n_rows_;
 };
 
 /// Trees of the labels of one block, and their votes for all training rows.
@@ -109,7 +140,7 @@ class ActiveRows {
         }
     }
     /// Whether so many rows are left out that filtering the columns pays.
-    bool worthwhile() const { return rows_.size() < number_.size() * 3 / 4; }
+    bool worthwhile() const { return rows_.size() < number_.size() / 3; }
 
     void copy_cells(const double* cells) {
         cells_.resize(rows_.size() * label_lanes);
@@ -168,14 +199,11 @@ class ActiveRows {
 /// Grows the trees of one block of labels.
 class BlockLearner {
   public:
-    BlockLearner(const WeakProblem& problem, std::size_t block, const double* cells,
-                 StopSignal& signal)
+    BlockLearner(const WeakProblem& problem, const double* cells, StopSignal& signal)
         : problem_(problem),
-          block_(block),
           cells_(cells),
           signal_(signal),
-          path_(problem.n_rows * label_lanes, 0),
-          right_(problem.n_rows) {}
+          path_(problem.n_rows * label_lanes, 0) {}
 
     BlockTrees learn() {
         const auto totals = total_of(cells_, problem_.n_rows);
@@ -197,18 +225,17 @@ class BlockLearner {
         LaneTotals totals = root_totals;
         if (level > 0) {
             masked_.resize(path_.size());
-            copy_node(
-                cells_, problem_.n_rows, node,
-                [&](std::size_t i, std::size_t t) { return path_[i * label_lanes + t]; },
-                masked_.data());
+            copy_where(cells_, path_.data(), static_cast<std::uint8_t>(node), problem_.n_rows,
+                       masked_.data());
             cells = masked_.data();
             totals = total_of(cells, problem_.n_rows);
         }
         auto& tests = found_.tests[(std::size_t{1} << level) - 1 + node];
         search(cells, totals, tests);
-        for (std::size_t t = 0; t < label_lanes; ++t) {
-            if (problem_.layout.label(block_ * label_lanes + t) == LabelLayout::no_label) continue;
-            send(tests[t], t, node);
+        TestCompleter(problem_.columns, cells, totals, problem_.n_rows).complete(tests, side_);
+        for (std::size_t k = 0; k < path_.size(); ++k) {
+            next_path_[k] =
+                path_[k] == node ? static_cast<std::uint8_t>(2 * node + side_[k]) : next_path_[k];
         }
     }
 
@@ -237,57 +264,41 @@ class BlockLearner {
                 tests[t].group = static_cast<std::size_t>(best.group[t]);
             }
         }
-        for (std::size_t t = 0; t < label_lanes; ++t) {
-            if (tests[t].feature < 0) continue;
-            const auto& column = problem_.columns[static_cast<std::size_t>(tests[t].feature)];
-            if (!column.nominal) tests[t].threshold = column.thresholds[tests[t].group];
-            TestCompleter(column, cells, totals, t).complete(tests[t]);
-        }
-    }
-
-    /// Moves the rows of a node to its children for one label; without a test all rows go left.
-    void send(const BoostingTest& test, std::size_t lane, std::size_t node) {
-        if (test.feature < 0) {
-            std::ranges::fill(right_, std::uint8_t{0});
-        } else {
-            mark_right(problem_.columns[static_cast<std::size_t>(test.feature)], test, right_);
-        }
-        for (std::size_t i = 0; i < problem_.n_rows; ++i) {
-            const auto k = i * label_lanes + lane;
-            if (path_[k] == node) next_path_[k] = static_cast<std::uint8_t>(2 * node + right_[i]);
-        }
     }
 
     /// A leaf votes by the sign of the sum of its cells.
     void vote(const LaneTotals& totals) {
-        std::vector<double> sums((std::size_t{1} << problem_.depth) * label_lanes, 0.0);
-        for (std::size_t k = 0; k < path_.size(); ++k) {
-            sums[path_[k] * label_lanes + k % label_lanes] += cells_[k];
-        }
-        found_.signs.resize(sums.size());
-        for (std::size_t k = 0; k < sums.size(); ++k) {
-            found_.signs[k] = sums[k] > totals.tolerance[k % label_lanes] ? 1 : -1;
+        const std::size_t n_leaves = std::size_t{1} << problem_.depth;
+        found_.signs.resize(n_leaves * label_lanes);
+        for (std::size_t leaf = 0; leaf < n_leaves; ++leaf) {
+            const auto sums =
+                sums_where(cells_, path_.data(), static_cast<std::uint8_t>(leaf), problem_.n_rows);
+            for (std::size_t t = 0; t < label_lanes; ++t) {
+                found_.signs[leaf * label_lanes + t] = sums.sum[t] > totals.tolerance[t] ? 1 : -1;
+            }
         }
         found_.votes.resize(path_.size());
-        for (std::size_t k = 0; k < path_.size(); ++k) {
-            found_.votes[k] = found_.signs[path_[k] * label_lanes + k % label_lanes];
+        for (std::size_t i = 0; i < problem_.n_rows; ++i) {
+            for (std::size_t t = 0; t < label_lanes; ++t) {
+                const auto k = i * label_lanes + t;
+                found_.votes[k] = found_.signs[path_[k] * label_lanes + t];
+            }
         }
     }
 
     const WeakProblem& problem_;
-    std::size_t block_;
     const double* cells_;
     StopSignal& signal_;
     BlockTrees found_;
     std::vector<std::uint8_t> path_;  // the node of each row and label
     std::vector<std::uint8_t> next_path_;
-    std::vector<std::uint8_t> right_;
+    std::vector<std::uint8_t> side_;
     std::vector<double> masked_;
 };
 
-/// Stores the trees of one label.
+/// Stores the tree of one label, without its votes.
 void store(BlockTrees& trees, const WeakProblem& problem, std::size_t block, std::size_t lane,
-           WeakHypothesis& found, std::span<std::int8_t> votes) {
+           WeakHypothesis& found) {
     const auto label = problem.layout.label(block * label_lanes + lane);
     if (label == LabelLayout::no_label) return;
     for (std::size_t node = 0; node < trees.tests.size(); ++node) {
@@ -297,8 +308,6 @@ void store(BlockTrees& trees, const WeakProblem& problem, std::size_t block, std
         found.signs[leaf * problem.layout.n_labels() + label] =
             trees.signs[leaf * label_lanes + lane];
     }
-    auto* out = votes.data() + block * trees.votes.size();
-    for (std::size_t k = lane; k < trees.votes.size(); k += label_lanes) out[k] = trees.votes[k];
 }
 
 /// Grows trees on the rows whose parents all vote +1, and replaces those with a smaller edge.
@@ -307,17 +316,20 @@ void improve_below_parents(const WeakProblem& problem, std::size_t block, StopSi
     const auto allowed = allowed_by_parents(problem, block, votes);
     const double* cells = problem.cells.block(block);
     std::vector<double> inside(allowed.size());
-    for (std::size_t k = 0; k < allowed.size(); ++k) inside[k] = allowed[k] ? cells[k] : 0.0;
-    auto trees = BlockLearner(problem, block, inside.data(), signal).learn();
+    copy_where(cells, allowed.data(), 1, problem.n_rows, inside.data());
+    auto trees = BlockLearner(problem, inside.data(), signal).learn();
     for (std::size_t k = 0; k < allowed.size(); ++k) {
-        if (!allowed[k]) trees.votes[k] = -1;
+        trees.votes[k] = allowed[k] ? trees.votes[k] : std::int8_t{-1};
     }
-    const auto* free_votes = votes.data() + block * allowed.size();
-    const auto better = larger_edge(cells, problem.n_rows, free_votes, trees.votes.data());
+    auto* own_votes = votes.data() + block * allowed.size();
+    const auto better = larger_edge(cells, problem.n_rows, own_votes, trees.votes.data());
+    for (std::size_t k = 0; k < allowed.size(); ++k) {
+        own_votes[k] = better[k % label_lanes] ? trees.votes[k] : own_votes[k];
+    }
     for (std::size_t t = 0; t < label_lanes; ++t) {
         const auto label = problem.layout.label(block * label_lanes + t);
         if (label == LabelLayout::no_label || !better[t]) continue;
-        store(trees, problem, block, t, found, votes);
+        store(trees, problem, block, t, found);
         found.top_down[label] = 1;
     }
 }
@@ -377,8 +389,9 @@ std::vector<std::uint8_t> allowed_by_parents(const WeakProblem& problem, std::si
 
 void learn_block(const WeakProblem& problem, std::size_t block, StopSignal& signal,
                  WeakHypothesis& found, std::span<std::int8_t> votes) {
-    auto trees = BlockLearner(problem, block, problem.cells.block(block), signal).learn();
-    for (std::size_t t = 0; t < label_lanes; ++t) store(trees, problem, block, t, found, votes);
+    auto trees = BlockLearner(problem, problem.cells.block(block), signal).learn();
+    for (std::size_t t = 0; t < label_lanes; ++t) store(trees, problem, block, t, found);
+    std::ranges::copy(trees.votes, votes.data() + block * trees.votes.size());
     const bool has_parents = block >= problem.layout.level_blocks()[1];
     if (problem.best_of_two && has_parents) {
         improve_below_parents(problem, block, signal, found, votes);

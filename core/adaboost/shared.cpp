@@ -43,10 +43,11 @@ class SharedLearner {
 
   private:
     const LabelBlocks& masked_of(std::size_t node) {
+        std::vector<std::uint8_t> marks(problem_.n_rows * label_lanes);
+        for (std::size_t k = 0; k < marks.size(); ++k) marks[k] = path_[k / label_lanes] == node;
         for (std::size_t b = 0; b < masked_.n_blocks(); ++b) {
-            copy_node(
-                problem_.cells.block(b), problem_.n_rows, node,
-                [&](std::size_t i, std::size_t) { return path_[i]; }, masked_.block(b));
+            copy_where(problem_.cells.block(b), marks.data(), 1, problem_.n_rows,
+                       masked_.block(b));
         }
         return masked_;
     }
@@ -157,7 +158,7 @@ class SharedLearner {
         const auto allowed = allowed_by_parents(problem_, block, votes);
         const double* cells = problem_.cells.block(block);
         std::vector<double> inside(allowed.size());
-        for (std::size_t k = 0; k < allowed.size(); ++k) inside[k] = allowed[k] ? cells[k] : 0.0;
+        copy_where(cells, allowed.data(), 1, problem_.n_rows, inside.data());
         const auto signs = signs_of(inside.data());
         std::vector<std::int8_t> others(allowed.size());
         for (std::size_t k = 0; k < allowed.size(); ++k) {
