@@ -8,17 +8,30 @@ namespace ramify {
 
 // Every lane is summed up in the order of the rows, so that the width does not matter.
 
-RAMIFY_ANY_WIDTH LaneTotals total_of(const double* cells, std::size_t n_rows) {
-    LaneTotals totals{};
+namespace {
+
+// No function with several widths returns LaneTotals: its alignment would not be kept.
+RAMIFY_ANY_WIDTH LaneSums sums_of(const double* cells, std::size_t n_rows) {
+    LaneSums sums;
     for (std::size_t i = 0; i < n_rows; ++i) {
         for (std::size_t t = 0; t < label_lanes; ++t) {
             const double cell = cells[i * label_lanes + t];
-            totals.sum[t] += cell;
-            totals.weight[t] += std::fabs(cell);
+            sums.sum[t] += cell;
+            sums.weight[t] += std::fabs(cell);
         }
     }
+    return sums;
+}
+
+}  // namespace
+
+LaneTotals total_of(const double* cells, std::size_t n_rows) {
+    const LaneSums sums = sums_of(cells, n_rows);
+    LaneTotals totals;
     for (std::size_t t = 0; t < label_lanes; ++t) {
-        totals.tolerance[t] = relative_tolerance * totals.weight[t];
+        totals.sum[t] = sums.sum[t];
+        totals.weight[t] = sums.weight[t];
+        totals.tolerance[t] = relative_tolerance * sums.weight[t];
     }
     return totals;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
+from sklearn.utils.metaestimators import available_if
 
 from ramify._base.foreign import wrapped_estimators
 from ramify._named_estimators import make_inner, make_model
@@ -20,7 +22,7 @@ from ramify.studies.data import StudyData
 from ramify.studies.plan import ModelSpec
 from ramify.studies.scaling import ScaledModel
 
-__all__ = ["LeafModel", "SharesModel", "build", "choose_parameters", "label_sets", "take"]
+__all__ = ["LeafModel", "PathModel", "SharesModel", "build", "choose_parameters", "label_sets", "take"]
 
 
 class SharesModel:
@@ -92,6 +94,76 @@ class LeafModel:
         return make_coherent(scores, self.hierarchy, "max")
 
 
+class PathModel:
+    """A model that is given, and predicts, one path per row, as its most specific label.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The labels.
+    estimator : estimator
+        Classifier for this hierarchy.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, estimator: Any) -> None:
+        self.hierarchy = hierarchy
+        self.estimator_ = estimator
+
+    def fit(self, X: Any, y: Any) -> PathModel:
+        """Fit the estimator to the last label of the path of every row."""
+        self.estimator_.fit(X, last_labels(y, self.hierarchy))
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return a column for every label of the hierarchy."""
+        return np.asarray(self.estimator_.predict_proba(X))
+
+    def predict(self, X: Any) -> Any:
+        """Return the labels of the predicted paths, as a binary matrix."""
+        return self._encode(self.estimator_.predict(X))
+
+    @available_if(lambda model: hasattr(model.estimator_, "staged_predict"))
+    def staged_predict(self, X: Any) -> Iterator[Any]:
+        """Yield the same after each round of a boosted model."""
+        yield from map(self._encode, self.estimator_.staged_predict(X))
+
+    def _encode(self, paths: Any) -> Any:
+        return self.hierarchy.encode([[label] for label in paths])
+
+
+def last_labels(y: Any, hierarchy: Hierarchy) -> NDArray[np.object_]:
+    """Return the most specific label of each row.
+
+    Parameters
+    ----------
+    y : csr_array of shape (n, n_labels)
+        Label sets, closed upwards, each of which must be one path.
+    hierarchy : Hierarchy
+        Names the columns.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Labels.
+
+    Examples
+    --------
+    >>> hierarchy = Hierarchy.from_paths(["a/b", "c"])
+    >>> last_labels(hierarchy.encode([["a"], ["a/b"], ["c"]]), hierarchy).tolist()
+    ['a', 'a/b', 'c']
+    """
+    sets = hierarchy.decode(y)
+    for row, labels in enumerate(sets):
+        if len(labels) != 1:
+            raise ValueError(
+                f'labels must not be "paths" unless every row has one path, got {len(labels)} '
+                f'paths in row {row}. Use labels = "all".'
+            )
+    names = np.empty(len(sets), dtype=object)
+    names[:] = [label for (label,) in sets]
+    return names
+
+
 def build(model: ModelSpec, data: StudyData, seed: int) -> Any:
     """Make an unfitted estimator that uses one thread.
 
@@ -111,10 +183,11 @@ def build(model: ModelSpec, data: StudyData, seed: int) -> Any:
     """
     if model.model == "shares":
         return SharesModel(**model.parameters)
-    on_leaves = model.labels == "leaves"
     hierarchy = data.hierarchy
-    flat = Hierarchy.from_labels(hierarchy.leaves) if on_leaves else hierarchy
-    estimator = make_model(model.model, flat, _settings(model), seed=seed, n_jobs=1)
+    own = hierarchy
+    if model.labels in ("leaves", "flat"):
+        own = Hierarchy.from_labels(hierarchy.leaves if model.labels == "leaves" else own.labels)
+    estimator = make_model(model.model, own, _settings(model), seed=seed, n_jobs=1)
     if model.inside is not None:
         inside = make_inner(model.inside.model, _settings(model.inside), seed=seed)
         estimator.set_params(estimator=inside)
@@ -122,7 +195,8 @@ def build(model: ModelSpec, data: StudyData, seed: int) -> Any:
         _tell_nominal(estimator, data.nominal)
     if model.scale:
         estimator = ScaledModel(estimator, data.nominal)
-    return LeafModel(hierarchy, estimator) if on_leaves else estimator
+    wrapped = {"leaves": LeafModel, "paths": PathModel}.get(model.labels)
+    return estimator if wrapped is None else wrapped(hierarchy, estimator)
 
 
 def _tell_nominal(estimator: Any, nominal: list[bool]) -> None:

@@ -106,8 +106,10 @@ class ModelSpec:
         Its parameters.
     inside : ModelSpec or None
         The model inside a local architecture.
-    labels : {"all", "leaves"}
-        Whether it is trained on the whole hierarchy or on its leaves as flat labels.
+    labels : {"all", "leaves", "flat", "paths"}
+        How labels are passed to it. "all": as sets of the hierarchy. "leaves": the leaves alone,
+        as flat labels. "flat": all labels as flat labels, so that predictions need not be
+        coherent. "paths": as one path per row, and it predicts one path per row.
     scale : bool
         Whether numeric features are scaled to [0, 1] by the ranges of the training rows.
     tune : dict or None

@@ -283,8 +283,11 @@ def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]
         check_keys(tune, ("grid", "folds", "measure"), f"tune of {where}")
         tune = {"folds": 3, "measure": "pooled_auprc", **tune}
     _check_kind(table, where, inner)
-    if table.get("labels", "all") not in ("all", "leaves"):
-        raise ValueError(f'labels of {where} must be "all" or "leaves", got {table["labels"]!r}.')
+    if table.get("labels", "all") not in ("all", "leaves", "flat", "paths"):
+        raise ValueError(
+            f'labels of {where} must be "all", "leaves", "flat" or "paths", got '
+            f"{table['labels']!r}."
+        )
     inside = table.get("inside")
     if inside is not None:
         (inside,) = _models({"name": table["name"], **inside}, inner=True)
