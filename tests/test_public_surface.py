@@ -102,7 +102,7 @@ VOCABULARY = {
     "refit": "whether all rows are learnt again after a choice on held-out ones",
     "max_bins": "the number of bins of a numeric feature",
     "shared_test": "whether all labels share the tests of a round",
-    "top_down": "whether votes below a negative vote are negative",
+    "top_down": "whether votes below a negative vote are negative, or where that is better",
     "inherit_mistakes": "whether votes below a wrong vote are wrong",
     "at_chance": "what happens in a round that is no better than chance",
     # linear models, naive Bayes, neighbours

@@ -46,7 +46,8 @@ def test_all_switches_off_give_adaboost_mh(problem):
 
 
 @pytest.mark.parametrize(
-    "change", [{"costs": "uniform"}, {"top_down": False}, {"inherit_mistakes": False}]
+    "change",
+    [{"costs": "uniform"}, {"top_down": False}, {"top_down": True}, {"inherit_mistakes": True}],
 )
 def test_each_switch_changes_the_model(problem, change):
     full = HierarchicalAdaBoostMHClassifier(TREE, n_estimators=15).fit(*problem)
@@ -67,7 +68,7 @@ def test_first_round_is_as_good_as_a_stump_of_scikit_learn():
 
 
 def test_votes_of_corrected_rounds_are_coherent(problem):
-    model = HierarchicalAdaBoostMHClassifier(TREE, at_chance="stop", n_estimators=30)
+    model = HierarchicalAdaBoostMHClassifier(TREE, top_down=True, n_estimators=30)
     margins = model.fit(*problem).decision_function(problem[0])
     for label in TREE.labels:
         for parent in TREE.parents(label):
@@ -111,14 +112,28 @@ def test_a_round_no_better_than_chance_is_not_kept():
 
 def test_relaxed_rounds_continue_where_corrected_rounds_stop():
     X, Y = make_problem(n=150, seed=3)
-    stopped = HierarchicalAdaBoostMHClassifier(TREE, at_chance="stop", n_estimators=80).fit(X, Y)
-    relaxed = HierarchicalAdaBoostMHClassifier(TREE, n_estimators=80).fit(X, Y)
+    options = {"top_down": True, "inherit_mistakes": True, "n_estimators": 80}
+    stopped = HierarchicalAdaBoostMHClassifier(TREE, **options).fit(X, Y)
+    relaxed = HierarchicalAdaBoostMHClassifier(TREE, at_chance="relax", **options).fit(X, Y)
     assert stopped.stop_reason_ == "chance"
     assert relaxed.n_rounds_ > stopped.n_rounds_
     n = stopped.n_rounds_
     np.testing.assert_array_equal(relaxed.alphas_[:n], stopped.alphas_)
-    assert relaxed.rounds_.top_down[:n].all()
-    assert not relaxed.rounds_.top_down[n]
+    follows = relaxed.rounds_.top_down.reshape(-1, TREE.n_labels)
+    assert follows[:n].all()
+    assert not follows[n].any()
+
+
+def test_the_best_of_two_searches_continues_where_algorithm_1_stops():
+    X, Y = make_problem(n=150, seed=3)
+    options = {"n_estimators": 80, "inherit_mistakes": False}
+    stopped = HierarchicalAdaBoostMHClassifier(TREE, top_down=True, **options).fit(X, Y)
+    best = HierarchicalAdaBoostMHClassifier(TREE, **options).fit(X, Y)
+    assert stopped.n_rounds_ < best.n_rounds_ == 80
+    follows = best.rounds_.top_down.reshape(-1, TREE.n_labels)
+    top = [TREE.index("a"), TREE.index("f")]
+    assert not follows[:, top].any()
+    assert 0 < follows.sum() < follows.size - 2 * len(follows)  # neither tree is always better
 
 
 def test_early_stopping_keeps_the_rounds_with_the_smallest_loss():
@@ -274,6 +289,7 @@ def test_rows_of_weight_0_are_ignored(problem):
         ("costs", [1.0, 2.0], r"or an array of shape \(8,\), got shape \(2,\)"),
         ("costs", [0.0] * 8, "costs must be finite and positive, got 0.0"),
         ("at_chance", "flip", "at_chance must be .*, got 'flip'"),
+        ("top_down", "always", "top_down must be 'best', True or False, got 'always'"),
     ],
 )
 def test_invalid_parameters_raise_errors(problem, parameter, value, message):
@@ -286,6 +302,15 @@ def test_validation_fraction_must_select_rows(problem):
     model = AdaBoostMHClassifier(TREE, early_stopping=True, validation_fraction=0.001)
     with pytest.raises(ValueError, match=r"got 0\.001, which selects 0 of 300 rows"):
         model.fit(*problem)
+
+
+def test_rounds_of_earlier_versions_have_one_value_for_all_labels(problem):
+    X, Y = problem
+    options = {"top_down": True, "inherit_mistakes": True, "at_chance": "relax"}
+    model = HierarchicalAdaBoostMHClassifier(TREE, n_estimators=40, **options).fit(X, Y)
+    assert 0 < model.relaxed_.sum() < 40
+    fields = {**vars(model.rounds_), "top_down": (~model.relaxed_).astype(np.uint8)}
+    np.testing.assert_array_equal(Rounds(**fields).top_down, model.rounds_.top_down)
 
 
 def test_damaged_rounds_are_rejected(problem, tmp_path, monkeypatch):

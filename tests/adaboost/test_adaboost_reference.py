@@ -179,9 +179,7 @@ def test_the_best_of_two_searches_has_at_least_the_edge_of_adaboost_mh(problem, 
     booster = model._make_booster(X, encoded.Y, weights)
     for _ in range(wanted.n_rounds):
         now = booster.weights().reshape(Y.shape)
-        free, _ = reference.learn_trees(
-            problem.columns, now * Y, replace(wanted, top_down=False)
-        )
+        free, _ = reference.learn_trees(problem.columns, now * Y, replace(wanted, top_down=False))
         votes = reference.votes_of(free, problem.columns, wanted)
         booster.learn()
         assert booster.edge() >= (now * Y * votes).sum() / now.sum() - 1e-12

@@ -174,7 +174,9 @@ class BoostedClassifier(ArrayClassifier):
         options.depth = int(self.max_depth)
         options.max_bins = 0 if self.max_bins is None else int(self.max_bins)
         options.shared = bool(self.shared_test)
-        options.top_down = _core.TopDown["best" if self.top_down == "best" else _TOP_DOWN[bool(self.top_down)]]
+        options.top_down = _core.TopDown[
+            "best" if self.top_down == "best" else _TOP_DOWN[bool(self.top_down)]
+        ]
         options.inherit_mistakes = bool(self.inherit_mistakes)
         options.relax = self.at_chance == "relax"
         options.n_threads = count_threads(self.n_jobs)
@@ -240,7 +242,8 @@ class BoostedClassifier(ArrayClassifier):
         latest = self._join(course, -1)
         latest.add_margins(validation.X, validation.margins, self.hierarchy_)
         predicted = apply_threshold(self._link(validation.margins), 0.5, self.hierarchy_)
-        loss = hierarchical_hamming_loss if self.inherit_mistakes else hamming_loss
+        hierarchical = self.top_down or self.inherit_mistakes
+        loss = hierarchical_hamming_loss if hierarchical else hamming_loss
         course.losses.append(
             loss(
                 validation.Y,

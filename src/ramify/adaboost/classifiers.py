@@ -150,16 +150,17 @@ class AdaBoostMHClassifier(BoostedClassifier):
 
 
 class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
-    r"""H-Ada.MH: AdaBoost.MH that uses the hierarchy for learning.
+    r"""AdaBoost.MH that uses the hierarchy for learning; H-Ada.MH is one of its forms.
 
-    It differs from `AdaBoostMHClassifier` in three ways, each with its own parameter:
+    It differs from `AdaBoostMHClassifier` in up to three ways, each with its own parameter:
 
     - Labels near the top have larger initial weights (`costs`).
-    - In every round, the vote for a label is negative if that for a parent is (`top_down`).
-    - A vote counts as wrong if that for an ancestor is wrong (`inherit_mistakes`), as in the
-      hierarchy-aware Hamming loss.
+    - In a round, the vote for a label may depend on that for its parents (`top_down`).
+    - A vote may count as wrong if that for an ancestor is wrong (`inherit_mistakes`).
 
-    If all three are switched off, the method is AdaBoost.MH.
+    By default, the tree of each label and round is the better of two: the best tree, and the best
+    among those that vote against the label wherever a parent does. This form is not from the
+    literature. Algorithm 1 of H-Ada.MH is ``top_down=True``.
 
     Parameters
     ----------
@@ -169,21 +170,24 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
     costs : {"shared", "uniform"} or array-like of shape (n_labels,)
         The initial weights of the labels. "shared": the weight of a label is divided among its
         children (see `Hierarchy.costs`). "uniform": all weights are equal.
-    top_down : bool
-        Whether the vote for a label is made negative if the vote for a parent is negative; in a
-        DAG, for any parent.
+    top_down : {"best", True, False}
+        Whether the vote for a label is negative where the vote for a parent is; in a DAG, for any
+        parent. True: always, after the trees have been found. False: never. "best": for each
+        label and round, a second tree is searched only on the rows for which all parents get
+        positive votes, and is used, with negative votes for all other rows, if its edge is larger.
+        With `shared_test`, only the votes of the leaves differ.
     inherit_mistakes : bool
         Whether a vote counts as wrong if the vote for an ancestor is wrong, both for the weight
         of the round and for the weights of the next round.
-    at_chance : {"relax", "stop"}
-        What to do in a round whose corrected votes are no better than chance. "relax": use the
-        votes without corrections for this round. "stop": end boosting, as the published method
-        does.
+    at_chance : {"stop", "relax"}
+        What to do in a round whose votes are no better than chance after the corrections by
+        ``top_down=True`` and `inherit_mistakes`. "stop": end boosting. "relax": use the votes
+        without these corrections for this round.
     n_estimators, max_depth, shared_test, max_bins
         As in `AdaBoostMHClassifier`.
     early_stopping, validation_fraction, n_iter_no_change
-        As in `AdaBoostMHClassifier`. With `inherit_mistakes`, the loss is the hierarchy-aware
-        Hamming loss.
+        As in `AdaBoostMHClassifier`. The loss is the hierarchy-aware Hamming loss, unless both
+        `top_down` and `inherit_mistakes` are False.
     categorical_features, n_jobs, random_state, verbose
         As in `AdaBoostMHClassifier`.
 
@@ -199,11 +203,17 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
 
     Notes
     -----
-    The stump for a label is chosen without regard to the corrections, and after some rounds these
-    cancel everything that the next round would gain: r falls to 0, the weights no longer change,
-    and every further round would be the same. On ImCLEF07A, this happens after 15 rounds.
-    `at_chance` determines how to proceed. The uncorrected votes of AdaBoost.MH always have an
-    edge, and predictions are made coherent at the end in any case.
+    Algorithm 1 of the paper has two changes: the initial weights (Eq. 5 and 6), and votes that are
+    negative below a negative vote (Eq. 7). The stump for a label is found without regard to the
+    second, and after some rounds the corrections cancel what a round gains: r is 0 or less, for
+    which the paper has no rule. Inherited mistakes are part of the paper's loss (Eq. 2 and 3), but
+    not of Algorithm 1 or of Eq. 8 to 11.
+
+    With ``top_down="best"``, the edge of a round is at least that of AdaBoost.MH for the same
+    weights, so that boosting goes on as long as any tree is better than chance. A round takes
+    about twice as long.
+
+    Deeper trees matter more than the form: see the user guide on boosting.
 
     References
     ----------
@@ -218,9 +228,9 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
     >>> boosted.predict_proba(animals.X).shape == animals.y.shape
     True
 
-    To measure the effect of one of the changes, switch it off:
+    Algorithm 1 of the paper:
 
-    >>> unweighted = HierarchicalAdaBoostMHClassifier(animals.hierarchy, costs="uniform")
+    >>> algorithm1 = HierarchicalAdaBoostMHClassifier(animals.hierarchy, top_down=True)
     """
 
     def __init__(

@@ -83,7 +83,7 @@ class Extender:
 
     def __init__(
         self,
-        Y: NDArray[np.int8],
+        Y: NDArray[Any],
         trees: list[LabelTree],
         weights: NDArray[np.float64],
         *,
@@ -131,7 +131,7 @@ class Extender:
 
 
 def _rule_arrays(
-    Y: NDArray[np.int8], trees: list[LabelTree], weights: NDArray[np.float64]
+    Y: NDArray[Any], trees: list[LabelTree], weights: NDArray[np.float64]
 ) -> dict[str, Any]:
     """Return the rules of all trees as flat arrays, grouped by label."""
     starts = np.cumsum([0, *(len(tree.rules) for tree in trees)])

@@ -22,7 +22,15 @@ from ramify.studies.data import StudyData
 from ramify.studies.plan import ModelSpec
 from ramify.studies.scaling import ScaledModel
 
-__all__ = ["LeafModel", "PathModel", "SharesModel", "build", "choose_parameters", "label_sets", "take"]
+__all__ = [
+    "LeafModel",
+    "PathModel",
+    "SharesModel",
+    "build",
+    "choose_parameters",
+    "label_sets",
+    "take",
+]
 
 
 class SharesModel:
@@ -122,7 +130,7 @@ class PathModel:
         """Return the labels of the predicted paths, as a binary matrix."""
         return self._encode(self.estimator_.predict(X))
 
-    @available_if(lambda model: hasattr(model.estimator_, "staged_predict"))
+    @available_if(lambda model: hasattr(model.estimator_, "staged_predict"))  # type: ignore[untyped-decorator]
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """Yield the same after each round of a boosted model."""
         yield from map(self._encode, self.estimator_.staged_predict(X))
