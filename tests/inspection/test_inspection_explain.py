@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from scipy import sparse
 
-from ramify import PCTClassifier, PCTForestClassifier, PerEdgeClassifier
+from ramify import BRDTClassifier, PCTClassifier, PCTForestClassifier, PerEdgeClassifier
 from ramify.inspection import explain, shap_values
 from tests.support.inspection_cases import (
     TREE,
@@ -115,3 +115,18 @@ def test_shapley_values_sum_to_the_prediction(monkeypatch):
     values, baseline = shap_values(animal_tree(), data.X[:1], data.X[::20])
     total = values.sum(axis=1) + baseline
     np.testing.assert_allclose(total, animal_tree().predict_proba(data.X[:1]), atol=1e-9)
+
+
+def test_trees_of_brdt_add_up():
+    X = np.arange(24.0).reshape(12, 2)
+    y = [["cat", "purrs"]] * 6 + [["dog"]] * 3 + [["dog", "old"]] * 3
+    model = BRDTClassifier().fit(X, y)
+    for x in X[::3]:
+        found = explain(model, x)
+        assert len(found.paths) == len(model.components_)
+        np.testing.assert_allclose(
+            found.baseline + found.contributions.sum(axis=0), model.predict_proba(x[None])[0]
+        )
+    below = BRDTClassifier().fit(X, ["a/b"] * 6 + ["a/c"] * 6)
+    with pytest.raises(ValueError, match="must predict a sum or mean of its trees"):
+        explain(below, X[0])

@@ -12,8 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ramify import PCTClassifier, PerEdgeClassifier
-from ramify.inspection import export_graphviz, export_svg, plot_tree, summarise
+from ramify import BRDTClassifier, PCTClassifier, PerEdgeClassifier
+from ramify.inspection import (
+    export_graphviz,
+    export_svg,
+    plot_label_graph,
+    plot_tree,
+    summarise,
+)
 from ramify.inspection.drawing.layout import make_picture
 from ramify.inspection.outline import LabelChoice
 from tests.support.inspection_cases import TREE, animal_forest, animal_tree, problems
@@ -127,3 +133,24 @@ def test_arguments_are_checked():
         plot_tree(animal_tree(), max_depth=-1)
     with pytest.raises(ValueError, match=r"max_trees must be .*, got 0"):
         plot_tree(animal_forest(), max_trees=0)
+
+
+def test_the_label_graph_shows_frequencies_and_accuracies():
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("networkx")
+    X = np.arange(12.0)[:, None]
+    y = [["cat", "purrs"]] * 6 + [["dog"]] * 3 + [["dog", "old"]] * 3
+    model = BRDTClassifier().fit(X, y)
+    ax = plot_label_graph(model)
+    texts = [text.get_text() for text in ax.texts]
+    assert "dog\n50%" in texts
+    assert "old\n25%" in texts
+    assert len(texts) == len(model.classes_)
+    graph = model.to_networkx()
+    assert len(ax.lines) == graph.number_of_edges()
+    # Each of "cat" and "dog" determines the other.
+    assert graph.edges["cat", "dog"]["accuracy"] == 1.0
+    assert graph.nodes["old"]["share"] == 0.25
+    assert len(plot_label_graph(model, max_labels=2).texts) == 2
+    with pytest.raises(TypeError, match="model must be a BRDTClassifier, got PCTClassifier"):
+        plot_label_graph(animal_tree())

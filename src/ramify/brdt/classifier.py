@@ -85,6 +85,8 @@ class BRDTClassifier(LocalClassifier):
         Symmetric adjacency matrix of related labels.
     components_ : list of tuple
         The groups of related labels.
+    accuracies_ : ndarray of shape (n_labels,)
+        The accuracy on the training rows of the trees that predict each label from the others.
     losses_ : ndarray of shape (n_labels,)
         The Hamming loss of each label's extended tree on the labels of its group.
     shares_ : ndarray of shape (n_labels,)
@@ -142,6 +144,7 @@ class BRDTClassifier(LocalClassifier):
 
     components_: list[tuple[Any, ...]]
     label_graph_: sparse.csr_array[np.int32]
+    accuracies_: NDArray[np.float64]
     losses_: NDArray[np.float64]
     shares_: NDArray[np.float64]
     relation_models_: dict[Any, LocalModel]
@@ -150,6 +153,7 @@ class BRDTClassifier(LocalClassifier):
         "shares_": Array(("n_labels",), low=0),
         "label_graph_": Sparse(("n_labels", "n_labels"), "i4 i8", low=0),
         "losses_": Array(("n_labels",), finite=False),
+        "accuracies_": Array(("n_labels",), low=0, high=1 + 1e-9),
         "components_": ListOf(TupleOf(Label())),
         "relation_models_": MapOf(
             Anything(), Part(LocalModel, n_features="n_labels", n_labels="n_labels")
@@ -239,6 +243,7 @@ class BRDTClassifier(LocalClassifier):
         names = self.hierarchy_.labels
         self.label_graph_ = learnt.graph
         self.losses_ = learnt.losses
+        self.accuracies_ = learnt.accuracies
         self.components_ = [tuple(names[c] for c in part) for part in learnt.components]
         self.relation_models_ = dict(zip(names, learnt.relations, strict=True))
         self.local_models_ = {names[label]: model for label, model in learnt.models.items()}
@@ -283,19 +288,34 @@ class BRDTClassifier(LocalClassifier):
         Returns
         -------
         networkx.Graph
-            Undirected graph with one node per label.
+            Undirected graph with one node per label. Nodes have the attribute "share", the share
+            of training rows with the label. Edges have the attribute "accuracy", that of the more
+            accurate of the trees by which they were found; models of earlier versions lack it.
         """
         check_is_fitted(self)
         networkx = import_extra("networkx", "obo")
         graph = networkx.Graph()
         names = self.hierarchy_.labels
-        graph.add_nodes_from(names)
-        pairs: Any = sparse.triu(self.label_graph_).tocoo()
-        graph.add_edges_from(
-            (names[i], names[j])
-            for i, j in zip(pairs.row.tolist(), pairs.col.tolist(), strict=True)
-        )
+        for name, share in zip(names, self.shares_.tolist(), strict=True):
+            graph.add_node(name, share=share)
+        for (one, other), accuracy in self._relations().items():
+            known = {} if accuracy is None else {"accuracy": accuracy}
+            graph.add_edge(names[one], names[other], **known)
         return graph
+
+    def _relations(self) -> dict[tuple[int, int], float | None]:
+        """Return the pairs of related labels, and the accuracy of the rules between them."""
+        accuracies = getattr(self, "accuracies_", None)
+        found: dict[tuple[int, int], float | None] = {}
+        for label, model in enumerate(self.relation_models_.values()):
+            features = getattr(model.estimator, "feature", np.zeros(0, dtype=np.int32))
+            for other in np.unique(features[features >= 0]).tolist():
+                pair = (min(label, other), max(label, other))
+                if accuracies is None:
+                    found[pair] = None
+                else:
+                    found[pair] = max(found.get(pair) or 0.0, float(accuracies[label]))
+        return dict(sorted(found.items()))
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)

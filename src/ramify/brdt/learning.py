@@ -72,6 +72,8 @@ class Learnt:
         Groups of related labels, sorted by their first label.
     relations : list of LocalModel
         The trees that predict labels from other labels.
+    accuracies : ndarray of shape (n_labels,)
+        The accuracy of each of these trees on the training rows.
     losses : ndarray of shape (n_labels,)
         Hamming loss of each extended tree.
     models : dict of int to LocalModel
@@ -81,6 +83,7 @@ class Learnt:
     graph: sparse.csr_array[np.int32]
     components: list[tuple[int, ...]]
     relations: list[LocalModel]
+    accuracies: NDArray[np.float64]
     losses: NDArray[np.float64]
     models: dict[int, LocalModel]
 
@@ -118,7 +121,9 @@ def learn_trees(plan: LearningPlan, data: TrainingData, hierarchy: Hierarchy) ->
     graph, components = find_components(label_trees)
     extender = Extender(Y.toarray(), label_trees, growing, next_tree=plan.next_tree)
     extension = _Extension(data, weights * choosing, extender)
-    return extension.choose(trees, graph, components, relations, verbose=plan.verbose)
+    losses, models = extension.choose(trees, components, verbose=plan.verbose)
+    accuracies = np.array([tree.accuracy for tree in label_trees])
+    return Learnt(graph, components, relations, accuracies, losses, models)
 
 
 def find_components(
@@ -240,12 +245,11 @@ class _Extension:
     def choose(
         self,
         trees: list[LocalModel],
-        graph: sparse.csr_array[np.int32],
         components: list[tuple[int, ...]],
-        relations: list[LocalModel],
         *,
         verbose: bool,
-    ) -> Learnt:
+    ) -> tuple[NDArray[np.float64], dict[int, LocalModel]]:
+        """Return the loss of every label's tree, and the model chosen for each component."""
         losses = np.zeros(len(trees))
         models: dict[int, LocalModel] = {}
         for part in track(components, len(components), "Extending trees", shown=verbose):
@@ -256,7 +260,7 @@ class _Extension:
                 if label == part[0] or losses[label] < losses[chosen]:
                     chosen, best = label, extended
             models[chosen] = best
-        return Learnt(graph, components, relations, losses, models)
+        return losses, models
 
     def _extend(
         self, model: LocalModel, label: int, part: tuple[int, ...]

@@ -1,5 +1,6 @@
 """Inspect models: trees as text and plots, rules, explanations, importances, an HTML page."""
 
+from ramify.inspection.drawing.label_graph import plot_label_graph
 from ramify.inspection.drawing.plots import plot_tree
 from ramify.inspection.drawing.svg import export_graphviz, export_svg
 from ramify.inspection.explanation import Explanation, explain
@@ -30,6 +31,7 @@ __all__ = [
     "export_text",
     "importances",
     "permutation_importances",
+    "plot_label_graph",
     "plot_tree",
     "rules",
     "shap_values",

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ramify import _core
 from ramify._base.features import read_features
 from ramify._validation import Label, import_extra
+from ramify.brdt.classifier import BRDTClassifier
 from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.inspection.boosted import margin_contributions, output_names
@@ -51,6 +53,9 @@ class Explanation:
         What is explained. For gradient boosting, baseline, contributions and prediction are
         margins: of labels, or of label sets for the loss "softmax". A margin of 0 is a probability
         of 0.5 for a label, before probabilities are made coherent.
+    by_group : bool
+        Whether each tree predicts its own labels, as in `BRDTClassifier`. If not, predictions are
+        means over the trees.
     """
 
     hierarchy: Hierarchy
@@ -61,6 +66,7 @@ class Explanation:
     prediction: NDArray[np.float64]
     paths: tuple[TreePath, ...]
     unit: str = "probability"
+    by_group: bool = False
 
     def for_label(self, label: Label) -> dict[str, float]:
         """Return the contributions of the features to one label, largest first.
@@ -115,10 +121,16 @@ class Explanation:
             if wanted is None:
                 least = 0.0 if is_margin else 0.5
                 wanted = predicted_labels(self.hierarchy, self.prediction, least)[:max_labels]
-            lines = ["sums of margins" if is_margin else f"mean of {len(self.paths)} trees"]
+            lines = [self._headline()]
             for label in wanted.tolist():
                 lines.extend(self._label_lines(label, max_features))
         return "\n".join(lines) + "\n"
+
+    def _headline(self) -> str:
+        if self.unit == "margin":
+            return "sums of margins"
+        n_trees = len(self.paths)
+        return f"{n_trees} trees of groups" if self.by_group else f"mean of {n_trees} trees"
 
     def _label_lines(self, label: int, max_features: int) -> Iterator[str]:
         before, after = self.baseline[label], self.prediction[label]
@@ -145,12 +157,13 @@ def explain(
 
     A test changes the probabilities from those of its node to those of the branch that the row
     takes; the sum of these changes is the prediction. A test of a missing value changes nothing,
-    and the row is split over all branches. For several trees all figures are means. For gradient
-    boosting, all figures are sums of margins, and missing values take the branch that was learnt.
+    and the row is split over all branches. For several trees all figures are means, except for
+    `BRDTClassifier`, each of whose trees predicts its own group of labels. For gradient boosting,
+    all figures are sums of margins, and missing values take the branch that was learnt.
 
     Parameters
     ----------
-    model : PCTClassifier, ensemble, gradient boosting, or other set of trees
+    model : PCTClassifier, ensemble, gradient boosting, BRDTClassifier of flat labels
         A fitted model; see `summarise`. For local architectures, pass one of the
         `named_estimators_`.
     x : array-like of shape (n_features,), or one row of an array, sparse matrix or data frame
@@ -189,14 +202,15 @@ def explain(
         check_is_fitted(model)
         return _explain_boosted(model, x, read_feature_names(model, feature_names, categories))
     summary = summarise(model, feature_names=feature_names, categories=categories)
-    if summary.combination is None:
+    by_group = _has_trees_of_groups(model)
+    if summary.combination is None and not by_group:
         raise ValueError(
             f"model must predict a sum or mean of its trees, got {summary.kind}. Explain one of "
             "its estimators, e.g. explain(model.named_estimators_[...], x)."
         )
     X = read_row(model, x)
     row = _dense_row(X)
-    n_trees = len(summary.trees)
+    n_trees = 1 if by_group else len(summary.trees)
     baseline = np.zeros(summary.hierarchy.n_labels)
     contributions = np.zeros((len(row), summary.hierarchy.n_labels))
     paths = []
@@ -215,6 +229,7 @@ def explain(
         contributions,
         prediction,
         tuple(paths),
+        by_group=by_group,
     )
     _check_sum(found)
     return found
@@ -233,6 +248,13 @@ def _explain_boosted(
     scale = 1 + float(np.abs(prediction).max())
     _check_sum(found, _MARGIN_TOLERANCE * scale)
     return found
+
+
+def _has_trees_of_groups(model: Any) -> bool:
+    """Tell whether every label is predicted by one tree: the trees of BR-DT add up."""
+    if not isinstance(model, BRDTClassifier) or model.hierarchy_.depth > 1:
+        return False
+    return all(isinstance(one.estimator, _core.Tree) for one in model.local_models_.values())
 
 
 def _check_sum(found: Explanation, tolerance: float = _TOLERANCE) -> None:
