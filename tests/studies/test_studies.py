@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.model_selection import KFold
 
-from ramify import PCTClassifier, load_animals
+from ramify import Hierarchy, PCTClassifier, load_animals
 from ramify.metrics import pooled_auprc
 from ramify.studies import (
     StudyResults,
@@ -22,10 +23,10 @@ from ramify.studies import (
     running,
 )
 from ramify.studies.cell import run_cell
-from ramify.studies.data import load_data, split_rows
+from ramify.studies.data import StudyData, load_data, split_rows
 from ramify.studies.identity import cell_key
 from ramify.studies.models import build
-from ramify.studies.plan import Protocol
+from ramify.studies.plan import ModelSpec, Protocol
 from ramify.studies.store import Store
 from tests.support.studies_cases import MODELS, small, stored, tables, without_times
 
@@ -219,6 +220,54 @@ def test_tuning_chooses_on_training_rows_and_says_what() -> None:
         means[depth] = np.mean(scores)
     best = max(means, key=lambda depth: means[depth])
     assert run_cell(study, cell, "key")["chosen"] == {"max_depth": best}
+
+
+def one_path_data() -> StudyData:
+    """Rows with one path each: the first class of a tree by x, noisy below."""
+    hierarchy = Hierarchy.from_paths(["a/b", "a/c", "d/e", "d/f", "d/g"])
+    random = np.random.default_rng(0)
+    X = random.normal(size=(120, 2))
+    noisy = X[:, 1] + random.normal(scale=1.5, size=120)
+    names = np.where(X[:, 0] > 0.5, np.where(noisy > 0, "a/b", "a/c"), "d/e")
+    names = np.where((X[:, 0] < 0.5) & (noisy > 0), np.where(noisy > 1, "d/f", "d/g"), names)
+    return StudyData(X, hierarchy.encode([[name] for name in names]), hierarchy, None, {})
+
+
+def test_models_of_paths_predict_one_path_per_row() -> None:
+    data = one_path_data()
+    inside = ModelSpec("f", "f", "sklearn.ensemble.RandomForestClassifier", {"max_depth": 1})
+    spec = ModelSpec("m", "m", "per-level", {}, inside)
+    by_path = build(replace(spec, labels="paths"), data, 0).fit(data.X, data.y)
+    predicted = by_path.predict(data.X)
+    assert set(map(len, data.hierarchy.decode(predicted))) == {1}
+    assert predicted.shape == by_path.predict_proba(data.X).shape == data.y.shape
+    by_threshold = build(spec, data, 0).fit(data.X, data.y).predict(data.X)
+    assert by_threshold.sum() < predicted.sum()
+    assert not hasattr(by_path, "staged_predict")
+    boosted = ModelSpec("b", "b", "boosting", {"n_estimators": 3}, labels="paths")
+    *_, last = (fitted := build(boosted, data, 0).fit(data.X, data.y)).staged_predict(data.X)
+    assert (last != fitted.predict(data.X)).nnz == 0
+
+
+def test_models_of_paths_need_one_path_per_row() -> None:
+    data = one_path_data()
+    spec = ModelSpec("m", "m", "tree", labels="paths")
+    y = data.y.toarray()
+    y[3] = 1
+    with pytest.raises(ValueError, match=r'labels must not be "paths".* got 5 paths in row 3'):
+        build(spec, data, 0).fit(data.X, data.hierarchy.close(sparse.csr_array(y)))
+
+
+def test_models_of_flat_labels_need_not_be_coherent() -> None:
+    data = one_path_data()
+    spec = ModelSpec("m", "m", "adaboost-mh", {"n_estimators": 30})
+    flat = build(replace(spec, labels="flat"), data, 0).fit(data.X, data.y)
+    scores = flat.predict_proba(data.X)
+    raw = 1 / (1 + np.exp(-2 * flat.decision_function(data.X)))
+    np.testing.assert_allclose(scores, raw)
+    coherent = build(spec, data, 0).fit(data.X, data.y).predict_proba(data.X)
+    assert (coherent <= scores).all()
+    assert (coherent < scores).any()
 
 
 def test_leaf_models_learn_flat_labels_and_answer_for_all() -> None:
