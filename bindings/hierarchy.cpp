@@ -44,7 +44,7 @@ SparseRowsView checked_rows(const Indptr& indptr, const Indices& indices, std::s
     return rows;
 }
 
-SparseRowsView checked_ancestors(const Indptr& indptr, const Indices& indices) {
+SparseRowsView checked_edges(const Indptr& indptr, const Indices& indices) {
     if (indptr.size() == 0) throw std::invalid_argument("indptr must not be empty");
     return checked_rows(indptr, indices, indptr.size() - 1);
 }
@@ -55,8 +55,8 @@ Rows as_pair(SparseRows&& rows) {
     return {to_numpy(std::move(rows.indptr)), to_numpy(std::move(rows.indices))};
 }
 
-Rows ancestors_of_all(const Indptr& indptr, const Indices& indices) {
-    const auto parents = checked_ancestors(indptr, indices);
+Rows ancestors_of_all(const Indptr& indptr, const Indices& indices, std::size_t max_size) {
+    const auto parents = checked_edges(indptr, indices);
     for (std::size_t label = 0; label < parents.n_rows(); ++label) {
         for (const std::int32_t parent : parents.row(label)) {
             if (static_cast<std::size_t>(parent) >= label) {
@@ -65,16 +65,16 @@ Rows ancestors_of_all(const Indptr& indptr, const Indices& indices) {
         }
     }
     StopSignal signal(interrupted_by(nullptr));
-    return as_pair(stoppable([&] { return ancestors(parents, signal); }));
+    return as_pair(stoppable([&] { return ancestors(parents, max_size, signal); }));
 }
 
 template <SparseRows (*kernel)(SparseRowsView, SparseRowsView, StopSignal&)>
-Rows over_rows(const Indptr& indptr, const Indices& indices, const Indptr& ancestor_indptr,
-               const Indices& ancestor_indices) {
-    const auto ancestors_view = checked_ancestors(ancestor_indptr, ancestor_indices);
-    const auto labels = checked_rows(indptr, indices, ancestors_view.n_rows());
+Rows over_rows(const Indptr& indptr, const Indices& indices, const Indptr& parent_indptr,
+               const Indices& parent_indices) {
+    const auto parents = checked_edges(parent_indptr, parent_indices);
+    const auto labels = checked_rows(indptr, indices, parents.n_rows());
     StopSignal signal(interrupted_by(nullptr));
-    return as_pair(stoppable([&] { return kernel(labels, ancestors_view, signal); }));
+    return as_pair(stoppable([&] { return kernel(labels, parents, signal); }));
 }
 
 using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -151,12 +151,12 @@ std::int64_t first_incoherent_row(const Scores& scores, const Indptr& indptr,
 
 void init_hierarchy(nb::module_& m) {
     m.def("ancestors", &ancestors_of_all, nb::arg("parent_indptr"), nb::arg("parent_indices"),
-          "All ancestors of every label as (indptr, indices).");
+          nb::arg("max_size"), "All ancestors of every label as (indptr, indices).");
     m.def("close_upwards", &over_rows<&close_upwards>, nb::arg("indptr"), nb::arg("indices"),
-          nb::arg("ancestor_indptr"), nb::arg("ancestor_indices"),
+          nb::arg("parent_indptr"), nb::arg("parent_indices"),
           "Rows of labels with all their ancestors as (indptr, indices).");
     m.def("most_specific", &over_rows<&most_specific>, nb::arg("indptr"), nb::arg("indices"),
-          nb::arg("ancestor_indptr"), nb::arg("ancestor_indices"),
+          nb::arg("parent_indptr"), nb::arg("parent_indices"),
           "Rows of labels without those implied by a descendant as (indptr, indices).");
     m.def("make_coherent", &repaired, nb::arg("scores"), nb::arg("indptr"), nb::arg("indices"),
           nb::arg("weight"), nb::arg("method"), nb::arg("n_threads"),

@@ -1,5 +1,7 @@
 #include "decoding/graph.hpp"
 
+#include <numeric>
+
 namespace ramify {
 
 LeafGraph::LeafGraph(SparseRowsView parents) : parents_(parents) {
@@ -37,15 +39,9 @@ void LeafGraph::find_children() {
 
 void LeafGraph::find_paths() {
     StopSignal unstopped({});
-    const SparseRows above = ancestors(parents_, unstopped);
-    paths_.indptr.assign(1, 0);
-    for (const std::int32_t leaf : leaves_) {
-        for (auto k = above.indptr[leaf]; k < above.indptr[leaf + 1]; ++k) {
-            paths_.indices.push_back(above.indices[k]);
-        }
-        paths_.indices.push_back(leaf);
-        paths_.indptr.push_back(static_cast<std::int64_t>(paths_.indices.size()));
-    }
+    std::vector<std::int64_t> one_each(leaves_.size() + 1);
+    std::iota(one_each.begin(), one_each.end(), std::int64_t{0});
+    paths_ = close_upwards({one_each, leaves_}, parents_, unstopped);
 }
 
 void LeafGraph::find_runs() {

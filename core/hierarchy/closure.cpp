@@ -1,6 +1,7 @@
 #include "hierarchy/closure.hpp"
 
 #include <bit>
+#include <stdexcept>
 
 namespace ramify {
 
@@ -70,9 +71,28 @@ void append_row(SparseRows& rows, LabelSet& members) {
     rows.indptr.push_back(static_cast<std::int64_t>(indices.size()));
 }
 
+/// Adds labels and all their ancestors to a set that contains the ancestors of its members. Every
+/// label and every edge is visited at most once.
+void insert_closed(LabelSet& closed, std::span<const std::int32_t> labels, SparseRowsView parents,
+                   std::vector<std::int32_t>& waiting) {
+    const auto add = [&](std::span<const std::int32_t> found) {
+        for (const std::int32_t label : found) {
+            if (closed.contains(label)) continue;
+            closed.insert(label);
+            waiting.push_back(label);
+        }
+    };
+    add(labels);
+    while (!waiting.empty()) {
+        const auto label = static_cast<std::size_t>(waiting.back());
+        waiting.pop_back();
+        add(parents.row(label));
+    }
+}
+
 }  // namespace
 
-SparseRows ancestors(SparseRowsView parents, StopSignal& signal) {
+SparseRows ancestors(SparseRowsView parents, std::size_t max_size, StopSignal& signal) {
     const std::size_t n_labels = parents.n_rows();
     SparseRows result = rows_with_capacity(n_labels);
     LabelSet above(n_labels);
@@ -86,39 +106,34 @@ SparseRows ancestors(SparseRowsView parents, StopSignal& signal) {
                 static_cast<std::size_t>(parent)));
         }
         append_row(result, above);
+        if (result.indices.size() > max_size) throw std::length_error("too many ancestors");
     }
     return result;
 }
 
-SparseRows close_upwards(SparseRowsView labels, SparseRowsView ancestors_of, StopSignal& signal) {
+SparseRows close_upwards(SparseRowsView labels, SparseRowsView parents, StopSignal& signal) {
     SparseRows result = rows_with_capacity(labels.n_rows());
     result.indices.reserve(labels.indices.size() * 2);
-    LabelSet closed(ancestors_of.n_rows());
+    LabelSet closed(parents.n_rows());
+    std::vector<std::int32_t> waiting;
     for (std::size_t r = 0; r < labels.n_rows(); ++r) {
-        if (r % 16 == 0) signal.check();
-        for (const std::int32_t label : labels.row(r)) {
-            // If the label is already in the set, so are its ancestors.
-            if (closed.contains(label)) continue;
-            closed.insert(label);
-            closed.insert(ancestors_of.row(static_cast<std::size_t>(label)));
-        }
+        signal.check();
+        insert_closed(closed, labels.row(r), parents, waiting);
         append_row(result, closed);
     }
     return result;
 }
 
-SparseRows most_specific(SparseRowsView labels, SparseRowsView ancestors_of, StopSignal& signal) {
+SparseRows most_specific(SparseRowsView labels, SparseRowsView parents, StopSignal& signal) {
     SparseRows result = rows_with_capacity(labels.n_rows());
-    LabelSet covered(ancestors_of.n_rows());
-    LabelSet kept(ancestors_of.n_rows());
+    LabelSet covered(parents.n_rows());
+    LabelSet kept(parents.n_rows());
+    std::vector<std::int32_t> waiting;
     for (std::size_t r = 0; r < labels.n_rows(); ++r) {
-        if (r % 16 == 0) signal.check();
+        signal.check();
         const auto row = labels.row(r);
-        // The order does not matter for the result. Starting from the back, where the deep labels
-        // of a sorted row are, most other labels are already covered and can be skipped.
-        for (auto label = row.rbegin(); label != row.rend(); ++label) {
-            if (covered.contains(*label)) continue;
-            covered.insert(ancestors_of.row(static_cast<std::size_t>(*label)));
+        for (const std::int32_t label : row) {
+            insert_closed(covered, parents.row(static_cast<std::size_t>(label)), parents, waiting);
         }
         for (const std::int32_t label : row) {
             if (!covered.contains(label)) kept.insert(label);

@@ -27,6 +27,9 @@ def test_paths_bring_all_their_prefixes():
 def test_siblings_of_digits_are_sorted_by_value():
     assert Hierarchy.from_paths(["10", "9", "09", "a"]).labels == ("09", "9", "10", "a")
     assert Hierarchy.from_paths(["1/10", "1/9"]).labels == ("1", "1/9", "1/10")
+    long = "1" + "0" * 5000  # more digits than int() accepts
+    nine = "\N{ARABIC-INDIC DIGIT NINE}"
+    assert Hierarchy.from_paths([long, nine, "08"]).labels == ("08", nine, long)
 
 
 @given(st.permutations(["9", "10", "1a", "z", "2"]))
@@ -109,6 +112,23 @@ def test_weights_in_a_dag(combine, expected):
     assert weights[hierarchy.index("d")] == pytest.approx(0.5 * expected)
 
 
+def test_weights_that_overflow_are_refused():
+    hierarchy = Hierarchy.from_paths(["a/b", "c"])
+    with pytest.raises(ValueError, match=r"w0 must give finite weights, got 1e\+300"):
+        hierarchy.weights(1e300)
+
+
+@given(label_graphs(), st.sampled_from(["avg", "sum", "min", "max"]))
+def test_weights_match_their_definition(edges, combine):
+    hierarchy = build(edges)
+    reduce = {"avg": np.mean, "sum": np.sum, "min": np.min, "max": np.max}[combine]
+    weights = dict(zip(hierarchy.labels, hierarchy.weights(0.75, combine), strict=True))
+    for label in hierarchy.labels:
+        above = [weights[parent] for parent in hierarchy.parents(label)]
+        expected = 0.75 * reduce(above) if above else 0.75
+        assert weights[label] == pytest.approx(expected, rel=1e-12)
+
+
 def test_costs_are_shared_among_siblings():
     hierarchy = Hierarchy.from_edges([("a", "b"), ("a", "c"), ("d", "c")])
     costs = dict(zip(hierarchy.labels, hierarchy.costs(), strict=True))
@@ -154,3 +174,15 @@ def test_closure_of_large_hierarchies_matches_naive_twins(n_labels):
     specific = [row - set().union(*(above[x] for x in row)) for row in closed]
     assert hierarchy.decode(Y) == [tuple(sorted(row)) for row in specific]
     assert hierarchy.ancestors(n_labels - 1) == tuple(sorted(above[-1]))
+
+
+def test_a_chain_of_100_000_labels_is_closed_without_storing_all_ancestors():
+    n_labels = 100_000
+    chain = Hierarchy(range(n_labels), (np.r_[0, np.arange(n_labels)], np.arange(n_labels - 1)))
+    Y = chain.encode([[], [10, 3], [n_labels - 1]])
+    assert np.diff(Y.indptr).tolist() == [0, 11, n_labels]
+    assert (chain.close(Y) != Y).nnz == 0
+    assert chain.decode(Y) == [(), (10,), (n_labels - 1,)]
+    assert chain.depth == len(chain.levels) == n_labels
+    assert len(chain.ancestors(n_labels - 1)) == len(chain.descendants(0)) == n_labels - 1
+    assert chain.weights(1.0).sum() == n_labels

@@ -211,6 +211,8 @@ def test_validation_rows_choose_the_level_and_are_used_in_the_final_tree():
     [
         ({"criterion": "brier"}, "criterion must be one of 'variance'.*got 'brier'"),
         ({"w0": -1}, "w0 must be a number >= 0, got -1"),
+        ({"w0": 1e300}, "w0 must give finite weights, got 1e[+]300"),
+        ({"label_weight": [1e101] * 4}, "label weights of at most 1e[+]100, got 1e[+]101"),
         ({"max_depth": 1.5}, "max_depth must be an integer >= 0, got 1.5"),
         ({"min_samples_leaf": "5"}, "min_samples_leaf must be an integer >= 1 or .*got '5'"),
         ({"min_samples_leaf": 0}, "or a fraction of the rows between 0 and 1, got 0."),

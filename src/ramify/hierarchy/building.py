@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
@@ -217,7 +218,7 @@ def sort_siblings(siblings: Sequence[Label], separator: str | None = None) -> li
     by_name = sorted(siblings, key=lambda label: names[label])
     n_digits = sum(name.isdecimal() for name in names.values())
     if n_digits == len(names):
-        by_name.sort(key=lambda label: int(names[label]))
+        by_name.sort(key=lambda label: _value(names[label]))
     elif n_digits:
         # The rule is not a total order ('9' < '10' < '1a' < '9'). Starting from string order, the
         # result depends only on the names, not on the order of the input.
@@ -231,9 +232,17 @@ def _own_name(label: Label, separator: str | None) -> str:
     return name.rpartition(separator)[2] if separator else name
 
 
+def _value(digits: str) -> tuple[int, str]:
+    """Return a key that sorts by value; Python refuses to convert very long numbers."""
+    if not digits.isascii():
+        digits = "".join(str(unicodedata.decimal(digit)) for digit in digits)
+    significant = digits.lstrip("0")
+    return len(significant), significant
+
+
 def _compare_names(a: str, b: str) -> int:
-    if a.isdecimal() and b.isdecimal() and int(a) != int(b):
-        return -1 if int(a) < int(b) else 1
+    if a.isdecimal() and b.isdecimal() and _value(a) != _value(b):
+        return -1 if _value(a) < _value(b) else 1
     return (a > b) - (a < b)
 
 

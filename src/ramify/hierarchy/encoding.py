@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise
 from typing import Any
 
@@ -20,8 +20,12 @@ from ramify._validation import (
 from ramify.hierarchy.building import Rows
 from ramify.hierarchy.graph import LabelGraph
 
-# How to reduce the weights of several parents; the average is their sum, divided later.
-_COMBINE = {"avg": np.add, "sum": np.add, "min": np.minimum, "max": np.maximum}
+_COMBINE: dict[str, Callable[[list[float]], float]] = {
+    "avg": lambda weights: sum(weights) / len(weights),
+    "sum": sum,
+    "min": min,
+    "max": max,
+}
 
 
 def encode_label_sets(graph: LabelGraph, label_sets: Iterable[Any]) -> sparse.csr_array[np.int32]:
@@ -66,7 +70,7 @@ def close_matrix(graph: LabelGraph, Y: Any) -> sparse.csr_array[np.int32]:
 def _closed(
     graph: LabelGraph, indptr: NDArray[np.int64], indices: NDArray[np.int32]
 ) -> sparse.csr_array[np.int32]:
-    indptr, indices = _core.close_upwards(indptr, indices, *graph.ancestor_rows)
+    indptr, indices = _core.close_upwards(indptr, indices, *graph.parent_rows)
     shape = (len(indptr) - 1, graph.n_labels)
     # scipy converts both index arrays to the wider type; 32 bits take half the memory.
     if len(indices) <= np.iinfo(np.int32).max:
@@ -78,7 +82,7 @@ def decode_matrix(graph: LabelGraph, Y: Any, most_specific: bool) -> list[tuple[
     """Return the label sets of a label matrix; see `Hierarchy.decode`."""
     indptr, indices = _kernel_rows(check_label_matrix(Y, graph.labels))
     if most_specific:
-        indptr, indices = _core.most_specific(indptr, indices, *graph.ancestor_rows)
+        indptr, indices = _core.most_specific(indptr, indices, *graph.parent_rows)
     labels = graph.labels
     names = [labels[i] for i in indices.tolist()]
     bounds = indptr.tolist()
@@ -91,16 +95,22 @@ def label_weights(graph: LabelGraph, w0: float, combine: str) -> NDArray[np.floa
         raise ValueError(f"w0 must be a positive number, got {w0!r}. Pass e.g. w0=0.75.")
     if combine not in _COMBINE:
         raise ValueError(f"combine must be one of {list(_COMBINE)}, got {combine!r}.")
-    indptr, indices = graph.parent_rows
-    children = np.flatnonzero(np.diff(indptr))
-    weights = np.full(graph.n_labels, float(w0))
-    # After k iterations the weights of the first k + 1 levels are final.
-    for _ in range(graph.depth - 1):
-        above = _COMBINE[combine].reduceat(weights[indices], indptr[children])
-        if combine == "avg":
-            above /= np.diff(indptr)[children]
-        weights[children] = w0 * above
-    return weights
+    reduce = _COMBINE[combine]
+    indptr, indices = (rows.tolist() for rows in graph.parent_rows)
+    weights: list[float] = []
+    for start, stop in pairwise(indptr):
+        if start == stop:
+            weights.append(float(w0))
+        elif stop - start == 1:
+            weights.append(w0 * weights[indices[start]])
+        else:
+            weights.append(w0 * reduce([weights[p] for p in indices[start:stop]]))
+    if not np.isfinite(weights).all():
+        raise ValueError(
+            f"w0 must give finite weights, got {w0!r}, whose powers over the {graph.depth} levels "
+            "of the hierarchy do not. Pass a smaller number, e.g. w0=0.75."
+        )
+    return np.array(weights)
 
 
 def label_costs(graph: LabelGraph) -> NDArray[np.float64]:

@@ -16,6 +16,8 @@ from ramify import _core
 from ramify._validation import Label, unknown_labels_error
 from ramify.hierarchy.building import Rows, rows_from_lists
 
+_MAX_ANCESTORS = 250_000_000
+
 
 class LabelGraph:
     """Labels, aliases and edges; not changed after construction.
@@ -110,7 +112,7 @@ class LabelGraph:
         return tuple(self.labels[i] for i in positions)
 
     def labels_in_row(self, rows: Rows, label: Label) -> tuple[Label, ...]:
-        """Return the labels in one row of `parent_rows`, `child_rows` and so on."""
+        """Return the labels in one row of `parent_rows` or `child_rows`."""
         return self.labels_at(row_of(rows, self.index(label)))
 
     @cached_property
@@ -120,14 +122,24 @@ class LabelGraph:
 
     @cached_property
     def ancestor_rows(self) -> Rows:
-        """All ancestors of every label."""
-        indptr, indices = _core.ancestors(*self.parent_rows)
+        """All ancestors of every label: up to n² / 2 of them in a deep hierarchy."""
+        try:
+            indptr, indices = _core.ancestors(*self.parent_rows, _MAX_ANCESTORS)
+        except ValueError:
+            raise MemoryError(
+                f"the labels of this hierarchy have more than {_MAX_ANCESTORS} ancestors "
+                f"together, in {self.depth} levels. Use a hierarchy with fewer levels, or "
+                "ancestors(label) for single labels."
+            ) from None
         return _frozen(indptr), _frozen(indices)
 
-    @cached_property
-    def descendant_rows(self) -> Rows:
-        """All descendants of every label."""
-        return _transposed(self.ancestor_rows)
+    def ancestors_of(self, position: int) -> list[int]:
+        """Return the positions of all ancestors of one label."""
+        return _reachable(self.parent_rows, position)
+
+    def descendants_of(self, position: int) -> list[int]:
+        """Return the positions of all descendants of one label."""
+        return _reachable(self.child_rows, position)
 
     @cached_property
     def leaves(self) -> tuple[Label, ...]:
@@ -146,10 +158,9 @@ class LabelGraph:
     @cached_property
     def levels(self) -> tuple[tuple[Label, ...], ...]:
         """Labels of every level, from the top down."""
-        return tuple(
-            self.labels_at(np.flatnonzero(self.label_levels == level).tolist())
-            for level in range(1, self.depth + 1)
-        )
+        order = np.argsort(self.label_levels, kind="stable")
+        ends = np.cumsum(np.bincount(self.label_levels)).tolist()
+        return tuple(self.labels_at(order[a:b].tolist()) for a, b in pairwise(ends))
 
     @cached_property
     def depth(self) -> int:
@@ -183,6 +194,17 @@ def row_of(rows: Rows, position: int) -> list[int]:
     indptr, indices = rows
     row: list[int] = indices[indptr[position] : indptr[position + 1]].tolist()
     return row
+
+
+def _reachable(edges: Rows, position: int) -> list[int]:
+    """Return what can be reached from a position over edges, sorted, without the position."""
+    found: set[int] = set()
+    waiting = [position]
+    while waiting:
+        new = [other for other in row_of(edges, waiting.pop()) if other not in found]
+        found.update(new)
+        waiting.extend(new)
+    return sorted(found)
 
 
 def _transposed(rows: Rows) -> Rows:

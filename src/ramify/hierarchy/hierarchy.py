@@ -538,7 +538,8 @@ class Hierarchy:
         >>> Hierarchy.from_paths(["a/b/c"]).ancestors("a/b/c")
         ('a', 'a/b')
         """
-        return self._graph.labels_in_row(self._graph.ancestor_rows, label)
+        graph = self._graph
+        return graph.labels_at(graph.ancestors_of(graph.index(label)))
 
     def descendants(self, label: Label) -> tuple[Label, ...]:
         """Return all descendants of a label, without the label itself.
@@ -558,7 +559,8 @@ class Hierarchy:
         >>> Hierarchy.from_paths(["a/b/c"]).descendants("a")
         ('a/b', 'a/b/c')
         """
-        return self._graph.labels_in_row(self._graph.descendant_rows, label)
+        graph = self._graph
+        return graph.labels_at(graph.descendants_of(graph.index(label)))
 
     def encode(self, label_sets: Iterable[Any]) -> sparse.csr_array[np.int32]:
         """Turn label sets into a label matrix that is closed upwards.

@@ -61,7 +61,7 @@ def _entries(
         else:
             # Descendants of a hidden label are deeper and therefore hidden too.
             hidden.add(label)
-            hidden.update(row_of(graph.descendant_rows, label))
+            hidden.update(graph.descendants_of(label))
     if hidden:
         yield f"{_INDENT * level}… {len(hidden)} more"
 

@@ -94,7 +94,7 @@ class LabelFormat(ABC):
     def _most_specific(self, Y: Any) -> Rows:
         matrix = check_label_matrix(Y, self.hierarchy.labels)
         indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-        rows: Rows = _core.most_specific(indptr, indices, *self.hierarchy.ancestor_rows)
+        rows: Rows = _core.most_specific(indptr, indices, *self.hierarchy.parent_rows)
         return rows
 
     def _one_label(self, Y: Any) -> NDArray[np.int32]:

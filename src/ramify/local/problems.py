@@ -237,7 +237,8 @@ def _less_exclusive(rows: LabelRows, label: int) -> Masks:
 
 def _inclusive(rows: LabelRows, label: int) -> Masks:
     positive = rows.mask([label])
-    above = _row(rows.hierarchy.ancestor_rows, label)
+    hierarchy = rows.hierarchy
+    above = hierarchy.indices(hierarchy.ancestors(hierarchy.labels[label])).tolist()
     return positive, ~positive & ~_ending_at(rows, above)
 
 

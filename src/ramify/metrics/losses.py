@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from ramify import _core
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.metrics.inputs import (
     LabelChoice,
@@ -255,16 +256,20 @@ def _mistakes(
     n_rows, n_labels = truth.shape
     if hierarchy is None:
         hierarchy = Hierarchy.from_labels(range(n_labels))
-    indptr, indices = hierarchy.ancestor_rows
+    indptr, indices = hierarchy.child_rows
     ones = np.ones(len(indices), dtype=np.int32)
-    descendants = sparse.csr_array((ones, indices, indptr), shape=(n_labels, n_labels)).T.tocsr()
+    children = sparse.csr_array((ones, indices, indptr), shape=(n_labels, n_labels))
     step = max(1, _CELLS_AT_A_TIME // n_labels)
     for start in range(0, n_rows, step):
         part, other = truth[start : start + step], predicted[start : start + step]
         wrong = part + other - 2 * part.multiply(other)
-        inherited = wrong @ descendants
-        inherited.data = np.minimum(inherited.data, 1)
-        yield wrong, inherited
+        below = wrong @ children
+        below.eliminate_zeros()
+        rows = _core.close_upwards(
+            below.indptr.astype(np.int64), below.indices.astype(np.int32), *hierarchy.child_rows
+        )
+        inherited = np.ones(len(rows[1]), dtype=np.int32), rows[1], rows[0]
+        yield wrong, sparse.csr_array(inherited, shape=wrong.shape)
 
 
 def _costs_of(

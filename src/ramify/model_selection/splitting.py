@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -285,11 +286,12 @@ def _without_rare(
 ) -> sparse.csr_array[np.int32]:
     """Drop labels with fewer than `enough` rows if an ancestor has at least `enough`."""
     counts = np.bincount(Y.indices, minlength=hierarchy.n_labels)
-    indptr, indices = hierarchy.ancestor_rows
-    common = counts >= enough
-    n_common = np.add.reduceat(np.append(common[indices], 0), indptr[:-1])
-    n_common[indptr[:-1] == indptr[1:]] = 0  # reduceat returns the next value for empty ranges
-    return sparse.csr_array(Y[:, np.flatnonzero(common | (n_common == 0))])
+    common = (counts >= enough).tolist()
+    indptr, indices = (rows.tolist() for rows in hierarchy.parent_rows)
+    covered: list[bool] = []  # has an ancestor with enough rows
+    for start, stop in pairwise(indptr):
+        covered.append(any(common[p] or covered[p] for p in indices[start:stop]))
+    return sparse.csr_array(Y[:, np.flatnonzero(np.array(common) | ~np.array(covered))])
 
 
 def stratify(

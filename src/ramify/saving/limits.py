@@ -35,8 +35,6 @@ class LoadLimits:
         Number of arrays, trees, estimators and other objects.
     max_labels : int
         Number of labels of one hierarchy.
-    max_ancestors : int
-        Number of pairs of a label and one of its ancestors in one hierarchy, estimated from above.
 
     Examples
     --------
@@ -51,7 +49,6 @@ class LoadLimits:
     max_depth: int = 64
     max_objects: int = 5_000_000
     max_labels: int = 1_000_000
-    max_ancestors: int = 250_000_000
 
     def check(self, name: str, found: int, what: str) -> None:
         """Raise LimitError if a file declares more than a limit allows.
@@ -87,9 +84,6 @@ def check_hierarchy_size(content: Any, limits: LoadLimits) -> None:
     if type(labels) is not list or type(parents) is not list or len(labels) != len(parents):
         raise SchemaError("a hierarchy must have a list of labels and as many lists of parents")
     limits.check("max_labels", len(labels), "the number of labels")
-    # No label has more ancestors than labels stand before it. In a tree the sum is exact; in a
-    # DAG ancestors on several paths count several times.
-    counts: list[int] = []
     for position, row in enumerate(parents):
         if type(row) is not list or any(
             type(parent) is not int or not 0 <= parent < position for parent in row
@@ -97,5 +91,3 @@ def check_hierarchy_size(content: Any, limits: LoadLimits) -> None:
             raise SchemaError(f"the parents of label {position} must be positions before it")
         if len(set(row)) != len(row):
             raise SchemaError(f"the parents of label {position} must be distinct")
-        counts.append(min(position, sum(counts[parent] + 1 for parent in row)))
-    limits.check("max_ancestors", sum(counts), "the number of ancestors of all labels")

@@ -22,6 +22,7 @@ __all__ = [
     "read_distance",
 ]
 
+_MAX_WEIGHT = 1e100
 _BY_LABEL = ("variance", "gini", "entropy", "gain_ratio")
 
 
@@ -108,7 +109,7 @@ def find_label_weights(
     if w0 > 0:
         label_weights = label_weights / w0
     if label_weight is None:
-        return label_weights
+        return _checked_weights(label_weights, hierarchy)
     if isinstance(label_weight, dict):
         factors = np.ones(hierarchy.n_labels)
         for label, factor in label_weight.items():
@@ -123,7 +124,21 @@ def find_label_weights(
     bad = factors[~(np.isfinite(factors) & (factors >= 0))]
     if bad.size:
         raise ValueError(f"label_weight must be finite and non-negative, got {bad[0]}.")
-    return label_weights * factors
+    return _checked_weights(label_weights * factors, hierarchy)
+
+
+def _checked_weights(
+    label_weights: NDArray[np.float64], hierarchy: Hierarchy
+) -> NDArray[np.float64]:
+    """Refuse weights with which sums over the rows would overflow, so that no test is found."""
+    if label_weights.max() > _MAX_WEIGHT:
+        largest = int(np.argmax(label_weights))
+        raise ValueError(
+            f"w0 and label_weight must give label weights of at most {_MAX_WEIGHT:g}, got "
+            f"{label_weights[largest]:g} for label {hierarchy.labels[largest]!r} on level "
+            f"{hierarchy.label_levels[largest]}. Pass smaller values, e.g. w0=0.75."
+        )
+    return label_weights
 
 
 def balanced_factors(
