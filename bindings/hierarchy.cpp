@@ -68,13 +68,20 @@ Rows ancestors_of_all(const Indptr& indptr, const Indices& indices, std::size_t 
     return as_pair(stoppable([&] { return ancestors(parents, max_size, signal); }));
 }
 
-template <SparseRows (*kernel)(SparseRowsView, SparseRowsView, StopSignal&)>
-Rows over_rows(const Indptr& indptr, const Indices& indices, const Indptr& parent_indptr,
-               const Indices& parent_indices) {
+Rows closed_rows(const Indptr& indptr, const Indices& indices, const Indptr& parent_indptr,
+                 const Indices& parent_indices, std::size_t max_size) {
     const auto parents = checked_edges(parent_indptr, parent_indices);
     const auto labels = checked_rows(indptr, indices, parents.n_rows());
     StopSignal signal(interrupted_by(nullptr));
-    return as_pair(stoppable([&] { return kernel(labels, parents, signal); }));
+    return as_pair(stoppable([&] { return close_upwards(labels, parents, max_size, signal); }));
+}
+
+Rows most_specific_rows(const Indptr& indptr, const Indices& indices, const Indptr& parent_indptr,
+                        const Indices& parent_indices) {
+    const auto parents = checked_edges(parent_indptr, parent_indices);
+    const auto labels = checked_rows(indptr, indices, parents.n_rows());
+    StopSignal signal(interrupted_by(nullptr));
+    return as_pair(stoppable([&] { return most_specific(labels, parents, signal); }));
 }
 
 using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -152,10 +159,10 @@ std::int64_t first_incoherent_row(const Scores& scores, const Indptr& indptr,
 void init_hierarchy(nb::module_& m) {
     m.def("ancestors", &ancestors_of_all, nb::arg("parent_indptr"), nb::arg("parent_indices"),
           nb::arg("max_size"), "All ancestors of every label as (indptr, indices).");
-    m.def("close_upwards", &over_rows<&close_upwards>, nb::arg("indptr"), nb::arg("indices"),
-          nb::arg("parent_indptr"), nb::arg("parent_indices"),
+    m.def("close_upwards", &closed_rows, nb::arg("indptr"), nb::arg("indices"),
+          nb::arg("parent_indptr"), nb::arg("parent_indices"), nb::arg("max_size") = 500'000'000,
           "Rows of labels with all their ancestors as (indptr, indices).");
-    m.def("most_specific", &over_rows<&most_specific>, nb::arg("indptr"), nb::arg("indices"),
+    m.def("most_specific", &most_specific_rows, nb::arg("indptr"), nb::arg("indices"),
           nb::arg("parent_indptr"), nb::arg("parent_indices"),
           "Rows of labels without those implied by a descendant as (indptr, indices).");
     m.def("make_coherent", &repaired, nb::arg("scores"), nb::arg("indptr"), nb::arg("indices"),

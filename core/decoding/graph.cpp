@@ -4,6 +4,13 @@
 
 namespace ramify {
 
+namespace {
+
+/// The number of labels on all paths together.
+constexpr std::size_t max_paths = 500'000'000;
+
+}  // namespace
+
 LeafGraph::LeafGraph(SparseRowsView parents) : parents_(parents) {
     find_leaves();
     find_children();
@@ -41,7 +48,7 @@ void LeafGraph::find_paths() {
     StopSignal unstopped({});
     std::vector<std::int64_t> one_each(leaves_.size() + 1);
     std::iota(one_each.begin(), one_each.end(), std::int64_t{0});
-    paths_ = close_upwards({one_each, leaves_}, parents_, unstopped);
+    paths_ = close_upwards({one_each, leaves_}, parents_, max_paths, unstopped);
 }
 
 void LeafGraph::find_runs() {

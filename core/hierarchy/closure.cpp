@@ -111,7 +111,8 @@ SparseRows ancestors(SparseRowsView parents, std::size_t max_size, StopSignal& s
     return result;
 }
 
-SparseRows close_upwards(SparseRowsView labels, SparseRowsView parents, StopSignal& signal) {
+SparseRows close_upwards(SparseRowsView labels, SparseRowsView parents, std::size_t max_size,
+                         StopSignal& signal) {
     SparseRows result = rows_with_capacity(labels.n_rows());
     result.indices.reserve(labels.indices.size() * 2);
     LabelSet closed(parents.n_rows());
@@ -120,6 +121,7 @@ SparseRows close_upwards(SparseRowsView labels, SparseRowsView parents, StopSign
         signal.check();
         insert_closed(closed, labels.row(r), parents, waiting);
         append_row(result, closed);
+        if (result.indices.size() > max_size) throw std::length_error("too many labels");
     }
     return result;
 }

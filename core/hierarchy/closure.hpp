@@ -13,8 +13,10 @@ SparseRows ancestors(SparseRowsView parents, std::size_t max_size, StopSignal& s
 
 /// The union of the labels and their ancestors for each row, sorted and without duplicates. A row
 /// costs as much as its closed set has labels and edges, plus n_labels / 4096. Given the children
-/// of every label in place of its parents, it adds descendants.
-SparseRows close_upwards(SparseRowsView labels, SparseRowsView parents, StopSignal& signal);
+/// of every label in place of its parents, it adds descendants. Throws std::length_error if the
+/// rows together have more than max_size labels.
+SparseRows close_upwards(SparseRowsView labels, SparseRowsView parents, std::size_t max_size,
+                         StopSignal& signal);
 
 /// The labels of each row that are not ancestors of another label of the row, sorted and without
 /// duplicates.

@@ -361,6 +361,23 @@ def test_very_deep_trees_are_supported():
     assert (model.predict(X) == y).all()
 
 
+def test_missing_values_in_a_very_deep_tree_match_a_sum_from_the_bottom():
+    # The core combines so many tests for a few labels at a time.
+    n, n_labels = 2000, 2500
+    X = np.r_[np.arange(n, dtype=float), np.full(50, np.nan)][:, None]
+    y = [[i % 2] for i in range(n)] + [[2 + 49 * i, i % 2] for i in range(50)]
+    model = PCTClassifier(Hierarchy.from_labels(range(n_labels)), clus_compat=True).fit(X, y)
+    tree = model.tree_
+    assert model.get_depth() == n - 1
+    scores = np.zeros((len(tree.feature), n_labels))
+    for node in reversed(range(len(tree.feature))):
+        own = slice(tree.value_indptr[node], tree.value_indptr[node + 1])
+        scores[node, tree.value_label[own]] = tree.value[own]
+        for k in range(tree.child_indptr[node], tree.child_indptr[node + 1]):
+            scores[node] += tree.share[k] * scores[tree.child[k]]
+    np.testing.assert_array_equal(model.predict_proba([[np.nan]]), scores[:1])
+
+
 def test_very_large_trees_are_supported():
     rng = np.random.default_rng(0)
     X, y = rng.random((100_000, 1)), rng.integers(0, 50, 100_000)

@@ -52,6 +52,7 @@ from ramify.datasets import fetch, list_datasets
 from ramify.inspection import explore as write_page
 from ramify.inspection import rules as rules_of
 from ramify.io.any_file import DataOptions, TextForm, read_data, split_identifiers
+from ramify.io.limits import ReadLimits
 from ramify.metrics.reports import aligned
 from ramify.studies import StudyResults, list_studies, load_study, run_study, write_reports
 from ramify.studies.reports.console import print_study, study_facts
@@ -99,6 +100,10 @@ Delimiter = Annotated[
 Decimal = Annotated[str, typer.Option(help='Decimal point of a CSV file, e.g. ",".')]
 Encoding = Annotated[str, typer.Option(help="Encoding of a text file, e.g. latin-1.")]
 Separator = Annotated[str, typer.Option(help="Separator of the segments of a path.")]
+Limit = Annotated[
+    list[str] | None,
+    typer.Option(help="Limit on data files, e.g. max_bytes=17179869184; repeatable."),
+]
 LabelSeparator = Annotated[str, typer.Option(help="Separator of the labels of a row.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the traceback of errors.")]
@@ -144,8 +149,8 @@ def plain_errors(verbose: bool) -> Iterator[None]:
         yield
     except (typer.Exit, typer.Abort, ClickException):
         raise
-    except MemoryError:
-        _print_error("not enough memory. Use fewer rows, trees or threads.")
+    except MemoryError as error:
+        _print_error(f"not enough memory. {str(error) or 'Use fewer rows, trees or threads.'}")
         raise typer.Exit(MISTAKE) from None
     except (ValueError, TypeError, OSError, ImportError, KeyError) as error:
         if verbose:
@@ -208,6 +213,7 @@ def train(
     delimiter: Delimiter = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
+    limit: Limit = None,
     weight: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None,
     drop: Annotated[
         list[str] | None, typer.Option(help="Column to leave out; repeatable.")
@@ -238,7 +244,8 @@ def train(
     with plain_errors(verbose):
         _check_folder(out, data, hierarchy)
         form = TextForm(delimiter, decimal, encoding)
-        options = DataOptions(_columns(target), separator, label_separator, weight, form)
+        limits = ReadLimits.from_settings(limit or ())
+        options = DataOptions(_columns(target), separator, label_separator, weight, form, limits)
         if folds == 1:
             raise ValueError(
                 "--folds must be 0 or at least 2, got 1. Pass 0 for no cross-validation."
@@ -305,6 +312,7 @@ def predict(
     delimiter: Delimiter = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
+    limit: Limit = None,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
@@ -328,7 +336,11 @@ def predict(
                 "--probabilities."
             )
         fitted = load_classifier(model)
-        options = DataOptions(target=(), form=TextForm(delimiter, decimal, encoding))
+        options = DataOptions(
+            target=(),
+            form=TextForm(delimiter, decimal, encoding),
+            limits=ReadLimits.from_settings(limit or ()),
+        )
         table = read_data(data, None, options, labelled=False, texts=nominal_columns(fitted))
         if out is not None:
             n_lines = (
@@ -364,6 +376,7 @@ def evaluate(
     delimiter: Delimiter = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
+    limit: Limit = None,
     threshold: Threshold = 0.5,
     ignore_unknown: Annotated[
         bool, typer.Option(help="Ignore labels that are not known to the model.")
@@ -419,7 +432,8 @@ def evaluate(
             return
         fitted = load_classifier(model)
         form = TextForm(delimiter, decimal, encoding)
-        options = DataOptions(_columns(target), separator, label_separator, None, form)
+        limits = ReadLimits.from_settings(limit or ())
+        options = DataOptions(_columns(target), separator, label_separator, None, form, limits)
         if ignore_unknown:
             table = read_data(data, None, options, texts=nominal_columns(fitted))
             table, unknown = keep_known_labels(table, fitted.hierarchy_)
@@ -543,6 +557,7 @@ def explore(
     delimiter: Delimiter = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
+    limit: Limit = None,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     trees: Annotated[
         int, typer.Option(min=1, help="Maximum number of trees of a forest to show.")
@@ -559,7 +574,8 @@ def explore(
         rows: dict[str, Any] = {}
         if data is not None:
             form = TextForm(delimiter, decimal, encoding)
-            options = DataOptions(_columns(target), separator, label_separator, None, form)
+            limits = ReadLimits.from_settings(limit or ())
+            options = DataOptions(_columns(target), separator, label_separator, None, form, limits)
             table = read_data(
                 data,
                 fitted.hierarchy_,

@@ -20,6 +20,8 @@ from ramify._validation import (
 from ramify.hierarchy.building import Rows
 from ramify.hierarchy.graph import LabelGraph
 
+_MAX_CLOSED = 500_000_000
+
 _COMBINE: dict[str, Callable[[list[float]], float]] = {
     "avg": lambda weights: sum(weights) / len(weights),
     "sum": sum,
@@ -70,7 +72,14 @@ def close_matrix(graph: LabelGraph, Y: Any) -> sparse.csr_array[np.int32]:
 def _closed(
     graph: LabelGraph, indptr: NDArray[np.int64], indices: NDArray[np.int32]
 ) -> sparse.csr_array[np.int32]:
-    indptr, indices = _core.close_upwards(indptr, indices, *graph.parent_rows)
+    try:
+        indptr, indices = _core.close_upwards(indptr, indices, *graph.parent_rows, _MAX_CLOSED)
+    except ValueError:
+        raise MemoryError(
+            f"the {len(indptr) - 1} rows have more than {_MAX_CLOSED} labels together with their "
+            f"ancestors, in {graph.depth} levels. Use a hierarchy with fewer levels, or fewer "
+            "rows at a time."
+        ) from None
     shape = (len(indptr) - 1, graph.n_labels)
     # scipy converts both index arrays to the wider type; 32 bits take half the memory.
     if len(indices) <= np.iinfo(np.int32).max:

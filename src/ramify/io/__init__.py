@@ -8,8 +8,9 @@ from ramify.io.annotations import (
 )
 from ramify.io.arff import read_arff, write_arff
 from ramify.io.cafa import CafaPredictions, read_cafa, write_cafa
-from ramify.io.files import FormatError
+from ramify.io.errors import FormatError
 from ramify.io.information import read_information, write_information
+from ramify.io.limits import ReadLimits
 from ramify.io.mulan import read_mulan
 from ramify.io.obo import read_obo
 from ramify.io.table import Table
@@ -21,6 +22,7 @@ __all__ = [
     "Annotations",
     "CafaPredictions",
     "FormatError",
+    "ReadLimits",
     "Table",
     "read_annotations",
     "read_arff",

@@ -16,7 +16,9 @@ from scipy import sparse
 from ramify._validation import did_you_mean, import_extra, shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io import read_arff, read_mulan, read_obo, read_table
+from ramify.io.errors import names_file
 from ramify.io.files import read_chunks, read_utf8
+from ramify.io.limits import ReadLimits
 from ramify.io.table import Table
 from ramify.io.tables import csv_marks
 
@@ -61,6 +63,8 @@ class DataOptions:
         The column of sample weights.
     form : TextForm
         Options for text files.
+    limits : ReadLimits or None
+        Limits on the size of files.
     """
 
     target: tuple[str, ...] = ("labels",)
@@ -68,6 +72,7 @@ class DataOptions:
     label_separator: str = ";"
     sample_weight: str | None = None
     form: TextForm = TextForm()
+    limits: ReadLimits | None = None
 
 
 def read_data(
@@ -105,17 +110,16 @@ def read_data(
     options = options or DataOptions()
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.{_nearby(path)}")
-    if ".arff" in path.suffixes:
-        encoding = options.form.encoding
-        if isinstance(hierarchy, Path) and hierarchy.suffix == ".xml":
-            return _named(read_mulan(path, hierarchy, duplicate_names="rename", encoding=encoding))
-        known = read_hierarchy(hierarchy) if isinstance(hierarchy, Path) else hierarchy
-        return _named(
-            read_arff(path, hierarchy=known, duplicate_names="rename", encoding=encoding)
-        )
-    known = read_hierarchy(hierarchy) if isinstance(hierarchy, Path) else hierarchy
+    is_arff = ".arff" in path.suffixes
+    form: dict[str, Any] = {"encoding": options.form.encoding, "limits": options.limits}
+    if is_arff and isinstance(hierarchy, Path) and hierarchy.suffix == ".xml":
+        return _named(read_mulan(path, hierarchy, duplicate_names="rename", **form))
+    if isinstance(hierarchy, Path):
+        hierarchy = read_hierarchy(hierarchy, options.limits)
+    if is_arff:
+        return _named(read_arff(path, hierarchy=hierarchy, duplicate_names="rename", **form))
     target: Any = options.target[0] if len(options.target) == 1 else list(options.target)
-    columns = _column_names(path, options.form)
+    columns = _column_names(path, options)
     if not columns:
         raise ValueError(
             f"{path} is not a table: its first line is empty. Put the column names in the first "
@@ -133,14 +137,14 @@ def read_data(
         path,
         target=target,
         texts=[name for name in texts if name in columns],
-        hierarchy=known,
+        hierarchy=hierarchy,
         separator=options.separator,
         label_separator=options.label_separator,
         sample_weight=options.sample_weight,
         delimiter=options.form.delimiter,
         decimal=options.form.decimal,
-        encoding=options.form.encoding,
         as_frame=True,
+        **form,
     )
 
 
@@ -157,20 +161,21 @@ def _nearby(path: Path) -> str:
     return did_you_mean(path.name, names)
 
 
-def _column_names(path: Path, form: TextForm) -> list[str]:
+def _column_names(path: Path, options: DataOptions) -> list[str]:
     """Read only the header."""
     if path.suffix in (".parquet", ".pq"):
         from pyarrow import parquet  # noqa: PLC0415 (optional)
 
         return list(parquet.read_schema(path).names)
+    form = options.form
     delimiter = csv_marks(path, form.delimiter, form.decimal)["sep"]
-    start = b""
-    for chunk in read_chunks(path, form.encoding):
-        start += chunk
-        if b"\n" in start:
+    chunks = []
+    for chunk in read_chunks(path, form.encoding, options.limits):
+        chunks.append(chunk)
+        if b"\n" in chunk:
             break
     try:
-        first = (start.splitlines() or [b""])[0].decode("utf-8-sig")
+        first = (b"".join(chunks).splitlines() or [b""])[0].decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path} is not a table in UTF-8: its first line has byte "
@@ -191,7 +196,8 @@ def _column_names(path: Path, form: TextForm) -> list[str]:
     return names
 
 
-def read_hierarchy(path: Path) -> Hierarchy:
+@names_file
+def read_hierarchy(path: Path, limits: ReadLimits | None = None) -> Hierarchy:
     """Read a hierarchy; the suffix of the file determines its format.
 
     Parameters
@@ -200,6 +206,8 @@ def read_hierarchy(path: Path) -> Hierarchy:
         ``.obo``: an ontology. ``.json``: the output of `Hierarchy.to_json`. ``.csv`` and
         ``.tsv``: edges, one parent and child per line; the parent of a top-level label is "root"
         or empty. ``.txt``: an indented outline, or one path per line.
+    limits : ReadLimits, optional
+        Limits on the size of the file and the hierarchy.
 
     Returns
     -------
@@ -208,11 +216,12 @@ def read_hierarchy(path: Path) -> Hierarchy:
     """
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.{_nearby(path)}")
-    readers: dict[str, Callable[[Path], Hierarchy]] = {
-        ".obo": read_obo,
-        ".json": lambda file: Hierarchy.from_json(_text(file)),
-        ".csv": lambda file: _read_edges(file, ","),
-        ".tsv": lambda file: _read_edges(file, "\t"),
+    limits = limits or ReadLimits()
+    readers: dict[str, Callable[[Path, ReadLimits], Hierarchy]] = {
+        ".obo": lambda file, limits: read_obo(file, limits=limits),
+        ".json": lambda file, limits: Hierarchy.from_json(_text(file, limits)),
+        ".csv": lambda file, limits: _read_edges(file, ",", limits),
+        ".tsv": lambda file, limits: _read_edges(file, "\t", limits),
         ".txt": _read_lines,
     }
     suffixes = [suffix for suffix in path.suffixes if suffix in readers]
@@ -222,7 +231,9 @@ def read_hierarchy(path: Path) -> Hierarchy:
             "ontology (.obo), edges (.csv, .tsv: parent,child), an outline or paths (.txt)."
         )
     try:
-        return readers[suffixes[-1]](path)
+        hierarchy = readers[suffixes[-1]](path, limits)
+        limits.check("max_labels", hierarchy.n_labels, "the number of labels", str(path))
+        return hierarchy
     except ValueError as error:
         reason = " ".join(str(error).split())
         if str(path) in reason:
@@ -230,14 +241,14 @@ def read_hierarchy(path: Path) -> Hierarchy:
         raise ValueError(f"cannot read the hierarchy {path}: {reason}") from error
 
 
-def _text(path: Path) -> str:
-    return read_utf8(path).decode("utf-8")
+def _text(path: Path, limits: ReadLimits) -> str:
+    return read_utf8(path, limits=limits).decode("utf-8")
 
 
-def _read_edges(path: Path, delimiter: str) -> Hierarchy:
+def _read_edges(path: Path, delimiter: str, limits: ReadLimits) -> Hierarchy:
     edges = []
     child_first = False
-    for number, row in enumerate(_csv_rows(path, delimiter), 1):
+    for number, row in enumerate(_csv_rows(path, delimiter, limits), 1):
         cells = [cell.strip() for cell in row]
         if not any(cells):
             continue
@@ -255,8 +266,8 @@ def _read_edges(path: Path, delimiter: str) -> Hierarchy:
     return Hierarchy.from_edges(edges, root="root")
 
 
-def _csv_rows(path: Path, delimiter: str) -> Iterator[list[str]]:
-    rows = csv.reader(_text(path).splitlines(), delimiter=delimiter)
+def _csv_rows(path: Path, delimiter: str, limits: ReadLimits) -> Iterator[list[str]]:
+    rows = csv.reader(_text(path, limits).splitlines(), delimiter=delimiter)
     try:
         yield from rows
     except csv.Error as error:
@@ -274,11 +285,13 @@ def _is_header(cells: list[str]) -> bool:
     )
 
 
-def _read_lines(path: Path) -> Hierarchy:
-    text = _text(path)
-    if any(line[:1].isspace() and line.strip() for line in text.splitlines()):
+def _read_lines(path: Path, limits: ReadLimits) -> Hierarchy:
+    text = _text(path, limits)
+    lines = text.splitlines()
+    if any(line[:1].isspace() and line.strip() for line in lines):
         return Hierarchy.from_text(text)
-    return Hierarchy.from_paths([line.strip() for line in text.splitlines() if line.strip()])
+    paths = (tuple(line.strip().split("/")) for line in lines if line.strip())
+    return Hierarchy.from_paths(limits.checked_paths(paths, "/", str(path)))
 
 
 def split_identifiers(table: Table, drop: Sequence[str] = ()) -> tuple[Table, list[str]]:

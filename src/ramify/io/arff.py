@@ -13,12 +13,15 @@ from ramify.io.arff_columns import ArffFile, parse_arff
 from ramify.io.arff_labels import LabelReader, read_labels
 from ramify.io.arff_targets import read_targets, target_positions
 from ramify.io.arff_writer import write_arff
+from ramify.io.errors import names_file
 from ramify.io.files import FilePath
+from ramify.io.limits import ReadLimits
 from ramify.io.table import Table
 
 __all__ = ["read_arff", "write_arff"]
 
 
+@names_file
 def read_arff(
     path: FilePath,
     *,
@@ -31,6 +34,7 @@ def read_arff(
     duplicate_names: str = "error",
     as_frame: bool | None = None,
     encoding: str = "utf-8",
+    limits: ReadLimits | None = None,
 ) -> Table:
     """Read an ARFF file, plain or gzip.
 
@@ -74,6 +78,8 @@ def read_arff(
         feature.
     encoding : str
         Encoding of the file.
+    limits : ReadLimits, optional
+        Limits on the size of the file and its hierarchy.
 
     Returns
     -------
@@ -115,9 +121,12 @@ def read_arff(
         index_base=index_base,
         rename_duplicates=duplicate_names == "rename",
         encoding=encoding,
+        limits=limits,
     )
     targets = target_positions(file, target)
-    reader = LabelReader(file.path, separator, hierarchy_type, zero_ends_path)
+    reader = LabelReader(
+        file.path, separator, hierarchy_type, zero_ends_path, limits or ReadLimits()
+    )
     y, hierarchy = _read_target(file, targets, reader, hierarchy)
     wanted = set(file.cell_positions) - set(targets)
     features = [at for at in file.cell_positions if at in wanted]

@@ -15,6 +15,7 @@ from scipy import sparse
 from ramify import _core
 from ramify.io.files import FilePath, FormatError, read_chunks
 from ramify.io.frames import array_of_columns, frame_of_columns, import_pandas
+from ramify.io.limits import ReadLimits
 
 NamedPlace: TypeAlias = tuple[str, int, int]
 """A label and its line and column in the file."""
@@ -127,7 +128,12 @@ class ArffFile:
 
 
 def parse_arff(
-    path: FilePath, *, index_base: int, rename_duplicates: bool, encoding: str
+    path: FilePath,
+    *,
+    index_base: int,
+    rename_duplicates: bool,
+    encoding: str,
+    limits: ReadLimits | None = None,
 ) -> ArffFile:
     """Parse a file with the native parser.
 
@@ -141,6 +147,8 @@ def parse_arff(
         Whether to rename attributes with the name of an earlier attribute.
     encoding : str
         Encoding of the file.
+    limits : ReadLimits, optional
+        Limits on the size of the file.
 
     Returns
     -------
@@ -149,12 +157,18 @@ def parse_arff(
     """
     parser = _core.ArffParser(index_base, rename_duplicates)
     try:
-        for chunk in read_chunks(path, encoding):
+        for chunk in read_chunks(path, encoding, limits):
             parser.feed(chunk)
         parser.finish()
     except _core.ArffError as error:
         raise FormatError(f"{fspath(path)}, {error}") from None
-    return ArffFile(parser, fspath(path))
+    file = ArffFile(parser, fspath(path))
+    limits = limits or ReadLimits()
+    limits.check("max_columns", len(file.names), "the number of attributes", file.path)
+    for at, values in file.values.items():
+        what = f"the number of values of attribute {file.names[at]!r}"
+        limits.check("max_categories", len(values), what, file.path)
+    return file
 
 
 def _sparse_frame(matrix: sparse.csr_array[np.float64], names: list[str]) -> Any:

@@ -13,7 +13,8 @@ from scipy import sparse
 from ramify._validation import did_you_mean
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.arff_columns import ArffFile, LabelSets, NamedPlace
-from ramify.io.files import FormatError
+from ramify.io.errors import FormatError
+from ramify.io.limits import ReadLimits
 
 ROOT = "root"
 """Name of the virtual root in the parent/child pairs of a DAG, as in CLUS."""
@@ -31,6 +32,7 @@ class LabelReader:
     separator: str
     hierarchy_type: str | None
     zero_ends_path: bool
+    limits: ReadLimits
 
     def error(self, place: NamedPlace, expected: str, more: str = "") -> FormatError:
         """Build the error for an unexpected label."""
@@ -78,18 +80,22 @@ class LabelReader:
 
     def tree(self, paths: Iterable[tuple[str, ...]]) -> Hierarchy:
         """Build a tree from paths; a path whose first segment is 0 is not a label."""
-        joined = [self.separator.join(path) for path in paths if path]
-        return self.checked(lambda: Hierarchy.from_paths(joined, self.separator))
+        named = self.limits.checked_paths(filter(None, paths), self.separator, self.path)
+        return self.checked(lambda: Hierarchy.from_paths(named, self.separator))
 
     def dag(self, edges: Iterable[tuple[str, ...]]) -> Hierarchy:
         """Build a hierarchy from parent/child pairs, which may be repeated in a file."""
         distinct = list(dict.fromkeys(edges))
+        n_labels = len({child for _, child in distinct})
+        self.limits.check("max_labels", n_labels, "the number of labels", self.path)
         return self.checked(lambda: Hierarchy.from_edges(distinct, root=ROOT))
 
     def checked(self, build: Callable[[], Hierarchy]) -> Hierarchy:
         """Build a hierarchy; add the name of the file to errors."""
         try:
             return build()
+        except FormatError:
+            raise
         except ValueError as error:
             raise FormatError(f"{self.path}: {error}") from None
 

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import gzip
 import io
+import lzma
 import os
 import re
 import secrets
 import socket
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
+
+from ramify.io.errors import FormatError
+from ramify.io.limits import ReadLimits
+
+__all__ = [
+    "FilePath",
+    "FormatError",
+    "check_content",
+    "read_bytes",
+    "read_chunks",
+    "read_utf8",
+    "remove_stale_parts",
+    "replacing",
+    "writing_text",
+]
 
 FilePath: TypeAlias = str | PathLike[str]
 
@@ -24,11 +41,9 @@ _DAY = 86_400.0
 _PART_OWNER = re.compile(r"\.(?P<host>[^./]{0,40})-(?P<process>\d{1,10})-[0-9a-f]{8}\.part$")
 
 
-class FormatError(ValueError):
-    """Raised if a file violates its format; the message gives the location."""
-
-
-def read_chunks(path: FilePath, encoding: str = "utf-8") -> Iterator[bytes]:
+def read_chunks(
+    path: FilePath, encoding: str = "utf-8", limits: ReadLimits | None = None
+) -> Iterator[bytes]:
     """Yield the text of a file in chunks of UTF-8, decompressed if it is a gzip file.
 
     Parameters
@@ -37,6 +52,8 @@ def read_chunks(path: FilePath, encoding: str = "utf-8") -> Iterator[bytes]:
         The file. A gzip file is recognized by its first bytes, regardless of its name.
     encoding : str
         Encoding of the file. UTF-8 is not checked here; the parser checks it.
+    limits : ReadLimits, optional
+        Limits on the size of the content.
 
     Yields
     ------
@@ -44,24 +61,47 @@ def read_chunks(path: FilePath, encoding: str = "utf-8") -> Iterator[bytes]:
         Chunks of about one mebibyte.
     """
     if _codec(encoding) in ("utf-8", "utf-8-sig"):
-        yield from _raw_chunks(path)
+        yield from _raw_chunks(path, limits)
     else:
-        yield from _recoded_chunks(path, encoding)
+        yield from _recoded_chunks(path, encoding, limits)
 
 
-def read_bytes(path: FilePath) -> bytes:
+def read_bytes(path: FilePath, limits: ReadLimits | None = None) -> bytes:
     """Return the content of a file, decompressed if it is a gzip file."""
-    return b"".join(_raw_chunks(path))
+    return b"".join(_raw_chunks(path, limits))
 
 
-def read_utf8(path: FilePath, encoding: str = "utf-8") -> bytes:
+def read_utf8(path: FilePath, encoding: str = "utf-8", limits: ReadLimits | None = None) -> bytes:
     """Return the text of a file as valid UTF-8, without a byte order mark."""
-    content = b"".join(read_chunks(path, encoding)).removeprefix(codecs.BOM_UTF8)
+    content = b"".join(read_chunks(path, encoding, limits)).removeprefix(codecs.BOM_UTF8)
     try:
         content.decode()
     except UnicodeDecodeError as error:
         raise _encoding_error(path, encoding, error, error.start) from None
     return content
+
+
+def check_content(path: FilePath, limits: ReadLimits) -> None:
+    """Check the size of a file after decompression (gzip, bzip2, xz) without storing it."""
+    openers: dict[bytes, Callable[[IO[bytes]], Any]] = {
+        b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
+        b"BZ": bz2.BZ2File,
+        b"\xfd7": lzma.LZMAFile,
+    }
+    n_bytes = 0
+    with Path(path).open("rb") as raw:
+        size = os.fstat(raw.fileno()).st_size
+        opener = openers.get(raw.peek(2)[:2])
+        if opener is None:
+            limits.check_bytes(size, None, fspath(path))
+            return
+        stream = opener(raw)
+        try:
+            while chunk := stream.read(_CHUNK):
+                n_bytes += len(chunk)
+                limits.check_bytes(n_bytes, size, fspath(path))
+        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+            raise FormatError(f"{fspath(path)}: the compressed file is corrupt: {error}") from None
 
 
 def _encoding_error(
@@ -85,10 +125,12 @@ def _codec(encoding: str) -> str:
         ) from None
 
 
-def _raw_chunks(path: FilePath) -> Iterator[bytes]:
+def _raw_chunks(path: FilePath, limits: ReadLimits | None) -> Iterator[bytes]:
+    limits = limits or ReadLimits()
     n_bytes = 0
     with Path(path).open("rb") as raw:
         is_gzip = raw.peek(2)[:2] == b"\x1f\x8b"
+        size = os.fstat(raw.fileno()).st_size
         stream: IO[bytes] = gzip.GzipFile(fileobj=raw) if is_gzip else raw  # type: ignore[assignment]
         while True:
             try:
@@ -106,15 +148,16 @@ def _raw_chunks(path: FilePath) -> Iterator[bytes]:
             if not chunk:
                 return
             n_bytes += len(chunk)
+            limits.check_bytes(n_bytes, size if is_gzip else None, fspath(path))
             yield chunk
 
 
-def _recoded_chunks(path: FilePath, encoding: str) -> Iterator[bytes]:
+def _recoded_chunks(path: FilePath, encoding: str, limits: ReadLimits | None) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(encoding)()
     n_bytes = 0
     chunk = b""
     try:
-        for chunk in _raw_chunks(path):
+        for chunk in _raw_chunks(path, limits):
             yield decoder.decode(chunk).encode()
             n_bytes += len(chunk)
         chunk = b""

@@ -10,6 +10,7 @@ from xml.parsers import expat
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.arff import read_arff
 from ramify.io.files import FilePath, FormatError, read_bytes
+from ramify.io.limits import ReadLimits
 from ramify.io.table import Table
 
 _ROOT = "\0root"  # a name that no XML attribute can have
@@ -22,6 +23,7 @@ def read_mulan(
     duplicate_names: str = "error",
     as_frame: bool | None = None,
     encoding: str = "utf-8",
+    limits: ReadLimits | None = None,
 ) -> Table:
     """Read a Mulan data set.
 
@@ -38,6 +40,8 @@ def read_mulan(
         As in `read_arff`.
     encoding : str
         Encoding of the ARFF file. An XML file declares its own encoding.
+    limits : ReadLimits, optional
+        As in `read_arff`.
 
     Returns
     -------
@@ -69,7 +73,7 @@ def read_mulan(
     array([[1, 1],
            [0, 0]], dtype=int32)
     """
-    edges = _read_edges(xml)
+    edges = _read_edges(xml, limits)
     return read_arff(
         arff,
         target=[child for _, child in edges],
@@ -77,6 +81,7 @@ def read_mulan(
         duplicate_names=duplicate_names,
         as_frame=as_frame,
         encoding=encoding,
+        limits=limits,
     )
 
 
@@ -131,10 +136,10 @@ class _LabelDocument:
         self.open_elements.pop()
 
 
-def _read_edges(path: FilePath) -> list[tuple[str, str]]:
+def _read_edges(path: FilePath, limits: ReadLimits | None) -> list[tuple[str, str]]:
     document = _LabelDocument(fspath(path))
     try:
-        document.parser.Parse(read_bytes(path), True)
+        document.parser.Parse(read_bytes(path, limits), True)
     except expat.ExpatError as error:
         raise FormatError(
             f"{fspath(path)}, line {error.lineno}, column {error.offset + 1}: expected "
@@ -149,4 +154,6 @@ def _read_edges(path: FilePath) -> list[tuple[str, str]]:
         ) from None
     if not document.edges:
         raise FormatError(f"{fspath(path)}: expected at least one <label>, found none")
+    n_labels = len(document.edges)
+    (limits or ReadLimits()).check("max_labels", n_labels, "the number of labels", fspath(path))
     return document.edges

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.io.files import check_content
+from ramify.io.limits import ReadLimits
 
 
-def read_obo(path: str | PathLike[str], root: Hashable = None, **options: Any) -> Hierarchy:
+def read_obo(
+    path: str | PathLike[str],
+    root: Hashable = None,
+    *,
+    limits: ReadLimits | None = None,
+    **options: Any,
+) -> Hierarchy:
     r"""Read an ontology from an OBO file as a hierarchy of its terms.
 
     Parameters
@@ -18,6 +27,8 @@ def read_obo(path: str | PathLike[str], root: Hashable = None, **options: Any) -
         An OBO file, plain or compressed (.gz, .bz2, .xz).
     root : str, optional
         The term that is the virtual root. It does not become a label.
+    limits : ReadLimits, optional
+        Limits on the size of the file.
     **options
         As in `Hierarchy.from_obo`: namespace, relations, obsolete, cross_edges.
 
@@ -41,4 +52,6 @@ def read_obo(path: str | PathLike[str], root: Hashable = None, **options: Any) -
     ...     read_obo(path)
     Hierarchy(1 label, flat: 'P:1')
     """
+    if Path(path).is_file():
+        check_content(path, limits or ReadLimits())
     return Hierarchy.from_obo(path, root, **options)

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from ramify._validation import is_missing
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.io.files import FormatError
+from ramify.io.errors import FormatError
+from ramify.io.limits import ReadLimits
 
 _ZERO_ONE = {
     word: code for code, words in enumerate((("0", "0.0", "False"), ("1", "1.0", "True")))
@@ -23,6 +24,8 @@ def read_label_columns(
     is_one: bool,
     hierarchy: Hierarchy | None,
     separators: tuple[str, str],
+    *,
+    limits: ReadLimits,
 ) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
     """Return the label matrix of some columns of a table and its hierarchy.
 
@@ -38,6 +41,8 @@ def read_label_columns(
         The labels that can occur.
     separators : (str, str)
         Separator of the segments of a path, and separator of the labels of a row.
+    limits : ReadLimits
+        Limits on the hierarchy.
 
     Returns
     -------
@@ -60,8 +65,12 @@ def read_label_columns(
     try:
         if hierarchy is None:
             used = dict.fromkeys(label for row in sets for label in row)
-            hierarchy = Hierarchy.from_paths(used, separator)
+            segments = (tuple(label.split(separator)) for label in used)
+            named = limits.checked_paths(segments, separator, path)
+            hierarchy = Hierarchy.from_paths(named, separator)
         return hierarchy.encode(sets), hierarchy
+    except FormatError:
+        raise
     except ValueError as error:
         listed = [str(name) for name in columns.columns]
         raise FormatError(f"{path}: cannot read the labels of column {listed}: {error}") from None

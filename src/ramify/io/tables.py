@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from ramify._validation import did_you_mean, import_extra
 from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.io.errors import names_file
 from ramify.io.features import Features, read_features
 from ramify.io.files import FilePath, FormatError, read_utf8, replacing, writing_text
 from ramify.io.frames import array_of_columns, frame_of_columns
+from ramify.io.limits import ReadLimits
 from ramify.io.table import Table
 from ramify.io.table_labels import read_label_columns
 from ramify.labels.encoding import read_labels
@@ -25,6 +27,7 @@ MISSING_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "None")
 """The texts that mark a missing feature value in a CSV file."""
 
 
+@names_file
 def read_table(
     path: FilePath,
     *,
@@ -39,6 +42,7 @@ def read_table(
     decimal: str = ".",
     as_frame: bool | None = None,
     encoding: str = "utf-8",
+    limits: ReadLimits | None = None,
 ) -> Table:
     r"""Read a CSV or parquet file.
 
@@ -76,6 +80,8 @@ def read_table(
         As in `read_arff`.
     encoding : str
         Encoding of a CSV file.
+    limits : ReadLimits, optional
+        Limits on the size of the file and its hierarchy.
 
     Returns
     -------
@@ -98,22 +104,27 @@ def read_table(
     """
     targets = [] if target is None else [target] if isinstance(target, str) else list(target)
     as_text = [*targets, *(categories or {}), *texts]
+    limits = limits or ReadLimits()
     if _is_parquet(path):
-        frame = _read_parquet(path)
+        frame = _read_parquet(path, limits)
     else:
-        frame = _read_csv(path, as_text, targets, encoding, csv_marks(path, delimiter, decimal))
+        marks = csv_marks(path, delimiter, decimal)
+        frame = _read_csv(path, as_text, targets, encoding, marks, limits=limits)
     for name in [*as_text, *([] if sample_weight is None else [sample_weight])]:
         _check_column(name, frame, path)
     y, hierarchy = None, (hierarchy if targets else None)
     if targets:
         y, hierarchy = read_label_columns(
             fspath(path), frame[targets], isinstance(target, str), hierarchy,
-            (separator, label_separator),
+            (separator, label_separator), limits=limits,
         )  # fmt: skip
     weights = None if sample_weight is None else _weights(frame[sample_weight], path)
     named = {*targets, sample_weight}
     columns = [name for name in frame.columns if name not in named]
     features = read_features(_with_categories(frame[columns], categories or {}, path))
+    for name, values in features.categories.items():
+        what = f"the number of values of column {name!r}"
+        limits.check("max_categories", len(values), what, fspath(path))
     return Table(
         X=_matrix(features, as_frame),
         y=y,
@@ -222,10 +233,16 @@ def csv_marks(path: FilePath, delimiter: str | None, decimal: str) -> dict[str, 
     return found
 
 
-def _read_parquet(path: FilePath) -> Any:
+def _read_parquet(path: FilePath, limits: ReadLimits) -> Any:
     pandas = import_extra("pandas", "tables")
     pyarrow = import_extra("pyarrow", "tables")
     try:
+        from pyarrow import parquet  # noqa: PLC0415 (optional)
+
+        facts = parquet.read_metadata(path)
+        n_bytes = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
+        limits.check_bytes(n_bytes, None, fspath(path))
+        _check_size(facts.num_rows, facts.num_columns, limits, path)
         return pandas.read_parquet(path)
     except (pyarrow.ArrowException, OSError) as error:
         if isinstance(error, FileNotFoundError):
@@ -233,12 +250,24 @@ def _read_parquet(path: FilePath) -> Any:
         raise FormatError(f"{fspath(path)}: expected a parquet file: {error}") from None
 
 
+def _check_size(n_rows: int, n_columns: int, limits: ReadLimits, path: FilePath) -> None:
+    limits.check("max_columns", n_columns, "the number of columns", fspath(path))
+    what = "the number of rows times the number of columns"
+    limits.check("max_cells", n_rows * n_columns, what, fspath(path))
+
+
 def _read_csv(
-    path: FilePath, texts: list[str], targets: list[str], encoding: str, given: dict[str, str]
+    path: FilePath,
+    texts: list[str],
+    targets: list[str],
+    encoding: str,
+    given: dict[str, str],
+    *,
+    limits: ReadLimits,
 ) -> Any:
     """Read labels and given categories as text, so that 01 stays 01; infer other columns."""
     pandas = import_extra("pandas", "tables")
-    content = read_utf8(path, encoding)
+    content = read_utf8(path, encoding, limits)
     options: dict[str, Any] = {**given, "keep_default_na": False, "low_memory": False}
     if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
         options["float_precision"] = "round_trip"  # the default in later versions is exact
@@ -251,6 +280,7 @@ def _read_csv(
                 f"{fspath(path)}, line 1: expected unique column names, found {repeated[0]!r} "
                 "more than once."
             )
+        _check_size(content.count(b"\n"), len(names), limits, path)
         missing = {name: list(MISSING_WORDS) for name in names if name not in targets}
         frame = pandas.read_csv(
             BytesIO(content), na_values=missing, dtype=dict.fromkeys(texts, str), **options

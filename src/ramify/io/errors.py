@@ -1,0 +1,30 @@
+"""Errors of all readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from os import fspath
+from typing import Any, TypeVar, cast
+
+_Read = TypeVar("_Read", bound=Callable[..., Any])
+
+
+class FormatError(ValueError):
+    """Raised if a file violates its format or a limit; the message gives the location."""
+
+
+def names_file(read: _Read) -> _Read:
+    """Decorate a reader so that a MemoryError says which file needs too much memory."""
+
+    @wraps(read)
+    def named(path: Any, *args: Any, **options: Any) -> Any:
+        try:
+            return read(path, *args, **options)
+        except MemoryError as error:
+            reason = str(error) or "Read it in parts, or on a machine with more memory."
+            raise MemoryError(
+                f"{fspath(path)}: not enough memory to read the file. {reason}"
+            ) from None
+
+    return cast("_Read", named)
