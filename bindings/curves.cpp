@@ -68,8 +68,9 @@ std::span<const std::int32_t> checked_labels(const Indices& labels, std::size_t 
 }
 
 /// Sorting has no answer for NaN, and scores at infinity are a mistake upstream.
-void check_finite(const RankingView& ranking, std::span<const std::int32_t> labels) {
-    if (!all_finite(ranking, labels)) throw std::invalid_argument("scores must be finite");
+void check_finite(const RankingView& ranking, std::span<const std::int32_t> labels,
+                  StopSignal& signal) {
+    if (!all_finite(ranking, labels, signal)) throw std::invalid_argument("scores must be finite");
 }
 
 RankingView checked_ranking(const Scores& scores, const Indptr& indptr, const Indices& indices,
@@ -99,12 +100,11 @@ Steps curve_steps(const Scores& scores, const Indptr& indptr, const Indices& ind
                   const Indices& labels, const Weights& row_weight) {
     const auto ranking = checked_ranking(scores, indptr, indices, row_weight);
     const auto chosen = checked_labels(labels, ranking.scores.n_labels);
-    CurveSteps steps;
-    {
-        const Unlocked unlocked;
-        check_finite(ranking, chosen);
-        steps = pooled_steps(ranking, chosen);
-    }
+    StopSignal signal(interrupted_by(nullptr));
+    CurveSteps steps = stoppable([&] {
+        check_finite(ranking, chosen, signal);
+        return pooled_steps(ranking, chosen, signal);
+    });
     return {to_numpy(std::move(steps.score)),
             to_numpy(std::move(steps.positives)),
             to_numpy(std::move(steps.negatives_above)),
@@ -132,12 +132,11 @@ Areas areas_of_labels(const Scores& scores, const Indptr& indptr, const Indices&
     const auto ranking = checked_ranking(scores, indptr, indices, row_weight);
     const auto chosen = checked_labels(labels, ranking.scores.n_labels);
     const auto how = interpolation_of(interpolation);
-    LabelAreas areas;
-    {
-        const Unlocked unlocked;
-        check_finite(ranking, chosen);
-        areas = label_areas(ranking, chosen, how);
-    }
+    StopSignal signal(interrupted_by(nullptr));
+    LabelAreas areas = stoppable([&] {
+        check_finite(ranking, chosen, signal);
+        return label_areas(ranking, chosen, how, signal);
+    });
     return {to_numpy(std::move(areas.precision_recall)), to_numpy(std::move(areas.roc)),
             to_numpy(std::move(areas.n_positive))};
 }

@@ -15,8 +15,10 @@ Dataset dataset_from_dense(const Matrix<T>& X, const Vector<std::int32_t>& n_cat
                            bool all_dense) {
     require(n_categories.size() == X.shape(1), "n_categories must have one number per column");
     require(X.shape(0) < 0xFFFFFFFFu, "X has too many rows");
-    const Unlocked unlocked;
-    return Dataset::from_dense(matrix_view(X), view(n_categories), all_dense);
+    StopSignal signal(interrupted_by(nullptr));
+    return stoppable([&] {
+        return Dataset::from_dense(matrix_view(X), view(n_categories), all_dense, signal);
+    });
 }
 
 Dataset dataset_from_csc(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
@@ -27,9 +29,11 @@ Dataset dataset_from_csc(const Vector<std::int64_t>& indptr, const Vector<std::i
     check_compressed(view(indptr), view(indices), n_rows);
     require(n_categories.size() + 1 == indptr.size(),
             "n_categories must have one number per column");
-    const Unlocked unlocked;
-    return Dataset::from_csc({view(indptr), view(indices), view(data), n_rows}, view(n_categories),
-                             all_dense);
+    StopSignal signal(interrupted_by(nullptr));
+    return stoppable([&] {
+        return Dataset::from_csc({view(indptr), view(indices), view(data), n_rows},
+                                 view(n_categories), all_dense, signal);
+    });
 }
 
 }  // namespace

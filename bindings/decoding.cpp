@@ -92,17 +92,21 @@ void write_weights(const Rows& rows, const Indptr& indptr, const Indices& indice
     check_rows(rows, graph, kind, slope, offset);
     require(out.shape(0) == rows.shape(0) && out.shape(1) == graph.n_labels(),
             "out must have a number per row and label");
-    const Unlocked unlocked;
-    WeightMaker make_weights(graph, kind, view(slope), view(offset));
-    for (std::size_t first = 0; first < rows.shape(0); first += abreast) {
-        const std::size_t n_rows = std::min(abreast, rows.shape(0) - first);
-        const auto weights =
-            make_weights({rows.data() + first * rows.shape(1), n_rows * rows.shape(1)});
-        for (std::size_t t = 0; t < n_rows; ++t) {
-            double* row = out.data() + (first + t) * graph.n_labels();
-            for (std::size_t i = 0; i < graph.n_labels(); ++i) row[i] = weights[i * abreast + t];
+    StopSignal signal(interrupted_by(nullptr));
+    stoppable([&] {
+        WeightMaker make_weights(graph, kind, view(slope), view(offset));
+        for (std::size_t first = 0; first < rows.shape(0); first += abreast) {
+            signal.check();
+            const std::size_t n_rows = std::min(abreast, rows.shape(0) - first);
+            const auto weights =
+                make_weights({rows.data() + first * rows.shape(1), n_rows * rows.shape(1)});
+            for (std::size_t t = 0; t < n_rows; ++t) {
+                double* row = out.data() + (first + t) * graph.n_labels();
+                for (std::size_t i = 0; i < graph.n_labels(); ++i)
+                    row[i] = weights[i * abreast + t];
+            }
         }
-    }
+    });
 }
 
 }  // namespace

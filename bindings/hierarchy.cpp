@@ -144,14 +144,17 @@ Matrix repaired(const Scores& scores, const Indptr& indptr, const Indices& indic
 std::int64_t first_incoherent_row(const Scores& scores, const Indptr& indptr,
                                   const Indices& indices) {
     const auto parents = checked_parents(indptr, indices, scores);
-    const Unlocked unlocked;
     const std::size_t n_labels = scores.shape(1);
-    for (std::size_t r = 0; r < scores.shape(0); ++r) {
-        if (!is_coherent({scores.data() + r * n_labels, n_labels}, parents)) {
-            return static_cast<std::int64_t>(r);
+    StopSignal signal(interrupted_by(nullptr));
+    return stoppable([&]() -> std::int64_t {
+        for (std::size_t r = 0; r < scores.shape(0); ++r) {
+            signal.check();
+            if (!is_coherent({scores.data() + r * n_labels, n_labels}, parents)) {
+                return static_cast<std::int64_t>(r);
+            }
         }
-    }
-    return -1;
+        return -1;
+    });
 }
 
 }  // namespace

@@ -36,10 +36,12 @@ void for_each_positive(const RankingView& ranking, std::span<const std::int32_t>
 
 /// Visits the cells in the order of the memory layout, row-major or column-major.
 template <typename Visit>
-void for_each_cell(const RankingView& ranking, std::span<const std::int32_t> labels, Visit visit) {
+void for_each_cell(const RankingView& ranking, std::span<const std::int32_t> labels,
+                   StopSignal& signal, Visit visit) {
     const ScoresView& scores = ranking.scores;
     if (std::abs(scores.label_stride) <= std::abs(scores.row_stride)) {
         for (std::size_t r = 0; r < scores.n_rows; ++r) {
+            if (r % 64 == 0) signal.check();
             const double weight = ranking.weight(r);
             for (const std::int32_t l : labels)
                 visit(scores(r, static_cast<std::size_t>(l)), weight);
@@ -47,6 +49,7 @@ void for_each_cell(const RankingView& ranking, std::span<const std::int32_t> lab
     } else {
         for (const std::int32_t l : labels) {
             for (std::size_t r = 0; r < scores.n_rows; ++r) {
+                if (r % 4096 == 0) signal.check();
                 visit(scores(r, static_cast<std::size_t>(l)), ranking.weight(r));
             }
         }
@@ -233,14 +236,16 @@ CurveSteps label_steps(const RankingView& ranking, std::span<const double> colum
 
 }  // namespace
 
-bool all_finite(const RankingView& ranking, std::span<const std::int32_t> labels) {
+bool all_finite(const RankingView& ranking, std::span<const std::int32_t> labels,
+                StopSignal& signal) {
     // x - x is 0 if x is finite and NaN otherwise; summing avoids a branch in the loop.
     double sum = 0.0;
-    for_each_cell(ranking, labels, [&](double score, double) { sum += score - score; });
+    for_each_cell(ranking, labels, signal, [&](double score, double) { sum += score - score; });
     return sum == 0.0;
 }
 
-CurveSteps pooled_steps(const RankingView& ranking, std::span<const std::int32_t> labels) {
+CurveSteps pooled_steps(const RankingView& ranking, std::span<const std::int32_t> labels,
+                        StopSignal& signal) {
     const double total = total_weight(ranking) * static_cast<double>(labels.size());
     std::vector<double> scores;
     scores.reserve(ranking.truth.indices.size());
@@ -249,7 +254,7 @@ CurveSteps pooled_steps(const RankingView& ranking, std::span<const std::int32_t
     StepCounter counter(std::move(scores));
     for_each_positive(ranking, labels,
                       [&](double score, double weight) { counter.add_positive(score, weight); });
-    for_each_cell(ranking, labels,
+    for_each_cell(ranking, labels, signal,
                   [&](double score, double weight) { counter.add_cell(score, weight); });
     return counter.steps(total);
 }
@@ -288,13 +293,14 @@ double roc_area(const StepsView& steps) {
 }
 
 LabelAreas label_areas(const RankingView& ranking, std::span<const std::int32_t> labels,
-                       Interpolation interpolation) {
+                       Interpolation interpolation, StopSignal& signal) {
     const double total = total_weight(ranking);
     const SparseRows rows = rows_of_labels(ranking.truth, ranking.scores.n_labels);
     const SparseRowsView positive_rows{rows.indptr, rows.indices};
     ColumnReader reader(ranking.scores, labels);
     LabelAreas areas;
     for (std::size_t k = 0; k < labels.size(); ++k) {
+        signal.check();
         const auto positives = positive_rows.row(static_cast<std::size_t>(labels[k]));
         const auto steps = label_steps(ranking, reader.column(k), positives, total);
         const StepsView borrowed{steps.positives, steps.negatives_above, steps.negatives,

@@ -6,7 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "hierarchy/closure.hpp"
+#include "common/parallel.hpp"
+#include "common/sparse_rows.hpp"
 
 namespace ramify {
 
@@ -64,10 +65,12 @@ enum class Interpolation {
 };
 
 /// Whether all scores of the given labels are finite.
-bool all_finite(const RankingView& ranking, std::span<const std::int32_t> labels);
+bool all_finite(const RankingView& ranking, std::span<const std::int32_t> labels,
+                StopSignal& signal);
 
 /// The curve over all cells (row, label) of the given labels, pooled into one ranking.
-CurveSteps pooled_steps(const RankingView& ranking, std::span<const std::int32_t> labels);
+CurveSteps pooled_steps(const RankingView& ranking, std::span<const std::int32_t> labels,
+                        StopSignal& signal);
 
 /// The area under the precision-recall curve; NaN if there are no positives. The first point is
 /// extended horizontally to recall 0; for `step` this makes no difference.
@@ -85,6 +88,6 @@ struct LabelAreas {
 };
 
 LabelAreas label_areas(const RankingView& ranking, std::span<const std::int32_t> labels,
-                       Interpolation interpolation);
+                       Interpolation interpolation, StopSignal& signal);
 
 }  // namespace ramify

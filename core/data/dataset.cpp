@@ -188,7 +188,7 @@ Feature nominal_feature(std::size_t n_rows, std::int32_t n_categories) {
 
 template <typename T>
 Dataset Dataset::from_dense(MatrixView<T> X, std::span<const std::int32_t> n_categories,
-                            bool all_dense) {
+                            bool all_dense, StopSignal& signal) {
     Dataset dataset;
     dataset.n_rows = X.n_rows;
     dataset.features.reserve(X.n_columns);
@@ -202,6 +202,7 @@ Dataset Dataset::from_dense(MatrixView<T> X, std::span<const std::int32_t> n_cat
             for (auto f = first; f < last; ++f) cells[(f - first) * X.n_rows + r] = X.at(r, f);
         }
         for (auto f = first; f < last; ++f) {
+            signal.check();
             const double* column = cells.data() + (f - first) * X.n_rows;
             if (n_categories[f] > 0) {
                 auto feature = nominal_feature(X.n_rows, n_categories[f]);
@@ -221,16 +222,20 @@ Dataset Dataset::from_dense(MatrixView<T> X, std::span<const std::int32_t> n_cat
     return dataset;
 }
 
-template Dataset Dataset::from_dense(MatrixView<float>, std::span<const std::int32_t>, bool);
-template Dataset Dataset::from_dense(MatrixView<double>, std::span<const std::int32_t>, bool);
+template Dataset Dataset::from_dense(MatrixView<float>, std::span<const std::int32_t>, bool,
+                                     StopSignal&);
+template Dataset Dataset::from_dense(MatrixView<double>, std::span<const std::int32_t>, bool,
+                                     StopSignal&);
 
-Dataset Dataset::from_csc(CscView X, std::span<const std::int32_t> n_categories, bool all_dense) {
+Dataset Dataset::from_csc(CscView X, std::span<const std::int32_t> n_categories, bool all_dense,
+                          StopSignal& signal) {
     Dataset dataset;
     dataset.n_rows = X.n_rows;
     const std::size_t n_columns = X.indptr.size() - 1;
     dataset.features.reserve(n_columns);
     FeatureBuilder builder(X.n_rows, all_dense);
     for (std::size_t f = 0; f < n_columns; ++f) {
+        signal.check();
         const auto begin = static_cast<std::size_t>(X.indptr[f]);
         const auto end = static_cast<std::size_t>(X.indptr[f + 1]);
         if (n_categories[f] > 0) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "common/parallel.hpp"
 #include "data/codes.hpp"
 
 namespace ramify {
@@ -86,9 +87,9 @@ struct Dataset {
     /// sums.
     template <typename T>
     static Dataset from_dense(MatrixView<T> X, std::span<const std::int32_t> n_categories,
-                              bool all_dense = false);
-    static Dataset from_csc(CscView X, std::span<const std::int32_t> n_categories,
-                            bool all_dense = false);
+                              bool all_dense, StopSignal& signal);
+    static Dataset from_csc(CscView X, std::span<const std::int32_t> n_categories, bool all_dense,
+                            StopSignal& signal);
 };
 
 }  // namespace ramify

@@ -73,6 +73,7 @@ def in_parallel(
     prefer: str | None = None,
     require: str | None = None,
     shared: Sequence[Any] = (),
+    ordered: bool = True,
 ) -> Generator[Any]:
     """Run tasks on the backend set by ``joblib.parallel_config``, or locally.
 
@@ -93,11 +94,14 @@ def in_parallel(
         Arguments shared by all tasks. They are sent to a dask cluster once, not with every task.
         Its workers copy them from each other, and they are computed again if the worker that
         holds them dies.
+    ordered : bool
+        Whether to yield the results in the order of the tasks; otherwise, in the order in which
+        tasks finish.
 
     Yields
     ------
     object
-        The results in the order of the tasks, as soon as they are available.
+        The results, as soon as they are available.
     """
     backend, default_jobs = get_active_backend(prefer=prefer, require=require)
     # Ray's backend does not support generators.
@@ -111,7 +115,7 @@ def in_parallel(
         n_jobs=n_jobs,
         prefer=prefer,
         require=require,
-        return_as="generator" if streams else "list",
+        return_as=("generator" if ordered else "generator_unordered") if streams else "list",
     )
     if threads:
         with _StoppableTasks() as stoppable:

@@ -123,8 +123,20 @@ def test_sparse_and_dense_rows_give_the_same_model():
     dense = GlobalNaiveBayes().fit(X, y)
     thin = GlobalNaiveBayes().fit(sparse.csr_array(X), y)
     np.testing.assert_allclose(thin.gaussians_.variance, dense.gaussians_.variance)
+    expected = dense.predict_proba(X)
+    np.testing.assert_array_equal(thin.predict_proba(sparse.csr_array(X)), expected)
+    np.testing.assert_array_equal(dense.predict_proba(np.asfortranarray(X)), expected)
+
+
+def test_large_sparse_models_give_the_same_predictions_up_to_rounding(monkeypatch):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(50, 6)).round(1) * (rng.random((50, 6)) < 0.4)
+    X[3, 2] = np.nan
+    y = np.where(X[:, 0] > 0, "a/b", np.where(X[:, 1] > 0, "a/c", "d"))
+    model = GlobalNaiveBayes().fit(X, y)
+    monkeypatch.setattr("ramify.naive_bayes.features._MANY_CELLS", 0)
     np.testing.assert_allclose(
-        thin.predict_proba(sparse.csr_array(X)), dense.predict_proba(X), rtol=1e-8, atol=1e-12
+        model.predict_proba(sparse.csr_array(X)), model.predict_proba(X), rtol=1e-8, atol=1e-12
     )
 
 

@@ -181,6 +181,29 @@ def test_sparse_and_dense_rows_get_the_same_predictions():
     )
 
 
+@pytest.mark.parametrize("layout", [sparse.csr_array, sparse.csc_array, np.asfortranarray])
+def test_the_layout_of_features_does_not_change_the_model(layout):
+    wide = np.where(X > 0.5, X, 0.0)
+    wide[0, 0] = np.nan
+    one, two = (
+        SiblingLassoClassifier(DATA.hierarchy, alpha=0.1).fit(rows, Y).predict_proba(rows)
+        for rows in (wide, layout(wide))
+    )
+    np.testing.assert_array_equal(one, two)
+
+
+def test_large_sparse_matrices_reach_the_same_optimum(monkeypatch):
+    wide = np.where(X > 0.5, X, 0.0)
+    wide[0, 0] = np.nan
+    settings = {"alpha": 0.1, "tol": 1e-9, "max_iter": 100_000}
+    one = SiblingLassoClassifier(DATA.hierarchy, **settings).fit(wide, Y)
+    monkeypatch.setattr("ramify.sibling_lasso.features._MOST_CELLS", 0)
+    two = SiblingLassoClassifier(DATA.hierarchy, **settings).fit(sparse.csr_array(wide), Y)
+    assert not one.features_.is_sparse
+    assert two.features_.is_sparse
+    np.testing.assert_allclose(one.predict_proba(wide), two.predict_proba(wide), atol=1e-4)
+
+
 def test_the_chosen_penalty_does_not_depend_on_n_jobs():
     one, two = (
         SiblingLassoClassifier(DATA.hierarchy, random_state=0, n_jobs=n).fit(X, Y) for n in (1, 2)

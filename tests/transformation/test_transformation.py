@@ -371,3 +371,25 @@ def test_ml_knn_supports_sparse_rows():
 def test_errors_of_ml_knn_name_the_parameter_and_its_value(settings, message):
     with pytest.raises(ValueError, match=message):
         MLkNN(**settings).fit([[0.0], [1.0]], [[0, 1], [1, 1]])
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_neighbours_of_dense_and_sparse_rows_are_the_same(layout):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 5)).round(1) * (rng.random((40, 5)) < 0.5)
+    y = np.where(X[:, 0] > 0, "a/b", "c")
+    expected = MLkNN(n_neighbors=5).fit(X, y).predict_proba(X)
+    model = MLkNN(n_neighbors=5).fit(layout(X), y)
+    for other in (np.asarray, sparse.csr_array, sparse.csc_array):
+        np.testing.assert_array_equal(model.predict_proba(other(X)), expected)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_numbers_whose_distances_overflow_are_refused(layout):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    y = np.where(X[:, 0] > 0, "a", "b")
+    with pytest.raises(ValueError, match=r"numbers in X must be between .*1e\+150.*magnitude"):
+        MLkNN().fit(layout(X * 1e200), y)
+    model = MLkNN().fit(layout(X), y)
+    with pytest.raises(ValueError, match=r"numbers in X must be between .*1e\+150.*magnitude"):
+        model.predict(layout(X * 1e200))

@@ -403,3 +403,9 @@ def test_a_signal_interrupts_fit(n_jobs):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_repeated_column_names_are_refused():
+    frame = pd.DataFrame(np.zeros((4, 2)), columns=["a", "a"])
+    with pytest.raises(ValueError, match="column names of X must be unique, got 'a' more than"):
+        PCTClassifier().fit(frame, PATHS)

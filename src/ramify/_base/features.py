@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
@@ -94,6 +95,7 @@ def read_training_features(
         Required by `read_features` to convert X in the same way.
     """
     if _is_frame(X):
+        _check_names(X.columns)
         chosen = _chosen_columns(categorical_features, list(X.columns), len(X.columns))
         columns = {
             j: _categories_of(X[name], j in chosen, clus_order)
@@ -133,6 +135,7 @@ def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
         Numbers, codes and NaN.
     """
     if _is_frame(X):
+        _check_names(X.columns)
         return _read_frame(estimator, X, schema, reset=False)
     if schema.categories:
         raise ValueError(
@@ -340,6 +343,15 @@ def _chosen_columns(
             f"are {shorten(names)}."
         )
     return {list(names).index(name) for name in given.tolist()}
+
+
+def _check_names(names: Any) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(
+            f"column names of X must be unique, got {shorten(repeated)} more than once. Rename or "
+            "drop columns."
+        )
 
 
 def _count_codes(X: Any, columns: NDArray[np.intp]) -> NDArray[np.int32]:

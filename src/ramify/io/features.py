@@ -111,14 +111,16 @@ def _of_frame(
     given = [str(name) for name in frame.columns] if feature_names is None else feature_names
     names = _checked_names(given, frame.shape[1])
     values: dict[str, tuple[str, ...]] = {}
-    columns = []
-    for name, (_, series) in zip(names, frame.items(), strict=True):
-        if series.dtype.kind in "biuf" or _is_bool(series):
-            columns.append(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    numeric = [j for j, dtype in enumerate(frame.dtypes) if dtype.kind in "biuf"]
+    numbers = frame.iloc[:, numeric].to_numpy(dtype=np.float64, na_value=np.nan)
+    columns = dict(zip(numeric, numbers.T, strict=True))
+    for j in sorted(set(range(len(names))) - set(numeric)):
+        series = frame.iloc[:, j]
+        if _is_bool(series):
+            columns[j] = series.to_numpy(dtype=np.float64, na_value=np.nan)
         else:
-            codes, values[name] = _nominal_column(series, name)
-            columns.append(codes)
-    return Features(names, values, columns, len(frame))
+            columns[j], values[names[j]] = _nominal_column(series, names[j])
+    return Features(names, values, [columns[j] for j in range(len(names))], len(frame))
 
 
 def _is_bool(series: Any) -> bool:

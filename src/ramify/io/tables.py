@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from io import BytesIO
+from io import BytesIO, TextIOWrapper
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -271,17 +272,10 @@ def _read_csv(
     options: dict[str, Any] = {**given, "keep_default_na": False, "low_memory": False}
     if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
         options["float_precision"] = "round_trip"  # the default in later versions is exact
+    names = _header(path, content, given["sep"])
+    _check_size(content.count(b"\n"), len(names), limits, path)
+    missing = {name: list(MISSING_WORDS) for name in names if name not in targets}
     try:
-        first = pandas.read_csv(BytesIO(content), header=None, nrows=1, dtype=str, **options)
-        names = first.iloc[0].tolist()
-        repeated = [name for name, count in Counter(names).items() if count > 1]
-        if repeated:
-            raise FormatError(
-                f"{fspath(path)}, line 1: expected unique column names, found {repeated[0]!r} "
-                "more than once."
-            )
-        _check_size(content.count(b"\n"), len(names), limits, path)
-        missing = {name: list(MISSING_WORDS) for name in names if name not in targets}
         frame = pandas.read_csv(
             BytesIO(content), na_values=missing, dtype=dict.fromkeys(texts, str), **options
         )
@@ -293,6 +287,25 @@ def _read_csv(
             "with more."
         )
     return frame
+
+
+def _header(path: FilePath, content: bytes, delimiter: str) -> list[str]:
+    """Read the column names, which pandas would rename if they are repeated."""
+    text = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")
+    rows = csv.reader(text, delimiter=delimiter)
+    try:
+        names = next((row for row in rows if len(row) > 1 or "".join(row).strip()), [])
+    except csv.Error as error:
+        raise FormatError(
+            f"{fspath(path)}, line {rows.line_num}: cannot read the column names: {error}."
+        ) from None
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise FormatError(
+            f"{fspath(path)}, line 1: expected unique column names, found {repeated[0]!r} more "
+            "than once."
+        )
+    return names
 
 
 def _check_column(name: str, frame: Any, path: FilePath) -> None:

@@ -16,6 +16,9 @@ __all__ = ["CategoryTables", "Gaussians"]
 
 Matrix = NDArray[np.float64]
 
+_MANY_CELLS = 1_000_000
+_CELLS_AT_A_TIME = 4_000_000
+
 
 def _column(X: Any, feature: int) -> Matrix:
     if sparse.issparse(X):
@@ -97,7 +100,16 @@ class Gaussians:
             Receives the sums.
         """
         if sparse.issparse(X):
-            self._add_sparse(X, out)
+            # Small models sum in the order of dense rows, with the same results. The choice does
+            # not depend on the number of rows, so a row has the same result in any batch.
+            if self.mean.size > _MANY_CELLS:
+                self._add_sparse(X, out)
+                return
+            rows = cast("Any", X).tocsr()
+            step = max(1, _CELLS_AT_A_TIME // max(1, rows.shape[1]))
+            for first in range(0, rows.shape[0], step):
+                part = slice(first, first + step)
+                self.add_log_densities(rows[part].toarray(), out[part])
             return
         for k, feature in enumerate(self.features):
             values = _column(X, int(feature))

@@ -31,7 +31,7 @@ class LinearFeatures:
     fill : ndarray of shape (n_features,)
         Replacement of missing numbers: the mean.
     shift, scale : ndarray of shape (n_columns,)
-        A column x becomes (x - shift) / scale. Sparse columns are not shifted.
+        A column x becomes (x - shift) / scale. Columns of a sparse matrix are not shifted.
     is_sparse : bool
         Whether the columns are a sparse matrix.
     """
@@ -51,11 +51,13 @@ class LinearFeatures:
     }
 
     def transform(self, X: Any) -> Any:
-        """Return an ndarray, or a csr_array if X is sparse or has very many categories."""
+        """Return an ndarray, or a csr_array if the columns are stored as a sparse matrix."""
+        if not self.is_sparse or self.n_categories.any():
+            X = _dense(X)
         columns = _spread(X, self.n_categories, self.fill)
         if self.is_sparse:
             return sparse.csr_array(columns) @ sparse.diags_array(1 / self.scale)
-        return (_dense(columns) - self.shift) / self.scale
+        return np.ascontiguousarray((_dense(columns) - self.shift) / self.scale)
 
 
 def learn_features(X: Any, schema: FeatureSchema, weights: NDArray[np.float64]) -> LinearFeatures:
@@ -78,9 +80,12 @@ def learn_features(X: Any, schema: FeatureSchema, weights: NDArray[np.float64]) 
     share = weights / weights.sum()
     n_categories = schema.n_categories
     fill: NDArray[np.float64]
-    if sparse.issparse(X):
-        fill = np.zeros(len(n_categories))
+    # Small sparse matrices are handled as dense ones, with the same results.
+    is_large = X.shape[0] * X.shape[1] > _MOST_CELLS
+    if sparse.issparse(X) and is_large and not n_categories.any():
+        fill = _sparse_means(X, share)
     else:
+        X = np.ascontiguousarray(_dense(X), dtype=np.float64)  # sums depend on the memory layout
         present = ~np.isnan(X)
         total = share @ present
         sums = share @ np.where(present, X, 0.0)
@@ -88,16 +93,28 @@ def learn_features(X: Any, schema: FeatureSchema, weights: NDArray[np.float64]) 
     columns: Any = _spread(X, n_categories, fill)
     mean = np.asarray(share @ columns).ravel()
     is_large = len(mean) * len(weights) > _MOST_CELLS
-    is_sparse = sparse.issparse(X) or (sparse.issparse(columns) and is_large)
+    is_sparse = sparse.issparse(columns) and is_large
     columns = columns if is_sparse else _dense(columns)
     squares = columns.multiply(columns) if is_sparse else columns**2
     mean_square = np.asarray(share @ squares).ravel()
-    # Sparse columns are not centred, so they are scaled by their root mean square.
+    # Sparse columns are not centred. The intercepts, which are not penalized, make up for it.
     shift = np.zeros_like(mean) if is_sparse else mean
-    spread = np.maximum(0, mean_square - shift**2)
+    spread = np.maximum(0, mean_square - mean**2)
     constant = spread <= 1e-12 * np.maximum(1e-300, mean_square)
     scale = np.where(constant, 1.0, np.sqrt(np.where(constant, 1.0, spread)))
     return LinearFeatures(n_categories, fill, shift, scale, is_sparse)
+
+
+def _sparse_means(X: Any, share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of each column; missing values are ignored, cells not stored are 0."""
+    rows = sparse.csr_array(X, dtype=np.float64)
+    missing = np.isnan(rows.data)
+    known = rows.copy()
+    known.data[missing] = 0.0
+    absent = rows.copy()
+    absent.data = missing.astype(np.float64)
+    total = share.sum() - np.asarray(share @ absent)
+    return np.asarray(share @ known) / np.where(total > 0, total, 1.0)
 
 
 def _dense(columns: Any) -> NDArray[np.float64]:
@@ -111,11 +128,12 @@ def _spread(X: Any, n_categories: NDArray[np.int32], fill: NDArray[np.float64]) 
     is_sparse = sparse.issparse(X)
     if is_sparse:
         rows = sparse.csr_array(X, dtype=np.float64)
-        if np.isnan(rows.data).any():
+        missing = np.isnan(rows.data)
+        if missing.any():
             rows = rows.copy()
-            rows.data[np.isnan(rows.data)] = 0.0
+            rows.data[missing] = fill[rows.indices[missing]]
         return rows
-    X = np.asarray(X, dtype=np.float64)
+    X = np.ascontiguousarray(X, dtype=np.float64)
     if not nominal.size:
         return np.where(np.isnan(X), fill, X)
     marks = _mark_categories(X[:, nominal], n_categories[nominal])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 
+from ramify._parallel import in_parallel
 from ramify._progress import track
 from ramify.studies.cell import run_cell
 from ramify.studies.data import digest_data
@@ -91,9 +93,9 @@ def run_study(
     store.write_study(_facts(study, work | earlier))
     done = store.done(work.cells)
     waiting = {key: cell for key, cell in work.cells.items() if key not in done}
-    found = _run(study, waiting, n_jobs)
-    for record in track(found, len(waiting), f"Study {study.name}", shown=progress):
-        store.write(record)
+    with closing(_run(study, waiting, n_jobs)) as found:
+        for record in track(found, len(waiting), f"Study {study.name}", shown=progress):
+            store.write(record)
     return StudyResults.read(store.folder)
 
 
@@ -128,15 +130,14 @@ def _earlier(study: Study, work: _Work, store: Store) -> _Work:
     return found
 
 
-def _run(study: Study, cells: dict[str, Cell], n_jobs: int) -> Iterator[dict[str, Any]]:
+def _run(study: Study, cells: dict[str, Cell], n_jobs: int) -> Generator[dict[str, Any]]:
     """Yield results in the order in which cells finish, so that each is stored immediately."""
     if effective_n_jobs(n_jobs) == 1:
         for key, cell in cells.items():
             yield run_cell(study, cell, key)
         return
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")
     tasks = (delayed(run_cell)(study, cell, key) for key, cell in cells.items())
-    yield from parallel(tasks)
+    yield from in_parallel(tasks, n_jobs=n_jobs, ordered=False)
 
 
 def _facts(study: Study, work: _Work) -> dict[str, Any]:

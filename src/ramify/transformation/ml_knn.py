@@ -24,6 +24,8 @@ _METRICS = tuple(sorted({name for names in VALID_METRICS.values() for name in na
 
 _CELLS = 1 << 22
 """Number of distances, or differences, to compute at a time if values are missing."""
+_LARGEST = 1e150
+"""Largest magnitude of a number whose square is finite, with room for sums."""
 _SPARE = 16
 """Number of candidates in addition to k whose distances are recomputed exactly."""
 
@@ -146,6 +148,7 @@ class MLkNN(ArrayClassifier):
         check_number("smoothing", self.smoothing, np.finfo(float).tiny, 1e9)
 
     def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
+        _check_range(X)
         self.X_, self.Y_ = spread_nominal(X, self.schema_), Y
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)
         counts = self._count_labels(None)
@@ -208,7 +211,11 @@ class MLkNN(ArrayClassifier):
             )
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
-        counts = self._count_labels(spread_nominal(X, self.schema_))
+        _check_range(X)
+        queries = spread_nominal(X, self.schema_)
+        # The search depends on the layout of the training rows; rows are converted to it.
+        queries = sparse.csr_array(queries) if sparse.issparse(self.X_) else _dense(queries)
+        counts = self._count_labels(queries)
         scores = self.posterior_[np.arange(counts.shape[1])[:, None], counts.T]
         return make_coherent(scores.T, self.hierarchy_, "min")
 
@@ -413,6 +420,17 @@ def _count_columns(schema: FeatureSchema) -> int:
 def _dense(X: Any) -> NDArray[np.float64]:
     dense: NDArray[np.float64] = cast("Any", X).toarray() if sparse.issparse(X) else X
     return dense
+
+
+def _check_range(X: Any) -> None:
+    """Refuse numbers whose squared differences overflow or vanish."""
+    cells = np.abs(cast("Any", X).data if sparse.issparse(X) else X)
+    largest = np.nanmax(cells, initial=0.0)
+    if largest > _LARGEST:
+        raise ValueError(
+            f"the numbers in X must be between -{_LARGEST:g} and {_LARGEST:g}, because distances "
+            f"square them, got a number of magnitude {largest:g}. Scale the columns."
+        )
 
 
 def _rows_with_missing(X: Any) -> NDArray[np.bool_]:
