@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := pyproject.toml CMakeLists.txt $(wildcard core/*/* bindings/* cmake/*)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint sanitize fuzz fuzz-sanitized format clean
+.PHONY: demo test lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
 
 demo: $(VENV)/.base
 	@$(BIN)/python -m ramify.cli.demo
@@ -18,12 +18,17 @@ lint: $(VENV)/.dev
 
 # Run the native tests with AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: $(VENV)/.dev
-	@tools/sanitize $(abspath $(BIN))/python
+	@tools/sanitize address $(abspath $(BIN))/python
 
-# Model files with changed fields, loaded with the same sanitizers.
+# Run the tests of code with threads with ThreadSanitizer.
+sanitize-threads: $(VENV)/.dev
+	@tools/sanitize thread $(abspath $(BIN))/python
+
+# Changed model files, damaged data files and unusual input with the sanitizers of `sanitize`.
 fuzz-sanitized: $(VENV)/.dev
-	@tools/sanitize $(abspath $(BIN))/python -m tests.robustness.fuzz_model_fields \
-	    --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
+	@for fuzzer in fuzz_model_fields fuzz_readers fuzz_inputs; do \
+	    tools/sanitize address $(abspath $(BIN))/python -m tests.robustness.$$fuzzer \
+	        --n $(FUZZ_FILES) --seed $(FUZZ_SEED) || exit 1; done
 
 # Run the long form of tests/robustness: make fuzz FUZZ_FILES=100000 FUZZ_KILLS=100 FUZZ_SEED=1
 FUZZ_FILES ?= 10000
@@ -34,8 +39,16 @@ FUZZ_SEED ?= 0
 fuzz: $(VENV)/.dev
 	@$(BIN)/python -m tests.robustness.fuzz_model_files --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
 	@$(BIN)/python -m tests.robustness.fuzz_model_fields --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
+	@$(BIN)/python -m tests.robustness.fuzz_readers --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
+	@$(BIN)/python -m tests.robustness.fuzz_inputs --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
 	@$(BIN)/python -m tests.robustness.kill_studies --kills $(FUZZ_KILLS) --seed $(FUZZ_SEED)
 	@$(BIN)/python -m tests.robustness.interrupt_estimators --n $(FUZZ_INTERRUPTS) --seed $(FUZZ_SEED)
+
+# Fuzzers guided by coverage; requires clang and atheris.
+FUZZ_SECONDS ?= 600
+
+fuzz-coverage: $(VENV)/.dev
+	@tools/fuzz_coverage $(abspath $(BIN))/python $(FUZZ_SECONDS)
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet --fix . && $(BIN)/ruff format --quiet .

@@ -37,6 +37,14 @@ NATIVE = [
     "tests/tree/test_tree_rare_classes.py",
     "tests/tree/test_tree_reference.py",
 ]
+# Test files whose native code starts threads.
+THREADED = [
+    "tests/adaboost/test_adaboost.py",
+    "tests/forest/test_forest.py",
+    "tests/tree/test_tree.py",
+    "tests/tree/test_tree_one_label.py",
+    "tests/tree/test_tree_rare_classes.py",
+]
 
 
 def main(folder: str, arguments: list[str]) -> int:
@@ -53,7 +61,8 @@ def main(folder: str, arguments: list[str]) -> int:
         sys.argv = arguments[1:]
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         return 0
-    return pytest.main([*(arguments or NATIVE), "-q", "-p", "no:cacheprovider"])
+    chosen = arguments or (THREADED if os.environ.get("TSAN_OPTIONS") else NATIVE)
+    return pytest.main([*chosen, "-q", "-p", "no:cacheprovider"])
 
 
 if __name__ == "__main__":

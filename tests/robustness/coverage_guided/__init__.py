@@ -1,0 +1,1 @@
+"""Targets for fuzzers that are guided by coverage."""

@@ -1,0 +1,20 @@
+"""Damaged text files are read or refused with a message. `make fuzz` tries more."""
+
+import pytest
+
+from tests.robustness.fuzz_readers import fuzz_readers, read
+from tests.support.text_damage import DOCUMENTS
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_documents_are_valid(name, tmp_path):
+    path = tmp_path / name
+    path.write_text(DOCUMENTS[name], encoding="utf-8")
+    assert read(name, path) == ("read", "")
+
+
+def test_damaged_documents_do_no_harm():
+    found = fuzz_readers(1100, seed=5)
+    assert not found.findings, found.write()
+    assert found.count("refused") > 300, found.write()
+    assert found.count("read") > 100, found.write()

@@ -1,0 +1,173 @@
+"""Valid text files of every format that ramify reads, and damage to them."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from typing import Any
+
+DOCUMENTS: dict[str, str] = {
+    "dense.arff": """@relation 'pets, dense'
+% comment
+@attribute size numeric
+@attribute colour {brown,white,'dark red'}
+@attribute name string
+@attribute class hierarchical bird,mammal/cat,mammal/dog
+@data
+3.5,brown,'a b',mammal/dog
+?,'dark red',x,mammal/cat@bird,{2.5}
+-1e10,white,?,n
+""",
+    "sparse.arff": """@RELATION sparse
+@ATTRIBUTE a INTEGER
+@ATTRIBUTE b {x,y}
+@ATTRIBUTE c REAL
+@ATTRIBUTE l1 {0,1}
+@DATA
+{0 3, 2 -1.5}
+{1 y, 3 1}
+{}
+""",
+    "dag.arff": """@relation dag
+@attribute x numeric
+@attribute class hierarchical root/a,root/b,a/c,b/c
+@data
+1,c
+2,a@b
+""",
+    "table.csv": 'size,colour,labels\n3.5,brown,mammal/dog;bird\n0.2,"a,b",mammal/cat\n?,NA,\n',
+    "edges.csv": "parent,child\nroot,a\na,b\nroot,c\nc,b\n",
+    "outline.txt": "a\n  b\n    c\n  d\ne\n",
+    "paths.txt": "a/b/c\na/d\n10\n9\n",
+    "hierarchy.json": '{"format": "ramify.hierarchy", "version": 1, "separator": "/", "labels": '
+    '["a", "b", "c"], "parents": [[], [0], [0, 1]], "aliases": [["x", "a"]]}',
+    "terms.obo": """format-version: 1.2
+ontology: pets
+
+[Term]
+id: P:1
+name: pet
+alt_id: P:9
+
+[Term]
+id: P:2
+name: dog
+is_a: P:1 ! pet
+relationship: part_of P:1 ! pet
+
+[Typedef]
+id: part_of
+name: part of
+""",
+    "labels.xml": """<?xml version="1.0" encoding="utf-8"?>
+<labels xmlns="http://mulan.sourceforge.net/labels">
+<label name="l1"><label name="l2"/></label><label name="l3"/>
+</labels>
+""",
+    "study.toml": """name = "first"
+title = "A study"
+[[datasets]]
+name = "animals"
+[protocol]
+folds = 2
+[[models]]
+name = "forest"
+model = "forest"
+parameters = { n_estimators = 3 }
+[[models]]
+name = "shares"
+model = "shares"
+[measures]
+auprc = { measure = "pooled_auprc" }
+""",
+}
+"""The text of a valid file of every format, by file name."""
+
+_TOKENS = [
+    *["", "?", "0", "-1", "1e308", "-1e999", "nan", "inf", "9" * 400, "18446744073709551616"],
+    *["''", '"', "'", ",", ";", "@", "@@", "/", "//", "{", "}", "{}", "{0 1", "[", "]", "<", ">"],
+    *["&a;", "<!DOCTYPE a>", "\\", "\\u0000", "\t", "\n", "\r", "\r\n", "\x00", "\x1a", "\ufeff"],
+    *[
+        "\u2028",
+        "é",
+        "𝒳",
+        " ",
+        "  ",
+        "%",
+        "#",
+        "!",
+        ":",
+        "=",
+        "root",
+        "@data",
+        "@attribute",
+        "true",
+    ],
+    *["@attribute x {a,a}", "null", "[]", "a/" * 150, "[" * 500, "id: P:1", "is_a: P:2"],
+    *["[[models]]", 'model = "os.system"', "x = 1979-05-27"],
+]
+_BYTES = [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x00", b"\xfe\xff", b"\x1f\x8b"]
+
+
+def damaged(rng: random.Random, name: str) -> bytes:
+    """Return a valid document with one to four changes, sometimes compressed."""
+    text = DOCUMENTS[name]
+    for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 4])):
+        text = rng.choice(_CHANGES)(rng, text)
+    data = text.encode("utf-8", "surrogatepass")
+    if rng.random() < 0.1:
+        at = rng.randrange(len(data) + 1)
+        data = data[:at] + rng.choice(_BYTES) + data[at:]
+    if rng.random() < 0.1:
+        data = gzip.compress(data)
+        if rng.random() < 0.5:
+            data = data[: rng.randrange(len(data))]
+    return data
+
+
+def _insert(rng: random.Random, text: str) -> str:
+    at = rng.randrange(len(text) + 1)
+    return text[:at] + rng.choice(_TOKENS) + text[at:]
+
+
+def _replace_word(rng: random.Random, text: str) -> str:
+    begin, end = sorted(rng.randrange(len(text) + 1) for _ in range(2))
+    end = min(end, begin + rng.choice([1, 2, 5, 10]))
+    return text[:begin] + rng.choice(_TOKENS) + text[end:]
+
+
+def _change_lines(rng: random.Random, text: str) -> str:
+    lines = text.split("\n")
+    at, other = rng.randrange(len(lines)), rng.randrange(len(lines))
+    kind = rng.randrange(4)
+    if kind == 0:
+        del lines[at]
+    elif kind == 1:
+        lines.insert(other, lines[at])
+    elif kind == 2:
+        lines[at], lines[other] = lines[other], lines[at]
+    else:
+        lines = lines[:at]
+    return "\n".join(lines)
+
+
+def _repeat(rng: random.Random, text: str) -> str:
+    begin, end = sorted(rng.randrange(len(text) + 1) for _ in range(2))
+    return text[:begin] + text[begin:end] * rng.choice([2, 3, 50]) + text[end:]
+
+
+def _cross(rng: random.Random, text: str) -> str:
+    """Continue with the end of a document of any format."""
+    other = rng.choice(list(DOCUMENTS.values()))
+    return text[: rng.randrange(len(text) + 1)] + other[rng.randrange(len(other)) :]
+
+
+_CHANGES: list[Any] = [
+    _insert,
+    _insert,
+    _replace_word,
+    _replace_word,
+    _change_lines,
+    _repeat,
+    _cross,
+]
