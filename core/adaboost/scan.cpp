@@ -10,7 +10,7 @@
 #define RAMIFY_INLINE inline
 #endif
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__) && \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define RAMIFY_X86_WIDTHS
 #endif
 

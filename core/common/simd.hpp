@@ -7,7 +7,7 @@
 // Only element-wise loops are marked: they give the same result at any width. Not with sanitizers,
 // which start after the dynamic linker has called the resolvers.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__) && \
-    defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+    defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define RAMIFY_ANY_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define RAMIFY_ANY_WIDTH
