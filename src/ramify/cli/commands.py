@@ -264,9 +264,9 @@ def train(
         table, dropped = split_identifiers(table, drop or ())
         progress = sys.stderr.isatty() and not as_json
         if model == "auto":
-            limit = TIME_LIMIT if time_limit is None else time_limit
+            seconds = TIME_LIMIT if time_limit is None else time_limit
             summary = train_best(
-                table, folds=folds, time_limit=limit, seed=seed, n_jobs=jobs, progress=progress
+                table, folds=folds, time_limit=seconds, seed=seed, n_jobs=jobs, progress=progress
             )
         else:
             made = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
