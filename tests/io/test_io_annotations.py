@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ramify import Hierarchy, Ontology
-from ramify.io import EVIDENCE_GROUPS, FormatError, read_annotations
+from ramify.io import EVIDENCE_GROUPS, FormatError, ReadLimits, read_annotations
 from tests.support.ontologies import TOY
 
 
@@ -186,6 +186,9 @@ def test_files_that_are_no_annotations(tmp_path: Path, ontology: Ontology) -> No
     bad.write_bytes(b"x" * 3_000_000)
     with pytest.raises(FormatError, match=r"bad.gaf, line 1: the line is longer than 1 MiB"):
         read_annotations(bad, ontology)
+    packed = write(tmp_path, LINES * 100, "big.gaf.gz")
+    with pytest.raises(FormatError, match="max_bytes"):
+        read_annotations(packed, ontology, limits=ReadLimits(max_bytes=1000))
     empty = read_annotations(write(tmp_path, ["!gaf-version: 2.2"]), ontology)
     assert empty.ids == ()
     assert empty.y.shape == (0, 5)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ramify._validation import check_choice
 from ramify.io.files import FilePath, FormatError
+from ramify.io.limits import ReadLimits
 from ramify.io.text_lines import numbered_lines
 
 FORMATS = ("gaf", "gpad", "tsv")
@@ -118,7 +119,7 @@ _TSV = Layout("two-column", 2, 1000, _tsv)
 
 
 def annotation_lines(
-    path: FilePath, file_format: str | None
+    path: FilePath, file_format: str | None, limits: ReadLimits | None = None
 ) -> Iterator[tuple[int, AnnotationLine | str]]:
     """Yield every annotation of a file with its line number.
 
@@ -128,6 +129,8 @@ def annotation_lines(
         A GAF 2 or GPAD file, or a table of targets and terms, plain or gzip.
     file_format : {"gaf", "gpad", "tsv"}, optional
         By default, the format is that of the first lines or of the file name.
+    limits : ReadLimits, optional
+        Limits on the size of the file.
 
     Yields
     ------
@@ -138,7 +141,7 @@ def annotation_lines(
     """
     check_choice("format", file_format, (*FORMATS, None))
     layout = {"gaf": _GAF, "gpad": _GPAD_1, "tsv": _TSV, None: None}[file_format]
-    for number, line in numbered_lines(path):
+    for number, line in numbered_lines(path, limits):
         if line.startswith("!"):
             layout = _declared(line) or layout
             continue

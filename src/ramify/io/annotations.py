@@ -16,6 +16,7 @@ from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.hierarchy.ontology import Ontology
 from ramify.io.annotation_lines import AnnotationLine, annotation_lines
 from ramify.io.files import FilePath, FormatError
+from ramify.io.limits import ReadLimits
 
 EVIDENCE_GROUPS: Mapping[str, tuple[str, ...]] = {
     "experimental": ("EXP", "IDA", "IPI", "IMP", "IGI", "IEP"),
@@ -138,6 +139,7 @@ def read_annotations(
     row_ids: str = "object",
     obsolete: str = "replace",
     malformed: str = "raise",
+    limits: ReadLimits | None = None,
 ) -> Annotations:
     r"""Read annotations from a GAF or GPAD file, or from a table of targets and terms.
 
@@ -172,6 +174,8 @@ def read_annotations(
         "replace" uses the replacement of an obsolete term, if it has exactly one.
     malformed : {"raise", "skip"}
         Whether to raise an error for a line that violates the format, or to report it.
+    limits : ReadLimits, optional
+        Limits on the size of the file.
 
     Returns
     -------
@@ -205,7 +209,7 @@ def read_annotations(
     seen: set[int] = set()
     rows, columns = array("q"), array("i")
     n_labels = terms.hierarchy.n_labels
-    for number, line in annotation_lines(path, format):
+    for number, line in annotation_lines(path, format, limits):
         report.n_lines += 1
         if isinstance(line, str):
             if malformed == "raise":

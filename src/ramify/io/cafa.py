@@ -17,6 +17,7 @@ from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.hierarchy.ontology import Ontology
 from ramify.io.annotations import AnnotationReport, TermFinder
 from ramify.io.files import FilePath, FormatError, writing_text
+from ramify.io.limits import ReadLimits
 from ramify.io.text_lines import numbered_lines
 
 Scores: TypeAlias = "sparse.csr_array[np.float64]"
@@ -60,6 +61,7 @@ def read_cafa(
     *,
     ids: Sequence[str] | None = None,
     max_terms: int | None = None,
+    limits: ReadLimits | None = None,
 ) -> CafaPredictions:
     r"""Read predictions in the format of the CAFA challenges: target, term and score.
 
@@ -78,6 +80,8 @@ def read_cafa(
         out. By default, all targets in order of appearance.
     max_terms : int, optional
         Use only the first terms of every target and namespace.
+    limits : ReadLimits, optional
+        Limits on the size of the file.
 
     Returns
     -------
@@ -107,7 +111,7 @@ def read_cafa(
         raise ValueError("ids must be distinct, got some more than once. Drop duplicates.")
     count = None if max_terms is None else _FirstTerms(terms, max_terms)
     rows, columns, values = array("q"), array("i"), array("d")
-    for number, target, term, score in _prediction_lines(path):
+    for number, target, term, score in _prediction_lines(path, limits):
         report.n_lines += 1
         row = position.get(target, -1)
         if row < 0:
@@ -155,8 +159,10 @@ class _FirstTerms:
         return True
 
 
-def _prediction_lines(path: FilePath) -> Iterator[tuple[int, str, str, float]]:
-    for number, line in numbered_lines(path):
+def _prediction_lines(
+    path: FilePath, limits: ReadLimits | None
+) -> Iterator[tuple[int, str, str, float]]:
+    for number, line in numbered_lines(path, limits):
         cells = line.split()
         if not cells or (cells[0] in _HEADINGS and len(cells) != 3):
             continue

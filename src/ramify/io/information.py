@@ -10,10 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.cafa import check_name
 from ramify.io.files import FilePath, FormatError, writing_text
+from ramify.io.limits import ReadLimits
 from ramify.io.text_lines import numbered_lines
 
 
-def read_information(path: FilePath, hierarchy: Hierarchy) -> NDArray[np.float64]:
+def read_information(
+    path: FilePath, hierarchy: Hierarchy, *, limits: ReadLimits | None = None
+) -> NDArray[np.float64]:
     r"""Read the information content (information accretion) of terms.
 
     Parameters
@@ -22,6 +25,8 @@ def read_information(path: FilePath, hierarchy: Hierarchy) -> NDArray[np.float64
         Lines with a term and its information, separated by white space, plain or gzip.
     hierarchy : Hierarchy
         The labels. Other terms are ignored.
+    limits : ReadLimits, optional
+        Limits on the size of the file.
 
     Returns
     -------
@@ -46,7 +51,7 @@ def read_information(path: FilePath, hierarchy: Hierarchy) -> NDArray[np.float64
     columns = {str(label): k for k, label in enumerate(hierarchy.labels)}
     for alias, label in hierarchy.aliases.items():
         columns.setdefault(str(alias), hierarchy.index(label))
-    for number, line in numbered_lines(path):
+    for number, line in numbered_lines(path, limits):
         cells = line.split()
         if not cells:
             continue

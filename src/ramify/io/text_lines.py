@@ -7,17 +7,20 @@ from collections.abc import Iterator
 from os import fspath
 
 from ramify.io.files import FilePath, FormatError, read_chunks
+from ramify.io.limits import ReadLimits
 
 _MOST_BYTES_PER_LINE = 1 << 20
 
 
-def numbered_lines(path: FilePath) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: FilePath, limits: ReadLimits | None = None) -> Iterator[tuple[int, str]]:
     """Yield the number and the text of every line of a UTF-8 file, plain or gzip.
 
     Parameters
     ----------
     path : path
         The file. Only a chunk of it is in memory at a time.
+    limits : ReadLimits, optional
+        Limits on the size of the file.
 
     Yields
     ------
@@ -28,7 +31,7 @@ def numbered_lines(path: FilePath) -> Iterator[tuple[int, str]]:
     """
     rest = b""
     number = 0
-    for chunk in read_chunks(path):
+    for chunk in read_chunks(path, limits=limits):
         text = rest + chunk
         end = text.rfind(b"\n") + 1
         rest = text[end:]
