@@ -30,7 +30,9 @@ from ramify.hierarchy.encoding import (
     label_weights,
 )
 from ramify.hierarchy.graph import LabelGraph, row_of
+from ramify.hierarchy.obo import read_terms
 from ramify.hierarchy.propagation import propagate_scores
+from ramify.hierarchy.terms import TermSet
 from ramify.hierarchy.text import read_json, read_outline, write_json, write_outline
 
 
@@ -280,15 +282,14 @@ class Hierarchy:
         >>> pets.labels, pets.index("P:9")
         (('P:1', 'P:2'), 1)
         """
-        from ramify.hierarchy.ontology import Ontology  # noqa: PLC0415 (imports this module)
-
-        return Ontology.from_obo(path).hierarchy(
+        graph, aliases = TermSet(read_terms(path)).select(
             namespace,
             root=root,
             relations=relations,
             obsolete=obsolete,
             cross_edges=cross_edges,
         )
+        return cls(graph.labels, graph.parent_rows, aliases=aliases)
 
     @classmethod
     def from_text(cls, text: str) -> Hierarchy:
