@@ -131,5 +131,5 @@ def test_local_architectures_have_rules_but_no_sum():
     model.fit(data.X, data.y)
     found = rules(model)
     assert found.for_label("taxonomy/bird")[0].precision == pytest.approx(1)
-    with pytest.raises(ValueError, match="is not a sum over its trees"):
+    with pytest.raises(ValueError, match="is not a mean over its trees"):
         found.predict_proba(data.X)

@@ -315,7 +315,7 @@ def test_mistakes_are_found_before_anything_runs(change: dict[str, Any], message
 
 def test_brdt2015_takes_four_levels_of_ten_data_sets() -> None:
     study = load_study("brdt2015")
-    assert (len(study.data), len(study.models)) == (40, 8)
+    assert (len(study.data), len(study.models)) == (40, 11)
     assert [one.level for one in study.data] == [
         level for level in (1, 2, 3, 4) for _ in range(10)
     ]

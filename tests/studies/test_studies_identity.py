@@ -106,7 +106,9 @@ def test_code_counts_for_the_models_that_run_it(
 
 
 def test_one_changed_operator_counts(copy: Path) -> None:
-    replace(copy / "hierarchy" / "encoding.py", "weights[children] = w0 * above", "pass")
+    replace(
+        copy / "hierarchy" / "encoding.py", "weights.append(w0 * weights[indices[start]])", "pass"
+    )
     assert digest_code([TREE], copy) != digest_code([TREE])
 
 
