@@ -158,6 +158,7 @@ def test_evidence_min_count_and_row_ids(folder: Path) -> None:
             "--id must be a column of train, got 'gen'. Did you mean 'gene'?",
         ),
         ((*TRAIN, "--namespace", "XX"), "namespace must be one of the namespaces"),
+        ((*TRAIN, "--limit", "max_bytes=2000"), "genes.gaf: the size of the content in bytes"),
         (("evaluate", "t.tsv", "t.tsv", "--cafa"), "--cafa requires --ontology"),
         (("predict", "m", "t.tsv", "--format", "cafa"), "--format must be cafa, with a file in"),
         (

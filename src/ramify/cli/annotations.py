@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ramify._validation import did_you_mean, shorten
 from ramify.hierarchy.ontology import Ontology
-from ramify.io import Annotations, read_annotations
+from ramify.io import Annotations, ReadLimits, read_annotations
 from ramify.io.table import Table
 
 __all__ = ["AnnotationChoice", "annotate", "read_chosen_annotations", "row_identifiers"]
@@ -36,6 +36,8 @@ class AnnotationChoice:
         The column of the features with the same identifiers.
     min_count : int
         The least number of rows of a label.
+    limits : ReadLimits
+        Limits on the size of the annotations.
     """
 
     annotations: Path | None
@@ -45,6 +47,7 @@ class AnnotationChoice:
     row_ids: str = "object"
     id_column: str | None = None
     min_count: int = 1
+    limits: ReadLimits = field(default_factory=ReadLimits)
 
     def check(self) -> None:
         """Raise an error if an option requires another one."""
@@ -86,6 +89,7 @@ def read_chosen_annotations(
         exclude_evidence=excluded,
         row_ids=choice.row_ids,
         obsolete=obsolete,
+        limits=choice.limits,
     )
 
 

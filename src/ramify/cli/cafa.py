@@ -125,7 +125,7 @@ def evaluate_cafa(
     ontology = Ontology.from_obo(choice.ontology)
     is_model = is_zipfile(predictions)
     if not is_model:
-        choice = AnnotationChoice(data, *_rest(choice))
+        choice = replace(choice, annotations=data)
     elif choice.annotations is None:
         raise ValueError(
             f"--cafa requires --annotations for the model {predictions}. Pass the true "
@@ -138,20 +138,12 @@ def evaluate_cafa(
     if is_model:
         truth, scores = _predicted(predictions, data, truth, choice.id_column, reading)
     else:
-        found = read_cafa(predictions, ontology, truth.hierarchy, ids=truth.ids)
+        found = read_cafa(
+            predictions, ontology, truth.hierarchy, ids=truth.ids, limits=choice.limits
+        )
         scores = found.scores
         lines.append(f"Predictions: {str(found.report).replace('annotations', 'lines')}")
     return _curves(truth, scores, ontology, options), lines
-
-
-def _rest(choice: AnnotationChoice) -> tuple[Any, ...]:
-    return (
-        choice.ontology,
-        choice.namespace,
-        choice.evidence,
-        choice.row_ids,
-        choice.id_column,
-    )
 
 
 def _predicted(
@@ -191,7 +183,7 @@ def _curves(
     information = (
         information_content(truth.y, hierarchy=hierarchy)
         if options.information is None
-        else read_information(options.information, hierarchy)
+        else read_information(options.information, hierarchy, limits=options.choice.limits)
     )
     known = None
     if options.known is not None:

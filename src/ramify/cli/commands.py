@@ -252,7 +252,14 @@ def train(
             )
         _check_auto(model, folds, parameters, time_limit)
         choice = AnnotationChoice(
-            annotations, ontology, namespace, tuple(evidence or ()), row_ids, id_column, min_count
+            annotations,
+            ontology,
+            namespace,
+            tuple(evidence or ()),
+            row_ids,
+            id_column,
+            min_count,
+            limits,
         )
         choice.check()
         if annotations is None:
@@ -420,19 +427,26 @@ def evaluate(
     with plain_errors(verbose):
         if out is not None and out.is_file():
             raise ValueError(f"--out must be a folder, got the file {out}. Pass another name.")
+        limits = ReadLimits.from_settings(limit or ())
         if cafa:
             choice = AnnotationChoice(
-                annotations, ontology, namespace, tuple(evidence or ()), row_ids, id_column
+                annotations,
+                ontology,
+                namespace,
+                tuple(evidence or ()),
+                row_ids,
+                id_column,
+                limits=limits,
             )
             settings = CafaOptions(
                 choice, information, known, terms, normalization, propagation, step, roots
             )
-            reading = DataOptions(target=(), form=TextForm(delimiter, decimal, encoding))
+            form = TextForm(delimiter, decimal, encoding)
+            reading = DataOptions(target=(), form=form, limits=limits)
             _evaluate_cafa(model, data, settings, reading, out=out, as_json=as_json)
             return
         fitted = load_classifier(model)
         form = TextForm(delimiter, decimal, encoding)
-        limits = ReadLimits.from_settings(limit or ())
         options = DataOptions(_columns(target), separator, label_separator, None, form, limits)
         if ignore_unknown:
             table = read_data(data, None, options, texts=nominal_columns(fitted))
