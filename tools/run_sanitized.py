@@ -23,6 +23,7 @@ NATIVE = [
     "tests/gradient_boosting/test_core_probabilities.py",
     "tests/gradient_boosting/test_core_splits.py",
     "tests/hierarchy/test_hierarchy.py",
+    "tests/hierarchy/test_propagation.py",
     "tests/io/test_io_arff.py",
     "tests/io/test_io_arff_messages.py",
     "tests/io/test_io_arff_roundtrip.py",
@@ -41,6 +42,8 @@ NATIVE = [
 THREADED = [
     "tests/adaboost/test_adaboost.py",
     "tests/forest/test_forest.py",
+    "tests/gradient_boosting/test_core_growth.py",
+    "tests/gradient_boosting/test_core_margins.py",
     "tests/tree/test_tree.py",
     "tests/tree/test_tree_one_label.py",
     "tests/tree/test_tree_rare_classes.py",
