@@ -167,6 +167,22 @@ def test_parameters_are_checked(name, value, message, path):
         refit_and_load(MODELS["PCTClassifier, sets"], path, {name: value})
 
 
+@pytest.mark.parametrize(
+    ("estimators", "message"),
+    [
+        ("forest", "estimators must be a list of names and estimators, got 'forest'"),
+        ([["forest"]], r"estimators\[0\] must be a name and an estimator"),
+        ([["forest", 3]], r"estimators\[0\] must be an estimator, got 3"),
+        ([["forest", "tree"]], r"estimators\[0\] must be an estimator, got 'tree'"),
+    ],
+)
+def test_members_of_a_vote_are_checked(estimators, message, path):
+    with pytest.raises(ModelFileError, match=message):
+        refit_and_load(
+            MODELS["HierarchicalVotingClassifier, sets"], path, {"estimators": estimators}
+        )
+
+
 def refit_and_load(model, path, given):
     refit(model, path, lambda parts: root(parts)["given"].update(given))
     return ramify.load(path)

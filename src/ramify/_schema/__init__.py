@@ -11,6 +11,7 @@ from ramify._schema.objects import (
     Estimator,
     Fitted,
     Instance,
+    NamedEstimators,
     Part,
     TreeOf,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "ListOf",
     "MapOf",
     "Maybe",
+    "NamedEstimators",
     "Number",
     "Part",
     "Schema",

@@ -12,7 +12,15 @@ from ramify._schema.sizes import SchemaError, Size, Sizes
 from ramify._schema.state import check_state
 from ramify._schema.values import Kind, wrong
 
-__all__ = ["BoostedTreesOf", "Estimator", "Fitted", "Instance", "Part", "TreeOf"]
+__all__ = [
+    "BoostedTreesOf",
+    "Estimator",
+    "Fitted",
+    "Instance",
+    "NamedEstimators",
+    "Part",
+    "TreeOf",
+]
 
 _ROUNDING = 1e-9
 
@@ -129,6 +137,19 @@ class Estimator(Kind):
         is_estimator = hasattr(value, "get_params") and hasattr(value, "set_params")
         if isinstance(value, type) or not is_estimator:
             raise wrong(where, "an estimator", value)
+
+
+class NamedEstimators(Kind):
+    """Pairs of a name and an estimator, or "drop" in its place."""
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        if type(value) not in (list, tuple):
+            raise wrong(where, "a list of names and estimators", value)
+        for i, pair in enumerate(value):
+            if type(pair) not in (list, tuple) or len(pair) != 2 or type(pair[0]) is not str:
+                raise wrong(f"{where}[{i}]", "a name and an estimator", pair)
+            if not (type(pair[1]) is str and pair[1] == "drop"):
+                Estimator().check(pair[1], f"{where}[{i}]", sizes)
 
 
 class Fitted(Kind):

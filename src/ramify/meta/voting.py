@@ -17,7 +17,16 @@ from sklearn.utils.validation import _num_samples
 
 from ramify._parallel import count_threads, in_parallel
 from ramify._progress import track
-from ramify._schema import Array, Fitted, IfPresent, ListOf, Number, Schema, SchemaError
+from ramify._schema import (
+    Array,
+    Fitted,
+    IfPresent,
+    ListOf,
+    NamedEstimators,
+    Number,
+    Schema,
+    SchemaError,
+)
 from ramify._validation import check_same_length
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels, read_labels
@@ -125,6 +134,7 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
     weights_: NDArray[np.float64]
     best_score_: float
 
+    _saved_parameters: ClassVar[Schema] = {"estimators": NamedEstimators()}
     _saved_schema: ClassVar[Schema] = {
         "estimator_": None,
         "estimators_": ListOf(Fitted("n_features_in_", "n_labels"), "n_estimators"),

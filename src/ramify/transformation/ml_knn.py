@@ -76,8 +76,8 @@ class MLkNN(ArrayClassifier):
     In training, a row is not its own neighbour. Features are not scaled, so standardise them if
     necessary; two different categories of a nominal feature are at distance 1. Ties between rows
     at the same distance are broken as in scikit-learn, whose searches of dense and of sparse X can
-    differ, or in favour of the first row if values are missing. In a hierarchy, the probability of a label is limited, from the top down, to the
-    probabilities of its parents.
+    differ, or in favour of the first row if values are missing. In a hierarchy, the probability of
+    a label is limited, from the top down, to the probabilities of its parents.
 
     Examples
     --------
