@@ -102,6 +102,24 @@ def test_json_errors(text, message):
         Hierarchy.from_json(text)
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("labels", "ab", "labels must be a list, got 'ab'"),
+        ("parents", [[], [0.5]], r"parents must be lists of positions below 2, .* got \[0.5\]"),
+        ("parents", [[], [float("inf")]], "parents must be lists of positions below 2"),
+        ("parents", [[], [{}]], "parents must be lists of positions below 2"),
+        ("parents", [[], [2**70]], "parents must be lists of positions below 2"),
+        ("parents", [[], [-1]], "parents must be lists of positions below 2"),
+        ("aliases", [["old"]], r"aliases must be pairs of an alias and a label, got \['old'\]"),
+    ],
+)
+def test_json_with_wrong_values(key, value, message):
+    content = json.loads(Hierarchy.from_paths(["a/b"]).to_json())
+    with pytest.raises(ValueError, match=message):
+        Hierarchy.from_json(json.dumps({**content, key: value}))
+
+
 def test_json_with_parents_out_of_order():
     text = Hierarchy.from_paths(["a/b"]).to_json().replace("[[], [0]]", "[[1], []]")
     with pytest.raises(ValueError, match="positions of labels that come before the child"):

@@ -332,6 +332,7 @@ def test_a_study_of_a_users_file(tmp_path: Path) -> None:
             "measure 'm' must be .*, got 'auprcc'",
         ),
         ({"protocol": {"folds": 1}}, "folds of .* must be at least 2"),
+        ({"protocol": {"folds": "two"}}, r"folds of \[protocol\] must be an integer, got 'two'"),
         ({"protocol": {"train": ["a"]}}, "train without test"),
         ({"tests": {"groups": {"g": ["treee"]}}}, "group 'g' names the model 'treee'"),
         ({"claims": [{"text": "x", "kind": "best"}]}, "kind of a claim must be .*, got 'best'"),

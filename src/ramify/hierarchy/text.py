@@ -16,6 +16,7 @@ from ramify.hierarchy.graph import LabelGraph, row_of
 _FORMAT = "ramify.hierarchy"
 _VERSION = 1
 _INDENT = "  "
+_SHOWN = 60  # characters of a wrong value
 _CUT = re.compile(r"… \d+ more")
 
 
@@ -150,3 +151,23 @@ def _check_json(content: Any) -> None:
     missing = {"separator", "labels", "parents", "aliases"} - set(content)
     if missing:
         raise ValueError(f"text is missing {sorted(missing)}. Write it with to_json.")
+    for key in ("labels", "parents", "aliases"):
+        if not isinstance(content[key], list):
+            raise ValueError(f"{key} must be a list, got {repr(content[key])[:_SHOWN]}.")
+    n_labels = len(content["labels"])
+    for row in content["parents"]:
+        if not isinstance(row, list) or not all(_is_position(i, n_labels) for i in row):
+            raise ValueError(
+                f"parents must be lists of positions below {n_labels}, the number of labels, got "
+                f"{repr(row)[:_SHOWN]}. Write the text with to_json."
+            )
+    for pair in content["aliases"]:
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise ValueError(
+                f"aliases must be pairs of an alias and a label, got {repr(pair)[:_SHOWN]}. Write "
+                "the text with to_json."
+            )
+
+
+def _is_position(value: Any, n_labels: int) -> bool:
+    return type(value) is int and 0 <= value < n_labels

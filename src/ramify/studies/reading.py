@@ -402,6 +402,9 @@ def _protocol(table: Mapping[str, Any], where: str = "[protocol]") -> Protocol:
         )
     if "test" in table and "test_rows" in table:
         raise ValueError(f"{where} has test and test_rows. Use only one of them.")
+    for key in ("folds", "repeats"):
+        if key in table and type(table[key]) is not int:
+            raise ValueError(f"{key} of {where} must be an integer, got {table[key]!r}.")
     found = Protocol(
         **{key: tuple(v) if isinstance(v, list) else v for key, v in table.items()}  # type: ignore[arg-type]
     )
