@@ -30,6 +30,16 @@ from tests.support.model_file_fields import change_field, take_apart
 HARMLESS = ("refused", "predicted", "refused rows")
 
 
+# The worker imports the same package as this process: without the hook of an editable install, if
+# tools/run_sanitized.py has removed it here.
+_WORKER = f"""
+import runpy, sys
+if not {any("Redirecting" in type(finder).__name__ for finder in sys.meta_path)}:
+    sys.meta_path[:] = [f for f in sys.meta_path if "Redirecting" not in type(f).__name__]
+runpy.run_module("tests.robustness.field_worker", run_name="__main__")
+"""
+
+
 @dataclass
 class Findings:
     """What happened to the changed files.
@@ -99,7 +109,7 @@ class Worker:
 
     def _start(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.robustness.field_worker"],
+            [sys.executable, "-c", _WORKER],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
