@@ -9,20 +9,26 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import ShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import ramify
 from ramify import _core
 from ramify.datasets import fetch
 from ramify.hierarchy import Hierarchy
+from ramify.meta.vote_weights import search_weights
 from ramify.studies.code_digest import digest_modules
 
 # C-HMCNN leaves these out of its scores, as the authors of the data sets advise.
@@ -91,6 +97,39 @@ def pick(rows: Rows, chosen: np.ndarray) -> Rows:
     return Rows(X, rows.Y[chosen])
 
 
+def add_components(split: Split, n_components: int) -> Split:
+    """Add principal components of the numeric columns to the features.
+
+    They are those of the rows that a model is fitted on, with mean imputation and unit variances.
+    """
+    learn, valid = _add_components(split.learn, split.valid, n_components)
+    train, test = _add_components(split.train, split.test, n_components)
+    return replace(split, learn=learn, valid=valid, train=train, test=test)
+
+
+def _add_components(fitted: Rows, others: Rows, n_components: int) -> tuple[Rows, Rows]:
+    numbers = _numeric_columns(fitted.X)
+    reduce = make_pipeline(
+        SimpleImputer(keep_empty_features=True),
+        StandardScaler(),
+        PCA(min(n_components, *numbers.shape), random_state=0),
+    ).fit(numbers)
+
+    def add(rows: Rows) -> Rows:
+        found = reduce.transform(_numeric_columns(rows.X))
+        if isinstance(rows.X, pd.DataFrame):
+            names = [f"component {k + 1}" for k in range(found.shape[1])]
+            columns = pd.DataFrame(found, columns=names, index=rows.X.index)
+            return Rows(pd.concat([rows.X, columns], axis=1), rows.Y)
+        return Rows(np.hstack([rows.X, found]), rows.Y)
+
+    return add(fitted), add(others)
+
+
+def _numeric_columns(X: Any) -> np.ndarray:
+    return np.asarray(X.select_dtypes("number") if isinstance(X, pd.DataFrame) else X, dtype=float)
+
+
 class LabelShares:
     """Baseline: the share of every label among the training rows, whatever the features."""
 
@@ -113,18 +152,22 @@ class Model:
 
     `estimator` is a class of ramify, looked up when it is needed, or `LabelShares`. A model with
     `members` is the mean of their probabilities; a number with the name of a member is added to
-    the seed. A `candidate` may be chosen on the validation rows; the others are shown beside them.
-    If `step` is set, the number of rounds is chosen among its multiples up to `max_iter`, and no
-    more are tried after `patience` without improvement.
+    the seed. If `weigh`, members of the same name have one weight, which is chosen on the
+    validation rows. A `candidate` may be chosen on the validation rows; the others are shown
+    beside them. If `step` is set, the number of rounds is chosen among its multiples up to
+    `max_iter`, and no more are tried after `patience` without improvement. `n_components`
+    principal components of the numeric columns are added to the features.
     """
 
     title: str
     estimator: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
     members: tuple[tuple[str, int], ...] = ()
+    weigh: bool = False
     candidate: bool = True
     step: int = 0
     patience: int = 0
+    n_components: int = 0
 
     @property
     def estimator_class(self) -> Callable[..., Any]:
@@ -134,12 +177,16 @@ class Model:
 
 @dataclass(frozen=True)
 class Fit:
-    """Probabilities of some rows, the rounds of the model and the CPU seconds they took."""
+    """Probabilities of some rows, the rounds of the model and the CPU seconds they took.
+
+    For a vote: the weights of its members.
+    """
 
     probabilities: np.ndarray
     rounds: int | None
     fit_s: float
     predict_s: float
+    weights: dict[str, float] | None = None
 
 
 class Fits:
@@ -150,18 +197,20 @@ class Fits:
         self.models = models
         self.n_seeds = n_seeds
         self.n_jobs = n_jobs
+        self._splits: dict[int, Split] = {}
         self._valid: dict[tuple[str, int], Fit] = {}
         self._test: dict[tuple[str, int], Fit] = {}
 
     def valid(self, name: str, seed: int) -> Fit:
         """Return the predictions for the validation rows, after the best number of rounds."""
         if (name, seed) not in self._valid:
-            model, split = self.models[name], self.split
+            model = self.models[name]
             if model.members:
-                fit = mean_fit([self.valid(*member) for member in self.members(model, seed)])
+                fit = self._vote_on_valid(model, seed)
             elif model.step:
                 fit = self._choose_rounds(model, seed)
             else:
+                split = self._features(model)
                 fit = self._predict(self._make(model, seed, {}), split.learn, split.valid.X)
             self._valid[name, seed] = fit
         return self._valid[name, seed]
@@ -169,14 +218,45 @@ class Fits:
     def test(self, name: str, seed: int) -> Fit:
         """Return the predictions for the test rows, learned from all training rows."""
         if (name, seed) not in self._test:
-            model, split = self.models[name], self.split
+            model = self.models[name]
             if model.members:
-                fit = mean_fit([self.test(*member) for member in self.members(model, seed)])
+                weights = self.valid(name, seed).weights or {}
+                fit = vote({n: self._mean(self.test, model, seed, n) for n in weights}, weights)
             else:
                 chosen = {"max_iter": self.valid(name, seed).rounds} if model.step else {}
+                split = self._features(model)
                 fit = self._predict(self._make(model, seed, chosen), split.train, split.test.X)
             self._test[name, seed] = fit
         return self._test[name, seed]
+
+    def _features(self, model: Model) -> Split:
+        """Return the split with the features of a model."""
+        n = model.n_components
+        if n not in self._splits:
+            self._splits[n] = add_components(self.split, n) if n else self.split
+        return self._splits[n]
+
+    def _mean(self, fits: Callable[[str, int], Fit], model: Model, seed: int, name: str) -> Fit:
+        """Return the mean of the members of a vote with the same name."""
+        seeds = [number for member, number in self.members(model, seed) if member == name]
+        parts = [fits(name, number) for number in seeds]
+        times = (sum(fit.fit_s for fit in parts), sum(fit.predict_s for fit in parts))
+        return Fit(np.mean([fit.probabilities for fit in parts], axis=0), None, *times)
+
+    def _vote_on_valid(self, model: Model, seed: int) -> Fit:
+        names = list(dict.fromkeys(name for name, _ in model.members))
+        groups = {name: self._mean(self.valid, model, seed, name) for name in names}
+
+        def score(weights: np.ndarray) -> float:
+            found = vote(groups, dict(zip(names, weights, strict=True)))
+            return self.split.score(self.split.valid, found.probabilities)
+
+        if model.weigh:
+            chosen, _ = search_weights(score, len(names))
+        else:
+            counts = [sum(name == other for other, _ in model.members) for name in names]
+            chosen = np.array(counts) / len(model.members)
+        return vote(groups, dict(zip(names, chosen.tolist(), strict=True)))
 
     def members(self, model: Model, seed: int) -> list[tuple[str, int]]:
         """Return the names and seeds of the members of a vote.
@@ -203,7 +283,7 @@ class Fits:
 
     def _choose_rounds(self, model: Model, seed: int) -> Fit:
         """Fit on part of the training rows and return the best stage on the validation rows."""
-        split = self.split
+        split = self._features(model)
         stopping = {
             "early_stopping": True,
             "n_iter_no_change": model.patience,
@@ -219,11 +299,14 @@ class Fits:
         return Fit(probabilities, max(1, estimator.n_iter_), fitted - start, end - fitted)
 
 
-def mean_fit(fits: list[Fit]) -> Fit:
-    """Return the mean of probabilities; it is coherent if they are."""
-    probabilities = np.mean([fit.probabilities for fit in fits], axis=0)
-    times = (sum(fit.fit_s for fit in fits), sum(fit.predict_s for fit in fits))
-    return Fit(probabilities, None, *times)
+def vote(groups: dict[str, Fit], weights: dict[str, float]) -> Fit:
+    """Return the weighted mean of probabilities; it is coherent if they are."""
+    probabilities = sum(weights[name] * fit.probabilities for name, fit in groups.items())
+    times = (
+        sum(fit.fit_s for fit in groups.values()),
+        sum(fit.predict_s for fit in groups.values()),
+    )
+    return Fit(np.asarray(probabilities), None, *times, weights=weights)
 
 
 def digest_code(models: Sequence[Model]) -> str:
