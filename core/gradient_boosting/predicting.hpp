@@ -26,7 +26,7 @@ void add_boosted_margins(const BoostedTrees& model, std::size_t first, std::size
                          const Rows& rows, unsigned n_threads, StopSignal& signal,
                          std::span<float> margins);
 
-/// The number of the leaf of each row in one tree.
+/// The node of the leaf that each row reaches in one tree.
 template <typename Rows>
 void find_boosted_leaves(const BoostedTree& tree, Rows rows, std::span<std::int32_t> leaf);
 

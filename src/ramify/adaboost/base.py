@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify._base.classifier import ArrayClassifier
 from ramify._base.features import make_dataset, read_features
+from ramify._base.staged import StagedClassifier
 from ramify._parallel import count_threads
 from ramify._progress import track
 from ramify._schema import Array, Part, Schema, Text
@@ -72,7 +73,7 @@ class _Validation:
     margins: NDArray[np.float64]
 
 
-class BoostedClassifier(ArrayClassifier):
+class BoostedClassifier(StagedClassifier, ArrayClassifier):
     """Base class of AdaBoost.MH and H-Ada.MH.
 
     They differ in the values of `costs`, `top_down`, `inherit_mistakes` and `at_chance`.
@@ -353,37 +354,9 @@ class BoostedClassifier(ArrayClassifier):
         for margins in self._staged_margins(X):
             yield self._as_decision(margins)
 
-    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Yield the probabilities after each round.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the same features as in `fit`.
-
-        Yields
-        ------
-        ndarray of shape (n, n_labels)
-            The result of `predict_proba` after each round.
-        """
+    def _staged_scores(self, X: Any) -> Iterator[NDArray[np.float64]]:
         for margins in self._staged_margins(X):
             yield self._link(margins)
-
-    def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Yield the predictions after each round.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the same features as in `fit`.
-
-        Yields
-        ------
-        array or list
-            The result of `predict` after each round.
-        """
-        for scores in self.staged_predict_proba(X):
-            yield self.format_.write(self._decide(scores, None))
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)

@@ -14,8 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.features import read_features
+from ramify._base.staged import StagedClassifier
 from ramify._parallel import count_threads
 from ramify._schema import Array, BoostedTreesOf, IfPresent, Schema, Sparse, Text, Whole
 from ramify._validation import (
@@ -66,7 +66,7 @@ class _Previous:
     seed: int
 
 
-class GradientBoostingBase(HierarchicalClassifier):
+class GradientBoostingBase(StagedClassifier):
     """Base class of `PCTGradientBoostingClassifier`, which has the parameters."""
 
     loss: str
@@ -392,19 +392,7 @@ class GradientBoostingBase(HierarchicalClassifier):
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         return self._link(self._margins(X, self.trees_))
 
-    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Yield the probabilities after each round.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the same features as in `fit`.
-
-        Yields
-        ------
-        ndarray of shape (n, n_labels)
-            The result of `predict_proba` after each round.
-        """
+    def _staged_scores(self, X: Any) -> Iterator[NDArray[np.float64]]:
         check_is_fitted(self)
         X = read_features(self, X, self.schema_)
         margins = self._start(X.shape[0])
@@ -412,22 +400,6 @@ class GradientBoostingBase(HierarchicalClassifier):
         for first in range(self.n_iter_):
             add_margins(self.trees_, X, margins, first=first, last=first + 1, n_threads=n_threads)
             yield self._link(margins)
-
-    def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Yield the predictions after each round.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the same features as in `fit`.
-
-        Yields
-        ------
-        array or list
-            The result of `predict` after each round.
-        """
-        for scores in self.staged_predict_proba(X):
-            yield self.format_.write(self._decide(scores, None))
 
     # ---- saving ----------------------------------------------------------------------------
 
