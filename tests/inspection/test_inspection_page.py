@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ramify import PCTClassifier, PerEdgeClassifier
+from ramify import BRDTClassifier, PCTClassifier, PerEdgeClassifier
 from ramify.inspection import explore, summarise
 from tests.support.browser import browser, show  # noqa: F401  (fixtures)
 from tests.support.inspection_cases import TREE, animal_forest, animal_tree, animals
@@ -217,3 +217,28 @@ def test_keyboard_reaches_everything(pages, show):  # noqa: F811
     assert page.inner_text("#label-details h2") == page.evaluate(
         "app.model.labels[app.panes.label.outline.shown[1]]"
     )
+
+
+def test_page_of_brdt_shows_the_graph_of_related_labels(tmp_path, show):  # noqa: F811
+    X = np.arange(12.0)[:, np.newaxis]
+    model = BRDTClassifier().fit(X, [["cat", "purrs"]] * 4 + [["dog"]] * 7 + [[]])
+    path = explore(model, path=tmp_path / "p.html")
+    related = data_of(path)["related"]
+    names = [model.classes_[k] for k in related["label"]]
+    assert dict(zip(names, related["share"], strict=True)) == {
+        "cat": pytest.approx(4 / 12, abs=1e-4),
+        "dog": pytest.approx(7 / 12, abs=1e-4),
+        "purrs": pytest.approx(4 / 12, abs=1e-4),
+    }
+    pairs = {frozenset((names[one], names[other])) for one, other, _ in related["edges"]}
+    assert frozenset(("cat", "purrs")) in pairs
+    page = show(path)
+    page.click("#tab-related")
+    assert page.locator("#pane-related h2").inner_text() == "3 labels in 1 group"
+    page.locator(".related g", has_text="purrs").press("Enter")
+    assert page.locator("#label-details h2").inner_text() == "purrs"
+
+
+def test_pages_of_other_models_have_no_graph_of_related_labels(pages, show):  # noqa: F811
+    assert "related" not in data_of(pages["tree"])
+    assert not show(pages["tree"]).locator("#tab-related").is_visible()

@@ -298,13 +298,21 @@ class BRDTClassifier(LocalClassifier):
         names = self.hierarchy_.labels
         for name, share in zip(names, self.shares_.tolist(), strict=True):
             graph.add_node(name, share=share)
-        for (one, other), accuracy in self._relations().items():
+        for (one, other), accuracy in self.relations().items():
             known = {} if accuracy is None else {"accuracy": accuracy}
             graph.add_edge(names[one], names[other], **known)
         return graph
 
-    def _relations(self) -> dict[tuple[int, int], float | None]:
-        """Return the pairs of related labels, and the accuracy of the rules between them."""
+    def relations(self) -> dict[tuple[int, int], float | None]:
+        """Return the pairs of related labels, and the accuracy of the rules between them.
+
+        Returns
+        -------
+        dict of (int, int) to float or None
+            The positions of both labels in `classes_`, the smaller first, and the accuracy of the
+            more accurate of the trees by which the pair was found; None for models of earlier
+            versions.
+        """
         accuracies = getattr(self, "accuracies_", None)
         found: dict[tuple[int, int], float | None] = {}
         for label, model in enumerate(self.relation_models_.values()):

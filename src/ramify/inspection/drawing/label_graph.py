@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
 from ramify._validation import check_number, import_extra
 from ramify.brdt.classifier import BRDTClassifier
+from ramify.inspection.related_labels import RelatedLabels, relate_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,61 +48,36 @@ def plot_label_graph(
     """
     if not isinstance(model, BRDTClassifier):
         raise TypeError(f"model must be a BRDTClassifier, got {type(model).__name__}.")
-    check_is_fitted(model)
     check_number("max_labels", max_labels, 1, whole=True)
     pyplot = import_extra("matplotlib.pyplot", "plot")
-    graph = model.to_networkx()
-    shown = sorted(graph, key=lambda label: -graph.nodes[label]["share"])[:max_labels]
-    graph = graph.subgraph(shown)
-    groups = [part for part in model.components_ if len(part) > 1]
+    related = relate_labels(model, max_labels)
     if ax is None:
         _, ax = pyplot.subplots(figsize=(9, 7), layout="constrained")
-    places = _place(shown, groups)
-    _draw_edges(graph, places, ax)
-    _draw_labels(graph, places, groups, pyplot.get_cmap("tab10"), ax)
-    n_groups = len(model.components_)
-    title = f"{len(model.classes_)} labels in {n_groups} group{'s' * (n_groups != 1)}"
-    left_out = len(model.classes_) - len(shown)
-    ax.set_title(title + (f", the {len(shown)} most frequent labels" if left_out else ""))
+    _draw_edges(related, ax)
+    _draw_labels(related, pyplot.get_cmap("tab10"), ax)
+    title = (
+        f"{len(model.classes_)} labels in {related.n_groups} group{'s' * (related.n_groups != 1)}"
+    )
+    left_out = f", the {len(related.labels)} most frequent labels" if related.n_left_out else ""
+    ax.set_title(title + left_out)
     ax.set_axis_off()
     ax.set_aspect("equal")
     ax.margins(0.12)
     return ax
 
 
-def _place(shown: list[Any], groups: list[Any]) -> dict[Any, tuple[float, float]]:
-    """Place every group on a circle of its own, and unrelated labels in rows below."""
-    places: dict[Any, tuple[float, float]] = {}
-    left = 0.0
-    for group in groups:
-        part = [label for label in shown if label in group]
-        radius = max(0.35, 0.09 * len(part))
-        for k, label in enumerate(part):
-            angle = np.pi / 2 - 2 * np.pi * k / len(part)
-            x, y = radius * np.cos(angle), radius * np.sin(angle)
-            places[label] = (left + radius + x, y)
-        left += 2 * radius + 0.5
-    bottom = min((y for _, y in places.values()), default=0.0)
-    alone = [label for label in shown if label not in places]
-    n_across = max(8, int(left / 0.3))
-    for k, label in enumerate(alone):
-        places[label] = (0.3 * (k % n_across), bottom - 0.4 - 0.3 * (k // n_across))
-    return places
-
-
-def _draw_edges(graph: Any, places: Any, ax: Axes) -> None:
+def _draw_edges(related: RelatedLabels, ax: Axes) -> None:
     """Draw edges by accuracy, the least accurate first, with a legend of both ends."""
-    edges = sorted(graph.edges(data="accuracy", default=1.0), key=lambda edge: edge[2])
-    if not edges:
+    if not related.edges:
         return
-    low, high = edges[0][2], edges[-1][2]
-    for one, other, accuracy in edges:
+    low, high = related.edges[0][2], related.edges[-1][2]
+    for one, other, accuracy in related.edges:
         part = (accuracy - low) / (high - low) if high > low else 1.0
-        (x0, y0), (x1, y1) = places[one], places[other]
+        ends = related.labels[one], related.labels[other]
         named = accuracy in (low, high) and f"{accuracy:.2f}" not in _legend_texts(ax)
         ax.plot(
-            [x0, x1],
-            [y0, y1],
+            [label.x for label in ends],
+            [label.y for label in ends],
             color=str(0.75 - 0.6 * part),
             linewidth=0.6 + 2.4 * part,
             zorder=1,
@@ -119,10 +92,10 @@ def _legend_texts(ax: Axes) -> list[str]:
     return ax.get_legend_handles_labels()[1]
 
 
-def _draw_labels(graph: Any, places: Any, groups: list[Any], colours: Any, ax: Axes) -> None:
-    group_of = {label: k for k, part in enumerate(groups) for label in part}
-    for label, share in graph.nodes(data="share"):
-        colour = colours(group_of[label] % 10) if label in group_of else "0.8"
-        x, y = places[label]
-        ax.scatter([x], [y], s=60 + 2400 * share, color=[colour], alpha=0.75, zorder=2)
-        ax.text(x, y, f"{label}\n{share:.0%}", ha="center", va="center", fontsize=8, zorder=3)
+def _draw_labels(related: RelatedLabels, colours: Any, ax: Axes) -> None:
+    for label in related.labels:
+        colour = colours(label.group % 10) if label.group >= 0 else "0.8"
+        size = 60 + 2400 * label.share
+        ax.scatter([label.x], [label.y], s=size, color=[colour], alpha=0.75, zorder=2)
+        text = f"{label.name}\n{label.share:.0%}"
+        ax.text(label.x, label.y, text, ha="center", va="center", fontsize=8, zorder=3)

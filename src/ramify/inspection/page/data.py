@@ -12,11 +12,13 @@ from scipy import sparse
 
 from ramify._base.features import read_features
 from ramify._validation import check_same_length
+from ramify.brdt.classifier import BRDTClassifier
 from ramify.hierarchy.graph import row_of
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.inspection.importance import importances
 from ramify.inspection.node_tests import FeatureNames
 from ramify.inspection.outline import outline_parents, short_name
+from ramify.inspection.related_labels import relate_labels
 from ramify.inspection.summary import ModelSummary, TreeSummary
 from ramify.labels.encoding import read_labels
 from ramify.metrics import precision_recall_curves
@@ -25,6 +27,7 @@ __all__ = ["describe_model", "describe_rows"]
 
 _DIGITS = 4
 _CURVE_POINTS = 40
+_RELATED_LABELS = 100  # at most in the graph of related labels
 _LEAST_SCORE = 0.01  # smaller probabilities of a forest are not included
 
 
@@ -61,6 +64,24 @@ def describe_model(model: Any, summary: ModelSummary, max_trees: int) -> dict[st
         "importances": _rounded(overall, 6),
         "importanceSpread": _rounded(spread, 6),
         **_describe_labels(summary.hierarchy),
+        **(_describe_relations(model) if isinstance(model, BRDTClassifier) else {}),
+    }
+
+
+def _describe_relations(model: BRDTClassifier) -> dict[str, Any]:
+    """Return the graph of related labels of BR-DT."""
+    related = relate_labels(model, _RELATED_LABELS)
+    return {
+        "related": {
+            "label": [label.number for label in related.labels],
+            "share": [round(label.share, _DIGITS) for label in related.labels],
+            "group": [label.group for label in related.labels],
+            "x": [round(label.x, _DIGITS) for label in related.labels],
+            "y": [round(label.y, _DIGITS) for label in related.labels],
+            "edges": [[one, other, round(a, _DIGITS)] for one, other, a in related.edges],
+            "groups": related.n_groups,
+            "leftOut": related.n_left_out,
+        }
     }
 
 

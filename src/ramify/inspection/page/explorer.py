@@ -16,7 +16,7 @@ from ramify.io.files import replacing
 
 __all__ = ["explore"]
 
-_SCRIPTS = ("model", "dom", "outline", "tree", "panels", "example", "main")
+_SCRIPTS = ("model", "dom", "outline", "tree", "panels", "related", "example", "main")
 
 
 def explore(
@@ -39,7 +39,7 @@ def explore(
     and its precision-recall curve; the path of a row through the tree; and the feature
     importances. It can be used with the keyboard and with a screen reader. The page loads no
     external resources. Boosted trees are shown with the labels (label sets for the loss "softmax")
-    whose margins they move.
+    whose margins they move, and BR-DT with its graph of related labels.
 
     Parameters
     ----------

@@ -9,8 +9,9 @@ class App {
     this.panes = {
       node: new NodePane(this, pane("node")), label: new LabelPane(this, pane("label")),
       example: new ExamplePane(this, pane("example")), feature: new FeaturePane(this, pane("feature")),
+      related: new RelatedPane(this, pane("related")),
     };
-    this.tabs = Object.keys(this.panes).map((name) => document.getElementById(`tab-${name}`));
+    this.tabs = Object.keys(this.panes).map((name) => document.getElementById(`tab-${name}`)).filter((tab) => !tab.hidden);
     this.listen();
     this.fillHeader();
     this.open("node");
