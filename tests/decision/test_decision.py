@@ -126,6 +126,48 @@ def test_most_probable_path_gives_every_row_one_path(case):
     assert all(len(end) == 1 for end in hierarchy.decode(paths))
 
 
+def walk(scores, hierarchy, candidates):
+    """Return the end of one row's path, step by step."""
+
+    def leads(label):
+        return label in candidates or any(map(leads, hierarchy.children(label)))
+
+    def best(labels):
+        return max(filter(leads, labels), key=lambda label: scores[hierarchy.index(label)])
+
+    here = best(label for label in hierarchy.labels if not hierarchy.parents(label))
+    while any(map(leads, hierarchy.children(here))):
+        children = hierarchy.children(here)
+        below = scores[hierarchy.indices(children)]
+        child = best(children)
+        ending = scores[hierarchy.index(here)] - below.sum()
+        if here in candidates and scores[hierarchy.index(child)] < ending:
+            break
+        here = child
+    return here
+
+
+@given(graphs_and_scores(), st.data())
+def test_most_probable_paths_end_at_candidates_only(case, data):
+    hierarchy, scores = case
+    scores = make_coherent(scores, hierarchy)
+    chosen = data.draw(st.sets(st.sampled_from(hierarchy.labels), min_size=1))
+    mask = np.isin(hierarchy.labels, list(chosen))
+    paths = most_probable_path(scores, hierarchy, mask)
+    assert is_closed(paths, hierarchy)
+    assert hierarchy.decode(paths) == [(walk(row, hierarchy, chosen),) for row in scores]
+    everywhere = most_probable_path(scores, hierarchy, np.ones(hierarchy.n_labels, bool))
+    assert (everywhere != most_probable_path(scores, hierarchy)).nnz == 0
+
+
+def test_wrong_candidates_are_named():
+    scores = [[0.8, 0.6, 0.6, 0.3]]
+    with pytest.raises(ValueError, match=r"candidates must be a boolean .* shape \(4,\), got"):
+        most_probable_path(scores, TREE, [1, 0, 1, 1])
+    with pytest.raises(ValueError, match="candidates must contain at least one label, got none"):
+        most_probable_path(scores, TREE, np.zeros(4, bool))
+
+
 def test_top_k_of_leaves_of_all_and_of_a_level():
     scores = [[0.8, 0.6, 0.6, 0.3]]
     assert top_k_labels(scores, TREE, 1).toarray().tolist() == [[1, 1, 0, 0]]

@@ -28,8 +28,9 @@ from ramify._schema import (
     Text,
     Whole,
 )
-from ramify._validation import check_same_length, check_sample_weight
+from ramify._validation import check_choice, check_same_length, check_sample_weight
 from ramify.decision import apply_threshold, most_probable_path
+from ramify.decision.paths import find_ends
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels, LabelFormat, read_labels
 
@@ -39,11 +40,15 @@ _INPUT_ATTRIBUTES = (
     "hierarchy_",
     "format_",
     "classes_",
+    "ends_",
     "schema_",
     "n_features_in_",
     "feature_names_in_",
 )
 """Fitted attributes that describe X and y; every classifier has them."""
+
+CANDIDATES = ("specific", "all")
+"""Which labels a path may end at: those of the training rows, or all."""
 
 MAX_JOBS = 1024
 """The largest n_jobs, and the smallest negative one, of a model in a file."""
@@ -71,6 +76,9 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features seen during `fit`. Defined only if X was a data frame with string
         column names.
+    ends_ : ndarray of bool, shape (n_labels,)
+        Whether a training row ends at the label, i.e. has the label and none of its children.
+        Defined only if y has one label or path per row.
     """
 
     hierarchy: Hierarchy | None
@@ -79,6 +87,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     schema_: FeatureSchema
     format_: LabelFormat
     classes_: NDArray[Any]
+    ends_: NDArray[np.bool_]
 
     _saved_schema: ClassVar[Schema] = {
         "n_features_in_": Whole(1),
@@ -86,6 +95,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         "format_": Instance(LabelFormat),
         "schema_": Part(FeatureSchema, n_features="n_features_in_"),
         "feature_names_in_": IfPresent(Array(("n_features_in_",), "O U")),
+        "ends_": IfPresent(Array(("n_labels",), "b1")),
     }
     _saved_parameters: ClassVar[Schema] = {
         "hierarchy": Maybe(Instance(Hierarchy)),
@@ -126,10 +136,16 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         encoded = read_labels(y, self.hierarchy)
         check_same_length(X.shape[0], encoded.Y.shape[0])
         weights = check_sample_weight(sample_weight, X.shape[0])
+        self._describe_labels(encoded, weights)
+        return X, encoded, weights
+
+    def _describe_labels(self, encoded: EncodedLabels, weights: NDArray[np.float64]) -> None:
+        """Set the attributes that describe y."""
         self.hierarchy_ = encoded.hierarchy
         self.format_ = encoded.format
         self.classes_ = encoded.format.classes
-        return X, encoded, weights
+        if encoded.format.single_label:
+            self.ends_ = find_ends(encoded.Y[weights > 0], encoded.hierarchy)
 
     def _check_parameters(self) -> None:
         """Raise an error if a parameter is invalid."""
@@ -159,7 +175,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Score X; `given` is X as the user passed it, for wrapped classifiers that need it."""
         return self._predict_scores(X)
 
-    def predict(self, X: Any, threshold: Any = None) -> Any:
+    def predict(self, X: Any, threshold: Any = None, *, candidates: str = "specific") -> Any:
         """Predict labels, in the format of the y passed to `fit`.
 
         Parameters
@@ -171,6 +187,11 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             one threshold for all labels, or one per label; the threshold of a label must not be
             below those of its parents. If y had one label or path per row in `fit`, one label or
             path per row is predicted by descending from the top, and `threshold` must be None.
+        candidates : {"specific", "all"}
+            The labels at which a path may end if y had one label or path per row in `fit`.
+            "specific": the labels at which a training row ends, so that no path stops early where
+            all training rows ended in leaves. "all": every label; a path then ends where ending is
+            more probable than any child. Ignored if y had label sets.
 
         Returns
         -------
@@ -178,21 +199,31 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             n label sets, paths or classes, in the format of y in `fit`.
         """
         check_is_fitted(self)
+        check_choice("candidates", candidates, CANDIDATES)
         if self.format_.single_label and threshold is not None:
             raise ValueError(
                 f"threshold must be None if y had one label per row in fit, got {threshold!r}. "
                 "Omit threshold, or fit with label sets."
             )
-        return self.format_.write(self._predict_sets(X, threshold))
+        return self.format_.write(self._predict_sets(X, threshold, candidates))
 
-    def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
+    def _predict_sets(
+        self, X: Any, threshold: Any = None, candidates: str = "specific"
+    ) -> sparse.csr_array[np.int32]:
         """Predict label sets, closed upwards; by default computed from the probabilities."""
-        return self._decide(self.predict_proba(X), threshold)
+        return self._decide(self.predict_proba(X), threshold, candidates)
 
-    def _decide(self, scores: NDArray[np.float64], threshold: Any) -> sparse.csr_array[np.int32]:
+    def _decide(
+        self, scores: NDArray[np.float64], threshold: Any, candidates: str = "specific"
+    ) -> sparse.csr_array[np.int32]:
         if self.format_.single_label:
-            return most_probable_path(scores, self.hierarchy_)
+            return most_probable_path(scores, self.hierarchy_, self._ends(candidates))
         return apply_threshold(scores, 0.5 if threshold is None else threshold, self.hierarchy_)
+
+    def _ends(self, candidates: str) -> NDArray[np.bool_] | None:
+        """Return a mask of the labels at which paths may end; None means all."""
+        # Model files of the first formats have no `ends_`: their paths may end anywhere.
+        return getattr(self, "ends_", None) if candidates == "specific" else None
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the subset accuracy: the fraction of rows whose label set is predicted exactly.
@@ -244,6 +275,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             or not isinstance(schema, FeatureSchema)
             or schema.n_categories.shape != (self.n_features_in_,)
             or len(state.get("feature_names_in_", schema.n_categories)) != self.n_features_in_
+            or not np.any(state.get("ends_", True))
         ):
             raise ValueError(
                 "hierarchy_, format_, schema_ and feature_names_in_ do not fit together"

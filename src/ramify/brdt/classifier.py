@@ -233,11 +233,13 @@ class BRDTClassifier(LocalClassifier):
             random_state=0,
         )
 
-    def _decide(self, scores: NDArray[np.float64], threshold: Any) -> sparse.csr_array[np.int32]:
+    def _decide(
+        self, scores: NDArray[np.float64], threshold: Any, candidates: str = "specific"
+    ) -> sparse.csr_array[np.int32]:
         if self.format_.single_label:
             # Leaves predict 0 or 1: ties are broken in favour of the most frequent label.
             scores = scores + 1e-9 * self.shares_
-        return super()._decide(scores, threshold)
+        return super()._decide(scores, threshold, candidates)
 
     def _keep(self, learnt: Learnt) -> None:
         names = self.hierarchy_.labels

@@ -3,22 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify import _core
 from ramify.decision.scores import check_coherent, check_scores
 from ramify.decision.thresholds import check_threshold
 from ramify.hierarchy.hierarchy import Hierarchy
 
-__all__ = ["confident_path", "most_probable_path", "top_k_labels"]
+__all__ = [
+    "ArrayScores",
+    "Scores",
+    "confident_path",
+    "find_ends",
+    "most_probable_path",
+    "top_k_labels",
+    "walk_to_candidates",
+]
 
 _GoesOn = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[Any]], NDArray[np.bool_]]
 
 
-def most_probable_path(scores: Any, hierarchy: Hierarchy) -> sparse.csr_array[np.int32]:
+class Scores(Protocol):
+    """Scores of which a walk from the top down reads only those it needs."""
+
+    n_rows: int
+
+    def prepare(self, steps: list[tuple[NDArray[np.intp], NDArray[Any]]]) -> None:
+        """Compute what the next step reads, given as pairs of rows and labels."""
+
+    def read(self, rows: NDArray[np.intp], labels: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the scores of some labels, of shape (rows, labels), in C order."""
+
+
+class ArrayScores:
+    """Scores of all labels.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n_labels)
+        The scores.
+    """
+
+    def __init__(self, values: NDArray[np.float64]) -> None:
+        self.n_rows = len(values)
+        self._values = values
+
+    def prepare(self, steps: list[tuple[NDArray[np.intp], NDArray[Any]]]) -> None:
+        """Do nothing: all scores are known."""
+
+    def read(self, rows: NDArray[np.intp], labels: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the scores of some labels, of shape (rows, labels), in C order."""
+        found: NDArray[np.float64] = self._values[np.ix_(rows, labels)]
+        return found
+
+
+def most_probable_path(
+    scores: Any, hierarchy: Hierarchy, candidates: Any = None
+) -> sparse.csr_array[np.int32]:
     """Predict one path per row, from the root always to the most probable child.
 
     The path ends at a label if ending there is more probable than any child. The probability of
@@ -31,6 +76,9 @@ def most_probable_path(scores: Any, hierarchy: Hierarchy) -> sparse.csr_array[np
         Coherent probabilities.
     hierarchy : Hierarchy
         The label hierarchy.
+    candidates : array-like of bool, shape (n_labels,), optional
+        The labels at which a path may end; None means all. A path goes on to the most probable
+        child from which a candidate can be reached.
 
     Returns
     -------
@@ -41,10 +89,21 @@ def most_probable_path(scores: Any, hierarchy: Hierarchy) -> sparse.csr_array[np
     --------
     >>> from ramify import Hierarchy
     >>> hierarchy = Hierarchy.from_paths(["animal/cat", "animal/dog", "plant"])
-    >>> scores = [[0.6, 0.5, 0.1, 0.4], [0.6, 0.1, 0.1, 0.4]]
+    >>> scores = [[0.6, 0.5, 0.1, 0.4], [0.6, 0.1, 0.2, 0.4]]
     >>> hierarchy.decode(most_probable_path(scores, hierarchy))
     [('animal/cat',), ('animal',)]
+    >>> hierarchy.decode(most_probable_path(scores, hierarchy, [False, True, True, True]))
+    [('animal/cat',), ('animal/dog',)]
     """
+    values = check_scores(scores, hierarchy)
+    return walk_to_candidates(ArrayScores(values), hierarchy, candidates)
+
+
+def walk_to_candidates(
+    scores: Scores, hierarchy: Hierarchy, candidates: Any = None
+) -> sparse.csr_array[np.int32]:
+    """Predict one path per row as `most_probable_path` does, from scores computed on demand."""
+    ends = _read_candidates(candidates, hierarchy)
 
     def likelier_than_stopping(
         here: NDArray[np.float64], below: NDArray[np.float64], best: NDArray[Any]
@@ -52,9 +111,24 @@ def most_probable_path(scores: Any, hierarchy: Hierarchy) -> sparse.csr_array[np
         chosen = np.take_along_axis(below, best[:, None], axis=1)[:, 0]
         return np.asarray(chosen >= here - below.sum(axis=1))
 
-    values = check_scores(scores, hierarchy)
-    ends = _walk_down(values, hierarchy, likelier_than_stopping)
-    return _closed(ends, np.arange(len(ends) + 1), hierarchy)
+    found = _walk_down(scores, hierarchy, likelier_than_stopping, ends=ends)
+    return _closed(found, np.arange(len(found) + 1), hierarchy)
+
+
+def _read_candidates(candidates: Any, hierarchy: Hierarchy) -> NDArray[np.bool_] | None:
+    if candidates is None:
+        return None
+    ends = np.asarray(candidates)
+    if ends.shape != (hierarchy.n_labels,) or ends.dtype != bool:
+        raise ValueError(
+            f"candidates must be a boolean array of shape ({hierarchy.n_labels},), got "
+            f"{ends.dtype} of shape {ends.shape}. Pass one value per label, or None."
+        )
+    if not ends.any():
+        raise ValueError(
+            "candidates must contain at least one label, got none. Pass None for all."
+        )
+    return ends
 
 
 def confident_path(
@@ -101,7 +175,7 @@ def confident_path(
     ) -> NDArray[np.bool_]:
         return np.asarray(np.take_along_axis(below, best[:, None], axis=1)[:, 0] > -np.inf)
 
-    ends = _walk_down(reached, hierarchy, certain_enough, top=values)
+    ends = _walk_down(ArrayScores(reached), hierarchy, certain_enough, top=ArrayScores(values))
     kept = reached[np.arange(len(ends)), ends] > -np.inf
     if not allow_empty:
         kept[:] = True
@@ -169,35 +243,89 @@ def _columns(labels: str | int, hierarchy: Hierarchy) -> NDArray[np.int32]:
 
 
 def _walk_down(
-    scores: NDArray[np.float64],
+    scores: Scores,
     hierarchy: Hierarchy,
     goes_on: _GoesOn,
-    top: NDArray[np.float64] | None = None,
+    *,
+    top: Scores | None = None,
+    ends: NDArray[np.bool_] | None = None,
 ) -> NDArray[Any]:
     """Return the last label of each row's path, which starts at its best top-level label.
 
     `goes_on` decides which rows go on to the best child, from the scores of the current label,
     the scores of its children and the position of the best child. `top` are the scores by which
-    the top-level label is chosen, `scores` if None.
+    the top-level label is chosen, `scores` if None. `ends` are the labels at which paths may end,
+    all if None; other labels are always left for a child that leads to one of them.
     """
+    leads = np.ones(hierarchy.n_labels, bool) if ends is None else _leads_to(ends, hierarchy)
     first = np.flatnonzero(np.diff(hierarchy.parent_rows[0]) == 0)
-    here: NDArray[Any] = first[np.argmax((scores if top is None else top)[:, first], axis=1)]
+    first = first[leads[first]]
+    moving = np.arange(scores.n_rows)
+    scores.prepare([(moving, first)])
+    here: NDArray[Any] = first[np.argmax((top or scores).read(moving, first), axis=1)]
     child_indptr, child_indices = hierarchy.child_rows
-    moving = np.arange(len(scores))
     while moving.size:
-        moved = []
-        for label in np.unique(here[moving]):
+        steps = []
+        for label, rows in _by_label(here[moving], moving):
             children = child_indices[child_indptr[label] : child_indptr[label + 1]]
-            if children.size == 0:
-                continue
-            rows = moving[here[moving] == label]
-            below = scores[np.ix_(rows, children)]
-            best = below.argmax(axis=1)
-            onward = goes_on(scores[rows, label], below, best)
+            if leads[children].any():
+                steps.append((label, rows, children))
+        scores.prepare([(rows, children) for _, rows, children in steps])
+        moved = []
+        for label, rows, children in steps:
+            below = scores.read(rows, children)
+            best = np.where(leads[children], below, -np.inf).argmax(axis=1)
+            onward = np.ones(len(rows), bool)
+            if ends is None or ends[label]:
+                at_label = scores.read(rows, np.array([label]))[:, 0]
+                onward = goes_on(at_label, below, best)
             here[rows[onward]] = children[best[onward]]
             moved.append(rows[onward])
         moving = np.concatenate(moved) if moved else moving[:0]
     return here
+
+
+def find_ends(Y: Any, hierarchy: Hierarchy) -> NDArray[np.bool_]:
+    """Return a mask of the labels that are a most specific label of some row.
+
+    Parameters
+    ----------
+    Y : csr_array of shape (n, n_labels)
+        Label matrix with ancestors.
+    hierarchy : Hierarchy
+        The label hierarchy.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_labels,)
+        The mask.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> hierarchy = Hierarchy.from_paths(["animal/cat", "plant"])
+    >>> find_ends(hierarchy.encode(["animal/cat", "plant"]), hierarchy)
+    array([False,  True,  True])
+    """
+    _, labels = _core.most_specific(
+        Y.indptr.astype(np.int64), Y.indices.astype(np.int32), *hierarchy.parent_rows
+    )
+    ends = np.zeros(hierarchy.n_labels, dtype=bool)
+    ends[labels] = True
+    return ends
+
+
+def _leads_to(ends: NDArray[np.bool_], hierarchy: Hierarchy) -> NDArray[np.bool_]:
+    """Return a mask of the labels from which one of the given labels can be reached."""
+    row = sparse.csr_array(ends[None, :].astype(np.int32))
+    return np.asarray(hierarchy.close(row).toarray()[0] > 0)
+
+
+def _by_label(labels: NDArray[Any], rows: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp]]]:
+    """Return the rows of every label that occurs, both in increasing order."""
+    order = np.lexsort((rows, labels))
+    found, starts = np.unique(labels[order], return_index=True)
+    return list(zip(found.tolist(), np.split(rows[order], starts[1:]), strict=True))
 
 
 def _closed(

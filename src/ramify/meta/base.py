@@ -75,9 +75,7 @@ class WrappingClassifier(HierarchicalClassifier):
         encoded = read_labels(y, hierarchy)
         check_same_length(_num_samples(X), encoded.Y.shape[0])
         weights = check_sample_weight(sample_weight, encoded.Y.shape[0])
-        self.hierarchy_ = encoded.hierarchy
-        self.format_ = encoded.format
-        self.classes_ = encoded.format.classes
+        self._describe_labels(encoded, weights)
         return X, encoded, weights
 
     def _fit_estimator(

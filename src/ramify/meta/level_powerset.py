@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._schema import Fitted, Schema, Sparse
-from ramify.decision import most_probable_path
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels
 from ramify.local.classifiers import PerParentClassifier
@@ -158,15 +157,17 @@ class LevelPowerset(WrappingClassifier):
         sums = np.asarray(sparse.csr_array(cells.T) @ answers.T).T
         return self._coherent(np.ascontiguousarray(np.minimum(sums, 1.0)))
 
-    def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
+    def _predict_sets(
+        self, X: Any, threshold: Any = None, candidates: str = "specific"
+    ) -> sparse.csr_array[np.int32]:
         if threshold is not None:
-            return super()._predict_sets(X, threshold)
+            return super()._predict_sets(X, threshold, candidates)
         check_is_fitted(self)
         names = self.estimator_.predict(X)
         chosen = sparse.csr_array(self.sets_[self.estimator_.hierarchy_.indices(names)])
         empty = np.diff(chosen.indptr) == 0
         if self.format_.single_label and empty.any():  # predict one path per row nonetheless
-            paths = most_probable_path(self.predict_proba(X), self.hierarchy_)
+            paths = self._decide(self.predict_proba(X), None, candidates)
             n_rows = np.arange(len(empty))
             both: Any = sparse.vstack([chosen, paths], format="csr")
             chosen = sparse.csr_array(both[np.where(empty, n_rows + len(empty), n_rows)])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from ramify._base.classifier import CANDIDATES
 from ramify._schema import Number, Schema
 from ramify._validation import check_choice, check_number
 from ramify.decision import mandatory_leaves
@@ -158,7 +159,9 @@ class MandatoryLeafClassifier(WrappingClassifier):
             return float(self.alpha)
         return min(label_imbalance(Y), 1e9)  # infinite if no row has a label
 
-    def predict(self, X: Any, threshold: Any = None, *, k: Any = None) -> Any:
+    def predict(
+        self, X: Any, threshold: Any = None, *, candidates: str = "specific", k: Any = None
+    ) -> Any:
         """Predict label sets whose paths end in leaves, in the format of y in `fit`.
 
         Parameters
@@ -167,6 +170,8 @@ class MandatoryLeafClassifier(WrappingClassifier):
             Rows with the same features as in `fit`.
         threshold : None
             Must be None, because label sets above a threshold need not end in leaves.
+        candidates : {"specific", "all"}
+            Without effect: paths end in leaves.
         k : int or array-like of shape (n,), optional
             Number of leaves to predict, for all rows or per row; overrides the parameter `k`. Must
             be None if y had one label per row in `fit`.
@@ -177,6 +182,7 @@ class MandatoryLeafClassifier(WrappingClassifier):
             n label sets, paths or classes, in the format of y in `fit`.
         """
         check_is_fitted(self)
+        check_choice("candidates", candidates, CANDIDATES)
         if threshold is not None:
             raise ValueError(
                 f"threshold must be None, got {threshold!r}. Pass k=... for a number of leaves, "
@@ -189,7 +195,9 @@ class MandatoryLeafClassifier(WrappingClassifier):
             )
         return self.format_.write(self._leaf_sets(X, self.k if k is None else k))
 
-    def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
+    def _predict_sets(
+        self, X: Any, threshold: Any = None, candidates: str = "specific"
+    ) -> sparse.csr_array[np.int32]:
         check_is_fitted(self)
         return self._leaf_sets(X, self.k)
 

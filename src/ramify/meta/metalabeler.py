@@ -175,9 +175,11 @@ class MetaLabeler(WrappingClassifier):
             return np.full(_num_samples(X), self.n_leaves_, dtype=np.int64)
         return np.asarray(self.counter_.predict(X)).astype(np.int64)
 
-    def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
+    def _predict_sets(
+        self, X: Any, threshold: Any = None, candidates: str = "specific"
+    ) -> sparse.csr_array[np.int32]:
         if threshold is not None:
-            return super()._predict_sets(X, threshold)
+            return super()._predict_sets(X, threshold, candidates)
         scores = self.predict_proba(X)
         counts = self.predict_count(X)
         leaves = self._leaves

@@ -162,7 +162,7 @@ class TunedThresholdClassifier(HeldOutClassifier):
         )
         self.thresholds_, self.best_score_ = found.thresholds, found.score
 
-    def predict(self, X: Any, threshold: Any = None) -> Any:
+    def predict(self, X: Any, threshold: Any = None, *, candidates: str = "specific") -> Any:
         """Predict label sets in the format of y in `fit`.
 
         Parameters
@@ -172,20 +172,25 @@ class TunedThresholdClassifier(HeldOutClassifier):
         threshold : float, array-like of shape (n_labels,) or dict of label to float, optional
             Thresholds to use instead of `thresholds_`. Must be None if y had one label per row in
             `fit`.
+        candidates : {"specific", "all"}
+            Without effect: if y had one label or path per row in `fit`, a path ends before the
+            first label that does not reach its threshold.
 
         Returns
         -------
         array or list
             n label sets, paths or classes, in the format of y in `fit`.
         """
-        return super().predict(X, threshold)
+        return super().predict(X, threshold, candidates=candidates)
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
         if "thresholds_" in state:
             check_threshold(self.thresholds_, self.hierarchy_)
 
-    def _decide(self, scores: NDArray[np.float64], threshold: Any) -> sparse.csr_array[np.int32]:
+    def _decide(
+        self, scores: NDArray[np.float64], threshold: Any, candidates: str = "specific"
+    ) -> sparse.csr_array[np.int32]:
         chosen = self.thresholds_ if threshold is None else threshold
         if self.format_.single_label:
             return confident_path(scores, self.hierarchy_, chosen, allow_empty=False)

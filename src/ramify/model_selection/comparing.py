@@ -15,6 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_random_state
 
 from ramify.decision import apply_threshold, make_coherent, most_probable_path
+from ramify.decision.paths import find_ends
 from ramify.labels.encoding import EncodedLabels
 from ramify.meta.held_out import fit_and_score
 from ramify.meta.wrapping import fit_wrapped
@@ -65,7 +66,7 @@ class LabelledRows:
         hierarchy = self.encoded.hierarchy
         predicted: Any = scores
         if not scorer.of_scores and self.encoded.format.single_label:
-            predicted = most_probable_path(scores, hierarchy)
+            predicted = most_probable_path(scores, hierarchy, find_ends(self.encoded.Y, hierarchy))
         elif not scorer.of_scores:
             predicted = apply_threshold(scores, 0.5, hierarchy)
         weights = None if self.weights is None else self.weights[rows]

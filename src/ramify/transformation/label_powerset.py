@@ -117,9 +117,11 @@ class LabelPowerset(LabelSetClassifier):
         having: Any = self.label_sets_.T.tocsr()
         return np.asarray(np.minimum(having @ answers[0], 1.0).T, dtype=np.float64)
 
-    def _predict_sets(self, X: Any, threshold: Any = None) -> sparse.csr_array[np.int32]:
+    def _predict_sets(
+        self, X: Any, threshold: Any = None, candidates: str = "specific"
+    ) -> sparse.csr_array[np.int32]:
         if threshold is not None:
-            return super()._predict_sets(X, threshold)
+            return super()._predict_sets(X, threshold, candidates)
         check_is_fitted(self)
         coded = read_features(self, X, self.schema_)
         (answer,) = self._predict_local(coded, given_features(X, coded))
