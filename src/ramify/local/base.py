@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier
-from ramify._base.features import given_features
+from ramify._base.features import given_features, read_features
 from ramify._base.foreign import copy_input_tags, takes_labels
 from ramify._parallel import count_threads, in_parallel
 from ramify._schema import Anything, MapOf, Part, Schema
@@ -25,6 +26,7 @@ from ramify.local.learning import Learner, learn_all
 from ramify.local.models import LocalModel, Queries
 from ramify.local.problems import LabelRows, LocalProblem
 from ramify.local.trees import name_tree
+from ramify.local.walking import StepsDown, predict_paths
 from ramify.tree.classifier import PCTClassifier
 from ramify.tree.training_data import TrainingData
 
@@ -137,8 +139,7 @@ class LocalClassifier(HierarchicalClassifier):
 
     def _predict_local(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
         """Return one array per model, of shape (labels of the model, n)."""
-        clus = bool(getattr(self._local_estimator(), "clus_compat", False))
-        queries = Queries(X, given, self._targets(), clus=clus)
+        queries = self._queries(X, given)
         models = list(self.local_models_.values())
         n_bundles = min(len(models), count_threads(self.n_jobs))
         # In threads: sending rows and models to a cluster would take longer than predicting.
@@ -148,6 +149,10 @@ class LocalClassifier(HierarchicalClassifier):
             for k, bundle in enumerate(found):
                 answers[k::n_bundles] = bundle
         return answers
+
+    def _queries(self, X: Any, given: Any) -> Queries:
+        clus = bool(getattr(self._local_estimator(), "clus_compat", False))
+        return Queries(X, given, self._targets(), clus=clus)
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
@@ -200,6 +205,27 @@ class LocalArchitecture(LocalClassifier):
         self.local_models_ = {
             problem.key: model for problem, model in zip(problems, models, strict=True)
         }
+
+    def _steps_down(self) -> StepsDown | None:
+        """Return how probabilities follow from the top down; None if they need all models."""
+        return None
+
+    def _predict_sets(
+        self, X: Any, threshold: Any = None, candidates: str = "specific"
+    ) -> sparse.csr_array[np.int32]:
+        check_is_fitted(self)
+        steps = self._steps_down() if self.format_.single_label else None
+        if steps is None:
+            return super()._predict_sets(X, threshold, candidates)
+        coded = read_features(self, X, self.schema_)
+        return predict_paths(
+            self.local_models_,
+            self._queries(coded, given_features(X, coded)),
+            self.hierarchy_,
+            steps,
+            ends=self._ends(candidates),
+            n_jobs=self.n_jobs,
+        )
 
     def _local_estimator(self) -> Any:
         return PCTClassifier() if self.estimator is None else self.estimator

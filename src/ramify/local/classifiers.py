@@ -25,6 +25,7 @@ from ramify.local.problems import (
     parent_problems,
     parents_of,
 )
+from ramify.local.walking import StepsDown, edge_steps, label_steps
 
 __all__ = [
     "FlatClassifier",
@@ -126,11 +127,16 @@ class PerEdgeClassifier(LocalArchitecture):
         return edge_problems(rows)
 
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        edges = [
-            (ROOT if parent is None else self.hierarchy_.index(parent), model.labels[0])
-            for (parent, _), model in self.local_models_.items()
-        ]
+        children = [model.labels[0] for model in self.local_models_.values()]
+        edges = list(zip(self._parents(), children, strict=True))
         return multiply_down(np.concatenate(answers), edges, self.hierarchy_)
+
+    def _parents(self) -> list[int]:
+        """Return the parent of the edge of each model."""
+        return [_position(self.hierarchy_, parent) for parent, _ in self.local_models_]
+
+    def _steps_down(self) -> StepsDown:
+        return edge_steps(self.local_models_, self._parents(), self.hierarchy_.n_labels)
 
 
 class PerNodeClassifier(LocalArchitecture):
@@ -252,6 +258,13 @@ class PerNodeClassifier(LocalArchitecture):
             return multiply_down(conditional, edges, self.hierarchy_)
         return make_coherent(scores.T, self.hierarchy_, "min")
 
+    def _steps_down(self) -> StepsDown | None:
+        if self.policy in ("exclusive", "less_exclusive"):
+            return None
+        given_parent = self.policy in ("siblings", "exclusive_siblings")
+        combine = np.multiply if given_parent else np.minimum
+        return label_steps(self.local_models_, self.hierarchy_, combine)
+
 
 class PerParentClassifier(LocalArchitecture):
     """One classifier per parent, which predicts its children.
@@ -338,11 +351,17 @@ class PerParentClassifier(LocalArchitecture):
 
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         edges = [
-            (ROOT if parent is None else self.hierarchy_.index(parent), child)
-            for parent, model in self.local_models_.items()
+            (parent, child)
+            for parent, model in zip(self._parents(), self.local_models_.values(), strict=True)
             for child in model.labels
         ]
         return multiply_down(np.concatenate(answers), edges, self.hierarchy_)
+
+    def _parents(self) -> list[int]:
+        return [_position(self.hierarchy_, parent) for parent in self.local_models_]
+
+    def _steps_down(self) -> StepsDown:
+        return edge_steps(self.local_models_, self._parents(), self.hierarchy_.n_labels)
 
 
 class PerLevelClassifier(LocalArchitecture):
@@ -431,6 +450,9 @@ class PerLevelClassifier(LocalArchitecture):
         labels = [c for model in self.local_models_.values() for c in model.labels]
         scores = np.concatenate(answers)[np.argsort(labels)]
         return make_coherent(scores.T, self.hierarchy_, "min")
+
+    def _steps_down(self) -> StepsDown:
+        return label_steps(self.local_models_, self.hierarchy_, np.minimum)
 
 
 class FlatClassifier(LocalArchitecture):
@@ -524,3 +546,13 @@ class FlatClassifier(LocalArchitecture):
         for model, answer in zip(self.local_models_.values(), answers, strict=True):
             scores[model.labels[0]] = answer[0]
         return make_coherent(scores.T, self.hierarchy_, "max")
+
+    def _steps_down(self) -> StepsDown | None:
+        if self.labels == "leaves":
+            return None
+        return label_steps(self.local_models_, self.hierarchy_, np.minimum)
+
+
+def _position(hierarchy: Hierarchy, parent: Any) -> int:
+    """Return the position of the parent in the key of a model; None is the root."""
+    return ROOT if parent is None else hierarchy.index(parent)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
 
 from ramify import _core
 from ramify._base.features import csr_parts
@@ -144,6 +145,14 @@ class Queries:
         self.hierarchy = hierarchy
         self.clus = clus
         self._parts = csr_parts(X) if sparse.issparse(X) else None
+
+    def take(self, rows: NDArray[np.intp]) -> Queries:
+        """Return some of the rows, given in increasing order."""
+        if len(rows) == self.X.shape[0]:
+            return self
+        X = self.X[rows]
+        given = X if self.given is self.X else _safe_indexing(self.given, rows)
+        return Queries(X, given, self.hierarchy, clus=self.clus)
 
     def predict(self, model: LocalModel) -> NDArray[np.float64]:
         """Return the probabilities of a model's labels, of shape (labels of the model, n)."""

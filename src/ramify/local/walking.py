@@ -1,0 +1,211 @@
+"""Probabilities computed on demand: one path per row needs few of the local models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import delayed
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._parallel import count_threads, in_parallel
+from ramify.decision.paths import walk_to_candidates
+from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.local.models import LocalModel, Queries
+from ramify.local.problems import ROOT, parents_of
+
+__all__ = ["StepsDown", "edge_steps", "label_steps", "predict_paths"]
+
+_CELLS_AT_A_TIME = 16_000_000
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class StepsDown:
+    """How the probability of a label follows from those of its parents.
+
+    P(c) is the minimum over its parents p of combine(answer for c, P(p)).
+
+    Attributes
+    ----------
+    sources : sequence of list of (parent, model, position)
+        For each label and each of its parents, the model that gives the answer and the position
+        of the label among the labels of this model.
+    combine : numpy ufunc
+        ``np.multiply`` if models estimate P(c | p), ``np.minimum`` if they estimate P(c).
+    """
+
+    sources: Sequence[list[tuple[int, int, int]]]
+    combine: np.ufunc
+
+
+def edge_steps(
+    models: Mapping[Any, LocalModel], parents: Sequence[int], n_labels: int
+) -> StepsDown:
+    """Return the steps of models of P(c | p); `parents` has the parent p of each model."""
+    sources: list[list[tuple[int, int, int]]] = [[] for _ in range(n_labels)]
+    for number, (parent, model) in enumerate(zip(parents, models.values(), strict=True)):
+        for position, label in enumerate(model.labels):
+            sources[label].append((parent, number, position))
+    return StepsDown(sources, np.multiply)
+
+
+def label_steps(
+    models: Mapping[Any, LocalModel], hierarchy: Hierarchy, combine: np.ufunc
+) -> StepsDown:
+    """Return the steps of models that give one answer for a label, whatever the parent."""
+    sources: list[list[tuple[int, int, int]]] = [[] for _ in range(hierarchy.n_labels)]
+    for number, model in enumerate(models.values()):
+        for position, label in enumerate(model.labels):
+            sources[label] = [(p, number, position) for p in parents_of(hierarchy, label)]
+    return StepsDown(sources, combine)
+
+
+def predict_paths(
+    models: Mapping[Any, LocalModel],
+    queries: Queries,
+    hierarchy: Hierarchy,
+    steps: StepsDown,
+    *,
+    ends: NDArray[np.bool_] | None = None,
+    n_jobs: int | None = None,
+) -> sparse.csr_array[np.int32]:
+    """Predict one path per row; models that cannot change the path are not evaluated.
+
+    Parameters
+    ----------
+    models : mapping to LocalModel
+        The local models.
+    queries : Queries
+        The rows.
+    hierarchy : Hierarchy
+        The label hierarchy.
+    steps : StepsDown
+        How the answers of the models are combined.
+    ends : ndarray of bool, optional
+        The labels at which a path may end; None means all.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    csr_array of shape (n, n_labels)
+        The paths that `most_probable_path` finds in the probabilities of all labels.
+    """
+    listed, n_rows = list(models.values()), queries.X.shape[0]
+    step = max(1, _CELLS_AT_A_TIME // hierarchy.n_labels)
+    found = []
+    for first in range(0, n_rows, step):
+        part = queries.take(np.arange(first, min(first + step, n_rows)))
+        scores = ScoresOnDemand(listed, part, steps, n_jobs)
+        found.append(walk_to_candidates(scores, hierarchy, ends))
+    if len(found) == 1:
+        return found[0]
+    paths: Any = sparse.vstack(found, format="csr")
+    return sparse.csr_array(paths)
+
+
+class ScoresOnDemand:
+    """Probabilities of labels; each is computed for the rows that need it.
+
+    Parameters
+    ----------
+    models : list of LocalModel
+        The local models.
+    queries : Queries
+        The rows.
+    steps : StepsDown
+        How the answers of the models are combined.
+    n_jobs : int, optional
+        Number of threads.
+    """
+
+    def __init__(
+        self, models: list[LocalModel], queries: Queries, steps: StepsDown, n_jobs: int | None
+    ) -> None:
+        self.n_rows = queries.X.shape[0]
+        self._models = models
+        self._queries = queries
+        self._steps = steps
+        self._n_jobs = n_jobs
+        # NaN marks what is not yet known.
+        self._found = np.full((len(steps.sources), self.n_rows), np.nan)
+        self._answers: dict[int, NDArray[np.float64]] = {}
+
+    def prepare(self, steps: list[tuple[Rows, NDArray[Any]]]) -> None:
+        """Compute the probabilities of labels for some rows, and those of their ancestors."""
+        needed = [(rows, self._unknown(rows, labels)) for rows, labels in steps]
+        self._evaluate(needed)
+        for rows, labels in needed:
+            for label in labels:
+                self._found[label, rows] = self._combine(label, rows)
+
+    def read(self, rows: Rows, labels: NDArray[Any]) -> NDArray[np.float64]:
+        """Return known probabilities, of shape (rows, labels), in C order."""
+        return np.ascontiguousarray(self._found[np.ix_(labels, rows)].T)
+
+    def _unknown(self, rows: Rows, labels: NDArray[Any]) -> list[int]:
+        """Return the labels and ancestors that are not known for all rows, parents first."""
+        unknown: set[int] = set()
+        left = [int(label) for label in labels]
+        while left:
+            label = left.pop()
+            if label in unknown or not np.isnan(self._found[label, rows]).any():
+                continue
+            unknown.add(label)
+            left.extend(p for p, _, _ in self._steps.sources[label] if p != ROOT)
+        return sorted(unknown)  # positions of labels are in topological order
+
+    def _evaluate(self, needed: list[tuple[Rows, list[int]]]) -> None:
+        """Evaluate each model once, on the rows for which it is needed and was not evaluated."""
+        wanted: dict[int, list[Rows]] = {}
+        for rows, labels in needed:
+            for number in {k for label in labels for _, k, _ in self._steps.sources[label]}:
+                if number not in self._answers:
+                    shape = (len(self._models[number].labels), self.n_rows)
+                    self._answers[number] = np.full(shape, np.nan)
+                missing = rows[np.isnan(self._answers[number][0, rows])]
+                if missing.size:
+                    wanted.setdefault(number, []).append(missing)
+        together: dict[bytes, tuple[Rows, list[int]]] = {}
+        for number, parts in wanted.items():
+            rows = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
+            together.setdefault(rows.tobytes(), (rows, []))[1].append(number)
+        self._run(list(together.values()))
+
+    def _run(self, tasks: list[tuple[Rows, list[int]]]) -> None:
+        n_threads = count_threads(self._n_jobs)
+        if n_threads > 1 and len(tasks) < n_threads:
+            tasks = [
+                (rows, numbers[k::n_threads])
+                for rows, numbers in tasks
+                for k in range(min(n_threads, len(numbers)))
+            ]
+        if n_threads == 1 or len(tasks) == 1:
+            for rows, numbers in tasks:
+                self._answer(rows, numbers)
+            return
+        calls = (delayed(self._answer)(rows, numbers) for rows, numbers in tasks)
+        with closing(in_parallel(calls, n_jobs=n_threads, require="sharedmem")) as done:
+            for _ in done:
+                pass
+
+    def _answer(self, rows: Rows, numbers: list[int]) -> None:
+        part = self._queries.take(rows)
+        for number in numbers:
+            self._answers[number][:, rows] = part.predict(self._models[number])
+
+    def _combine(self, label: int, rows: Rows) -> NDArray[np.float64]:
+        least: Any = None
+        for parent, number, position in self._steps.sources[label]:
+            value = self._answers[number][position, rows]
+            if parent != ROOT:
+                value = self._steps.combine(value, self._found[parent, rows])
+            least = value if least is None else np.minimum(least, value)
+        found: NDArray[np.float64] = least
+        return found
