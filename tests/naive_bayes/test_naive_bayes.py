@@ -115,29 +115,72 @@ def test_probabilities_equal_the_reference(seed, hierarchy, candidates, missing)
 # ---- layouts and errors --------------------------------------------------------------------
 
 
-def test_sparse_and_dense_rows_give_the_same_model():
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(50, 6)).round(1) * (rng.random((50, 6)) < 0.4)
-    X[3, 2] = np.nan
-    y = np.where(X[:, 0] > 0, "a/b", np.where(X[:, 1] > 0, "a/c", "d"))
-    dense = GlobalNaiveBayes().fit(X, y)
-    thin = GlobalNaiveBayes().fit(sparse.csr_array(X), y)
-    np.testing.assert_allclose(thin.gaussians_.variance, dense.gaussians_.variance)
-    expected = dense.predict_proba(X)
-    np.testing.assert_array_equal(thin.predict_proba(sparse.csr_array(X)), expected)
-    np.testing.assert_array_equal(dense.predict_proba(np.asfortranarray(X)), expected)
+def thin_rows(seed, n_rows=50, n_features=8):
+    """Return mostly zeros, some missing values, and features that are not thin."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features)).round(1) * (rng.random((n_rows, n_features)) < 0.3)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[:, 1] = rng.normal(size=n_rows) + 1e3
+    X[:, 4] = 0.0
+    return X, rng.choice(["a/b", "a/c", "d"], n_rows)
 
 
-def test_large_sparse_models_give_the_same_predictions_up_to_rounding(monkeypatch):
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(50, 6)).round(1) * (rng.random((50, 6)) < 0.4)
-    X[3, 2] = np.nan
-    y = np.where(X[:, 0] > 0, "a/b", np.where(X[:, 1] > 0, "a/c", "d"))
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_sparse_and_dense_rows_give_the_same_bits(seed):
+    X, y = thin_rows(seed)
+    rows = sparse.csr_array(X)
+    dense, thin = GlobalNaiveBayes().fit(X, y), GlobalNaiveBayes().fit(rows, y)
+    for name in ("mean", "variance", "thin"):
+        expected = getattr(dense.gaussians_, name)
+        np.testing.assert_array_equal(getattr(thin.gaussians_, name), expected)
+    expected = dense.predict_joint_log_proba(X)
+    for layout in (np.asfortranarray(X), rows, rows.tocsc(), sparse.csr_matrix(X)):
+        np.testing.assert_array_equal(dense.predict_joint_log_proba(layout), expected)
+        np.testing.assert_array_equal(thin.predict_joint_log_proba(layout), expected)
+    for row in range(5):
+        alone = thin.predict_joint_log_proba(rows[[row]])
+        np.testing.assert_array_equal(alone, expected[[row]])
+
+
+def test_thin_features_equal_gaussian_naive_bayes():
+    X, y = thin_rows(3, 200)
+    X = np.nan_to_num(X)
+    ours, theirs = GlobalNaiveBayes().fit(X, y), GaussianNB().fit(X, [v[-1] for v in y])
+    assert ours.gaussians_.thin.tolist() == [f != 1 for f in range(8)]
+    leaves = ours.hierarchy_.indices(["a/b", "a/c", "d"])
+    np.testing.assert_allclose(ours.gaussians_.mean[leaves], theirs.theta_, rtol=1e-10)
+    np.testing.assert_allclose(ours.gaussians_.variance[leaves], theirs.var_, rtol=1e-6)
+    joint = ours.predict_joint_log_proba(X)[:, leaves] - ours.log_prior_[leaves]
+    expected = theirs.predict_joint_log_proba(X) - np.log(theirs.class_prior_)
+    np.testing.assert_allclose(joint, expected, rtol=1e-6)
+
+
+def test_stored_zeros_and_unsorted_cells_do_not_matter():
+    X, y = thin_rows(5)
+    rows = sparse.csr_array(X)
+    expected = GlobalNaiveBayes().fit(rows, y).predict_proba(rows)
+    untidy = rows.copy()
+    for i in range(rows.shape[0]):
+        part = slice(rows.indptr[i], rows.indptr[i + 1])
+        untidy.indices[part] = rows.indices[part][::-1]
+        untidy.data[part] = rows.data[part][::-1]
+    untidy.has_sorted_indices = False
+    zeros = sparse.csr_array((np.zeros(10), (np.arange(10), np.full(10, 4))), shape=X.shape)
+    stored = sparse.csr_array(untidy + zeros)
+    for given_rows in (untidy, stored):
+        found = GlobalNaiveBayes().fit(given_rows, y).predict_proba(given_rows)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_models_without_thin_features_of_older_files_predict_the_same():
+    X, y = thin_rows(7)
     model = GlobalNaiveBayes().fit(X, y)
-    monkeypatch.setattr("ramify.naive_bayes.features._MANY_CELLS", 0)
-    np.testing.assert_allclose(
-        model.predict_proba(sparse.csr_array(X)), model.predict_proba(X), rtol=1e-8, atol=1e-12
-    )
+    kept = model.gaussians_
+    model.gaussians_ = Gaussians(kept.features, kept.mean, kept.variance)
+    old = model.predict_proba(X)
+    model.gaussians_ = kept
+    np.testing.assert_allclose(model.predict_proba(X), old, rtol=1e-6, atol=1e-9)
 
 
 def test_unseen_categories_and_missing_values_are_ignored():

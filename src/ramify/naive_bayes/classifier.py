@@ -40,8 +40,9 @@ class GlobalNaiveBayes(ArrayClassifier):
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     candidates : {"all", "specific"}
-        The labels at which paths can end. "all": every label. "specific": only labels that are
-        the most specific label of some training row.
+        The labels at which paths can end. "specific": only labels that are the most specific
+        label of some training row. "all": every label, as in the paper; an inner label then
+        competes with its descendants and, with many features, often outweighs all of them.
     smoothing : float
         Additive smoothing: added to the count of every category of a nominal feature.
     var_smoothing : float
@@ -112,7 +113,7 @@ class GlobalNaiveBayes(ArrayClassifier):
         self,
         hierarchy: Hierarchy | None = None,
         *,
-        candidates: str = "all",
+        candidates: str = "specific",
         smoothing: float = 1.0,
         var_smoothing: float = 1e-9,
         categorical_features: Any = None,

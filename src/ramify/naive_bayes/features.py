@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -10,13 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._savable import savable
-from ramify._schema import Array, MapOf, Schema, Whole
+from ramify._schema import Array, MapOf, Maybe, Schema, Whole
 
 __all__ = ["CategoryTables", "Gaussians"]
 
 Matrix = NDArray[np.float64]
 
-_MANY_CELLS = 1_000_000
 _CELLS_AT_A_TIME = 4_000_000
 
 
@@ -26,10 +26,40 @@ def _column(X: Any, feature: int) -> Matrix:
     return np.asarray(X[:, feature], dtype=np.float64)
 
 
+def _cells(X: Any, features: NDArray[np.int64]) -> Any:
+    """Return some columns as a csr_array without zeros, the cells of a row in increasing order."""
+    whole = len(features) == X.shape[1]
+    if sparse.issparse(X):
+        rows: Any = sparse.csr_array(
+            cast("Any", X) if whole else cast("Any", X).tocsc()[:, features]
+        )
+        rows = rows.astype(np.float64)  # a copy: what follows changes it
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        return rows
+    return sparse.csr_array(np.asarray(X if whole else X[:, features], dtype=np.float64))
+
+
+def _is_thin(X: Any, features: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which columns are 0 in more than half of the rows, however X is stored."""
+    if sparse.issparse(X):
+        columns: Any = sparse.csc_array(cast("Any", X))
+        stored = np.add.reduceat(
+            np.append(columns.data != 0, False), columns.indptr[:-1], dtype=np.int64
+        )
+        n_cells = np.where(np.diff(columns.indptr) > 0, stored, 0)[features]
+    else:
+        n_cells = np.count_nonzero(np.asarray(X)[:, features], axis=0)
+    return np.asarray(n_cells < X.shape[0] / 2)
+
+
 @savable
 @dataclass(frozen=True)
 class Gaussians:
     """Mean and variance of each numeric feature in each group of rows.
+
+    Thin features, which are 0 in most training rows, cost time only where they are not 0. They
+    are computed alike for sparse and dense X, and so give the same bits.
 
     Attributes
     ----------
@@ -38,16 +68,20 @@ class Gaussians:
     mean, variance : ndarrays of shape (n_groups, n_numeric)
         Means and variances. A variance of 0 means that the feature is missing in all rows of the
         group; it is then ignored.
+    thin : ndarray of bool, shape (n_numeric,), optional
+        Which features are thin; None means none.
     """
 
     features: NDArray[np.int64]
     mean: Matrix
     variance: Matrix
+    thin: NDArray[np.bool_] | None = None
 
     _saved_schema: ClassVar[Schema] = {
         "features": Array(("n_numeric",), "i8", low=0, below="n_features"),
         "mean": Array(("n_groups", "n_numeric")),
         "variance": Array(("n_groups", "n_numeric"), low=0),
+        "thin": Maybe(Array(("n_numeric",), "b1")),
     }
 
     @classmethod
@@ -73,21 +107,24 @@ class Gaussians:
             Means and variances, with one row per group.
         """
         features = np.flatnonzero(is_numeric)
+        thin = _is_thin(X, features)
         mean = np.zeros((shares.shape[0], len(features)))
         variance = np.zeros_like(mean)
-        X = cast("Any", X).tocsc() if sparse.issparse(X) else X
-        all_rows = shares.sum(axis=0)[None, :]
-        largest = 0.0
-        for k, feature in enumerate(features):
-            values = _column(X, int(feature))
+        # The groups overlap, so the variance over all rows counts every row once.
+        once = sparse.csr_array((shares.sum(axis=0)[None, :] > 0).astype(np.float64))
+        largest = _learn_thin(X, shares, once, features=features, thin=thin, out=(mean, variance))
+        columns = cast("Any", X).tocsc() if sparse.issparse(X) else X
+        for k in np.flatnonzero(~thin):
+            values = _column(columns, int(features[k]))
             mean[:, k], variance[:, k] = _moments(values, shares)
-            # The groups overlap, so the variance over all rows counts every row once.
-            largest = max(largest, float(_moments(values, (all_rows > 0).astype(float))[1][0]))
-        known = variance >= 0
+            largest = max(largest, float(_moments(values, once)[1][0]))
         # Avoid a variance of 0, with which the density would be infinite.
         added = var_smoothing * largest if var_smoothing * largest > 0 else 1e-300
-        variance = np.where(known, variance + added, 0.0)
-        return cls(features, np.where(known, mean, 0.0), variance)
+        for part in _parts(variance):
+            known = variance[part] >= 0
+            mean[part] = np.where(known, mean[part], 0.0)
+            variance[part] = np.where(known, variance[part] + added, 0.0)
+        return cls(features, mean, variance, thin)
 
     def add_log_densities(self, X: Any, out: Matrix) -> None:
         """Add log P(x_f | group) of all numeric features to `out`.
@@ -99,20 +136,12 @@ class Gaussians:
         out : ndarray of shape (n, n_groups)
             Receives the sums.
         """
-        if sparse.issparse(X):
-            # Small models sum in the order of dense rows, with the same results. The choice does
-            # not depend on the number of rows, so a row has the same result in any batch.
-            if self.mean.size > _MANY_CELLS:
-                self._add_sparse(X, out)
-                return
-            rows = cast("Any", X).tocsr()
-            step = max(1, _CELLS_AT_A_TIME // max(1, rows.shape[1]))
-            for first in range(0, rows.shape[0], step):
-                part = slice(first, first + step)
-                self.add_log_densities(rows[part].toarray(), out[part])
-            return
-        for k, feature in enumerate(self.features):
-            values = _column(X, int(feature))
+        thin = np.zeros(len(self.features), bool) if self.thin is None else self.thin
+        if thin.any():
+            self._add_thin(_cells(X, self.features[thin]), np.flatnonzero(thin), out)
+        columns = cast("Any", X).tocsc() if sparse.issparse(X) and not thin.all() else X
+        for k in np.flatnonzero(~thin).tolist():
+            values = _column(columns, int(self.features[k]))
             known = ~np.isnan(values)
             out += np.where(known[:, None], self._density(np.where(known, values, 0.0), k), 0.0)
 
@@ -123,33 +152,98 @@ class Gaussians:
         density = -0.5 * (np.log(2 * np.pi * width) + (values[:, None] - mean) ** 2 / width)
         return np.asarray(np.where(variance > 0, density, 0.0))
 
-    def _add_sparse(self, X: Any, out: Matrix) -> None:
-        """Add the log densities of rows of zeros, then the differences due to stored cells."""
-        zeros = np.zeros(1)
-        at_zero = np.zeros((len(self.features), out.shape[1]))
-        for k in range(len(self.features)):
-            at_zero[k] = self._density(zeros, k)[0]
-        out += at_zero.sum(axis=0)
-        cells = X.tocsc()[:, self.features].tocsr().tocoo()
-        order = np.lexsort((cells.col, cells.row))
-        row, col, value = cells.row[order], cells.col[order], cells.data[order]
-        step = max(1, 2_000_000 // max(1, out.shape[1]))
-        for first in range(0, len(row), step):
-            part = slice(first, first + step)
-            mean, variance = self.mean[:, col[part]], self.variance[:, col[part]]
-            width = np.where(variance > 0, variance, 1.0)
-            x = value[part]
-            density = -0.5 * (np.log(2 * np.pi * width) + (x - mean) ** 2 / width)
-            change = np.where(variance > 0, density, 0.0).T - at_zero[col[part]]
-            change = np.where(np.isnan(x)[:, None], -at_zero[col[part]], change)
-            np.add.at(out, row[part], change)  # sums in the order of the cells
+    @cached_property
+    def _at_zero(self) -> Matrix:
+        """The log density of a row of zeros in each group, summed over the thin features."""
+        found = np.zeros(len(self.mean))
+        for part in _parts(self.mean):
+            mean, variance = self.mean[part][:, self.thin], self.variance[part][:, self.thin]
+            found[part] = _log_density_at_zero(mean, variance).sum(axis=1)
+        return found
+
+    def _add_thin(self, cells: Any, places: NDArray[np.intp], out: Matrix) -> None:
+        """Add the log densities of a row of zeros, and the differences where x is not 0.
+
+        log P(x) - log P(0) = x mean / variance - x² / (2 variance).
+        """
+        out += self._at_zero
+        missing = np.isnan(cells.data)
+        values = np.where(missing, 0.0, cells.data)
+        used, columns = np.unique(cells.indices, return_inverse=True)
+        shape = (cells.shape[0], len(used))
+
+        def rows(data: Matrix) -> Any:
+            return sparse.csr_array((data, columns, cells.indptr), shape=shape)
+
+        linear, square = rows(values), rows(values * values)
+        for part in _parts(self.mean):
+            # Sums run over the cells of a row in order, so a row has the same result in any batch.
+            mean, variance = (a[part][:, places[used]].T for a in (self.mean, self.variance))
+            with np.errstate(divide="ignore"):
+                inverse = np.where(variance > 0, 1.0 / variance, 0.0)
+            out[:, part] += linear @ (mean * inverse)
+            out[:, part] -= square @ (0.5 * inverse)
+            if missing.any():
+                at_zero = _log_density_at_zero(mean, variance)
+                out[:, part] -= rows(missing.astype(np.float64)) @ at_zero
 
     def check(self, n_groups: int, n_features: int) -> None:
         """Raise an error if loaded arrays are inconsistent."""
         shape = (n_groups, len(self.features))
         within = (self.features >= 0) & (self.features < n_features)
-        if self.mean.shape != shape or self.variance.shape != shape or not within.all():
-            raise ValueError("mean, variance and features do not fit together")
+        thin = self.features if self.thin is None else self.thin
+        if (
+            self.mean.shape != shape
+            or self.variance.shape != shape
+            or thin.shape != self.features.shape
+            or not within.all()
+        ):
+            raise ValueError("mean, variance, thin and features do not fit together")
+
+
+def _parts(matrix: Matrix) -> list[slice]:
+    """Return slices of rows that bound the size of temporary arrays."""
+    step = max(1, _CELLS_AT_A_TIME // max(1, matrix.shape[1]))
+    return [slice(first, first + step) for first in range(0, len(matrix), step)]
+
+
+def _log_density_at_zero(mean: Matrix, variance: Matrix) -> Matrix:
+    width = np.where(variance > 0, variance, 1.0)
+    density = -0.5 * (np.log(2 * np.pi * width) + mean * mean / width)
+    return np.asarray(np.where(variance > 0, density, 0.0))
+
+
+def _learn_thin(
+    X: Any,
+    shares: Any,
+    once: Any,
+    *,
+    features: NDArray[np.int64],
+    thin: NDArray[np.bool_],
+    out: tuple[Matrix, Matrix],
+) -> float:
+    """Set mean and variance of the thin features; return their largest variance over all rows."""
+    if not thin.any():
+        return 0.0
+    cells = _cells(X, features[thin])
+    missing = sparse.csr_array(
+        (np.isnan(cells.data).astype(np.float64), cells.indices, cells.indptr), shape=cells.shape
+    )
+    cells.data[np.isnan(cells.data)] = 0.0
+    square = cells.multiply(cells).tocsr()
+
+    def moments(shares: Any) -> tuple[Matrix, Matrix]:
+        # Sums in the order of the rows: those of all rows and of the missing ones are equal if
+        # all values are missing.
+        weight = (shares @ np.ones(shares.shape[1]))[:, None] - (shares @ missing).toarray()
+        width = np.where(weight > 0, weight, 1.0)
+        mean = (shares @ cells).toarray() / width
+        variance = np.maximum((shares @ square).toarray() / width - mean**2, 0.0)
+        return mean, np.where(weight > 0, variance, -1.0)
+
+    for part in _parts(out[0]):
+        out[0][part, thin], out[1][part, thin] = moments(shares[part])
+    return float(moments(once)[1].max(initial=0.0))
 
 
 def _moments(values: Matrix, shares: Any) -> tuple[Matrix, Matrix]:
