@@ -13,6 +13,8 @@ from ramify.gradient_boosting import PCTGradientBoostingClassifier
 from ramify.hierarchy import Hierarchy, Ontology
 from ramify.labels import (
     HierarchyBinarizer,
+    as_levels,
+    as_sets,
     balance_score,
     balance_weights,
     flatten_level,
@@ -86,6 +88,8 @@ __all__ = [
     "RAkEL",
     "SiblingLassoClassifier",
     "TunedThresholdClassifier",
+    "as_levels",
+    "as_sets",
     "balance_score",
     "balance_weights",
     "distinct_label_sets",

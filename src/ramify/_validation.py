@@ -6,6 +6,7 @@ import difflib
 import importlib
 import math
 from collections.abc import Collection, Iterable, Sequence
+from decimal import Decimal
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -49,14 +50,28 @@ def did_you_mean(label: object, labels: Iterable[object]) -> str:
     return f" Did you mean {known[near[0]]!r}?" if near else ""
 
 
-def unknown_labels_error(unknown: Iterable[Label], labels: Collection[Label]) -> ValueError:
+class UnknownLabelsError(ValueError):
+    """Labels that are not in the hierarchy, kept in `labels`."""
+
+    def __init__(self, message: str, labels: Sequence[Label] = ()) -> None:
+        super().__init__(message, labels)
+        self.labels = tuple(labels)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def unknown_labels_error(
+    unknown: Iterable[Label], labels: Collection[Label]
+) -> UnknownLabelsError:
     """Build the error for labels that are not in the hierarchy."""
     missing = list(dict.fromkeys(unknown))
     noun = "label" if len(missing) == 1 else "labels"
-    return ValueError(
+    return UnknownLabelsError(
         f"unknown {noun} {shorten(missing)}: not among the {len(labels)} labels of the hierarchy."
         f"{did_you_mean(missing[0], labels)} Correct the spelling, or build the hierarchy from "
-        "all labels that can occur."
+        "all labels that can occur.",
+        missing,
     )
 
 
@@ -64,6 +79,10 @@ def is_missing(value: object) -> bool:
     """Return whether a value is missing: None, NaN, NaT or pandas.NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 

@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,9 +16,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
-from ramify import Hierarchy, HierarchyBinarizer
+from ramify import Hierarchy, HierarchyBinarizer, as_levels, as_sets
 from ramify.labels import read_labels
 from ramify.labels.encoding import format_from_settings
+from ramify.labels.extending import read_more_labels
 from tests.support.label_graphs import PATHS, build, label_graphs
 
 TREE = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
@@ -53,6 +55,9 @@ FORMATS = {
     "paths": np.array(["mammal/cat", "bird"]),
     "object paths": np.array(["mammal/cat", "bird"], dtype=object),
     "levels": np.array([["mammal", "cat"], ["bird", ""]]),
+    "sets of paths": [[["mammal", "cat"]], [["bird"]]],
+    "sets of tuples": [{("mammal", "cat")}, {("bird",)}],
+    "array of paths": np.array([[["mammal", "cat"]], [["bird", ""]]]),
     "object levels": np.array([["mammal", "cat"], ["bird", ""]], dtype=object),
 }
 
@@ -63,7 +68,8 @@ def test_what_comes_in_goes_out(name):
     encoded = read_labels(y, TREE)
     assert encoded.hierarchy is TREE
     assert encoded.Y.toarray().tolist() == CAT_AND_BIRD
-    assert encoded.format.single_label == ("paths" in name or "levels" in name)
+    one_label = name.endswith("levels") or name in ("paths", "object paths")
+    assert encoded.format.single_label == one_label
     assert list(encoded.format.classes) == list(TREE.labels)
     assert_same(encoded.format.write(encoded.Y), y)
     assert_same(encoded.format.write(encoded.Y.toarray()), y)
@@ -91,6 +97,12 @@ def test_formats_survive_pickle_and_json(name):
         pl.DataFrame({"a": ["mammal", "bird"], "b": ["cat", None]}),
         pd.DataFrame(CAT_AND_BIRD),
         pd.DataFrame(CAT_AND_BIRD, columns=list(TREE.labels)),
+        pd.DataFrame(CAT_AND_BIRD, columns=list(TREE.labels)).iloc[:, [2, 0, 3, 1]],
+        pd.DataFrame(CAT_AND_BIRD, columns=list(TREE.labels)).iloc[:, [2, 0, 3]],
+        pd.DataFrame(CAT_AND_BIRD, columns=list(TREE.labels)).convert_dtypes(),
+        pa.table({"mammal": [1, 0], "mammal/cat": [1, 0], "mammal/dog": [0, 0], "bird": [0, 1]}),
+        pa.table({"a": ["mammal", "bird"], "b": ["cat", None]}),
+        pa.chunked_array([["mammal/cat"], ["bird"]]),
         pl.DataFrame(np.array(CAT_AND_BIRD), schema=list(TREE.labels)),
         CAT_AND_BIRD,
         np.array(CAT_AND_BIRD, dtype=object),
@@ -163,6 +175,159 @@ def test_column_vector_warns_as_in_scikit_learn():
     assert encoded.format.write(encoded.Y).tolist() == [2, 5]
     one = Hierarchy.from_labels(["spam"])
     assert read_labels(np.array([[0], [1]]), one).Y.toarray().tolist() == [[0], [1]]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        pd.DataFrame({"target": ["mammal/cat", "bird"]}),
+        pl.DataFrame({"target": ["mammal/cat", "bird"]}),
+        pa.table({"target": ["mammal/cat", "bird"]}),
+        np.array([["mammal/cat"], ["bird"]]),
+        np.array([["mammal/cat"], ["bird"]], dtype=object),
+        pd.DataFrame({"target": [["mammal/cat"], ["bird"]]}),
+    ],
+    ids=lambda y: type(y).__module__,
+)
+@pytest.mark.parametrize("hierarchy", [None, TREE], ids=["inferred", "given"])
+def test_one_column_is_read_as_such(y, hierarchy):
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        encoded = read_labels(y, hierarchy)
+    assert encoded.hierarchy.decode(encoded.Y) == [("mammal/cat",), ("bird",)]
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        flat = read_labels(pd.DataFrame({"target": ["cat", "bird"]}))
+    assert flat.format.write(flat.Y).tolist() == ["cat", "bird"]
+
+
+def test_columns_named_by_paths_form_a_tree():
+    frame = pd.DataFrame([[1, 0], [0, 1]], columns=["mammal/cat", "bird"])
+    for y in (frame, pl.from_pandas(frame)):
+        encoded = read_labels(y)
+        assert encoded.hierarchy == Hierarchy.from_paths(["bird", "mammal/cat"])
+        assert encoded.Y.toarray().tolist() == [[0, 1, 1], [1, 0, 0]]
+
+
+@given(label_graphs(), st.data())
+def test_indicator_columns_may_have_any_order(parents, data):
+    hierarchy = build(parents)
+    rows = data.draw(st.lists(st.sets(st.sampled_from(hierarchy.labels)), min_size=1))
+    Y = hierarchy.encode(rows).toarray()
+    order = data.draw(st.permutations(range(hierarchy.n_labels)))
+    frame = pd.DataFrame(Y[:, order], columns=[hierarchy.labels[i] for i in order])
+    if hierarchy.n_labels > 1:
+        assert read_labels(frame, hierarchy).Y.toarray().tolist() == Y.tolist()
+
+
+# ---- nested lists --------------------------------------------------------------------------
+
+NESTED = [
+    ["Animal", "Mammal", "Sheep"],
+    ["Animal", "Mammal", "Cow"],
+    ["Animal", "Reptile", "Snake"],
+    ["Animal", "Reptile", "Lizard"],
+]
+RAGGED = [["Animal", "Mammal", "Sheep"], ["Animal", "Reptile"], ["Plant"]]
+SAME_NAMES = [["food", "other"], ["drink", "other"], ["food", "fruit"]]
+
+
+@pytest.mark.parametrize("y", [NESTED, RAGGED, SAME_NAMES, [[1, 11], [1, 12], [2, 21]]])
+@pytest.mark.parametrize("make", [list, tuple, np.array])
+def test_nested_lists_that_look_like_levels_warn_and_name_both_readings(y, make):
+    rows = [make(row) for row in y]
+    for one in (rows, pd.Series(rows)):
+        with pytest.warns(UserWarning, match=r"ramify.as_levels\(y\).* or ramify.as_sets\(y\)"):
+            encoded = read_labels(one)
+        assert encoded.hierarchy.depth == 1
+    levels, sets = read_labels(as_levels(rows)), read_labels(as_sets(rows))
+    assert levels.hierarchy == Hierarchy.from_paths([tuple(map(str, row)) for row in rows])
+    assert levels.format.single_label
+    assert (sets.Y != encoded.Y).nnz == 0
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [["a", "b"], ["b", "c"], ["a", "c"]],  # names in two columns
+        [["a", "b"], ["c", "d"]],  # no parent with two children
+        [["a"], ["a", "b"], ["c", "b"], ["c", "d"]],  # a name below two others
+        [["a/b", "c"]],
+        [["a"], ["b"]],
+        [{"Animal", "Mammal"}, {"Animal", "Reptile"}],
+        [[1.5, 2.5], [1.5, 3.5]],
+    ],
+)
+def test_label_sets_do_not_warn(y):
+    assert not read_labels(y).format.single_label
+
+
+@pytest.mark.parametrize("padding", ["", None, np.nan])
+def test_padded_lists_are_levels(padding):
+    y = [["pet", "cat"], ["pet", "dog"], ["plant", padding]]
+    encoded = read_labels(y)
+    assert encoded.hierarchy.labels == ("pet", "pet/cat", "pet/dog", "plant")
+    assert as_sets(y) == [{"pet", "cat"}, {"pet", "dog"}, {"plant"}]
+
+
+def test_nested_lists_are_read_as_the_hierarchy_asks():
+    levels = read_labels(as_levels(NESTED))
+    again = read_labels(NESTED[1:], levels.hierarchy)
+    assert (levels.Y[1:] != again.Y).nnz == 0
+    names = Hierarchy.from_edges([("Animal", "Mammal"), ("Mammal", "Cow"), ("Mammal", "Sheep")])
+    assert names.decode(read_labels(NESTED[:2], names).Y) == [("Sheep",), ("Cow",)]
+
+
+def test_paths_of_one_row_may_have_different_lengths():
+    y = [[["a", "b"], ["c"]], [], [("a",)]]
+    encoded = read_labels(y)
+    assert encoded.hierarchy.decode(encoded.Y) == [("a/b", "c"), (), ("a",)]
+    assert encoded.format.write(encoded.Y) == [[["a", "b"], ["c"]], [], [["a"]]]
+    padded = np.array([[["a", "b"], ["c", ""]], [["", ""], ["", ""]], [["a", ""], ["", ""]]])
+    from_array = read_labels(padded)
+    assert (from_array.Y != encoded.Y).nnz == 0
+    assert from_array.format.write(from_array.Y).tolist() == padded.tolist()
+    with pytest.raises(ValueError, match="unknown label 'a/x'"):
+        read_labels([[["a", "x"]]], encoded.hierarchy)
+
+
+@given(st.lists(st.lists(PATHS.map(lambda paths: paths[0])), min_size=1))
+def test_sets_of_paths_round_trip(rows):
+    rows = [[f"top/{path}" for path in row] for row in rows]
+    if not any(rows):
+        return
+    expected = read_labels([set(row) for row in rows])
+    encoded = read_labels([[path.split("/") for path in row] for row in rows])
+    assert encoded.hierarchy == expected.hierarchy
+    assert (encoded.Y != expected.Y).nnz == 0
+    again = read_labels(encoded.format.write(encoded.Y), encoded.hierarchy)
+    assert (again.Y != encoded.Y).nnz == 0
+
+
+@pytest.mark.parametrize("reading", [as_levels, as_sets])
+def test_readings_refuse_plain_labels(reading):
+    with pytest.raises(TypeError, match="list of names in every row, got 'a/b' in row 0"):
+        reading(["a/b"])
+
+
+# ---- labels that other rows lack -----------------------------------------------------------
+
+
+@given(PATHS, PATHS)
+def test_unseen_labels_come_last(known, more):
+    hierarchy = Hierarchy.from_paths([f"top/{path}" for path in known])
+    more = [f"top/{path}" for path in more]
+    encoded = read_more_labels(more, hierarchy)
+    assert encoded.hierarchy.labels[: hierarchy.n_labels] == hierarchy.labels
+    expected = Hierarchy.from_paths([*hierarchy.labels, *more])
+    assert set(encoded.hierarchy.labels) == set(expected.labels)
+    assert encoded.format.write(encoded.Y).tolist() == more
+    for label in expected.labels:
+        assert set(encoded.hierarchy.ancestors(label)) == set(expected.ancestors(label))
+
+
+def test_numbers_in_place_of_names_are_not_new_labels():
+    with pytest.raises(ValueError, match=r"unknown label 1: .* Did you mean '1'\?"):
+        read_more_labels([1], Hierarchy.from_labels(["1", "2"]))
+    assert read_more_labels([3], Hierarchy.from_labels([1, 2])).hierarchy.labels == (1, 2, 3)
 
 
 def test_clus_strings():
@@ -279,9 +444,14 @@ def test_one_path_per_row_round_trips(paths):
         ),
         (pd.DataFrame(np.eye(4), columns=list("abcd")), TREE, "unknown labels 'a', 'b', 'c'"),
         (
-            pd.DataFrame(np.eye(4), columns=TREE.labels[::-1]),
+            pd.DataFrame(np.eye(2), columns=["bird", "mammal/cat"]),
             TREE,
-            "columns in the order of hierarchy.labels",
+            "y has 2 columns, but the hierarchy has 4 labels",
+        ),
+        (
+            pd.DataFrame(np.eye(2), columns=["a/b", "a/b"]),
+            None,
+            "labels must be distinct, got 'a/b' more than once",
         ),
         (
             pd.DataFrame(np.eye(2), columns=["a", "a"]),
@@ -301,6 +471,9 @@ def test_bad_labels(y, hierarchy, message):
         ("abc", "y must have one entry per row, got str"),
         ({"a", "b"}, "y must have one entry per row, got set"),
         (3, "y must have one entry per row, got int"),
+        ((label for label in "ab"), "y must have one entry per row, got generator"),
+        (pl.DataFrame({"y": ["a"]}).lazy(), r"got a LazyFrame. Pass y.collect\(\)"),
+        ([[["a", "b"]], ["c"]], "y must have paths in every row.*got 'c' in row 1"),
         (["a", 1], "either strings or numbers, got 1 among other values"),
         ([["a"], "b"], "y must have a label set in every row, got 'b' in row 1"),
         (

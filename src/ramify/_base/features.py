@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -13,9 +14,11 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from ramify import _core
+from ramify._base.columns import TIMES, kind_of_column, numbers_of, seconds_of
+from ramify._frames import in_memory, is_frame
 from ramify._savable import savable
-from ramify._schema import Anything, Array, MapOf, Schema, TupleOf, Whole
-from ramify._validation import shorten
+from ramify._schema import Anything, Array, MapOf, Schema, Text, TupleOf, Whole
+from ramify._validation import is_missing, shorten
 
 __all__ = [
     "FeatureSchema",
@@ -28,13 +31,14 @@ __all__ = [
 
 # A column with more distinct values than this is an identifier rather than a nominal feature.
 _MAX_CATEGORIES = 2**16
+_POLARS = ("Int", "UInt", "Float", "Boolean")  # numeric types of polars
 _COLUMNS_AT_ONCE = 64  # nominal columns checked per call, to limit both calls and memory
 
 
 @savable
 @dataclass(frozen=True)
 class FeatureSchema:
-    """Which features are nominal, and which category each code stands for.
+    """Which features are nominal or times, and which category each code stands for.
 
     Attributes
     ----------
@@ -43,14 +47,19 @@ class FeatureSchema:
     categories : dict of int to tuple
         The categories of each nominal column of a data frame, in the order of their codes.
         Nominal columns of an array have no entry: their values are codes already.
+    times : dict of int to str
+        What the dates, durations and times of day among the numeric features are; see
+        `ramify._base.columns.TIMES`. Their values are seconds.
     """
 
     n_categories: NDArray[np.int32]
     categories: dict[int, tuple[Any, ...]]
+    times: dict[int, str] = field(default_factory=dict)
 
     _saved_schema: ClassVar[Schema] = {
         "n_categories": Array(("n_features",), "i4", low=0, high=_MAX_CATEGORIES),
         "categories": MapOf(Whole(0, "n_features"), TupleOf(Anything())),
+        "times": MapOf(Whole(0, "n_features"), Text(TIMES)),
     }
 
     @classmethod
@@ -66,7 +75,7 @@ class FeatureSchema:
     def with_numeric(self, n_features: int) -> FeatureSchema:
         """Return the schema with numeric features appended."""
         added = np.zeros(n_features, dtype=np.int32)
-        return FeatureSchema(np.append(self.n_categories, added), self.categories)
+        return FeatureSchema(np.append(self.n_categories, added), self.categories, self.times)
 
 
 def read_training_features(
@@ -79,7 +88,8 @@ def read_training_features(
     estimator : estimator
         Receives the attributes and is named in error messages.
     X : array-like, sparse matrix or data frame of shape (n, n_features)
-        Training rows. String and categorical columns of a data frame are nominal.
+        Training rows. String and categorical columns of a data frame are nominal. Dates,
+        durations and times of day become seconds, whatever their resolution.
     categorical_features : array-like of bool, int or str, optional
         The nominal features, as a boolean mask, indices or column names. In an array they must
         contain integer codes 0, 1, …; in a data frame, any values.
@@ -94,19 +104,23 @@ def read_training_features(
     schema : FeatureSchema
         Required by `read_features` to convert X in the same way.
     """
-    if _is_frame(X):
+    X = in_memory(X, "X")
+    if is_frame(X):
         _check_names(X.columns)
         chosen = _chosen_columns(categorical_features, list(X.columns), len(X.columns))
+        kinds = _kinds_of(X, chosen)
         columns = {
-            j: _categories_of(X[name], j in chosen, clus_order)
+            j: _categories_of(X[name], clus_order)
             for j, name in enumerate(X.columns)
-            if j in chosen or _is_nominal(X[name])
+            if kinds.get(j) == "category"
         }
         n_categories = np.zeros(len(X.columns), dtype=np.int32)
         for j, categories in columns.items():
             n_categories[j] = max(1, len(categories))
-        schema = FeatureSchema(n_categories, columns)
+        times = {j: kind for j, kind in kinds.items() if kind in TIMES}
+        schema = FeatureSchema(n_categories, columns, times)
         return _read_frame(estimator, X, schema, reset=True), schema
+    kind = _times_of_array(X)
     X = _read_array(estimator, X, reset=True)
     chosen = _chosen_columns(categorical_features, None, X.shape[1])
     n_categories = np.zeros(X.shape[1], dtype=np.int32)
@@ -114,7 +128,8 @@ def read_training_features(
     for start in range(0, len(nominal), _COLUMNS_AT_ONCE):
         some = nominal[start : start + _COLUMNS_AT_ONCE]
         n_categories[some] = _count_codes(X, some)
-    return X, FeatureSchema(n_categories, {})
+    times = dict.fromkeys(range(X.shape[1] if kind else 0), kind)
+    return X, FeatureSchema(n_categories, {}, times)
 
 
 def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
@@ -134,13 +149,20 @@ def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
     ndarray or csr_array
         Numbers, codes and NaN.
     """
-    if _is_frame(X):
+    X = in_memory(X, "X")
+    if is_frame(X):
         _check_names(X.columns)
         return _read_frame(estimator, X, schema, reset=False)
     if schema.categories:
         raise ValueError(
             "X must be a data frame, got an array: the model was fitted on a data frame with "
             f"nominal columns {shorten(schema.categories)}. Pass a data frame with these columns."
+        )
+    kinds = set(schema.times.values())
+    if kinds and kinds != {_times_of_array(X)}:
+        raise ValueError(
+            f"X must contain a {' and a '.join(sorted(kinds))}, as in fit, got an array without. "
+            f"Pass the same types of columns as in fit; these are columns {shorten(schema.times)}."
         )
     return _read_array(estimator, X, reset=False)
 
@@ -160,6 +182,7 @@ def given_features(given: Any, X: Any) -> Any:
     ndarray, csr_array or data frame
         Supports selecting rows.
     """
+    given = in_memory(given, "X")
     if hasattr(given, "columns") and not sparse.issparse(given):
         return given
     return cast("Any", X).tocsr() if sparse.issparse(X) else X
@@ -216,7 +239,7 @@ def _canonical(X: Any) -> Any:
 def _read_array(estimator: Any, X: Any, *, reset: bool) -> Any:
     return validate_data(
         estimator,
-        X,
+        _without_times(X),
         reset=reset,
         accept_sparse=["csc" if reset else "csr"],
         dtype=[np.float64, np.float32],
@@ -224,25 +247,63 @@ def _read_array(estimator: Any, X: Any, *, reset: bool) -> Any:
     )
 
 
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "dtypes") and not sparse.issparse(X)
+def _without_times(X: Any) -> Any:
+    """Convert the dates and missing values of an array; scikit-learn checks everything else."""
+    if sparse.issparse(X) or is_frame(X):
+        return X
+    try:
+        array = np.asarray(X)
+    except ValueError:  # rows of different lengths
+        return X
+    if array.dtype.kind in "mM":
+        return seconds_of(array, 0)
+    if array.dtype.kind != "O" or array.ndim != 2:
+        return X
+    return np.array(
+        [[_plain_cell(cell, j) for j, cell in enumerate(row)] for row in array.tolist()],
+        dtype=object,
+    ).reshape(array.shape)
 
 
-def _is_nominal(column: Any) -> bool:
-    """Return whether a column of a data frame is categorical or contains strings."""
-    name = str(column.dtype).lower()
-    return name.startswith(("category", "categorical", "enum", "str", "string", "object"))
+def _times_of_array(X: Any) -> str:
+    """Return the kind of times that an array has; "" if its data type is another one."""
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    return {"M": TIMES[0], "m": TIMES[2]}.get(kind, "")
 
 
-def _categories_of(column: Any, chosen: bool, clus_order: bool) -> tuple[Any, ...]:
+def _plain_cell(cell: Any, column: int) -> Any:
+    if is_missing(cell):
+        return np.nan
+    is_time = isinstance(cell, dt.date | dt.time | dt.timedelta | np.datetime64 | np.timedelta64)
+    return float(seconds_of(np.array([cell], dtype=object), column)[0]) if is_time else cell
+
+
+def _kinds_of(X: Any, chosen: set[int]) -> dict[int, str]:
+    """Return the kind of every column whose values are not plain numbers."""
+    kinds = {}
+    for j, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+        if j in chosen:
+            kinds[j] = "category"
+        elif not _is_plain(dtype):
+            kinds[j] = kind_of_column(X[name])
+    return kinds
+
+
+def _is_plain(dtype: Any) -> bool:
+    """Return whether a column of a data type is read as scikit-learn does."""
+    kind = getattr(dtype, "kind", None)
+    return kind in ("b", "i", "u", "f") or (kind is None and str(dtype).startswith(_POLARS))
+
+
+def _categories_of(column: Any, clus_order: bool) -> tuple[Any, ...]:
     """Return the categories of a column in the order of their codes."""
-    if hasattr(column.dtype, "categories") and hasattr(column, "cat"):
-        declared = getattr(column.dtype, "categories", None)
-        categories = list(declared) if declared is not None else []
-    else:
-        categories = []
+    declared = getattr(column.dtype, "categories", None)
+    # A Categorical of polars declares the categories of all columns of the process.
+    if declared is None or str(column.dtype).startswith("Categorical"):
+        declared = []
+    categories = list(declared)
     if not categories:
-        seen = {value for value in column.to_list() if not _is_missing(value)}
+        seen = {value for value in column.to_list() if not is_missing(value)}
         categories = sorted(seen, key=lambda value: (str(type(value)), value))
     if len(categories) > _MAX_CATEGORIES:
         raise ValueError(
@@ -257,13 +318,9 @@ def _categories_of(column: Any, chosen: bool, clus_order: bool) -> tuple[Any, ..
     return tuple(categories)
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ == "NAType"  # noqa: PLR0124
-
-
 def _read_frame(estimator: Any, X: Any, schema: FeatureSchema, *, reset: bool) -> Any:
     """Convert a data frame to a float matrix, with codes in place of categories."""
-    if not schema.categories:
+    if not (schema.categories or schema.times) and all(map(_is_plain, X.dtypes)):
         return _read_array(estimator, X, reset=reset)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if len(X) == 0:
@@ -272,9 +329,24 @@ def _read_frame(estimator: Any, X: Any, schema: FeatureSchema, *, reset: bool) -
     for j, name in enumerate(X.columns):
         if j in schema.categories:
             cells[:, j] = _codes(X[name], schema.categories[j])
+        elif j in schema.times:
+            cells[:, j] = _times(X[name], name, schema.times[j])
         else:
-            cells[:, j] = _numbers(X[name], name)
+            cells[:, j] = numbers_of(X[name], name)
     return cells
+
+
+def _times(column: Any, name: Any, kind: str) -> NDArray[np.float64]:
+    found = kind_of_column(column)
+    if found == kind:
+        return seconds_of(column, name)
+    values = [value for value in column.to_list() if not is_missing(value)]
+    if values:
+        raise ValueError(
+            f"column {name!r} of X must be a {kind}, as in fit, got {values[0]!r}. Convert it to "
+            "the type of the column in fit, e.g. with pandas.to_datetime."
+        )
+    return np.full(len(column), np.nan)
 
 
 def _codes(column: Any, categories: tuple[Any, ...]) -> NDArray[np.float64]:
@@ -286,25 +358,9 @@ def _codes(column: Any, categories: tuple[Any, ...]) -> NDArray[np.float64]:
         translated = np.array([*own, np.nan])[np.asarray(categorical.codes)]
         return np.asarray(translated, dtype=np.float64)
     return np.array(
-        [np.nan if _is_missing(value) else code.get(value, np.nan) for value in column.to_list()],
+        [np.nan if is_missing(value) else code.get(value, np.nan) for value in column.to_list()],
         dtype=np.float64,
     )
-
-
-def _numbers(column: Any, name: Any) -> NDArray[np.float64]:
-    try:
-        values = np.asarray(column.to_numpy(), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"column {name!r} of X must be numeric, as in fit. Pass numbers, and NaN for missing "
-            "values."
-        ) from None
-    if np.isinf(values).any():
-        raise ValueError(
-            f"column {name!r} of X contains infinity. Replace it with a finite number, or with "
-            "NaN for a missing value."
-        )
-    return values
 
 
 def _chosen_columns(

@@ -7,10 +7,13 @@ from ramify.labels.encoding import (
     read_labels,
 )
 from ramify.labels.flattening import flatten_level
+from ramify.labels.readings import as_levels, as_sets
 
 __all__ = [
     "EncodedLabels",
     "HierarchyBinarizer",
+    "as_levels",
+    "as_sets",
     "balance_score",
     "balance_weights",
     "flatten_level",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._fitting import all_or_nothing
+from ramify._frames import in_memory
 from ramify._savable import savable
 from ramify._schema import Array, Instance, Schema
 from ramify._validation import is_missing, missing_label_error
@@ -22,8 +23,11 @@ from ramify.labels.readers import (
     read_levels,
     read_matrix,
     read_numbers,
+    read_path_sets,
     read_strings,
+    warn_of_column_vector,
 )
+from ramify.labels.readings import are_levels, as_levels, warn_of_levels
 
 __all__ = [
     "EncodedLabels",
@@ -44,10 +48,14 @@ def read_labels(y: Any, hierarchy: Hierarchy | None = None) -> EncodedLabels:
     y : array-like
         One of
 
-        - a label matrix of 0 and 1, dense, sparse or a data frame, columns in the order of
+        - a label matrix of 0 and 1, dense or sparse, columns in the order of
           ``hierarchy.labels``; a nested list is one if its rows have the same length and contain
           only 0 and 1;
-        - a sequence of label sets (lists, tuples, sets), possibly empty;
+        - a data frame of 0 and 1, columns named by labels in any order; if `hierarchy` is None,
+          columns such as "animal" and "animal/bird" form a tree;
+        - a sequence of label sets (lists, tuples, sets), possibly empty; if nested lists look
+          like levels, a warning names `as_levels` and `as_sets`, which make the reading explicit;
+        - a sequence of sets of paths, each path a list or tuple of names, or a 3-D array of them;
         - a sequence of classes as in scikit-learn: strings or numbers;
         - a sequence of paths such as "animal/bird";
         - a sequence of CLUS strings, labels joined by "@"; "", "n" and "?" mean no label (unless
@@ -55,7 +63,7 @@ def read_labels(y: Any, hierarchy: Hierarchy | None = None) -> EncodedLabels:
           or "@");
         - a 2-D array or data frame of strings with one column per level, short paths padded
           with "", None or NaN;
-        - a pandas or polars column of these.
+        - a column of pandas, polars or pyarrow with these, or a data frame with one such column.
     hierarchy : Hierarchy, optional
         The labels that may occur. If None, it is inferred from `y`: a tree if there are levels or
         paths with "/", otherwise flat with sorted labels. The columns of a label matrix are then
@@ -88,6 +96,8 @@ def read_labels(y: Any, hierarchy: Hierarchy | None = None) -> EncodedLabels:
     if sparse.issparse(y):
         return read_matrix(y, hierarchy)
     values, columns = _unpacked(y)
+    if isinstance(values, np.ndarray) and values.ndim == 3:
+        return read_path_sets(values, hierarchy)
     if isinstance(values, np.ndarray) and values.ndim == 2:
         return _read_two_dimensions(values, hierarchy, columns)
     is_plain = isinstance(values, np.ndarray) and values.dtype.kind in "biufU"
@@ -102,14 +112,18 @@ def _unpacked(y: Any) -> tuple[Any, Sequence[Any] | None]:
         raise ValueError("this requires y to be passed, but the target y is None. Pass labels.")
     if isinstance(y, list | tuple):
         return list(y), None
-    if isinstance(y, str | bytes | set | frozenset | dict) or np.isscalar(y):
+    y = in_memory(y, "y")
+    if hasattr(y, "to_pylist"):  # an array of pyarrow
+        return y.to_pylist(), None
+    is_single = isinstance(y, str | bytes | set | frozenset | dict) or np.isscalar(y)
+    if is_single or isinstance(y, Iterator):
         raise TypeError(
             f"y must have one entry per row, got {type(y).__name__}. Pass a list, an array, a "
             "data frame or a column of one."
         )
     columns = list(y.columns) if hasattr(y, "columns") else None
     values = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
-    if values.ndim not in (1, 2):
+    if values.ndim not in (1, 2) and (values.ndim != 3 or values.dtype.kind not in "OU"):
         raise ValueError(
             f"y should be a 1d array with one entry per row or a 2-D array, got {values.ndim} "
             "dimensions."
@@ -126,7 +140,16 @@ def _read_two_dimensions(
             values = numbers.reshape(values.shape)
     if values.dtype.kind in "biuf":
         return read_matrix(values, hierarchy, columns)
+    if values.shape[1] == 1 and (columns is not None or _are_whole(values, hierarchy)):
+        warn_of_column_vector()
+        return read_labels(values.ravel(), hierarchy)
     return read_levels(values, hierarchy)
+
+
+def _are_whole(values: Any, hierarchy: Hierarchy | None) -> bool:
+    """Return whether the cells of one column cannot be names of one level."""
+    separator = "/" if hierarchy is None else hierarchy.separator
+    return any(not isinstance(cell, str) or separator in cell for cell in values.ravel().tolist())
 
 
 def _as_numbers(values: list[Any]) -> Any:
@@ -144,6 +167,12 @@ def _read_rows(values: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
         fits = hierarchy is None or widths == {hierarchy.n_labels}
         if cells is not None and fits and np.isin(cells, (0, 1)).all():
             return read_matrix(cells.reshape(len(values), -1), hierarchy)
+    if any(isinstance(item, list | tuple | np.ndarray) for row in values for item in row):
+        return read_path_sets(values, hierarchy)
+    if lists and are_levels(values, hierarchy):
+        return read_levels(as_levels(values), hierarchy)
+    if lists and hierarchy is None:
+        warn_of_levels(values, stacklevel=4)
     return read_label_sets(values, hierarchy, as_array=isinstance(values, np.ndarray))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -206,9 +207,50 @@ class LevelFormat(LabelFormat):
         return table[self._one_label(Y)]
 
 
+@dataclass(frozen=True)
+class PathSetFormat(LabelFormat):
+    """One collection of paths per row, each path a list or tuple of names, or a 3-D array."""
+
+    row_type: str
+    path_type: str
+
+    _saved_schema: ClassVar[Schema] = {
+        "row_type": Text(("list", "tuple", "set", "frozenset", "array")),
+        "path_type": Text(("list", "tuple")),
+    }
+
+    def write(self, Y: Any) -> list[Any] | NDArray[Any]:
+        """Return the paths to the most specific labels of every row."""
+        paths = names_by_level(self.hierarchy)
+        indptr, indices = self._most_specific(Y)
+        positions = indices.tolist()
+        rows = [[paths[i] for i in positions[a:b]] for a, b in pairwise(indptr.tolist())]
+        if self.row_type == "array":
+            return self._padded(rows)
+        make = list if self.path_type == "list" else tuple
+        collect = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
+        return [collect[self.row_type](make(path) for path in row) for row in rows]
+
+    def _padded(self, rows: list[list[tuple[str, ...]]]) -> NDArray[Any]:
+        width = max((len(row) for row in rows), default=0)
+        shape = (len(rows), max(1, width), self.hierarchy.depth)
+        cells = np.full(shape, "", dtype=object)
+        for i, row in enumerate(rows):
+            for k, path in enumerate(row):
+                cells[i, k, : len(path)] = path
+        return cells.astype(str)
+
+
 _KINDS: dict[str, type[LabelFormat]] = {
     kind.__name__: kind
-    for kind in (IndicatorFormat, LabelSetFormat, OneLabelFormat, JoinedFormat, LevelFormat)
+    for kind in (
+        IndicatorFormat,
+        LabelSetFormat,
+        OneLabelFormat,
+        JoinedFormat,
+        LevelFormat,
+        PathSetFormat,
+    )
 }
 
 

@@ -30,6 +30,7 @@ from ramify.labels.formats import (
     LabelSetFormat,
     LevelFormat,
     OneLabelFormat,
+    PathSetFormat,
     label_array,
     names_by_level,
 )
@@ -60,20 +61,25 @@ def read_matrix(
     zeros_and_ones = sparse.issparse(y) or bool(np.isin(y, (0, 1)).all())
     one_label = hierarchy is not None and hierarchy.n_labels == 1
     if not sparse.issparse(y) and y.shape[1] == 1 and not (one_label and zeros_and_ones):
-        message = "A column-vector y was passed when a 1d array was expected. Use y.ravel()."
-        warnings.warn(message, DataConversionWarning, stacklevel=4)
+        warn_of_column_vector()
         return read_numbers(y.ravel(), hierarchy)
     if hierarchy is None:
         _check_zeros_and_ones(y, zeros_and_ones)
         if y.shape[1] == 0:
             raise ValueError("y has no columns. Pass one column per label.")
-        hierarchy = Hierarchy.from_labels(range(y.shape[1]) if columns is None else columns)
-    elif columns is not None:
-        _check_columns(columns, hierarchy)
+        hierarchy = _hierarchy_of_columns(range(y.shape[1]) if columns is None else columns)
+    if columns is not None:
+        y = order_columns(y, columns, hierarchy, "y")
     Y = hierarchy.close(check_label_matrix(y, hierarchy.labels, "y"))
     matrix = sparse.issparse(y) and not isinstance(y, sparse.sparray)
     container = "csr_matrix" if matrix else "csr_array" if sparse.issparse(y) else "dense"
     return EncodedLabels(Y, hierarchy, IndicatorFormat(hierarchy, y.dtype.str, container))
+
+
+def warn_of_column_vector() -> None:
+    """Warn as scikit-learn does if y has one column of classes."""
+    message = "A column-vector y was passed when a 1d array was expected. Use y.ravel()."
+    warnings.warn(message, DataConversionWarning, stacklevel=5)
 
 
 def _check_zeros_and_ones(y: Any, zeros_and_ones: bool) -> None:
@@ -86,18 +92,50 @@ def _check_zeros_and_ones(y: Any, zeros_and_ones: bool) -> None:
         )
 
 
-def _check_columns(columns: Sequence[Label], hierarchy: Hierarchy) -> None:
-    """Raise an error if column names contradict the labels; 0, 1, … mean unnamed columns."""
+def _hierarchy_of_columns(columns: Sequence[Label]) -> Hierarchy:
+    """Build the hierarchy of column names: a tree if they are paths, otherwise flat."""
+    repeated = len(set(columns)) < len(columns)
+    if not repeated and any(isinstance(name, str) and "/" in name for name in columns):
+        return infer_hierarchy(columns)
+    return Hierarchy.from_labels(columns)
+
+
+def order_columns(
+    y: Any, columns: Sequence[Label], hierarchy: Hierarchy, name: str
+) -> NDArray[Any]:
+    """Return the columns of a data frame in the order of the labels.
+
+    Parameters
+    ----------
+    y : data frame or ndarray of shape (n, n_columns)
+        One column per label. Labels with children may be left out; they get zeros.
+    columns : sequence of labels
+        Their names; 0, 1, … mean unnamed columns in the right order.
+    hierarchy : Hierarchy
+        The labels.
+    name : str
+        Name of the argument in error messages.
+
+    Returns
+    -------
+    ndarray of shape (n, n_labels)
+        Columns in the order of ``hierarchy.labels``.
+    """
+    values = np.asarray(y)
     if tuple(columns) in (hierarchy.labels, tuple(range(hierarchy.n_labels))):
-        return
-    if len(columns) == hierarchy.n_labels:
-        unknown = [name for name in columns if name not in hierarchy]
-        if unknown:
-            raise unknown_labels_error(unknown, hierarchy.labels)
+        return values
+    unknown = [column for column in columns if column not in hierarchy]
+    if unknown and len(columns) == hierarchy.n_labels:
+        raise unknown_labels_error(unknown, hierarchy.labels)
+    inner = set(hierarchy.labels) - set(columns)
+    if unknown or len(set(columns)) < len(columns) or inner & set(hierarchy.leaves):
         raise ValueError(
-            "y must have its columns in the order of hierarchy.labels. Use "
-            "y[list(hierarchy.labels)]."
+            f"{name} has {len(columns)} columns, but the hierarchy has {hierarchy.n_labels} "
+            "labels. Pass one column per label."
         )
+    ordered = np.zeros((len(values), hierarchy.n_labels), dtype=values.dtype)
+    ordered[:, hierarchy.indices(columns)] = values
+    return ordered
 
 
 def read_numbers(y: NDArray[Any], hierarchy: Hierarchy | None) -> EncodedLabels:
@@ -186,29 +224,58 @@ def read_label_sets(
     if hierarchy is None:
         hierarchy = infer_hierarchy(label for row in rows for label in row)
     first = next((row for row in y), ())
-    known = ("list", "tuple", "set", "frozenset")
-    row_type = type(first).__name__ if type(first).__name__ in known else "list"
     Y = hierarchy.encode(rows)
-    return EncodedLabels(Y, hierarchy, LabelSetFormat(hierarchy, row_type, as_array))
+    return EncodedLabels(Y, hierarchy, LabelSetFormat(hierarchy, _row_type(first), as_array))
+
+
+def _row_type(row: Any) -> str:
+    name = type(row).__name__
+    return name if name in ("list", "tuple", "set", "frozenset") else "list"
 
 
 def read_levels(y: NDArray[Any], hierarchy: Hierarchy | None) -> EncodedLabels:
     """Read one path per row, one column per level, padded with "", None or NaN."""
     paths = [_path_of_levels(row, i) for i, row in enumerate(y.tolist())]
-    if hierarchy is None:
-        occurring = [path for path in dict.fromkeys(paths) if path]
-        hierarchy = Hierarchy.from_paths(occurring) if occurring else infer_hierarchy([])
-    position = {path: i for i, path in enumerate(names_by_level(hierarchy))}
-    unknown = [path for path in paths if path and path not in position]
-    if unknown:
-        joined = [hierarchy.separator.join(path) for path in position]
-        raise unknown_labels_error((hierarchy.separator.join(path) for path in unknown), joined)
-    Y = hierarchy.encode([[hierarchy.labels[position[path]]] if path else [] for path in paths])
+    hierarchy, labels = _labels_of_paths(paths, hierarchy)
+    Y = hierarchy.encode([[labels[path]] if path else [] for path in paths])
     dtype = "U" if y.dtype.kind == "U" else "O"
     return EncodedLabels(Y, hierarchy, LevelFormat(hierarchy, dtype, y.shape[1]))
 
 
-def _path_of_levels(row: Sequence[Any], number: int) -> tuple[str, ...]:
+def read_path_sets(y: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
+    """Read several paths per row, each a sequence of names, padded as in `read_levels`."""
+    is_array = isinstance(y, np.ndarray) and y.ndim == 3
+    rows = y.tolist() if isinstance(y, np.ndarray) else y
+    paths = [[_path_of_levels(path, i) for path in row] for i, row in enumerate(rows)]
+    hierarchy, labels = _labels_of_paths([path for row in paths for path in row], hierarchy)
+    Y = hierarchy.encode([[labels[path] for path in row if path] for row in paths])
+    first = next((row for row in rows if len(row)), [()])
+    row_type = "array" if is_array else _row_type(first)
+    path_type = "list" if isinstance(next(iter(first)), list) else "tuple"
+    return EncodedLabels(Y, hierarchy, PathSetFormat(hierarchy, row_type, path_type))
+
+
+def _labels_of_paths(
+    paths: Sequence[tuple[str, ...]], hierarchy: Hierarchy | None
+) -> tuple[Hierarchy, dict[tuple[str, ...], Label]]:
+    """Return the hierarchy, built from paths if it is None, and the label of every path."""
+    if hierarchy is None:
+        occurring = [path for path in dict.fromkeys(paths) if path]
+        hierarchy = Hierarchy.from_paths(occurring) if occurring else infer_hierarchy([])
+    labels = dict(zip(names_by_level(hierarchy), hierarchy.labels, strict=True))
+    unknown = [path for path in paths if path and path not in labels]
+    if unknown:
+        joined = [hierarchy.separator.join(path) for path in labels]
+        raise unknown_labels_error((hierarchy.separator.join(path) for path in unknown), joined)
+    return hierarchy, labels
+
+
+def _path_of_levels(row: Any, number: int) -> tuple[str, ...]:
+    if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray):
+        raise TypeError(
+            f"y must have paths in every row, as in the first one, got {row!r} in row {number}. "
+            "Pass every path as a list of names."
+        )
     names = ["" if is_missing(name) else name for name in row]
     for level, name in enumerate(names):
         if not isinstance(name, str):

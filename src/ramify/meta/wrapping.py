@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing
 
 from ramify._base.foreign import Question, check_takes_weights
+from ramify._frames import in_memory
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels, LabelFormat
 
@@ -71,6 +72,7 @@ def check_rows(X: Any) -> Any:
     if sparse.issparse(X):
         matrix: Any = X
         return matrix.tocsr()
+    X = in_memory(X, "X")
     rows = X if hasattr(X, "shape") else np.asarray(X)
     if np.iscomplexobj(rows):
         raise ValueError(
