@@ -33,6 +33,8 @@ from ramify.decision import apply_threshold, most_probable_path
 from ramify.decision.paths import find_ends
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels, LabelFormat, read_labels
+from ramify.metrics.inputs import is_matrix
+from ramify.metrics.scorers import is_inferred, read_with_unseen
 
 __all__ = ["ArrayClassifier", "HierarchicalClassifier", "copy_input_attributes"]
 
@@ -237,7 +239,8 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         X : array-like, sparse matrix or data frame of shape (n, n_features)
             Rows with the same features as in `fit`.
         y : array-like
-            True labels of the rows, in any format accepted by `fit`.
+            True labels of the rows, in any format accepted by `fit`. Labels that did not occur in
+            `fit` cannot be predicted; they are errors only if `hierarchy` was given.
         sample_weight : array-like of shape (n,), optional
             Sample weights.
 
@@ -247,7 +250,11 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             Subset accuracy, from 0 to 1.
         """
         predicted = self._predict_sets(X)
-        truth = read_labels(y, self.hierarchy_).Y
+        if is_inferred(self) and not is_matrix(y):
+            truth = read_with_unseen(y, self.hierarchy_).Y
+            predicted.resize((predicted.shape[0], truth.shape[1]))
+        else:
+            truth = read_labels(y, self.hierarchy_).Y
         check_same_length(predicted.shape[0], truth.shape[0])
         weights = check_sample_weight(sample_weight, predicted.shape[0])
         differences = abs(predicted - truth).sum(axis=1)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import assert_all_finite
 
 from ramify._validation import (
     Label,
+    UnknownLabelsError,
     check_label_matrix,
     check_label_name,
     is_missing,
@@ -146,7 +147,16 @@ def read_numbers(y: NDArray[Any], hierarchy: Hierarchy | None) -> EncodedLabels:
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     labels = hierarchy or Hierarchy.from_labels(np.unique(y).tolist())
-    Y = labels.encode(y.tolist())
+    try:
+        Y = labels.encode(y.tolist())
+    except UnknownLabelsError as error:
+        if not all(isinstance(label, str) for label in labels.labels):
+            raise
+        raise UnknownLabelsError(
+            f"{error} (scikit-learn's cross_val_predict replaces labels with numbers if it "
+            "computes probabilities; use ramify.model_selection.cross_val_predict.)",
+            error.labels,
+        ) from None
     dtype = y.dtype
     if hierarchy is not None:
         # Other labels of the hierarchy need not fit into the dtype of this y.

@@ -105,7 +105,7 @@ class HeldOutClassifier(WrappingClassifier):
 
 
 def make_splits(
-    cv: Any, X: Any, y: Any, n_rows: int, random_state: Any
+    cv: Any, X: Any, y: Any, n_rows: int, random_state: Any, *, groups: Any = None
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Return the training and the test rows of every fold.
 
@@ -119,6 +119,8 @@ def make_splits(
         Number of rows.
     random_state : int, RandomState instance or None
         Controls the folds if `cv` is an integer.
+    groups : array-like, optional
+        Groups of the rows, for splitters.
 
     Returns
     -------
@@ -127,7 +129,7 @@ def make_splits(
     """
     check_folds(cv)
     if not isinstance(cv, int | np.integer):
-        return list(check_cv(cv).split(X, y))
+        return list(check_cv(cv).split(X, y, groups))
     if n_rows < cv:
         raise ValueError(
             f"cv must not exceed the number of rows, got cv={cv} and n_samples={n_rows}. "

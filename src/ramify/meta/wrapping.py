@@ -17,7 +17,7 @@ from ramify._frames import in_memory
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels, LabelFormat
 
-__all__ = ["check_rows", "fit_wrapped", "known_hierarchy", "label_scores"]
+__all__ = ["check_rows", "fit_wrapped", "known_hierarchy", "knows_hierarchy", "label_scores"]
 
 
 def known_hierarchy(estimator: Any, hierarchy: Hierarchy | None) -> Hierarchy | None:
@@ -43,6 +43,11 @@ def known_hierarchy(estimator: Any, hierarchy: Hierarchy | None) -> Hierarchy | 
                 f"{other!r}. Pass the hierarchy in one place only."
             )
     return found[0] if found else hierarchy
+
+
+def knows_hierarchy(estimator: Any) -> bool:
+    """Return whether a classifier, or one inside it, is given the hierarchy."""
+    return bool(_hierarchies(estimator))
 
 
 def _hierarchies(estimator: Any) -> dict[str, Hierarchy | None]:

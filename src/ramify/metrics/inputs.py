@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify._validation import Label, check_label_matrix, shorten
+from ramify._frames import in_memory, is_frame
+from ramify._validation import Label, UnknownLabelsError, check_label_matrix, shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import read_labels
+from ramify.labels.extending import read_more_labels
+from ramify.labels.readers import order_columns
 
 LabelChoice: TypeAlias = str | int | Sequence[Label] | NDArray[Any]
 """The labels that a measure evaluates: "all", "leaves", a level counted from 1, or names."""
@@ -61,7 +64,7 @@ def read_ranking(
     sample_weight: Any,
 ) -> Ranking:
     """Validate the arguments of a measure that takes scores."""
-    scores = read_scores(y_score)
+    scores = read_scores(_in_order(y_score, hierarchy, "y_score"))
     truth = read_label_matrix(y_true, hierarchy, scores.shape[1], "y_true")
     check_same_rows(truth, scores, "y_score")
     chosen = choose_labels(labels, hierarchy, scores.shape[1])
@@ -132,9 +135,12 @@ def read_label_matrices(
     y_true: Any, y_pred: Any, hierarchy: Hierarchy | None
 ) -> tuple[Truth, Truth]:
     """Return true and predicted labels as matrices of the same shape."""
+    y_true, y_pred = in_memory(y_true, "y_true"), in_memory(y_pred, "y_pred")
     if hierarchy is None and not (is_matrix(y_true) and is_matrix(y_pred)):
         truth, predicted = _read_together(y_true, y_pred)
     else:
+        if hierarchy is None:
+            y_pred = _like(y_pred, y_true)
         n_labels = width(y_pred, hierarchy)
         predicted = read_label_matrix(y_pred, hierarchy, n_labels, "y_pred")
         truth = read_label_matrix(y_true, hierarchy, n_labels, "y_true")
@@ -143,11 +149,46 @@ def read_label_matrices(
 
 
 def _read_together(y_true: Any, y_pred: Any) -> tuple[Truth, Truth]:
-    """Encode both with the labels that occur in either."""
-    rows = [*y_true, *y_pred]
-    matrix = read_labels(rows).Y
-    n_true = len(rows) - len(y_pred)
-    return matrix[:n_true], matrix[n_true:]
+    """Read both as `fit` does, with the labels that occur in either."""
+    # Nested lists may be levels or label sets; beside an array of levels they are levels.
+    if _are_levels(y_pred) and not _are_levels(y_true):
+        predicted, truth = _read_one_after_the_other(y_pred, y_true)
+        return truth, predicted
+    try:
+        return _read_one_after_the_other(y_true, y_pred)
+    except UnknownLabelsError:
+        raise
+    except ValueError:  # such as no labels at all in y_true
+        predicted, truth = _read_one_after_the_other(y_pred, y_true)
+        return truth, predicted
+
+
+def _read_one_after_the_other(first: Any, second: Any) -> tuple[Truth, Truth]:
+    """Read labels, and others with the hierarchy of the first ones and what it lacks."""
+    known = read_labels(first)
+    more = read_more_labels(second, known.hierarchy)
+    Y = known.Y.copy()
+    Y.resize(Y.shape[0], more.hierarchy.n_labels)
+    return Y, more.Y
+
+
+def _are_levels(y: Any) -> bool:
+    return getattr(y, "ndim", 0) == 2 and not is_matrix(y)
+
+
+def _like(y: Any, other: Any) -> Any:
+    """Return the columns of a data frame in the order of those of another one."""
+    if not (is_frame(y) and is_frame(other)) or set(y.columns) != set(other.columns):
+        return y
+    return y[list(other.columns)]
+
+
+def _in_order(y: Any, hierarchy: Hierarchy | None, name: str) -> Any:
+    """Return the columns of a data frame in the order of the labels."""
+    y = in_memory(y, name)
+    if hierarchy is None or not is_frame(y) or len(y.columns) != hierarchy.n_labels:
+        return y
+    return order_columns(y, list(y.columns), hierarchy, name)
 
 
 def is_matrix(y: Any) -> bool:
@@ -205,7 +246,9 @@ def read_label_matrix(
             f"y_score has {n_labels} columns, but the hierarchy has {hierarchy.n_labels} labels. "
             "Pass one column per label, in the order of hierarchy.labels."
         )
+    y = in_memory(y, name)
     if is_matrix(y):
+        y = _in_order(y, hierarchy, name)
         return check_label_matrix(y, n_labels if hierarchy is None else hierarchy.labels, name)
     if hierarchy is None:
         raise ValueError(

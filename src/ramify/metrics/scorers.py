@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -9,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from ramify._validation import shorten
 from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.encoding import EncodedLabels
+from ramify.labels.extending import read_more_labels
 from ramify.metrics import hierarchical, labelwise, losses, protein, ranking, sets
 from ramify.metrics.inputs import is_matrix
 
@@ -45,7 +49,9 @@ class HierarchicalScorer:
     """A scorer that applies a measure to a fitted estimator: ``scorer(estimator, X, y)``.
 
     Higher is better; losses are negated. By default, the hierarchy is the ``hierarchy_`` of the
-    estimator, which may be inside a pipeline or a search.
+    estimator, which may be inside a pipeline or a search. If the estimator inferred it from its
+    training rows, labels of y that it has not seen are added with the score 0: no prediction can
+    hit them.
 
     Parameters
     ----------
@@ -75,13 +81,21 @@ class HierarchicalScorer:
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Score an estimator on X with true labels y."""
         options = dict(self.options)
-        if self.of_scores:
-            predicted: Any = scores_of(estimator, X)
-            options.setdefault("hierarchy", hierarchy_of(estimator, y, predicted.shape[1]))
-        else:
-            predicted = estimator.predict(X)
-            options.setdefault("hierarchy", hierarchy_of(estimator, y, None))
+        predicted: Any = scores_of(estimator, X) if self.of_scores else estimator.predict(X)
+        if "hierarchy" not in options:
+            n_labels = predicted.shape[1] if self.of_scores else None
+            hierarchy = hierarchy_of(estimator, y, n_labels)
+            if hierarchy is not None and not is_matrix(y) and is_inferred(estimator):
+                hierarchy = read_with_unseen(y, hierarchy).hierarchy
+            if self.of_scores and hierarchy is not None:
+                predicted = add_zeros(predicted, hierarchy.n_labels)
+            options["hierarchy"] = hierarchy
         return self.sign * self.measure(y, predicted, sample_weight=sample_weight, **options)
+
+    @property
+    def __name__(self) -> str:
+        """The name of the measure, with "neg_" in front of losses."""
+        return self.measure.__name__ if self.sign > 0 else f"neg_{self.measure.__name__}"
 
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
@@ -222,16 +236,53 @@ def scores_of(estimator: Any, X: Any) -> NDArray[np.float64]:
 
 def hierarchy_of(estimator: Any, y: Any, n_labels: int | None) -> Hierarchy | None:
     """Return the hierarchy of a fitted estimator, or a flat one of its classes."""
-    inner = estimator
-    while inner is not None:
-        found = getattr(inner, "hierarchy_", None)
-        if isinstance(found, Hierarchy):
-            return found
-        inner = _inside(inner)
+    owner = _owner(estimator)
+    if owner is not None:
+        found: Hierarchy = owner.hierarchy_
+        return found
     if n_labels is None or is_matrix(y):
         return None
     names = np.asarray(estimator.classes_).tolist()
     return Hierarchy.from_labels(names) if len(names) == n_labels else None
+
+
+def is_inferred(estimator: Any) -> bool:
+    """Return whether a fitted estimator inferred its labels from the rows of `fit`."""
+    owner = _owner(estimator)
+    given = {} if owner is None else owner.get_params(deep=True)
+    return not any(
+        isinstance(value, Hierarchy)
+        for name, value in given.items()
+        if name.rpartition("__")[2] == "hierarchy"
+    )
+
+
+def read_with_unseen(y: Any, hierarchy: Hierarchy) -> EncodedLabels:
+    """Read labels; add those that the hierarchy lacks at its end, and warn of them."""
+    encoded = read_more_labels(y, hierarchy)
+    unseen = encoded.hierarchy.labels[hierarchy.n_labels :]
+    if unseen:
+        warnings.warn(
+            f"y has labels that did not occur in fit: {shorten(unseen)}. They cannot be "
+            "predicted and count as missed. Pass hierarchy to know all labels in advance.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return encoded
+
+
+def add_zeros(scores: NDArray[np.float64], n_labels: int) -> NDArray[np.float64]:
+    """Return scores with columns of zeros at the end, for labels that cannot be predicted."""
+    lacking = n_labels - scores.shape[1]
+    return np.pad(scores, ((0, 0), (0, lacking))) if lacking > 0 else scores
+
+
+def _owner(estimator: Any) -> Any:
+    """Return the estimator with a hierarchy, which may be inside a pipeline or a search."""
+    inner = estimator
+    while inner is not None and not isinstance(getattr(inner, "hierarchy_", None), Hierarchy):
+        inner = _inside(inner)
+    return inner
 
 
 def _inside(estimator: Any) -> Any:

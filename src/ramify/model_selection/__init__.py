@@ -1,6 +1,7 @@
-"""Splits that preserve the proportion of every label, and the choice of a model."""
+"""Splits that preserve the proportion of every label, held-out predictions, choice of a model."""
 
 from ramify.model_selection.choosing import choose_model
+from ramify.model_selection.predicting import cross_val_predict
 from ramify.model_selection.splitting import (
     HierarchicalStratifiedKFold,
     HierarchicalStratifiedShuffleSplit,
@@ -14,5 +15,6 @@ __all__ = [
     "ModelChoice",
     "Trial",
     "choose_model",
+    "cross_val_predict",
     "predefined_split",
 ]
