@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 .PHONY: demo test lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
 
 demo: $(VENV)/.base
-	@$(BIN)/python -m ramify.cli.demo
+	@$(BIN)/ramify demo
 
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest --quiet -n auto

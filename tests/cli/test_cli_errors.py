@@ -12,7 +12,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ramify import PCTClassifier, save
-from ramify.cli import commands
 from tests.support.cli_runs import run
 
 
@@ -98,7 +97,7 @@ def test_a_bug_asks_for_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise AttributeError("no such thing")
 
-    monkeypatch.setattr(commands, "list_datasets", fail)
+    monkeypatch.setattr("ramify.cli.datasets.list_datasets", fail)
     result = run("datasets")
     assert result.exit_code == 70
     assert "AttributeError: no such thing" in result.output
@@ -109,7 +108,7 @@ def test_too_little_memory_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None
     def fail() -> None:
         raise MemoryError
 
-    monkeypatch.setattr(commands, "list_datasets", fail)
+    monkeypatch.setattr("ramify.cli.datasets.list_datasets", fail)
     assert "not enough memory" in mistake("datasets")
 
 

@@ -1,11 +1,11 @@
-"""The demo runs on the base installation and writes its report to the given path."""
+"""The demo writes its report to the given path."""
 
-from ramify.cli.demo import main
+from ramify.cli.demo import write_demo
 
 
 def test_demo_prints_and_writes_one_report(tmp_path, capsys):
     path = tmp_path / "new" / "demo.md"
-    main(["--out", str(path)])
+    write_demo(path)
     printed = capsys.readouterr().out
     text = path.read_text(encoding="utf-8")
     assert f"Report: {path}" in printed

@@ -1,16 +1,17 @@
-"""``python -m ramify.cli.demo``: train and evaluate a tree on the bundled animals."""
+"""The command ``ramify demo``: train and evaluate a tree on the bundled animals."""
 
 from __future__ import annotations
 
-import argparse
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from sklearn.model_selection import KFold
 
+from ramify.cli.running import command
 from ramify.datasets import load_animals
 from ramify.io.files import writing_text
 from ramify.metrics import hierarchical_f1, mean_auprc, pooled_auprc
@@ -20,7 +21,7 @@ from ramify.studies.findings import headlines, score_table
 from ramify.studies.reports.markdown import table_lines
 from ramify.tree.classifier import PCTClassifier
 
-__all__ = ["main", "run"]
+__all__ = ["demo", "run", "write_demo"]
 
 _N_SHOWN = 4
 
@@ -152,20 +153,26 @@ def _study(folder: Path) -> tuple[str, Path]:
     return "\n".join(lines), write_reports(folder)[0]
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the demo, write and print its report."""
-    parser = argparse.ArgumentParser(prog="python -m ramify.cli.demo", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("results/demo.md"), help="the report")
-    path = parser.parse_args(arguments).out
+def write_demo(path: Path) -> None:
+    """Run the demo, write its report and print it."""
     study, page = _study(path.parent / "animals")
     text = f"{study}\n{report(run())}"
     path.parent.mkdir(parents=True, exist_ok=True)
     with writing_text(path) as file:
         file.write(text)
-    print(textwrap.dedent(text))  # noqa: T201
-    print(f"Report: {path.resolve()}")  # noqa: T201
-    print(f"Study as an HTML page: {page.resolve()}")  # noqa: T201
+    typer.echo(textwrap.dedent(text))
+    typer.echo(f"Report: {path.resolve()}")
+    typer.echo(f"Study as an HTML page: {page.resolve()}")
 
 
-if __name__ == "__main__":
-    main()
+@command
+def demo(
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Report to write.")] = Path(
+        "results/demo.md"
+    ),
+) -> None:
+    """Train models on the bundled animals data set and show a report."""
+    if out.is_dir():
+        raise ValueError(f"--out must be a file, got the folder {out}. Pass another name.")
+    write_demo(out)

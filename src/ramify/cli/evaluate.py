@@ -1,0 +1,139 @@
+"""The command ``ramify evaluate``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ramify.cli.annotations import AnnotationChoice
+from ramify.cli.cafa import (
+    CafaOptions,
+    evaluate_cafa,
+    figure_lines,
+    figures,
+    write_cafa_evaluation,
+)
+from ramify.cli.describing import evaluation_facts, print_evaluation
+from ramify.cli.evaluating import evaluate_model, keep_known_labels, write_evaluation
+from ramify.cli.options import (
+    AnnotationOptions,
+    AsJson,
+    DataFile,
+    FileOptions,
+    LabelOptions,
+    ModelFile,
+    Threshold,
+)
+from ramify.cli.output import print_json, say, say_where
+from ramify.cli.predicting import load_classifier, nominal_columns
+from ramify.cli.running import command
+from ramify.io.any_file import DataOptions, read_data
+
+
+@dataclass(frozen=True)
+class CafaSettings:
+    """Options that only apply to --cafa."""
+
+    cafa: Annotated[
+        bool,
+        typer.Option(
+            "--cafa",
+            help="Use CAFA's measures. MODEL is a model, with --annotations, or a file of target, "
+            "term and score; then DATA is the true annotations.",
+        ),
+    ] = False
+    information: Annotated[
+        Path | None, typer.Option(help="With --cafa: file of terms and their information.")
+    ] = None
+    known: Annotated[
+        Path | None, typer.Option(help="With --cafa: annotations that were known before.")
+    ] = None
+    terms: Annotated[
+        Path | None, typer.Option(help="With --cafa: file of the terms to evaluate.")
+    ] = None
+    normalization: Annotated[str, typer.Option(help="With --cafa: cafa, gt or pred.")] = "cafa"
+    propagation: Annotated[str, typer.Option(help="With --cafa: max or fill.")] = "max"
+    step: Annotated[float, typer.Option(help="With --cafa: step between thresholds.")] = 0.01
+    roots: Annotated[bool, typer.Option(help="With --cafa: evaluate terms without parents.")] = (
+        True
+    )
+
+    def options(self, choice: AnnotationChoice) -> CafaOptions:
+        """Return the options of the evaluation."""
+        return CafaOptions(
+            choice,
+            self.information,
+            self.known,
+            self.terms,
+            self.normalization,
+            self.propagation,
+            self.step,
+            self.roots,
+        )
+
+
+@command
+def evaluate(
+    model: ModelFile,
+    data: DataFile,
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for measures and curves.")
+    ] = None,
+    labels: LabelOptions,
+    files: FileOptions,
+    threshold: Threshold = 0.5,
+    ignore_unknown: Annotated[
+        bool, typer.Option(help="Ignore labels that are not known to the model.")
+    ] = False,
+    annotations: AnnotationOptions,
+    settings: CafaSettings,
+    as_json: AsJson = False,
+) -> None:
+    """Evaluate a model on labelled rows.
+
+    ``ramify evaluate species.ramify test.csv --target taxon -o results``
+    """
+    if out is not None and out.is_file():
+        raise ValueError(f"--out must be a folder, got the file {out}. Pass another name.")
+    if settings.cafa:
+        options = settings.options(annotations.choice(files.limits()))
+        _evaluate_cafa(model, data, options, files.unlabelled(), out=out, as_json=as_json)
+        return
+    fitted = load_classifier(model)
+    texts = nominal_columns(fitted)
+    if ignore_unknown:
+        table = read_data(data, None, labels.reading(files), texts=texts)
+        table, unknown = keep_known_labels(table, fitted.hierarchy_)
+        say(f"Ignored {len(unknown):,} labels that are not known to the model")
+    else:
+        table = read_data(data, fitted.hierarchy_, labels.reading(files), texts=texts)
+    summary = evaluate_model(fitted, table, threshold=threshold)
+    written = [] if out is None else write_evaluation(out, fitted, summary)
+    if as_json:
+        print_json(evaluation_facts(summary, written))
+    else:
+        print_evaluation(Console(), summary, written)
+
+
+def _evaluate_cafa(
+    model: Path,
+    data: Path,
+    options: CafaOptions,
+    reading: DataOptions,
+    *,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    curves, lines = evaluate_cafa(model, data, options, reading)
+    written = [] if out is None else write_cafa_evaluation(out, curves)
+    if as_json:
+        print_json({"figures": figures(curves), "files": [str(file) for file in written]})
+        return
+    typer.echo("\n".join([*lines, "", *figure_lines(curves)]))
+    for file in written:
+        say_where("Wrote", file)

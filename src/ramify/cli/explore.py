@@ -1,0 +1,53 @@
+"""The command ``ramify explore``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ramify.cli.options import FileOptions, LabelOptions, ModelFile
+from ramify.cli.output import check_output, say_where
+from ramify.cli.predicting import features_for, load_classifier, nominal_columns
+from ramify.cli.running import command
+from ramify.inspection import explore as write_page
+from ramify.io.any_file import read_data
+
+
+@command
+def explore(
+    model: ModelFile,
+    data: Annotated[Path | None, typer.Argument(help="Data with rows to show.")] = None,
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path(
+        "page.html"
+    ),
+    labels: LabelOptions,
+    files: FileOptions,
+    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    trees: Annotated[
+        int, typer.Option(min=1, help="Maximum number of trees of a forest to show.")
+    ] = 10,
+) -> None:
+    """Write an HTML page to explore a model: its trees, labels, rows and features.
+
+    ``ramify explore species.ramify test.csv --target taxon -o species.html``
+    """
+    check_output(out, model, data)
+    fitted = load_classifier(model)
+    rows: dict[str, Any] = {}
+    if data is not None:
+        table = read_data(
+            data,
+            fitted.hierarchy_,
+            labels.reading(files),
+            labelled=False,
+            texts=nominal_columns(fitted),
+        )
+        X = features_for(fitted, table)
+        # A data frame defines its categories; an array does not.
+        categories = None if hasattr(X, "columns") else table.categories
+        rows = {"X": X, "y": table.y, "categories": categories}
+    write_page(fitted, path=out, title=title, max_trees=trees, **rows)
+    say_where("Wrote the page to", out)

@@ -1,0 +1,102 @@
+"""The command ``ramify predict``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ramify.cli.cafa import write_targets
+from ramify.cli.options import AsJson, DataFile, FileOptions, IdColumn, ModelFile
+from ramify.cli.output import check_output, print_json, say_where
+from ramify.cli.predicting import (
+    features_for,
+    label_cells,
+    label_sets,
+    load_classifier,
+    nominal_columns,
+    write_predictions,
+)
+from ramify.cli.running import command
+from ramify.io.any_file import read_data
+
+
+@command
+def predict(
+    model: ModelFile,
+    data: DataFile,
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="File to write: .csv, .tsv, .parquet or .arff (default: print)."
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Predict labels with at least this probability (default: the model's own rule).",
+        ),
+    ] = None,
+    probabilities: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Write probabilities of at least this value instead of label sets.",
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", help="cafa: write lines of target, term and score to --out."),
+    ] = None,
+    id_column: IdColumn = None,
+    files: FileOptions,
+    as_json: AsJson = False,
+) -> None:
+    """Predict the labels of the rows of a file.
+
+    ``ramify predict species.ramify new.csv -o predicted.csv``
+    """
+    if out is not None:
+        check_output(out, model, data)
+    _check_form(form, out, threshold, probabilities)
+    fitted = load_classifier(model)
+    table = read_data(
+        data, None, files.unlabelled(), labelled=False, texts=nominal_columns(fitted)
+    )
+    if out is None:
+        cells = label_cells(fitted, label_sets(fitted, features_for(fitted, table), threshold))
+        if as_json:
+            print_json([cell.split(";") if cell else [] for cell in cells])
+        else:
+            typer.echo("\n".join(cells))
+        return
+    if form == "cafa":
+        n_lines = write_targets(out, fitted, table, id_column)
+    else:
+        n_lines = write_predictions(out, fitted, table, threshold=threshold, least=probabilities)
+    if as_json:
+        print_json({"file": str(out), "rows": int(table.X.shape[0]), "lines": n_lines})
+    else:
+        say_where(f"Wrote {n_lines:,} lines to", out)
+
+
+def _check_form(
+    form: str | None, out: Path | None, threshold: float | None, probabilities: float | None
+) -> None:
+    """Refuse options that have no effect together."""
+    if out is None and probabilities is not None:
+        raise ValueError(
+            f"--probabilities {probabilities} requires --out. Pass the file to write with --out."
+        )
+    if form not in (None, "cafa") or (form and out is None):
+        raise ValueError(f"--format must be cafa, with a file in --out, got {form!r}.")
+    if form and (threshold is not None or probabilities is not None):
+        raise ValueError(
+            "--format cafa writes the scores of the best terms. Omit --threshold and "
+            "--probabilities."
+        )

@@ -1,0 +1,42 @@
+"""The command ``ramify rules``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ramify import load
+from ramify.cli.options import AsJson, ModelFile, Threshold
+from ramify.cli.running import command
+from ramify.inspection import rules as rules_of
+
+
+@command
+def rules(
+    model: ModelFile,
+    *,
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", "-l", help="Only print rules for this label; repeatable."),
+    ] = None,
+    best: Annotated[
+        int, typer.Option("--best", "-n", min=1, help="Number of rules to print.")
+    ] = 20,
+    threshold: Threshold = 0.5,
+    as_json: AsJson = False,
+) -> None:
+    """Print a model as rules, the most useful first.
+
+    ``ramify rules species.ramify --label taxonomy/bird``
+    """
+    found = rules_of(load(model), labels=label or None)
+    if as_json:
+        typer.echo(found.to_json())
+    elif not label:
+        typer.echo(found.to_text(threshold=threshold, n_best=best), nl=False)
+    for name in [] if as_json else label or []:
+        typer.echo(f"{name}: precision, lift, coverage × lift")
+        for entry in found.for_label(name, best):
+            figures = f"{entry.precision:6.2f}  {entry.lift:6.1f}  {entry.score:6.2f}"
+            typer.echo(f"{figures}  IF {entry.rule.to_text()}")
