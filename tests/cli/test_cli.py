@@ -171,11 +171,28 @@ def test_rules_are_printed_for_labels(model: Path) -> None:
     assert all(" IF " in line for line in lines)
     shares = [float(line.split()[2]) for line in lines]
     assert shares == sorted(shares, reverse=True)
-    facts = json.loads(run("rules", model, "--label", "taxonomy/bird", "--json").output)
-    assert {label["label"] for rule in facts for label in rule["then"]} == {"taxonomy/bird"}
+    facts = json.loads(run("rules", model, "--label", "taxonomy/bird", "-n", 3, "--json").output)
+    assert [[label["label"] for label in rule["then"]] for rule in facts] == [
+        ["taxonomy/bird"]
+    ] * 3
+    scores = [rule["coverage"] * rule["then"][0]["lift"] for rule in facts]
+    assert [f"{score:.2f}" for score in scores] == [line.split()[2] for line in lines]
     wrong = run("rules", model, "--label", "taxonomy/brid")
     assert wrong.exit_code == 2
     assert "taxonomy/bird" in wrong.output
+
+
+def test_rules_of_all_labels_are_those_with_a_conclusion(model: Path) -> None:
+    facts = json.loads(run("rules", model, "-n", 4, "--threshold", 0.8, "--json").output)
+    assert len(facts) == 4
+    assert all(rule["then"] for rule in facts)
+    assert min(label["precision"] for rule in facts for label in rule["then"]) >= 0.8
+    coverages = [rule["coverage"] for rule in facts]
+    assert coverages == sorted(coverages, reverse=True)
+    text = run("rules", model, "-n", 4, "--threshold", 0.8).output
+    starts = [k for k, line in enumerate(text.splitlines()) if line.startswith("IF ")]
+    assert len(starts) == 4
+    assert all(text.splitlines()[k + 1].startswith("   ") for k in starts)
 
 
 def test_json_output(animals: Path, tmp_path: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from typing import Annotated, Any
 
 import typer
 
 from ramify import load
 from ramify.cli.options import AsJson, ModelFile, Threshold
+from ramify.cli.output import print_json
 from ramify.cli.running import command
+from ramify.inspection import RuleSet
 from ramify.inspection import rules as rules_of
 
 
@@ -32,7 +35,7 @@ def rules(
     """
     found = rules_of(load(model), labels=label or None)
     if as_json:
-        typer.echo(found.to_json())
+        print_json(_facts(found, label or [], best, threshold))
     elif not label:
         typer.echo(found.to_text(threshold=threshold, n_best=best), nl=False)
     for name in [] if as_json else label or []:
@@ -40,3 +43,10 @@ def rules(
         for entry in found.for_label(name, best):
             figures = f"{entry.precision:6.2f}  {entry.lift:6.1f}  {entry.score:6.2f}"
             typer.echo(f"{figures}  IF {entry.rule.to_text()}")
+
+
+def _facts(found: RuleSet, labels: list[str], best: int, threshold: float) -> list[Any]:
+    """Return what the text shows: the best rules of every label, or the widest rules."""
+    if not labels:
+        return list(json.loads(found.to_json(min_precision=threshold, n_best=best)))
+    return [rule for name in labels for rule in json.loads(found.to_json(label=name, n_best=best))]

@@ -100,6 +100,7 @@ def _mean_rule(group: list[Rule]) -> Rule:
     probability = np.zeros(len(labels))
     for rule in group:
         probability[np.searchsorted(labels, rule.labels)] += rule.probability / n_trees
+    np.minimum(probability, 1.0, out=probability)  # the sum may be rounded up
     missing = {
         c.feature: float(
             np.mean(

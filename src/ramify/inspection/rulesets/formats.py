@@ -107,29 +107,36 @@ def json_of_rules(
     hierarchy: Hierarchy,
     prior: NDArray[np.float64],
     min_precision: float,
+    only: int | None = None,
 ) -> str:
-    """Return a JSON list of rules, with exact bounds and probabilities."""
+    """Return a JSON list of rules, with exact bounds and probabilities.
+
+    Labels below `min_precision` are left out; if `only` is given, also all labels except the one
+    at this position. Rules that are left without labels are left out as well.
+    """
     content = []
     for rule in found:
         said = zip(
             rule.labels.tolist(), rule.probability.tolist(), rule.precision.tolist(), strict=True
         )
-        content.append(
+        then = [
             {
-                "if": [condition.to_dict() for condition in rule.conditions],
-                "support": rule.support,
-                "coverage": rule.coverage,
-                "n_trees": rule.n_trees,
-                "then": [
-                    {
-                        "label": hierarchy.labels[label],
-                        "probability": probability,
-                        "precision": precision,
-                        "lift": precision / float(prior[label]) if prior[label] else None,
-                    }
-                    for label, probability, precision in said
-                    if precision >= min_precision
-                ],
+                "label": hierarchy.labels[label],
+                "probability": probability,
+                "precision": precision,
+                "lift": precision / float(prior[label]) if prior[label] else None,
             }
-        )
+            for label, probability, precision in said
+            if precision >= min_precision and only in (None, label)
+        ]
+        if then:
+            content.append(
+                {
+                    "if": [condition.to_dict() for condition in rule.conditions],
+                    "support": rule.support,
+                    "coverage": rule.coverage,
+                    "n_trees": rule.n_trees,
+                    "then": then,
+                }
+            )
     return json.dumps(content, ensure_ascii=False, indent=1)

@@ -146,7 +146,7 @@ class RuleSet(Sequence[Rule]):
         Parameters
         ----------
         threshold : float
-            Show labels with at least this probability.
+            Show labels with at least this probability, and rules that have such labels.
         max_labels : int, optional
             Maximum number of labels per rule; those whose precision differs most from their
             frequency in all rows are shown.
@@ -160,9 +160,14 @@ class RuleSet(Sequence[Rule]):
         """
         choice = LabelChoice(threshold, None, max_labels)
         choice.check()
-        text = text_of_rules(self[:n_best], self.hierarchy, self.prior, choice)
-        hidden = len(self) - len(self[:n_best])
-        return f"{text}… {hidden} more rules\n" if hidden else text
+        concluding = [rule for rule in self if (rule.precision >= threshold).any()]
+        shown = concluding[:n_best]
+        text = text_of_rules(shown, self.hierarchy, self.prior, choice) if shown else ""
+        notes = (
+            (len(concluding) - len(shown), "more rules"),
+            (len(self) - len(concluding), f"rules without a label of at least {threshold:g}"),
+        )
+        return text + "".join(f"… {count} {what}\n" for count, what in notes if count)
 
     def to_frame(self, *, min_precision: float = 0.5) -> Any:
         """Return a pandas data frame with one row per rule and label.
@@ -180,20 +185,36 @@ class RuleSet(Sequence[Rule]):
         """
         return frame_of_rules(self, self.hierarchy, self.prior, min_precision)
 
-    def to_json(self, *, min_precision: float = 0.0) -> str:
+    def to_json(
+        self,
+        *,
+        min_precision: float = 0.0,
+        label: Label | None = None,
+        n_best: int | None = None,
+    ) -> str:
         """Return the rules as JSON, with exact bounds and probabilities.
 
         Parameters
         ----------
         min_precision : float
             Leave out labels with a lower precision.
+        label : str or int, optional
+            Only the rules in favor of this label, best first, as in `for_label`.
+        n_best : int, optional
+            Maximum number of rules.
 
         Returns
         -------
         str
-            A list of objects with conditions, support, coverage and labels.
+            A list of objects with conditions, support, coverage and labels. Rules without labels
+            are left out.
         """
-        return json_of_rules(self, self.hierarchy, self.prior, min_precision)
+        if label is None:
+            concluding = [rule for rule in self if (rule.precision >= min_precision).any()]
+            return json_of_rules(concluding[:n_best], self.hierarchy, self.prior, min_precision)
+        position = int(self.hierarchy.index(label))
+        found = [e.rule for e in self.for_label(label) if e.precision >= min_precision]
+        return json_of_rules(found[:n_best], self.hierarchy, self.prior, min_precision, position)
 
 
 def rules(
