@@ -14,13 +14,13 @@ from scipy import sparse
 
 from ramify._validation import shorten
 from ramify.cli.annotations import AnnotationChoice, read_chosen_annotations, row_identifiers
-from ramify.cli.predicting import features_for, load_classifier, nominal_columns
+from ramify.cli.predicting import features_for, load_classifier, read_for
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.hierarchy.ontology import Ontology
 from ramify.io import Annotations, read_annotations, read_cafa, read_information, write_cafa
-from ramify.io.any_file import DataOptions, read_data
 from ramify.io.cafa import best_scores
 from ramify.io.files import replacing, writing_text
+from ramify.io.settings import DataOptions
 from ramify.io.table import Table
 from ramify.io.text_lines import numbered_lines
 from ramify.metrics import (
@@ -151,7 +151,7 @@ def _predicted(
 ) -> tuple[Annotations, sparse.csr_array[np.float64]]:
     """Return the true annotations of the rows of a table, and the scores to write for them."""
     model = load_classifier(model_file)
-    table = read_data(data, None, reading, labelled=False, texts=nominal_columns(model))
+    table = read_for(model, data, reading, labelled=False)
     _, ids = row_identifiers(table, column)
     annotated = set(truth.ids)
     rows = [k for k, name in enumerate(ids) if name in annotated]

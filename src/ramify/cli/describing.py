@@ -84,7 +84,7 @@ def training_facts(summary: TrainingSummary, path: Path, dropped: list[str]) -> 
     path : Path
         The model file.
     dropped : list of str
-        Columns that were left out.
+        Columns that were left out, with the reasons.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def print_training(console: Any, summary: TrainingSummary, path: Path, dropped: 
     path : Path
         The model file.
     dropped : list of str
-        Columns that were left out.
+        Columns that were left out, with the reasons.
     """
     from rich.markup import escape  # noqa: PLC0415 (optional)
 
@@ -177,8 +177,7 @@ def _data_lines(facts: dict[str, Any], dropped: list[str]) -> Iterator[str]:
             * (facts["unlabelled_rows"] > 0)
         )
     if dropped:
-        names = escape(", ".join(dropped))
-        yield f"[bold]left out[/bold]: {names} (identifiers or dropped columns)"
+        yield f"[bold]left out[/bold]: {escape(', '.join(dropped))}"
 
 
 def _print_choice(console: Any, choice: ModelChoice) -> None:

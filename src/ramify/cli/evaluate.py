@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
+from zipfile import is_zipfile
 
 import typer
 from rich.console import Console
@@ -29,9 +30,12 @@ from ramify.cli.options import (
     Threshold,
 )
 from ramify.cli.output import print_json, say, say_where
-from ramify.cli.predicting import load_classifier, nominal_columns
+from ramify.cli.predicting import load_classifier, read_for, remembered_settings
 from ramify.cli.running import command
-from ramify.io.any_file import DataOptions, read_data
+from ramify.io.errors import UnknownLabelError
+from ramify.io.limits import ReadLimits
+from ramify.io.settings import DataOptions, ReadingSettings
+from ramify.io.table import Table
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def evaluate(
         bool, typer.Option(help="Ignore labels that are not known to the model.")
     ] = False,
     annotations: AnnotationOptions,
-    settings: CafaSettings,
+    cafa: CafaSettings,
     as_json: AsJson = False,
 ) -> None:
     """Evaluate a model on labelled rows.
@@ -100,24 +104,45 @@ def evaluate(
     """
     if out is not None and out.is_file():
         raise ValueError(f"--out must be a folder, got the file {out}. Pass another name.")
-    if settings.cafa:
-        options = settings.options(annotations.choice(files.limits()))
-        _evaluate_cafa(model, data, options, files.unlabelled(), out=out, as_json=as_json)
+    if cafa.cafa:
+        options = cafa.options(annotations.choice(files.limits()))
+        given = files.settings()
+        if is_zipfile(model):
+            given = given.over(remembered_settings(model))
+        reading = given.unlabelled(files.limits())
+        _evaluate_cafa(model, data, options, reading, out=out, as_json=as_json)
         return
     fitted = load_classifier(model)
-    texts = nominal_columns(fitted)
-    if ignore_unknown:
-        table = read_data(data, None, labels.reading(files), texts=texts)
-        table, unknown = keep_known_labels(table, fitted.hierarchy_)
-        say(f"Ignored {len(unknown):,} labels that are not known to the model")
-    else:
-        table = read_data(data, fitted.hierarchy_, labels.reading(files), texts=texts)
+    settings = labels.settings(files).over(remembered_settings(model))
+    table = _read(data, fitted, settings, files.limits(), ignore_unknown=ignore_unknown)
+    for note in table.notes:
+        say(f"Note: {note}")
     summary = evaluate_model(fitted, table, threshold=threshold)
     written = [] if out is None else write_evaluation(out, fitted, summary)
     if as_json:
         print_json(evaluation_facts(summary, written))
     else:
         print_evaluation(Console(), summary, written)
+
+
+def _read(
+    data: Path,
+    fitted: Any,
+    settings: ReadingSettings,
+    limits: ReadLimits,
+    *,
+    ignore_unknown: bool,
+) -> Table:
+    """Read rows with labels of the model, or with others that are left out."""
+    options = settings.labelled(limits)
+    if ignore_unknown:
+        table, unknown = keep_known_labels(read_for(fitted, data, options), fitted.hierarchy_)
+        say(f"Ignored {len(unknown):,} labels that are not known to the model")
+        return table
+    try:
+        return read_for(fitted, data, options, fitted.hierarchy_)
+    except UnknownLabelError as error:
+        raise ValueError(f"{error} To evaluate the other labels, pass --ignore-unknown.") from None
 
 
 def _evaluate_cafa(

@@ -9,10 +9,14 @@ import typer
 
 from ramify.cli.options import FileOptions, LabelOptions, ModelFile
 from ramify.cli.output import check_output, say_where
-from ramify.cli.predicting import features_for, load_classifier, nominal_columns
+from ramify.cli.predicting import (
+    features_for,
+    load_classifier,
+    read_for,
+    remembered_settings,
+)
 from ramify.cli.running import command
 from ramify.inspection import explore as write_page
-from ramify.io.any_file import read_data
 
 
 @command
@@ -38,13 +42,9 @@ def explore(
     fitted = load_classifier(model)
     rows: dict[str, Any] = {}
     if data is not None:
-        table = read_data(
-            data,
-            fitted.hierarchy_,
-            labels.reading(files),
-            labelled=False,
-            texts=nominal_columns(fitted),
-        )
+        settings = labels.settings(files).over(remembered_settings(model))
+        options = settings.labelled(files.limits())
+        table = read_for(fitted, data, options, fitted.hierarchy_, labelled=False)
         X = features_for(fitted, table)
         # A data frame defines its categories; an array does not.
         categories = None if hasattr(X, "columns") else table.categories

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ramify.cli.annotations import AnnotationChoice
-from ramify.io.any_file import DataOptions, TextForm
 from ramify.io.limits import ReadLimits
+from ramify.io.settings import ReadingSettings
 
 __all__ = [
     "AnnotationOptions",
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 DataFile = Annotated[
-    Path, typer.Argument(help="ARFF, CSV or parquet file, plain or .gz.", metavar="DATA")
+    Path, typer.Argument(help="ARFF, CSV (plain or .gz), parquet or .xlsx file.", metavar="DATA")
 ]
 ModelFile = Annotated[
     Path, typer.Argument(help="Model file written by `ramify train`.", metavar="MODEL")
@@ -42,7 +42,7 @@ IdColumn = Annotated[
 
 @dataclass(frozen=True)
 class FileOptions:
-    """Options for reading data files of any format."""
+    """Options for reading data files of any format. A model remembers those of its training."""
 
     delimiter: Annotated[
         str | None,
@@ -51,8 +51,26 @@ class FileOptions:
             callback=lambda mark: "\t" if mark == "\\t" else mark,  # shells pass \t literally
         ),
     ] = None
-    decimal: Annotated[str, typer.Option(help='Decimal point of a CSV file, e.g. ",".')] = "."
-    encoding: Annotated[str, typer.Option(help="Encoding of a text file, e.g. latin-1.")] = "utf-8"
+    decimal: Annotated[
+        str | None, typer.Option(help='Decimal point of a CSV file, e.g. "," (default: a point).')
+    ] = None
+    thousands: Annotated[
+        str | None,
+        typer.Option(help='Mark between groups of digits in a CSV file, e.g. "." in 1.000,5.'),
+    ] = None
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(help="Text of a CSV file that marks a missing value, e.g. #NV; repeatable."),
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of a text file, e.g. latin-1 (default: utf-8).")
+    ] = None
+    index_base: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=1, help="First index of sparse ARFF rows: 0 (default), or 1 as in CLUS."
+        ),
+    ] = None
     limit: Annotated[
         list[str] | None,
         typer.Option(help="Limit on data files, e.g. max_bytes=17179869184; repeatable."),
@@ -62,29 +80,45 @@ class FileOptions:
         """Return the limits on the size of files."""
         return ReadLimits.from_settings(self.limit or ())
 
-    def unlabelled(self) -> DataOptions:
-        """Return the options for reading features without labels."""
-        form = TextForm(self.delimiter, self.decimal, self.encoding)
-        return DataOptions(target=(), form=form, limits=self.limits())
+    def settings(self) -> ReadingSettings:
+        """Return what the user said about data files."""
+        return ReadingSettings(
+            delimiter=self.delimiter,
+            decimal=self.decimal,
+            thousands=self.thousands,
+            missing=tuple(self.missing) if self.missing else None,
+            encoding=self.encoding,
+            index_base=self.index_base,
+        )
 
 
 @dataclass(frozen=True)
 class LabelOptions:
-    """Options for reading the labels of data files."""
+    """Options for reading the labels of data files. A model remembers those of its training."""
 
     target: Annotated[
         list[str] | None,
-        typer.Option("--target", "-t", help='Label column, e.g. with "A/B;C" (default: labels).'),
+        typer.Option(
+            "--target",
+            "-t",
+            help='Label column, e.g. with "A/B;C" (default: labels, or the hierarchical attribute '
+            "of an ARFF file).",
+        ),
     ] = None
-    separator: Annotated[str, typer.Option(help="Separator of the segments of a path.")] = "/"
-    label_separator: Annotated[str, typer.Option(help="Separator of the labels of a row.")] = ";"
+    separator: Annotated[
+        str | None, typer.Option(help="Separator of the segments of a path (default: /).")
+    ] = None
+    label_separator: Annotated[
+        str | None, typer.Option(help="Separator of the labels of a row (default: ;).")
+    ] = None
 
-    def reading(self, files: FileOptions, weight: str | None = None) -> DataOptions:
-        """Return the options for reading features and labels."""
-        form = TextForm(files.delimiter, files.decimal, files.encoding)
-        target = tuple(self.target or ["labels"])
-        return DataOptions(
-            target, self.separator, self.label_separator, weight, form, files.limits()
+    def settings(self, files: FileOptions) -> ReadingSettings:
+        """Return what the user said about labels and data files."""
+        return replace(
+            files.settings(),
+            target=tuple(self.target) if self.target else None,
+            separator=self.separator,
+            label_separator=self.label_separator,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,11 +16,11 @@ from ramify.cli.predicting import (
     label_cells,
     label_sets,
     load_classifier,
-    nominal_columns,
+    read_for,
+    remembered_settings,
     write_predictions,
 )
 from ramify.cli.running import command
-from ramify.io.any_file import read_data
 
 
 @command
@@ -65,20 +66,27 @@ def predict(
         check_output(out, model, data)
     _check_form(form, out, threshold, probabilities)
     fitted = load_classifier(model)
-    table = read_data(
-        data, None, files.unlabelled(), labelled=False, texts=nominal_columns(fitted)
-    )
+    settings = replace(files.settings(), id_column=id_column).over(remembered_settings(model))
+    table = read_for(fitted, data, settings.unlabelled(files.limits()), labelled=False)
     if out is None:
-        cells = label_cells(fitted, label_sets(fitted, features_for(fitted, table), threshold))
+        sets = label_sets(fitted, features_for(fitted, table), threshold)
         if as_json:
-            print_json([cell.split(";") if cell else [] for cell in cells])
+            print_json([[str(x) for x in row] for row in fitted.hierarchy_.decode(sets)])
         else:
-            typer.echo("\n".join(cells))
+            typer.echo("\n".join(label_cells(fitted, sets, settings.label_separator or ";")))
         return
     if form == "cafa":
-        n_lines = write_targets(out, fitted, table, id_column)
+        n_lines = write_targets(out, fitted, table, settings.id_column)
     else:
-        n_lines = write_predictions(out, fitted, table, threshold=threshold, least=probabilities)
+        n_lines = write_predictions(
+            out,
+            fitted,
+            table,
+            threshold=threshold,
+            least=probabilities,
+            id_column=settings.id_column,
+            label_separator=settings.label_separator or ";",
+        )
     if as_json:
         print_json({"file": str(out), "rows": int(table.X.shape[0]), "lines": n_lines})
     else:

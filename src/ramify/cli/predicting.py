@@ -11,11 +11,16 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import load
-from ramify._validation import import_extra, shorten
+from ramify._validation import did_you_mean, import_extra, shorten
+from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io import write_arff
+from ramify.io.any_file import read_data
 from ramify.io.files import replacing, writing_text
+from ramify.io.settings import DataOptions, ReadingSettings
 from ramify.io.table import Table
 from ramify.labels.encoding import read_labels
+from ramify.saving import ModelFileError
+from ramify.saving.model import load_settings
 
 __all__ = [
     "features_for",
@@ -24,6 +29,8 @@ __all__ = [
     "load_classifier",
     "nominal_columns",
     "probability_table",
+    "read_for",
+    "remembered_settings",
     "write_predictions",
 ]
 
@@ -76,6 +83,62 @@ def load_classifier(path: Path) -> Any:
             "model written by ramify train, or use ramify.load in Python."
         )
     return model
+
+
+def remembered_settings(path: Path) -> ReadingSettings:
+    """Return how the training data of a model were read.
+
+    Parameters
+    ----------
+    path : Path
+        A model file.
+
+    Returns
+    -------
+    ReadingSettings
+        What the user said in ``ramify train``; nothing for models saved in Python.
+    """
+    values = load_settings(path)
+    try:
+        return ReadingSettings.from_dict(values)
+    except ValueError as error:
+        raise ModelFileError(f"{path} is not a valid ramify model file: {error}") from None
+
+
+def read_for(
+    model: Any,
+    path: Path,
+    options: DataOptions,
+    hierarchy: Hierarchy | None = None,
+    *,
+    labelled: bool = True,
+) -> Table:
+    """Read a data file with the columns of a model.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    path : Path
+        The data.
+    options : DataOptions
+        How the file is to be read.
+    hierarchy : Hierarchy, optional
+        The labels that can occur.
+    labelled : bool
+        As in `read_data`.
+
+    Returns
+    -------
+    Table
+        Nominal features of the model are text, and text in its numeric features is an error.
+    """
+    nominal = nominal_columns(model)
+    names = getattr(model, "feature_names_in_", None)
+    numeric = None if names is None else [str(name) for name in names if name not in nominal]
+    return read_data(
+        path, hierarchy, options, labelled=labelled, texts=nominal, numbers=numeric or ()
+    )
 
 
 def nominal_columns(model: Any) -> list[str]:
@@ -176,6 +239,8 @@ def write_predictions(
     *,
     threshold: float | None = None,
     least: float | None = None,
+    id_column: str | None = None,
+    label_separator: str = ";",
 ) -> int:
     """Predict and write the result to a file atomically.
 
@@ -183,8 +248,8 @@ def write_predictions(
     ----------
     path : Path
         ``.csv``, ``.csv.gz``, ``.tsv`` or ``.parquet``: row and labels, or row, label and
-        probability, with the identifier column of the data if there is one. ``.arff``: the data
-        with the predicted labels.
+        probability, with the identifiers of the rows if the data have any. ``.arff``: the data
+        with the predicted labels, or sparse rows of probabilities, one attribute per label.
     model : estimator
         A fitted model.
     data : Table
@@ -193,6 +258,11 @@ def write_predictions(
         Predict labels with at least this probability. If None, use the model's `predict`.
     least : float, optional
         Write probabilities of at least this value instead of label sets.
+    id_column : str, optional
+        The column of identifiers. By default, the first text column or else the first column that
+        is not a feature and whose values are distinct.
+    label_separator : str
+        Separator of the labels of a row.
 
     Returns
     -------
@@ -202,23 +272,28 @@ def write_predictions(
     known = (".csv", ".tsv", ".parquet", ".pq", ".arff")
     if not any(suffix in known for suffix in path.suffixes):
         raise ValueError(f"--out must end in one of {', '.join(known)}, got {path}.")
-    if ".arff" in path.suffixes and least is not None:
-        raise ValueError(
-            f"probabilities cannot be written to the ARFF file {path}. Use .csv or .parquet."
-        )
     X = features_for(model, data)
+    names = _row_names(model, data, id_column)
+    if least is not None and ".arff" in path.suffixes:
+        scores = model.predict_proba(X)
+        kept = sparse.csr_array(np.where(scores >= least, scores, 0.0))
+        labels = [str(label) for label in model.hierarchy_.labels]
+        write_arff(path, kept, feature_names=labels, relation="probabilities")
+        return int(kept.shape[0])
     if least is not None:
         rows, labels, found = probability_table(model, model.predict_proba(X), least)
         frame = _frame({"row": rows, "label": labels, "probability": np.round(found, 6)})
-        return _write_frame(path, frame, _row_names(model, data))
+        return _write_frame(path, frame, names)
     Y = label_sets(model, X, threshold)
     if ".arff" in path.suffixes:
         # A data frame defines its categories; an array does not.
         categories = None if hasattr(X, "columns") else data.categories
         write_arff(path, X, Y, model.hierarchy_, categories=categories)
         return int(Y.shape[0])
-    frame = _frame({"row": np.arange(Y.shape[0]), "labels": label_cells(model, Y)})
-    return _write_frame(path, frame, _row_names(model, data))
+    frame = _frame(
+        {"row": np.arange(Y.shape[0]), "labels": label_cells(model, Y, label_separator)}
+    )
+    return _write_frame(path, frame, names)
 
 
 def _frame(columns: dict[str, Any]) -> Any:
@@ -239,11 +314,26 @@ def _write_frame(path: Path, frame: Any, names: Any) -> int:
     return len(frame)
 
 
-def _row_names(model: Any, data: Table) -> Any:
-    """Return the first column that is not a feature and has unique values, or None."""
-    features = set(getattr(model, "feature_names_in_", ()))
-    for name in data.X.columns if features and hasattr(data.X, "columns") else ():
-        column = data.X[name]
-        if name not in features | {"row", "label", "labels", "probability"} and column.is_unique:
-            return column
-    return None
+def _row_names(model: Any, data: Table, id_column: str | None) -> Any:
+    """Return the identifiers of the rows as a named column, or None."""
+    pandas = import_extra("pandas", "tables")
+    frame = data.X if hasattr(data.X, "columns") else pandas.DataFrame()
+    texts = {name: pandas.Series(cells, name=name) for name, cells in data.strings.items()}
+    if id_column is not None:
+        if id_column not in frame.columns and id_column not in texts:
+            raise ValueError(
+                f"{data.name} has no column {id_column!r}."
+                f"{did_you_mean(id_column, [*frame.columns, *texts])} Pass the column of "
+                "identifiers with --id."
+            )
+        return frame[id_column] if id_column in frame.columns else texts[id_column]
+    features = getattr(model, "feature_names_in_", None)
+    taken = {"row", "label", "labels", "probability", *(() if features is None else features)}
+    others = [] if features is None else [frame[name] for name in frame.columns]
+    found = [c for c in (*texts.values(), *others) if c.name not in taken and c.is_unique]
+    named = [column for column in found if not _is_numeric(column)]
+    return next(iter(named or found), None)
+
+
+def _is_numeric(column: Any) -> bool:
+    return not hasattr(column, "cat") and column.dtype.kind in "biuf"

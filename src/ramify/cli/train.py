@@ -10,17 +10,18 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from ramify import save
 from ramify._named_estimators import MODELS, make_model
 from ramify.cli.annotations import AnnotationChoice, annotate
 from ramify.cli.describing import print_training, training_facts
 from ramify.cli.options import AnnotationOptions, AsJson, DataFile, FileOptions, LabelOptions
-from ramify.cli.output import check_output, print_json
+from ramify.cli.output import check_output, print_json, say
 from ramify.cli.running import command
 from ramify.cli.training import train as train_model
 from ramify.cli.training import train_best
-from ramify.io.any_file import DataOptions, read_data, split_identifiers
+from ramify.io.any_file import read_data, split_identifiers
+from ramify.io.settings import DataOptions
 from ramify.io.table import Table
+from ramify.saving.model import save_with_settings
 
 TIME_LIMIT = 300.0  # seconds for --model auto
 
@@ -66,6 +67,10 @@ def train(
     drop: Annotated[
         list[str] | None, typer.Option(help="Column to leave out; repeatable.")
     ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="Column to use although it looks like an identifier; repeatable."),
+    ] = None,
     annotations: AnnotationOptions,
     min_count: Annotated[
         int, typer.Option(min=1, help="Least number of rows of a label of --annotations.")
@@ -84,10 +89,18 @@ def train(
     ``ramify train species.csv --target taxon -o species.ramify``
     """
     check_output(out, data, hierarchy)
-    reading = labels.reading(files, weight)
     _check_folds(model, folds, parameters, time_limit)
-    table = _read(data, hierarchy, reading, annotations.choice(files.limits(), min_count))
-    table, dropped = split_identifiers(table, drop or ())
+    settings = replace(
+        labels.settings(files),
+        weight=weight,
+        drop=tuple(drop) if drop else None,
+        id_column=annotations.id_column,
+    )
+    choice = annotations.choice(files.limits(), min_count)
+    table = _read(data, hierarchy, settings.options(files.limits()), choice)
+    table, dropped = split_identifiers(table, keep or ())
+    for note in table.notes:
+        say(f"Note: {note}")
     progress = sys.stderr.isatty() and not as_json
     if model == "auto":
         seconds = TIME_LIMIT if time_limit is None else time_limit
@@ -97,11 +110,12 @@ def train(
     else:
         made = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
         summary = train_model(table, made, folds=folds, seed=seed, progress=progress)
-    save(summary.model, out)
+    save_with_settings(summary.model, out, settings.to_dict())
+    left_out = [*dropped, *(f"{name} (--drop)" for name in drop or ())]
     if as_json:
-        print_json(training_facts(summary, out, dropped))
+        print_json(training_facts(summary, out, left_out))
     else:
-        print_training(Console(), summary, out, dropped)
+        print_training(Console(), summary, out, left_out)
 
 
 def _read(

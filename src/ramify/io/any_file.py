@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,63 +15,23 @@ from scipy import sparse
 from ramify._validation import did_you_mean, import_extra, shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io import read_arff, read_mulan, read_obo, read_table
-from ramify.io.errors import names_file
+from ramify.io.cell_checks import (
+    check_numeric_features,
+    check_suspicious_columns,
+    names_rows,
+)
+from ramify.io.csv_files import csv_marks, declared_delimiter, unique_names
+from ramify.io.errors import FormatError, names_file
 from ramify.io.files import read_chunks, read_utf8
 from ramify.io.limits import ReadLimits
+from ramify.io.settings import DataOptions
+from ramify.io.sheets import is_sheet, sheet_as_csv
 from ramify.io.table import Table
-from ramify.io.tables import csv_marks
 
-__all__ = ["DataOptions", "TextForm", "read_data", "read_hierarchy", "split_identifiers"]
+__all__ = ["read_data", "read_hierarchy", "split_identifiers"]
 
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-
-
-@dataclass(frozen=True)
-class TextForm:
-    """Options for reading text files.
-
-    Attributes
-    ----------
-    delimiter : str or None
-        Delimiter of the cells of a CSV file. None means a tab in .tsv files and a comma
-        otherwise.
-    decimal : str
-        Decimal point of a CSV file.
-    encoding : str
-        Encoding of a CSV or ARFF file.
-    """
-
-    delimiter: str | None = None
-    decimal: str = "."
-    encoding: str = "utf-8"
-
-
-@dataclass(frozen=True)
-class DataOptions:
-    """Options for reading a data file; options that do not apply to its format are ignored.
-
-    Attributes
-    ----------
-    target : tuple of str
-        The label columns of a CSV or parquet file.
-    separator : str
-        Separator of the segments of a path.
-    label_separator : str
-        Separator of the labels of a row.
-    sample_weight : str or None
-        The column of sample weights.
-    form : TextForm
-        Options for text files.
-    limits : ReadLimits or None
-        Limits on the size of files.
-    """
-
-    target: tuple[str, ...] = ("labels",)
-    separator: str = "/"
-    label_separator: str = ";"
-    sample_weight: str | None = None
-    form: TextForm = TextForm()
-    limits: ReadLimits | None = None
+_LABELS = "labels"
+_FEW = 20  # rows among which consecutive numbers may be chance
 
 
 def read_data(
@@ -82,25 +41,28 @@ def read_data(
     *,
     labelled: bool = True,
     texts: Sequence[str] = (),
+    numbers: Sequence[str] | None = None,
 ) -> Table:
-    """Read an ARFF, CSV or parquet file.
+    """Read an ARFF, CSV, parquet or spreadsheet file.
 
     Parameters
     ----------
     path : Path
-        The data. A name that contains ".arff" is an ARFF file, any other name a CSV or parquet
-        file.
+        The data. A name that contains ".arff" is an ARFF file; see `read_table` for other names.
     hierarchy : Path or Hierarchy, optional
         The labels, or a file that defines them (see `read_hierarchy`), which can also be the XML
         file of a Mulan data set.
     options : DataOptions, optional
-        Options for CSV and parquet files.
+        How the file is to be read.
     labelled : bool
         Whether the file must have labels. If False and a label column is missing, no labels are
-        read.
+        read, and rows without values are kept.
     texts : sequence of str
         Columns of a CSV file that are always read as text: those that are nominal for a model
         although they may contain only numbers here.
+    numbers : sequence of str, optional
+        Columns that are numeric for a model, where text is an error. By default, text is an error
+        in columns of which most cells are numbers.
 
     Returns
     -------
@@ -110,29 +72,70 @@ def read_data(
     options = options or DataOptions()
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.{_nearby(path)}")
-    is_arff = ".arff" in path.suffixes
-    form: dict[str, Any] = {"encoding": options.form.encoding, "limits": options.limits}
-    if is_arff and isinstance(hierarchy, Path) and hierarchy.suffix == ".xml":
-        return _named(read_mulan(path, hierarchy, duplicate_names="rename", **form))
+    if ".arff" in path.suffixes:
+        table = _read_arff(path, hierarchy, options)
+    else:
+        if isinstance(hierarchy, Path):
+            hierarchy = read_hierarchy(hierarchy, options.limits)
+        table = _read_table(path, hierarchy, options, labelled=labelled, texts=texts)
+    table = _without_columns(table, options)
+    if hasattr(table.X, "columns") and ".arff" not in path.suffixes:
+        if numbers is None:
+            check_suspicious_columns(path, table.X, options.form, texts)
+        else:
+            check_numeric_features(path, table.X, options.form, numbers)
+    return table
+
+
+def _read_arff(path: Path, hierarchy: Path | Hierarchy | None, options: DataOptions) -> Table:
+    form: dict[str, Any] = {
+        "duplicate_names": "rename",
+        "encoding": options.form.encoding,
+        "limits": options.limits,
+    }
+    if isinstance(hierarchy, Path) and hierarchy.suffix == ".xml":
+        return _weighted(_named(read_mulan(path, hierarchy, **form)), options.sample_weight)
     if isinstance(hierarchy, Path):
         hierarchy = read_hierarchy(hierarchy, options.limits)
-    if is_arff:
-        return _named(read_arff(path, hierarchy=hierarchy, duplicate_names="rename", **form))
-    target: Any = options.target[0] if len(options.target) == 1 else list(options.target)
+    target: Any = options.target
+    if target is not None and len(target) == 1:
+        target = target[0]
+    table = read_arff(
+        path,
+        target=target,
+        hierarchy=hierarchy,
+        separator=options.separator,
+        index_base=options.index_base,
+        **form,
+    )
+    return _weighted(_named(table), options.sample_weight)
+
+
+def _read_table(
+    path: Path,
+    hierarchy: Hierarchy | None,
+    options: DataOptions,
+    *,
+    labelled: bool,
+    texts: Sequence[str],
+) -> Table:
     columns = _column_names(path, options)
     if not columns:
         raise ValueError(
             f"{path} is not a table: its first line is empty. Put the column names in the first "
             "line."
         )
-    missing = [name for name in options.target if name not in columns]
+    targets = (_LABELS,) if options.target is None else options.target
+    missing = [name for name in targets if name not in columns]
     if missing and labelled:
         raise ValueError(
             f"{path} has no column {missing[0]!r}.{did_you_mean(missing[0], columns)} Pass the "
             f"label column with --target; the columns are {shorten(columns)}."
         )
-    if missing or not options.target:
+    target: Any = targets[0] if len(targets) == 1 else list(targets)
+    if missing or not targets:
         target = None
+    form = options.form
     return read_table(
         path,
         target=target,
@@ -141,10 +144,64 @@ def read_data(
         separator=options.separator,
         label_separator=options.label_separator,
         sample_weight=options.sample_weight,
-        delimiter=options.form.delimiter,
-        decimal=options.form.decimal,
+        delimiter=form.delimiter,
+        decimal=form.decimal,
+        thousands=form.thousands,
+        missing=form.missing,
+        encoding=form.encoding,
+        duplicate_names="rename",
+        empty_rows="drop" if labelled else "keep",
         as_frame=True,
-        **form,
+        limits=options.limits,
+    )
+
+
+def _weighted(table: Table, name: str | None) -> Table:
+    """Use a numeric attribute of an ARFF file as sample weights."""
+    if name is None:
+        return table
+    if name not in table.feature_names or name in table.categories:
+        raise ValueError(
+            f"--weight must be a numeric attribute of {table.name}, got {name!r}."
+            f"{did_you_mean(name, table.feature_names)}"
+        )
+    if table.sample_weight is not None:
+        raise ValueError(
+            f"--weight {name} cannot be used with {table.name}, whose rows have weights in the "
+            "file. Leave it out."
+        )
+    at = table.feature_names.index(name)
+    column: Any = table.X[name] if hasattr(table.X, "columns") else table.X[:, [at]]
+    dense = column.toarray() if hasattr(column, "toarray") else np.asarray(column)
+    weights = dense.astype(np.float64).ravel()
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise FormatError(
+            f"{table.name}: expected finite, non-negative numbers in the weight column {name!r}."
+        )
+    return replace(_selected(table, {name}), sample_weight=weights)
+
+
+def _without_columns(table: Table, options: DataOptions) -> Table:
+    """Leave out the columns that the options name."""
+    unknown = [name for name in options.drop if name not in table.feature_names]
+    if unknown:
+        raise ValueError(
+            f"--drop must name columns of the table, got {shorten(unknown)}. The columns are "
+            f"{shorten(table.feature_names)}."
+        )
+    left_out = {*options.drop, *options.ignore} & set(table.feature_names)
+    return _selected(table, left_out) if left_out else table
+
+
+def _selected(table: Table, left_out: set[str]) -> Table:
+    """Return a table without some of its features."""
+    places = [k for k, name in enumerate(table.feature_names) if name not in left_out]
+    kept = tuple(table.feature_names[k] for k in places)
+    return replace(
+        table,
+        X=table.X[list(kept)] if hasattr(table.X, "columns") else table.X[:, places],
+        feature_names=kept,
+        categories={name: v for name, v in table.categories.items() if name not in left_out},
     )
 
 
@@ -168,14 +225,19 @@ def _column_names(path: Path, options: DataOptions) -> list[str]:
 
         return list(parquet.read_schema(path).names)
     form = options.form
-    delimiter = csv_marks(path, form.delimiter, form.decimal)["sep"]
-    chunks = []
-    for chunk in read_chunks(path, form.encoding, options.limits):
-        chunks.append(chunk)
-        if b"\n" in chunk:
-            break
+    if is_sheet(path):
+        chunks = [sheet_as_csv(path, options.limits or ReadLimits(), most_rows=1)[0]]
+    else:
+        csv_marks(path, form)
+        chunks = []
+        for chunk in read_chunks(path, form.encoding, options.limits):
+            chunks.append(chunk)
+            if chunk.count(b"\n") > 1:
+                break
+    content = b"".join(chunks)
+    declared, start = declared_delimiter(content)
     try:
-        first = (b"".join(chunks).splitlines() or [b""])[0].decode("utf-8-sig")
+        first = (content[start:].splitlines() or [b""])[0].decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path} is not a table in UTF-8: its first line has byte "
@@ -183,7 +245,7 @@ def _column_names(path: Path, options: DataOptions) -> list[str]:
             "or pass its encoding, for example --encoding latin-1."
         ) from None
     try:
-        names = next(csv.reader([first], delimiter=delimiter), [])
+        names = next(csv.reader([first], delimiter=csv_marks(path, form, declared)["sep"]), [])
     except csv.Error as error:
         raise ValueError(f"{path}, line 1: cannot read the column names: {error}.") from None
     marks = [mark for mark in ";\t|," if len(names) == 1 and mark in names[0]]
@@ -193,7 +255,7 @@ def _column_names(path: Path, options: DataOptions) -> list[str]:
             f"{marks[0]!r}, pass --delimiter {marks[0]!r}. If its numbers look like 3,5, also "
             "pass --decimal ','."
         )
-    return names
+    return unique_names(names)[0]
 
 
 @names_file
@@ -294,83 +356,54 @@ def _read_lines(path: Path, limits: ReadLimits) -> Hierarchy:
     return Hierarchy.from_paths(limits.checked_paths(paths, "/", str(path)))
 
 
-def split_identifiers(table: Table, drop: Sequence[str] = ()) -> tuple[Table, list[str]]:
-    """Drop columns that identify rows rather than describe them.
+def split_identifiers(table: Table, keep: Sequence[str] = ()) -> tuple[Table, list[str]]:
+    """Drop columns that do not describe the rows.
 
     Parameters
     ----------
     table : Table
         The result of `read_data`.
-    drop : sequence of str
-        Columns to drop in any case.
+    keep : sequence of str
+        Columns to keep in any case.
 
     Returns
     -------
     table : Table
-        The table without these columns and without identifier columns: text columns with more
-        distinct values than half the number of cells that are not missing.
+        The table without columns that name the rows (text with more distinct values than half the
+        number of cells that are not missing, or consecutive numbers that start at 0 or 1) and
+        without columns that have no values.
     dropped : list of str
-        The names of the dropped columns.
+        Each dropped column with the reason.
     """
-    unknown = [name for name in drop if name not in table.feature_names]
+    unknown = [name for name in keep if name not in table.feature_names]
     if unknown:
         raise ValueError(
-            f"--drop must name columns of the table, got {shorten(unknown)}. The columns are "
+            f"--keep must name columns of the table, got {shorten(unknown)}. The columns are "
             f"{shorten(table.feature_names)}."
         )
     if not hasattr(table.X, "columns"):
-        if drop:
-            raise ValueError(
-                f"--drop is not supported for sparse files such as {table.name}, got "
-                f"{shorten(drop)}. Remove the columns from the file."
-            )
         return table, []
-    for name in table.feature_names:
-        if name not in drop:
-            _check_numbers(name, table.X[name])
-    dropped = [name for name in table.feature_names if name in drop or _names_rows(table.X[name])]
-    left_out = set(dropped)
-    kept = [name for name in table.feature_names if name not in left_out]
-    categories = {
-        name: values for name, values in table.categories.items() if name not in left_out
+    reasons = {
+        name: reason
+        for name in table.feature_names
+        if name not in keep and (reason := _reason_to_drop(table.X[name]))
     }
-    return (
-        replace(table, X=table.X[kept], feature_names=tuple(kept), categories=categories),
-        dropped,
-    )
+    if len(reasons) == len(table.feature_names):
+        # Consecutive numbers are better than no feature at all.
+        reasons = {name: why for name, why in reasons.items() if why != _RUNNING}
+    return _selected(table, set(reasons)), [f"{name} ({why})" for name, why in reasons.items()]
 
 
-def _check_numbers(name: str, column: Any) -> None:
-    """Raise an error for text columns that were probably meant to be numeric."""
-    if not hasattr(column, "cat"):
-        return
-    values = [str(value) for value in column.cat.categories]
-    commas = [value for value in values if _DECIMAL_COMMA.fullmatch(value)]
-    if 2 * len(commas) > len(values):
-        raise ValueError(
-            f"column {name!r} was read as text, but contains numbers such as {commas[0]!r}. Pass "
-            f"--decimal ',', or leave the column out with --drop {name!r}."
-        )
-    others = [value for value in values if not _is_number(value)]
-    if others and 2 * len(others) < len(values) and _names_rows(column):
-        raise ValueError(
-            f"column {name!r} was read as text because it contains {others[0]!r}, although most "
-            "of its values are numbers. Use NA for missing numbers, or leave the column out with "
-            f"--drop {name!r}."
-        )
+_RUNNING = "consecutive numbers"
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _names_rows(column: Any) -> bool:
-    if not hasattr(column, "cat"):
-        return False
-    codes = np.asarray(column.cat.codes)
-    known = codes[codes >= 0]
-    return len(known) > 20 and 2 * len(np.unique(known)) > len(known)
+def _reason_to_drop(column: Any) -> str:
+    if bool(column.isna().all()) and len(column):
+        return "no values"
+    if names_rows(column):
+        return "identifiers"
+    if hasattr(column, "cat") or len(column) <= _FEW:
+        return ""
+    values = np.asarray(column, dtype=np.float64)
+    counted = np.arange(len(values)) + values[0]
+    return _RUNNING if values[0] in (0, 1) and np.array_equal(values, counted) else ""

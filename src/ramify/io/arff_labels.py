@@ -13,7 +13,7 @@ from scipy import sparse
 from ramify._validation import did_you_mean
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.arff_columns import ArffFile, LabelSets, NamedPlace
-from ramify.io.errors import FormatError
+from ramify.io.errors import FormatError, UnknownLabelError
 from ramify.io.limits import ReadLimits
 
 ROOT = "root"
@@ -112,11 +112,12 @@ class LabelReader:
             return hierarchy.index(label)
         if not path or (is_dag and label == ROOT):
             return -1
-        raise self.error(
+        error = self.error(
             place,
             f"one of the {hierarchy.n_labels} labels of the hierarchy",
             "." + did_you_mean(label, hierarchy.labels),
         )
+        raise UnknownLabelError(str(error))
 
 
 def read_labels(

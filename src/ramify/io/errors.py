@@ -14,6 +14,10 @@ class FormatError(ValueError):
     """Raised if a file violates its format or a limit; the message gives the location."""
 
 
+class UnknownLabelError(FormatError):
+    """Raised if a file has labels that are not in the given hierarchy."""
+
+
 def names_file(read: _Read) -> _Read:
     """Decorate a reader so that a MemoryError says which file needs too much memory."""
 

@@ -35,6 +35,8 @@ class Table:
         Name of the data set.
     strings : dict of str to tuple
         String and key attributes, which are not features: one str or None per row.
+    notes : tuple of str
+        What the reader changed, such as columns that it renamed.
     """
 
     X: Any
@@ -45,6 +47,7 @@ class Table:
     sample_weight: NDArray[np.float64] | None = None
     name: str = ""
     strings: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         n_nominal = len(self.categories)

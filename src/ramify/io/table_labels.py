@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ramify._validation import is_missing
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.io.errors import FormatError
+from ramify.io.errors import FormatError, UnknownLabelError
 from ramify.io.limits import ReadLimits
 
 _ZERO_ONE = {
@@ -73,7 +73,11 @@ def read_label_columns(
         raise
     except ValueError as error:
         listed = [str(name) for name in columns.columns]
-        raise FormatError(f"{path}: cannot read the labels of column {listed}: {error}") from None
+        known = hierarchy is not None and all(
+            label in hierarchy or label in hierarchy.aliases for row in sets for label in row
+        )
+        kind = FormatError if known or hierarchy is None else UnknownLabelError
+        raise kind(f"{path}: cannot read the labels of column {listed}: {error}") from None
 
 
 def _word(cell: Any) -> str:

@@ -1,11 +1,8 @@
-"""Read and write CSV and parquet tables with label columns, based on pandas."""
+"""Read and write tables with label columns: CSV, parquet, spreadsheets."""
 
 from __future__ import annotations
 
-import csv
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from io import BytesIO, TextIOWrapper
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -15,17 +12,15 @@ from numpy.typing import NDArray
 
 from ramify._validation import did_you_mean, import_extra
 from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.io.csv_files import MISSING_WORDS, TextForm, check_size, read_csv
 from ramify.io.errors import names_file
 from ramify.io.features import Features, read_features
-from ramify.io.files import FilePath, FormatError, read_utf8, replacing, writing_text
+from ramify.io.files import FilePath, FormatError, replacing, writing_text
 from ramify.io.frames import array_of_columns, frame_of_columns
 from ramify.io.limits import ReadLimits
 from ramify.io.table import Table
 from ramify.io.table_labels import read_label_columns
 from ramify.labels.encoding import read_labels
-
-MISSING_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "None")
-"""The texts that mark a missing feature value in a CSV file."""
 
 
 @names_file
@@ -41,19 +36,24 @@ def read_table(
     texts: Sequence[str] = (),
     delimiter: str | None = None,
     decimal: str = ".",
+    thousands: str | None = None,
+    missing: Sequence[str] = (),
+    duplicate_names: str = "error",
+    empty_rows: str = "keep",
     as_frame: bool | None = None,
     encoding: str = "utf-8",
     limits: ReadLimits | None = None,
 ) -> Table:
-    r"""Read a CSV or parquet file.
+    r"""Read a CSV or parquet file, or the first sheet of a spreadsheet.
 
     Columns of numbers become numeric features, columns of text nominal features.
 
     Parameters
     ----------
     path : path
-        The file. A name that ends in .parquet or .pq is a parquet file, any other name a CSV file
-        (plain or gzip).
+        The file. A name that ends in .parquet or .pq is a parquet file, one that ends in .xlsx or
+        .xlsm a spreadsheet (requires ``ramify[excel]``), any other name a CSV file (plain or
+        gzip).
     target : str, sequence of str or None
         The column of labels, with cells such as "animal/cat;pet"; an empty cell means no labels.
         Several columns are one label each if all their cells are 0 or 1; otherwise they are the
@@ -73,10 +73,21 @@ def read_table(
     texts : sequence of str
         Columns of a CSV file that are always nominal, such as codes that look like numbers.
     delimiter : str, optional
-        Delimiter of the cells of a CSV file. By default, a tab in .tsv files and a comma
-        otherwise.
+        Delimiter of the cells of a CSV file. By default, the delimiter declared by a first line
+        such as ``sep=;``, or else a tab in .tsv files and a comma otherwise.
     decimal : str
         Decimal point of a CSV file. Many spreadsheets use ",".
+    thousands : str, optional
+        Mark between groups of three digits in a CSV file, such as "." in 1.000,5. A column is
+        numeric if all its cells are numbers with or without this mark.
+    missing : sequence of str
+        Texts of a CSV file that mark a missing value, in addition to an empty cell, ?, NA, N/A,
+        NaN, nan, null and None.
+    duplicate_names : {"error", "rename"}
+        How to handle a column with the name of an earlier column. "rename" appends -1, -2, ...
+    empty_rows : {"keep", "drop"}
+        What to do with rows without any value, such as ``;;;;``. A row with features but without
+        labels is not empty.
     as_frame : bool, optional
         As in `read_arff`.
     encoding : str
@@ -103,16 +114,23 @@ def read_table(
     >>> pets.hierarchy.decode(pets.y)
     [('mammal/dog', 'pet'), ('bird',)]
     """
+    _check_choices(duplicate_names, empty_rows)
     targets = [] if target is None else [target] if isinstance(target, str) else list(target)
     as_text = [*targets, *(categories or {}), *texts]
     limits = limits or ReadLimits()
+    notes: list[str] = []
     if _is_parquet(path):
         frame = _read_parquet(path, limits)
     else:
-        marks = csv_marks(path, delimiter, decimal)
-        frame = _read_csv(path, as_text, targets, encoding, marks, limits=limits)
+        form = TextForm(delimiter, decimal, encoding, thousands, tuple(missing))
+        frame, notes = read_csv(
+            path, form, as_text, targets, rename=duplicate_names == "rename", limits=limits
+        )
     for name in [*as_text, *([] if sample_weight is None else [sample_weight])]:
         _check_column(name, frame, path)
+    if empty_rows == "drop":
+        frame, dropped = _without_empty_rows(frame, targets)
+        notes += dropped
     y, hierarchy = None, (hierarchy if targets else None)
     if targets:
         y, hierarchy = read_label_columns(
@@ -134,7 +152,31 @@ def read_table(
         categories=features.categories,
         sample_weight=weights,
         name=Path(path).name.split(".", 1)[0],
+        notes=tuple(notes),
     )
+
+
+def _check_choices(duplicate_names: Any, empty_rows: Any) -> None:
+    choices = (
+        ("duplicate_names", duplicate_names, ("error", "rename")),
+        ("empty_rows", empty_rows, ("keep", "drop")),
+    )
+    for name, value, allowed in choices:
+        if value not in allowed:
+            raise ValueError(f"{name} must be one of {list(allowed)}, got {value!r}.")
+
+
+def _without_empty_rows(frame: Any, targets: Sequence[str]) -> tuple[Any, list[str]]:
+    """Drop rows without any value; a label cell is empty if it has no label."""
+    empty = frame.isna()
+    for name in targets:
+        empty[name] |= frame[name].astype(str).str.strip() == ""
+    kept = ~empty.all(axis=1)
+    n_empty = int((~kept).sum())
+    if not n_empty:
+        return frame, []
+    rows = "1 empty row was" if n_empty == 1 else f"{n_empty:,} empty rows were"
+    return frame[kept].reset_index(drop=True), [f"{rows} left out"]
 
 
 def write_table(
@@ -204,34 +246,12 @@ def write_table(
             frame.to_parquet(temporary, index=False)
     else:
         with writing_text(path) as file:
-            frame.to_csv(file, index=False, sep=_delimiter(path, None), lineterminator="\n")
+            cells = "\t" if ".tsv" in Path(path).suffixes else ","
+            frame.to_csv(file, index=False, sep=cells, lineterminator="\n")
 
 
 def _is_parquet(path: FilePath) -> bool:
     return Path(path).suffix.lower() in (".parquet", ".pq")
-
-
-def _delimiter(path: FilePath, given: str | None) -> str:
-    if given is not None:
-        return given
-    return "\t" if ".tsv" in Path(path).suffixes else ","
-
-
-def csv_marks(path: FilePath, delimiter: str | None, decimal: str) -> dict[str, str]:
-    """Return the delimiter and the decimal point as options of pandas."""
-    found = {"sep": _delimiter(path, delimiter), "decimal": decimal}
-    for name, mark in zip(("delimiter", "decimal"), found.values(), strict=True):
-        if len(mark) != 1 or mark.isalnum() or mark in '"+-\r\n':
-            raise ValueError(
-                f"{name} must be a single punctuation character, got {mark!r}. Pass, for example, "
-                "';'."
-            )
-    if found["sep"] == decimal:
-        raise ValueError(
-            f"decimal must differ from the delimiter, got {decimal!r} for both. Pass the "
-            "delimiter of the file, for example delimiter=';'."
-        )
-    return found
 
 
 def _read_parquet(path: FilePath, limits: ReadLimits) -> Any:
@@ -243,69 +263,12 @@ def _read_parquet(path: FilePath, limits: ReadLimits) -> Any:
         facts = parquet.read_metadata(path)
         n_bytes = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
         limits.check_bytes(n_bytes, None, fspath(path))
-        _check_size(facts.num_rows, facts.num_columns, limits, path)
+        check_size(facts.num_rows, facts.num_columns, limits, path)
         return pandas.read_parquet(path)
     except (pyarrow.ArrowException, OSError) as error:
         if isinstance(error, FileNotFoundError):
             raise
         raise FormatError(f"{fspath(path)}: expected a parquet file: {error}") from None
-
-
-def _check_size(n_rows: int, n_columns: int, limits: ReadLimits, path: FilePath) -> None:
-    limits.check("max_columns", n_columns, "the number of columns", fspath(path))
-    what = "the number of rows times the number of columns"
-    limits.check("max_cells", n_rows * n_columns, what, fspath(path))
-
-
-def _read_csv(
-    path: FilePath,
-    texts: list[str],
-    targets: list[str],
-    encoding: str,
-    given: dict[str, str],
-    *,
-    limits: ReadLimits,
-) -> Any:
-    """Read labels and given categories as text, so that 01 stays 01; infer other columns."""
-    pandas = import_extra("pandas", "tables")
-    content = read_utf8(path, encoding, limits)
-    options: dict[str, Any] = {**given, "keep_default_na": False, "low_memory": False}
-    if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
-        options["float_precision"] = "round_trip"  # the default in later versions is exact
-    names = _header(path, content, given["sep"])
-    _check_size(content.count(b"\n"), len(names), limits, path)
-    missing = {name: list(MISSING_WORDS) for name in names if name not in targets}
-    try:
-        frame = pandas.read_csv(
-            BytesIO(content), na_values=missing, dtype=dict.fromkeys(texts, str), **options
-        )
-    except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
-        raise FormatError(f"{fspath(path)}: expected a CSV file: {error}") from None
-    if not isinstance(frame.index, pandas.RangeIndex):
-        raise FormatError(
-            f"{fspath(path)}: expected {len(names)} cells in every row, as in line 1, found a row "
-            "with more."
-        )
-    return frame
-
-
-def _header(path: FilePath, content: bytes, delimiter: str) -> list[str]:
-    """Read the column names, which pandas would rename if they are repeated."""
-    text = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")
-    rows = csv.reader(text, delimiter=delimiter)
-    try:
-        names = next((row for row in rows if len(row) > 1 or "".join(row).strip()), [])
-    except csv.Error as error:
-        raise FormatError(
-            f"{fspath(path)}, line {rows.line_num}: cannot read the column names: {error}."
-        ) from None
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise FormatError(
-            f"{fspath(path)}, line 1: expected unique column names, found {repeated[0]!r} more "
-            "than once."
-        )
-    return names
 
 
 def _check_column(name: str, frame: Any, path: FilePath) -> None:

@@ -33,6 +33,7 @@ __all__ = [
     "distrusting",
     "open_archive",
     "read_container",
+    "read_member",
     "write_container",
 ]
 
@@ -154,6 +155,33 @@ def read_container(path: FilePath, limits: LoadLimits) -> Container:
     Container
         The content of the file.
     """
+    with _opened(path, limits) as archive:
+        return _read_members(archive)
+
+
+def read_member(path: FilePath, name: str, limits: LoadLimits) -> bytes | None:
+    """Read and verify one member of a model file without reading the others.
+
+    Parameters
+    ----------
+    path : path
+        A file written by `write_container`.
+    name : str
+        The member.
+    limits : LoadLimits
+        Limits on the size of the file.
+
+    Returns
+    -------
+    bytes or None
+        The content; None if the file has no such member.
+    """
+    with _opened(path, limits) as archive:
+        return _read_members(archive, only=name).members.get(name)
+
+
+@contextmanager
+def _opened(path: FilePath, limits: LoadLimits) -> Iterator[zipfile.ZipFile]:
     with Path(path).open("rb") as file, distrusting(path):
         size = os.fstat(file.fileno()).st_size
         try:
@@ -165,7 +193,7 @@ def read_container(path: FilePath, limits: LoadLimits) -> Container:
             file.seek(size - len(archive.comment))
             if file.read() != archive.comment:
                 raise DamageError("it has extra bytes at the end")
-            return _read_members(archive)
+            yield archive
 
 
 @contextmanager
@@ -238,7 +266,7 @@ def check_archive(archive: zipfile.ZipFile, n_bytes: int, limits: LoadLimits) ->
         )
 
 
-def _read_members(archive: zipfile.ZipFile) -> Container:
+def _read_members(archive: zipfile.ZipFile, only: str | None = None) -> Container:
     infos = {info.filename: info for info in archive.infolist()}
     if _MANIFEST not in infos:
         raise DamageError(f"it does not contain {_MANIFEST}")
@@ -253,6 +281,8 @@ def _read_members(archive: zipfile.ZipFile) -> Container:
         raise DamageError(f"the manifest does not match the members {odd[:3]}")
     members = {}
     for name, info in infos.items():
+        if only not in (None, name):
+            continue
         data = _read_member(archive, info)
         if hashlib.sha256(data).hexdigest() != listed[name]["sha256"]:
             raise DamageError(f"the checksum of {name} does not match")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -16,6 +16,7 @@ from ramify.saving.container import (
     DamageError,
     distrusting,
     read_container,
+    read_member,
     write_container,
 )
 from ramify.saving.kinds import KINDS
@@ -24,10 +25,11 @@ from ramify.saving.pools import PoolReader
 from ramify.saving.values import Decoder, Encoder
 from ramify.saving.wrapped import WRAPPED, dump_wrapped, load_wrapped
 
-__all__ = ["load", "save"]
+__all__ = ["load", "load_settings", "save", "save_with_settings"]
 
 _DOCUMENT = "model.json"
 _WRAPPED = "wrapped.skops"
+_SETTINGS = "reading.json"
 _ALL_KINDS = (*KINDS, WRAPPED)
 
 
@@ -60,6 +62,21 @@ def save(model: Any, path: FilePath) -> None:
     >>> ramify.load(path).predict([[1.2]])
     array(['animal/cat'], dtype='<U10')
     """
+    save_with_settings(model, path, {})
+
+
+def save_with_settings(model: Any, path: FilePath, settings: Mapping[str, Any]) -> None:
+    """Save a model together with settings for reading data files.
+
+    Parameters
+    ----------
+    model : estimator
+        As in `save`.
+    path : path
+        The file to write.
+    settings : mapping of str to str, int or list of str
+        What `load_settings` is to return. `load` ignores it.
+    """
     if not isinstance(model, BaseEstimator):
         raise TypeError(
             f"model must be an estimator of ramify or a pipeline, got {type(model).__name__}."
@@ -71,6 +88,8 @@ def save(model: Any, path: FilePath) -> None:
     members |= encoder.pools.members()
     if encoder.wrapped:
         members[_WRAPPED] = dump_wrapped(encoder.wrapped)
+    if settings:
+        members[_SETTINGS] = json.dumps(dict(settings), allow_nan=False).encode()
     write_container(path, members, _own_version())
 
 
@@ -110,6 +129,29 @@ def load(
         import_extra("skops.io", "skops")  # an ImportError does not mean that the file is damaged
     with distrusting(path):
         return _decode(container, trusted, limits)
+
+
+def load_settings(path: FilePath, *, limits: LoadLimits | None = None) -> dict[str, Any]:
+    """Return the settings that `save_with_settings` has stored in a model file.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    limits : ramify.saving.LoadLimits, optional
+        Limits on the size of the model.
+
+    Returns
+    -------
+    dict
+        A JSON object whose content the caller must check; empty if the file has none.
+    """
+    text = read_member(path, _SETTINGS, LoadLimits() if limits is None else limits)
+    with distrusting(path):
+        settings = {} if text is None else json.loads(text)
+        if not isinstance(settings, dict):
+            raise DamageError(f"{_SETTINGS} is not an object")
+        return settings
 
 
 def _decode(container: Container, trusted: Collection[str], limits: LoadLimits) -> Any:

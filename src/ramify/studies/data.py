@@ -19,7 +19,7 @@ from ramify.datasets import fetch, load_animals
 from ramify.datasets.registry import find_entry
 from ramify.datasets.store import locate
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.io.any_file import DataOptions, read_data, split_identifiers
+from ramify.io.any_file import read_data, split_identifiers
 from ramify.labels.flattening import flatten_level
 from ramify.model_selection import HierarchicalStratifiedKFold
 from ramify.studies.plan import DataSpec, Protocol
@@ -128,8 +128,7 @@ def load_data(data: DataSpec) -> StudyData:
 
 def _read_file(data: DataSpec) -> StudyData:
     hierarchy = None if data.hierarchy is None else Path(data.hierarchy)
-    options = DataOptions((data.target,), "/", ";", None)
-    table, _ = split_identifiers(read_data(Path(str(data.file)), hierarchy, options), ())
+    table, _ = split_identifiers(read_data(Path(str(data.file)), hierarchy, data.options()))
     if table.y is None or table.hierarchy is None:
         raise ValueError(f"{data.file} has no labels. Set target to the name of the label column.")
     nominal = None

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ramify._validation import did_you_mean
+from ramify.io.settings import DataOptions, ReadingSettings
 from ramify.studies.curves import CurveSpec
 
 __all__ = ["Cell", "Claim", "DataSpec", "MeasureSpec", "ModelSpec", "Protocol", "Study"]
@@ -29,8 +30,10 @@ class DataSpec:
         "animals", which is bundled, or a data set of `ramify.fetch`.
     file, hierarchy : str or None
         A file with the data instead, and the file of its hierarchy.
-    target : str
-        The column of labels of that file.
+    target : str or None
+        The column of labels of that file; None for the default.
+    reading : ReadingSettings
+        How that file is read.
     max_level : int or None
         Replace labels below this level by their ancestors on it.
     level : int or None
@@ -66,7 +69,8 @@ class DataSpec:
     fetch: str = ""
     file: str | None = None
     hierarchy: str | None = None
-    target: str = "labels"
+    target: str | None = None
+    reading: ReadingSettings = field(default_factory=ReadingSettings)
     max_level: int | None = None
     level: int | None = None
     splits: tuple[str, ...] = ()
@@ -81,12 +85,20 @@ class DataSpec:
     missing: str | None = None
     note: str = ""
 
+    def options(self) -> DataOptions:
+        """Return the options for reading the file."""
+        named = (
+            self.reading if self.target is None else replace(self.reading, target=(self.target,))
+        )
+        return named.options()
+
     def settings(self) -> dict[str, Any]:
         """Return the settings that determine rows and labels, apart from the files."""
         names = ("max_level", "level", "splits", "full_paths", "min_count")
         return {
             **{name: getattr(self, name) for name in names},
-            "target": self.target if self.file else None,
+            "target": (self.target or "labels") if self.file else None,
+            **({"reading": self.reading.to_dict()} if self.reading.given() else {}),
             **({"trim_paths": True} if self.trim_paths else {}),
             **({} if self.common_label is None else {"common_label": self.common_label}),
         }

@@ -13,6 +13,7 @@ from typing import Any
 
 from ramify._named_estimators import MODELS, check_inner, check_parameter_names
 from ramify._validation import did_you_mean
+from ramify.io.settings import ReadingSettings
 from ramify.metrics import get_scorer_names
 from ramify.studies.checking import (
     check_keys,
@@ -34,7 +35,8 @@ _TOP = (
 _TABLES = ("measures", "all_datasets", "curves", "protocol", "tests", "variants", "quick")
 _LISTS = ("datasets", "models", "claims")
 _DATA = (
-    *("name", "title", "fetch", "file", "hierarchy", "target", "max_level", "level", "splits"),
+    *("name", "title", "fetch", "file", "hierarchy", "target", "reading"),
+    *("max_level", "level", "splits"),
     *("full_paths", "min_count", "trim_paths", "common_label", "family", "protocol", "parameters"),
     *("without", "missing", "note"),
 )
@@ -267,6 +269,11 @@ def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
     if "level" in found and "max_level" in found:
         raise ValueError(f"{where} has level and max_level. Use only one of them.")
     found["splits"] = tuple(found.get("splits", ()))
+    if "reading" in found:
+        try:
+            found["reading"] = ReadingSettings.from_dict(found["reading"])
+        except ValueError as error:
+            raise ValueError(f"reading of {where}: {error}") from None
     return DataSpec(**found)
 
 

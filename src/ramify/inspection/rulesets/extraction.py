@@ -53,6 +53,8 @@ def read_rules(tree: TreeSummary, wanted: NDArray[Any] | None) -> Iterator[Rule]
         ]
         begin, end = values.indptr[node.number], values.indptr[node.number + 1]
         shares = values.data[begin:end]
+        if tree.unit == "probability":
+            shares = np.minimum(shares, 1.0)  # a sum of shares may be rounded up
         yield Rule(
             conditions=merge_tests(steps),
             labels=values.indices[begin:end].astype(np.int64),
@@ -100,7 +102,7 @@ def _mean_rule(group: list[Rule]) -> Rule:
     probability = np.zeros(len(labels))
     for rule in group:
         probability[np.searchsorted(labels, rule.labels)] += rule.probability / n_trees
-    np.minimum(probability, 1.0, out=probability)  # the sum may be rounded up
+    np.minimum(probability, 1.0, out=probability)
     missing = {
         c.feature: float(
             np.mean(

@@ -1,0 +1,262 @@
+"""Read CSV files and spreadsheets as data frames of cells, based on pandas."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
+from os import fspath
+from pathlib import Path
+from typing import Any
+
+from ramify._validation import import_extra
+from ramify.io.files import FilePath, FormatError, read_utf8
+from ramify.io.limits import ReadLimits
+from ramify.io.sheets import is_sheet, sheet_as_csv
+
+__all__ = [
+    "MISSING_WORDS",
+    "TextForm",
+    "check_size",
+    "csv_marks",
+    "declared_delimiter",
+    "read_csv",
+    "unique_names",
+]
+
+MISSING_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "None")
+"""The texts that mark a missing feature value in a CSV file."""
+
+# Spreadsheets write such a line before the column names.
+_DECLARED = re.compile(rb'\A(?:\xef\xbb\xbf)?"?sep=([^\r\n])"?(?:\r\n|\r|\n)')
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """How cells are written in text files.
+
+    Attributes
+    ----------
+    delimiter : str or None
+        Delimiter of the cells of a CSV file. None means the delimiter declared in a first line
+        such as ``sep=;``, or else a tab in .tsv files and a comma in other files.
+    decimal : str
+        Decimal point of a CSV file.
+    encoding : str
+        Encoding of a CSV or ARFF file.
+    thousands : str or None
+        Mark between groups of three digits in a CSV file.
+    missing : tuple of str
+        Texts of a CSV file that mark a missing value, in addition to `MISSING_WORDS`.
+    """
+
+    delimiter: str | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
+    thousands: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+def csv_marks(path: FilePath, form: TextForm, declared: str | None = None) -> dict[str, str]:
+    """Return the delimiter and the decimal point as options of pandas, after checking them.
+
+    Parameters
+    ----------
+    path : path
+        The file. Cells of spreadsheets have no delimiter, and their numbers are numbers.
+    form : TextForm
+        How its cells are written.
+    declared : str, optional
+        The delimiter that its first line declares.
+
+    Returns
+    -------
+    dict of str to str
+        The options sep and decimal.
+    """
+    if is_sheet(path):
+        return {"sep": ",", "decimal": "."}
+    usual = "\t" if ".tsv" in Path(path).suffixes else ","
+    delimiter = form.delimiter or declared or usual
+    marks = {"delimiter": delimiter, "decimal": form.decimal, "thousands": form.thousands}
+    for name, mark in marks.items():
+        if mark is not None and (len(mark) != 1 or mark.isalnum() or mark in '"+-\r\n'):
+            raise ValueError(
+                f"{name} must be a single punctuation character, got {mark!r}. Pass, for example, "
+                "';'."
+            )
+    for name, other in (("decimal", "delimiter"), ("thousands", "delimiter"),
+                        ("thousands", "decimal")):  # fmt: skip
+        if marks[name] == marks[other]:
+            raise ValueError(
+                f"{name} must differ from the {other}, got {marks[name]!r} for both. Pass the "
+                f"{other} of the file, for example {other}="
+                f"{';' if other == 'delimiter' else ','!r}."
+            )
+    return {"sep": delimiter, "decimal": form.decimal}
+
+
+def declared_delimiter(content: bytes) -> tuple[str | None, int]:
+    """Return the delimiter that a first line such as ``sep=;`` declares, and the line's length."""
+    found = _DECLARED.match(content)
+    return (found[1].decode("latin-1"), found.end()) if found else (None, 0)
+
+
+def check_size(n_rows: int, n_columns: int, limits: ReadLimits, path: FilePath) -> None:
+    """Check the number of columns and cells of a table before it is read."""
+    limits.check("max_columns", n_columns, "the number of columns", fspath(path))
+    what = "the number of rows times the number of columns"
+    limits.check("max_cells", n_rows * n_columns, what, fspath(path))
+
+
+def read_csv(
+    path: FilePath,
+    form: TextForm,
+    texts: Sequence[str],
+    targets: Sequence[str],
+    *,
+    rename: bool,
+    limits: ReadLimits,
+) -> tuple[Any, list[str]]:
+    """Read a CSV file or spreadsheet. Labels and codes stay text, so that 01 stays 01.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    form : TextForm
+        How its cells are written.
+    texts : sequence of str
+        Columns of text, whatever they look like.
+    targets : sequence of str
+        Columns of labels, in which words such as NA are labels.
+    rename : bool
+        Whether to rename columns with the name of an earlier column, by appending -1, -2, ….
+    limits : ReadLimits
+        Limits on the size of the file.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        The cells; missing ones are NaN.
+    notes : list of str
+        What was changed.
+    """
+    pandas = import_extra("pandas", "tables")
+    notes: list[str] = []
+    if is_sheet(path):
+        content, notes = sheet_as_csv(path, limits)
+        declared = None
+    else:
+        content = read_utf8(path, form.encoding, limits)
+        declared, start = declared_delimiter(content)
+        content = content[start:]
+    marks = csv_marks(path, form, declared)
+    names, renamed = _header(path, content, marks["sep"], rename)
+    check_size(content.count(b"\n"), len(names), limits, path)
+    words = {name: [*form.missing, *(() if name in targets else MISSING_WORDS)] for name in names}
+    options: dict[str, Any] = {**marks, "keep_default_na": False, "low_memory": False}
+    if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
+        options["float_precision"] = "round_trip"  # the default in later versions is exact
+    try:
+        frame = pandas.read_csv(
+            BytesIO(content),
+            header=0,
+            names=names,
+            na_values={name: listed for name, listed in words.items() if listed},
+            dtype=dict.fromkeys((name for name in texts if name in names), str),
+            **options,
+        )
+    except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
+        raise FormatError(f"{fspath(path)}: expected a CSV file: {error}") from None
+    if not isinstance(frame.index, pandas.RangeIndex):
+        raise FormatError(
+            f"{fspath(path)}: expected {len(names)} cells in every row, as in line 1, found a row "
+            "with more."
+        )
+    return _without_groups(frame, form, texts, marks["decimal"]), [*notes, *renamed]
+
+
+def _header(
+    path: FilePath, content: bytes, delimiter: str, rename: bool
+) -> tuple[list[str], list[str]]:
+    """Return the column names, made unique if wanted, and notes on those that were renamed."""
+    text = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")
+    rows = csv.reader(text, delimiter=delimiter)
+    try:
+        cells = next((row for row in rows if len(row) > 1 or "".join(row).strip()), [])
+    except csv.Error as error:
+        raise FormatError(
+            f"{fspath(path)}, line {rows.line_num}: cannot read the column names: {error}."
+        ) from None
+    names, notes = unique_names(cells)
+    if notes and not rename:
+        repeated = next(name for name, count in Counter(cells).items() if count > 1)
+        raise FormatError(
+            f"{fspath(path)}, line 1: expected unique column names, found {repeated!r} more than "
+            "once."
+        )
+    return names, notes
+
+
+def unique_names(cells: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return column names without repetitions, and notes on those that were renamed.
+
+    Parameters
+    ----------
+    cells : sequence of str
+        The cells of the header. An empty one gives a name such as "Unnamed: 2", as in pandas.
+
+    Returns
+    -------
+    names : list of str
+        The names; -1, -2, … is appended to repeated ones, as CLUS does in ARFF files.
+    notes : list of str
+        One note per renamed column.
+
+    Examples
+    --------
+    >>> unique_names(["size", "size", "mass"])[0]
+    ['size', 'size-1', 'mass']
+    """
+    names = [name or f"Unnamed: {at}" for at, name in enumerate(cells)]
+    taken, seen = set(names), set[str]()
+    last: Counter[str] = Counter()
+    found, notes = [], []
+    for at, name in enumerate(names):
+        new = name
+        while new in seen or (new != name and new in taken):
+            last[name] += 1
+            new = f"{name}-{last[name]}"
+        seen.add(new)
+        found.append(new)
+        if new != name:
+            notes.append(f"column {at + 1} was renamed to {new!r}: {name!r} occurs more than once")
+    return found, notes
+
+
+def _without_groups(frame: Any, form: TextForm, texts: Sequence[str], decimal: str) -> Any:
+    """Convert columns of numbers with groups of digits, such as 1.000,5.
+
+    A column is only converted if all its cells are such numbers: pandas would also read the date
+    01.02.2020 as a number.
+    """
+    if form.thousands is None:
+        return frame
+    mark, point = re.escape(form.thousands), re.escape(decimal)
+    number = re.compile(
+        rf"[+-]?(?:\d{{1,3}}(?:{mark}\d{{3}})+|\d+)(?:{point}\d*)?(?:[eE][+-]?\d+)?"
+    )
+    changed = {}
+    for name in frame.columns:
+        column = frame[name]
+        if name in texts or column.dtype.kind in "biuf":
+            continue
+        known = column[column.notna()].astype(str)
+        if len(known) and all(number.fullmatch(cell) for cell in known):
+            plain = [float(c.replace(form.thousands, "").replace(decimal, ".")) for c in known]
+            changed[name] = type(known)(plain, index=known.index).reindex(frame.index)
+    return frame.assign(**changed)
