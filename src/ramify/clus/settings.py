@@ -1,0 +1,349 @@
+"""Settings files of CLUS: sections, options with their line numbers, and typed values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ramify._validation import did_you_mean
+from ramify.clus.errors import SettingsError, UnsupportedOptionError, place, quoted
+from ramify.clus.lines import Entry, read_entries
+from ramify.clus.options import OLD_OPTIONS, OLD_SECTIONS, OLD_VALUES, OPTIONS, SECTIONS
+from ramify.clus.ranges import columns_of
+from ramify.clus.switches import Switches
+from ramify.clus.values import check_value, items, number_of, same_value
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Settings:
+    r"""The options of a settings file; options that it does not set have the defaults of CLUS.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    entries : mapping of (str, str) to Entry
+        The values that the file sets and their lines, by section and option.
+    sections : frozenset of str
+        The sections that the file names, even without options.
+    ignored : tuple of str
+        What was ignored and why, one line each.
+
+    Examples
+    --------
+    >>> from ramify.clus import read_settings
+    >>> path = Path(getfixture("tmp_path")) / "run.s"
+    >>> _ = path.write_text("[Tree]\nFTest = [0.001,0.01]\n")
+    >>> settings = read_settings(path)
+    >>> settings.numbers("Tree", "FTest")
+    (0.001, 0.01)
+    >>> settings.number("Model", "MinimalWeight")
+    2.0
+    """
+
+    path: Path
+    entries: Mapping[Key, Entry]
+    sections: frozenset[str] = frozenset()
+    ignored: tuple[str, ...] = field(default=())
+
+    @property
+    def application(self) -> Path:
+        """Path of the settings file without ``.s``; the files of a run begin with it."""
+        return self.path.with_suffix("") if self.path.suffix == ".s" else self.path
+
+    def given(self, section: str, option: str) -> bool:
+        """Whether the file sets an option.
+
+        Parameters
+        ----------
+        section, option : str
+            The option.
+
+        Returns
+        -------
+        bool
+            False if it has its default.
+        """
+        return (section, option) in self.entries
+
+    def place(self, section: str, option: str) -> str:
+        """Say where an option is set, for the beginning of an error message.
+
+        Parameters
+        ----------
+        section, option : str
+            The option.
+
+        Returns
+        -------
+        str
+            File, line, section and option.
+        """
+        entry = self.entries.get((section, option))
+        return place(self.path, entry.line if entry else None, section, option)
+
+    def text(self, section: str, option: str) -> str:
+        """Return a value as text; names of values are spelled as in CLUS 2.12.8.
+
+        Parameters
+        ----------
+        section, option : str
+            The option.
+
+        Returns
+        -------
+        str
+            The value, or the default of CLUS.
+        """
+        known = OPTIONS[section, option]  # a KeyError is a bug of the caller
+        entry = self.entries.get((section, option))
+        return known.default if entry is None else entry.value
+
+    def number(self, section: str, option: str) -> float:
+        """Return a number.
+
+        Parameters
+        ----------
+        section, option : str
+            The option.
+
+        Returns
+        -------
+        float
+            The value, or the default of CLUS.
+        """
+        return number_of(self.text(section, option))
+
+    def integer(self, section: str, option: str) -> int:
+        """Return an integer.
+
+        Parameters
+        ----------
+        section, option : str
+            The option.
+
+        Returns
+        -------
+        int
+            The value, or the default of CLUS.
+        """
+        return int(self.text(section, option))
+
+    def limit(self, section: str, option: str) -> int | None:
+        """Return an upper limit.
+
+        Parameters
+        ----------
+        section, option : str
+            The option.
+
+        Returns
+        -------
+        int or None
+            The value, or the default of CLUS; None for Infinity and negative numbers.
+        """
+        value = self.number(section, option)
+        return None if math.isinf(value) or value < 0 else int(value)
+
+    def yes_no(self, section: str, option: str) -> bool:
+        """Return whether an option is on.
+
+        Parameters
+        ----------
+        section, option : str
+            The option.
+
+        Returns
+        -------
+        bool
+            The value, or the default of CLUS.
+        """
+        return self.text(section, option) == "Yes"
+
+    def names(self, section: str, option: str) -> tuple[str, ...]:
+        """Return a list of names such as ``[Train,Test]``.
+
+        Parameters
+        ----------
+        section, option : str
+            The option.
+
+        Returns
+        -------
+        tuple of str
+            The names; empty for ``[]`` and ``None``.
+        """
+        found = tuple(items(self.text(section, option)))
+        return () if found == ("None",) else found
+
+    def numbers(self, section: str, option: str) -> tuple[float, ...]:
+        """Return a list of numbers such as ``[0.001,0.01]``; a single number is a list of one.
+
+        Parameters
+        ----------
+        section, option : str
+            The option.
+
+        Returns
+        -------
+        tuple of float
+            The numbers; empty for a name such as None, Normalize or Dynamic.
+        """
+        try:
+            return tuple(number_of(item) for item in items(self.text(section, option)))
+        except ValueError:
+            return ()
+
+    def columns(self, section: str, option: str, n_columns: int) -> tuple[int, ...] | None:
+        """Return the columns of a range such as ``2-5,8``.
+
+        Parameters
+        ----------
+        section, option : str
+            The option.
+        n_columns : int
+            Number of columns of the data.
+
+        Returns
+        -------
+        tuple of int or None
+            Indices from 0 in increasing order, empty for None; the None object for Default.
+        """
+        value = self.text(section, option)
+        if value == "Default":
+            return None
+        return columns_of(value, n_columns, self.place(section, option))
+
+    def file(self, section: str, option: str) -> Path | None:
+        """Return the path of a file.
+
+        As in CLUS, a relative path starts at the working directory; if there is no such file, at
+        the folder of the settings file.
+
+        Parameters
+        ----------
+        section, option : str
+            The option.
+
+        Returns
+        -------
+        Path or None
+            The path, which need not exist; None for None.
+        """
+        value = self.text(section, option)
+        if value == "None" or not value:
+            if (section, option) == ("Data", "File"):
+                return self.application.with_name(self.application.name + ".arff")
+            return None
+        beside = self.path.parent / value
+        return beside if not Path(value).exists() and beside.exists() else Path(value)
+
+    def supported(self, switches: Switches, *, ignore_unsupported: bool = False) -> Settings:
+        """Return the settings without options that ramify does not support.
+
+        Parameters
+        ----------
+        switches : Switches
+            The section Ensemble is not checked without ``-forest``.
+        ignore_unsupported : bool
+            Leave such options out and list them in `ignored` instead of raising an error.
+
+        Returns
+        -------
+        Settings
+            The settings with supported options only.
+        """
+        kept, ignored = dict(self.entries), list(self.ignored)
+        for (section, name), entry in self.entries.items():
+            problem = _unsupported(section, name, entry)
+            if not problem or (section == "Ensemble" and not switches.forest):
+                continue
+            message = f"{self.place(section, name)} = {quoted(entry.value)} {problem}"
+            if not ignore_unsupported:
+                raise UnsupportedOptionError(
+                    f"{message} Remove the line, or pass --ignore-unsupported to run without it."
+                )
+            ignored.append(f"{message} Ignored.")
+            del kept[section, name]
+        return replace(self, entries=kept, ignored=tuple(ignored))
+
+
+def read_settings(path: str | Path) -> Settings:
+    r"""Read a settings file of CLUS and check its sections, options and values.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Settings
+        The options.
+
+    Examples
+    --------
+    >>> path = Path(getfixture("tmp_path")) / "run.s"
+    >>> _ = path.write_text("[Model]\nMinimalWeigth = 5\n")
+    >>> read_settings(path)
+    Traceback (most recent call last):
+    ...
+    ramify.clus.errors.SettingsError: ...run.s, line 2: [Model] has no option
+    'MinimalWeigth'. Did you mean 'MinimalWeight'?
+    """
+    path = Path(path)
+    entries: dict[Key, Entry] = {}
+    sections: set[str] = set()
+    raw = read_entries(path)
+    for found in raw.entries:
+        section = _section(path, found)
+        sections.add(section)
+        if not found.name:
+            continue
+        name = _name(path, section, found)
+        value = OLD_VALUES.get((section, name), {}).get(found.value, found.value)
+        checked = check_value(
+            OPTIONS[section, name], value, place(path, found.line, section, name)
+        )
+        entries[section, name] = replace(found, section=section, name=name, value=checked)
+    return Settings(path, entries, frozenset(sections), tuple(raw.ignored))
+
+
+def _section(path: Path, found: Entry) -> str:
+    name = OLD_SECTIONS.get(found.section, found.section)
+    if name not in SECTIONS:
+        raise SettingsError(
+            f"{place(path, found.line)}: unknown section [{quoted(found.section)[1:-1]}]."
+            f"{did_you_mean(found.section, SECTIONS)}"
+        )
+    return name
+
+
+def _name(path: Path, section: str, found: Entry) -> str:
+    name = OLD_OPTIONS.get((section, found.name), found.name)
+    if (section, name) in OPTIONS:
+        return name
+    here = [option for place_, option in OPTIONS if place_ == section]
+    hint = did_you_mean(found.name, here)
+    elsewhere = [place_ for place_, option in OPTIONS if option == name]
+    if elsewhere:
+        hint = f" It belongs to [{elsewhere[0]}]."
+    raise SettingsError(
+        f"{place(path, found.line)}: [{section}] has no option {quoted(found.name)}.{hint}"
+    )
+
+
+def _unsupported(section: str, name: str, entry: Entry) -> str:
+    """Say why a value is not supported; empty if it is."""
+    option = OPTIONS[section, name]
+    if option.status == "unsupported" and not same_value(entry.value, option.default):
+        return f"is not supported: {option.reason}."
+    refused = [item for item in items(entry.value) if item in option.unsupported]
+    if refused:
+        known = ", ".join(name for name in option.choices if name not in option.unsupported)
+        return f"is not supported: the value must be {known}."
+    return ""
