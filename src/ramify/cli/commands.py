@@ -10,6 +10,7 @@ except ImportError:  # pragma: no cover - the base installation has no command l
     raise SystemExit("The command line requires: pip install 'ramify[cli]'") from None
 
 from ramify import __version__
+from ramify.cli.clus import SwitchCommand, clus
 from ramify.cli.datasets import datasets
 from ramify.cli.demo import demo
 from ramify.cli.evaluate import evaluate
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 for command in (train, predict, evaluate, datasets, study, explore, rules, demo):
     app.command()(command)
+app.command(cls=SwitchCommand)(clus)
 
 
 def _version(wanted: bool) -> None:
