@@ -1,9 +1,9 @@
 """Damage text files and read them: python -m tests.robustness.fuzz_readers --n 10000.
 
 Every format has a valid document: ARFF, CSV, edges, outlines, paths, JSON hierarchies, OBO, Mulan
-XML and TOML studies. A damaged document must be read, or refused with a `ValueError` that has a
-message. Any other error, a crash of the process and a document that takes more than ten seconds
-are findings.
+XML, TOML studies and settings of CLUS. A damaged document must be read, or refused with a
+`ValueError` that has a message. Any other error, a crash of the process and a document that takes
+more than ten seconds are findings.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from ramify.clus import Switches, read_settings
+from ramify.clus.explaining import explain
 from ramify.io import read_mulan
 from ramify.io.any_file import read_data, read_hierarchy
 from ramify.studies import load_study
@@ -65,6 +67,14 @@ def _read_labels(path: Path) -> Any:
     return read_mulan(data, path)
 
 
+def _read_clus_settings(path: Path) -> Any:
+    header = "@attribute x numeric\n@attribute name string\n"
+    labels = "@attribute class hierarchical a,a/b,a/b/c\n"
+    path.with_name("data.arff").write_text(f"@relation r\n{header}{labels}@data\n1,n,a/b\n2,m,a\n")
+    settings = read_settings(path).supported(Switches(), ignore_unsupported=True)
+    return explain(settings, Switches())
+
+
 READERS: dict[str, Callable[[Path], Any]] = {
     "edges.csv": read_hierarchy,
     "outline.txt": read_hierarchy,
@@ -73,6 +83,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "terms.obo": read_hierarchy,
     "labels.xml": _read_labels,
     "study.toml": load_study,
+    "settings.s": _read_clus_settings,
 }
 
 

@@ -80,6 +80,21 @@ model = "shares"
 [measures]
 auprc = { measure = "pooled_auprc" }
 """,
+    "settings.s": """% a tree
+[Data]
+File = data.arff
+[Attributes]
+Target = 3
+Disable = 2 % a name
+[Tree]
+FTest = [0.001,
+  0.01]
+[Hierarchical]
+Type = Tree
+HSeparator = /
+[Output]
+WritePredictions = {Train,Test}
+""",
 }
 """The text of a valid file of every format, by file name."""
 
@@ -105,6 +120,7 @@ _TOKENS = [
     ],
     *["@attribute x {a,a}", "null", "[]", "a/" * 150, "[" * 500, "id: P:1", "is_a: P:2"],
     *["[[models]]", 'model = "os.system"', "x = 1979-05-27"],
+    *["[Tree]", "1-999999999", "3-1", "FTest = ", "File = /", "MaxDepth = 1e999", "= ="],
 ]
 _BYTES = [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x00", b"\xfe\xff", b"\x1f\x8b"]
 

@@ -27,7 +27,7 @@ _SECTIONS = {
         CoveringMethod = Standard
         PredictionMethod = DecisionList
         RuleAddingMethod = Always
-        CoveringWeight = 0.0
+        CoveringWeight = 0.1
         InstCoveringWeightThreshold = 0.1
         MaxRulesNb = 1000
         HeurDispOffset = 0.0
@@ -156,7 +156,7 @@ _SECTIONS = {
         """
         DistanceMeasure = PDist
         OptimizationCriterion = MinTotBranchLength
-        Sequence = Any
+        Sequence = DNA
         DistanceMatrix = dist
         EntropyVsRootStopCriterion = 0.0
         SumPWDistancesVsRootStopCriterion = 0.0

@@ -240,7 +240,13 @@ class Settings:
                 return self.application.with_name(self.application.name + ".arff")
             return None
         beside = self.path.parent / value
-        return beside if not Path(value).exists() and beside.exists() else Path(value)
+        try:
+            return beside if not Path(value).exists() and beside.exists() else Path(value)
+        except OSError as error:  # for example, a name that is too long
+            raise SettingsError(
+                f"{self.place(section, option)} must name a file, got {quoted(value)}: "
+                f"{error.strerror}."
+            ) from None
 
     def supported(self, switches: Switches, *, ignore_unsupported: bool = False) -> Settings:
         """Return the settings without options that ramify does not support.

@@ -1,0 +1,69 @@
+"""The table of options agrees with CLUS, and the documentation with the table."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ramify.clus.options import OPTIONS, SECTIONS
+from ramify.clus.values import check_value
+from tests.golden.make_clus_defaults import FILE, clus_defaults
+from tests.support.clus_program import requires_clus
+
+DEFAULTS = json.loads(FILE.read_text())
+# CLUS prints 0, which means 100.
+NAMED_DIFFERENTLY = {("Ensemble", "Iterations"): "100"}
+# CLUS does not print these in the runs of the golden file, or not their default.
+NOT_PRINTED = {
+    ("Data", "PruneSetMax"),
+    ("Tree", "M5PruningMult"),
+    ("Tree", "1-SE-Rule"),
+    ("General", "Compatibility"),  # an option of older versions
+}
+UNPRINTED_SECTIONS = {"HMTR", "TimeSeries", "ILevelC"}
+
+
+@requires_clus
+def test_the_golden_file_holds_what_clus_prints():
+    assert clus_defaults() == DEFAULTS
+
+
+def test_the_defaults_are_those_of_clus():
+    expected = {
+        (section, name): NAMED_DIFFERENTLY.get((section, name), value)
+        for section, options in DEFAULTS.items()
+        for name, value in options.items()
+    }
+    assert {key: OPTIONS[key].default for key in expected} == expected
+
+
+def test_the_order_is_that_of_clus():
+    for section, options in DEFAULTS.items():
+        ours = [name for place, name in OPTIONS if place == section and name in options]
+        assert ours == list(options)
+    printed = [section for section in DEFAULTS if section != "Multilabel"]
+    assert printed == [section for section in SECTIONS if section in printed]
+
+
+def test_no_option_is_made_up():
+    printed = {(section, name) for section, options in DEFAULTS.items() for name in options}
+    of_the_data = {
+        *[("Data", "File"), ("Attributes", "Target"), ("Attributes", "Clustering")],
+        *[("Attributes", "Descriptive"), ("Hierarchical", "Type"), ("Hierarchical", "HSeparator")],
+        *[("Tree", "Heuristic"), ("Tree", "PruningMethod")],
+    }
+    others = {key for key in OPTIONS if key[0] not in UNPRINTED_SECTIONS}
+    assert others == printed | of_the_data | NOT_PRINTED
+
+
+@pytest.mark.parametrize("key", OPTIONS, ids=".".join)
+def test_options_are_complete(key):
+    option = OPTIONS[key]
+    assert option.section in SECTIONS
+    assert option.meaning
+    assert not option.meaning.endswith(".")
+    assert bool(option.reason) or option.status == "supported"
+    assert set(option.unsupported) < set(option.choices) or not option.unsupported
+    if option.default:
+        assert check_value(option, option.default, "here") == option.default
