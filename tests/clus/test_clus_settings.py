@@ -207,6 +207,7 @@ def test_lines_before_the_first_section_are_ignored_and_reported(write):
         ("[Tree]\nFTest = [0.1\n[Data]\n", ", line 2: the list of 'FTest' has no end."),
         ("[Tree]\nHeuristic = Gian\n", "must be one of Default, ReducedError, Gain,"),
         ("[Tree]\nBinarySplit = maybe\n", "[Tree] BinarySplit must be Yes or No, got 'maybe'."),
+        ("[Tree]\nBinarySplit = 1\n", "[Tree] BinarySplit must be Yes or No, got '1'."),
         ("[General]\nRandomSeed = 1.5\n", "RandomSeed must be an integer, got '1.5'."),
         ("[General]\nRandomSeed = 2147483648\n", "must be an integer, got '2147483648'."),
         ("[Constraints]\nMaxDepth = deep\n", "must be an integer or Infinity, got 'deep'."),

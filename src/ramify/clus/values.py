@@ -13,8 +13,8 @@ from ramify.clus.ranges import check_range
 _INTEGER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?[dDfF]?|[+-]?Infinity", re.ASCII)
 _JAVA_INTEGERS = range(-(2**31), 2**31)
-_YES = {"yes", "on", "true", "1"}
-_NO = {"no", "off", "false", "0"}
+_YES = {"yes", "on", "true"}
+_NO = {"no", "off", "false", "0"}  # CLUS also takes 1 for No, which is refused here
 
 
 def items(value: str) -> list[str]:
