@@ -1,6 +1,10 @@
-"""Reading and writing files: gzip, encodings, atomic writes."""
+"""Reading and writing files: gzip, zip, encodings, atomic writes."""
 
+import contextlib
 import gzip
+import io
+import random
+import zipfile
 
 import pytest
 
@@ -18,6 +22,14 @@ def arff(tmp_path):
         return path
 
     return write
+
+
+def zipped(text, *names):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names or ("data.arff",):
+            archive.writestr(name, text)
+    return buffer.getvalue()
 
 
 class TestFiles:
@@ -43,6 +55,26 @@ class TestFiles:
             read_arff(arff(bytes(packed)))
         with pytest.raises(FormatError, match="the gzip file is corrupt"):
             read_arff(arff(b"\x1f\x8bnot gzip at all"))
+
+    def test_zip_by_content(self, arff):
+        for name in ("data.arff.zip", "data.arff"):
+            assert read_arff(arff(zipped(self.TEXT), name)).feature_names == ("größe",)
+
+    def test_zip_with_several_files(self, arff):
+        path = arff(zipped(self.TEXT, "a.arff", "b.arff"))
+        with pytest.raises(FormatError, match="a zip file with a single file, found 2; unpack it"):
+            read_arff(path)
+
+    def test_damaged_zip(self, arff):
+        whole = zipped(self.TEXT * 100)
+        with pytest.raises(FormatError, match=r"data.arff: the zip file cannot be read \("):
+            read_arff(arff(whole[:-30]))
+        rng = random.Random(0)
+        for _ in range(150):
+            packed = bytearray(whole)
+            packed[rng.randrange(4, len(packed))] ^= 1 << rng.randrange(8)
+            with contextlib.suppress(FormatError):  # and no other error
+                read_arff(arff(bytes(packed)))
 
     @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252", "utf-8-sig", "UTF8"])
     def test_encodings(self, arff, encoding):

@@ -36,7 +36,7 @@ def read_arff(
     encoding: str = "utf-8",
     limits: ReadLimits | None = None,
 ) -> Table:
-    """Read an ARFF file, plain or gzip.
+    """Read an ARFF file: plain, gzip or zip.
 
     The dialects of CLUS, Weka and Mulan are supported: numeric, nominal, binary, string and key
     attributes, dense and sparse rows, missing values, row weights (``,{2.5}`` at the end of the
@@ -47,7 +47,7 @@ def read_arff(
     Parameters
     ----------
     path : path
-        The file. A gzip file is recognized by its content.
+        The file. A gzip or zip file is recognized by its content.
     target : str, int or sequence of str, optional
         The target attributes. None means the hierarchical attribute; a file without one then has
         no labels. Names select attributes with the values 0 and 1 (or no and yes), one label

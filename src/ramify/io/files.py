@@ -1,4 +1,4 @@
-"""Read and write files: gzip, encodings, atomic writes."""
+"""Read and write files: gzip, zip, encodings, atomic writes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import os
 import re
 import secrets
 import socket
+import struct
 import time
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,6 +38,12 @@ __all__ = [
 
 FilePath: TypeAlias = str | PathLike[str]
 
+# Of damaged, encrypted and unusual zip files.
+_ZIP_ERRORS = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
+    *(NotImplementedError, OverflowError, RuntimeError, ValueError),
+)
+
 _CHUNK = 1 << 20
 _DAY = 86_400.0
 _PART_OWNER = re.compile(r"\.(?P<host>[^./]{0,40})-(?P<process>\d{1,10})-[0-9a-f]{8}\.part$")
@@ -44,12 +52,13 @@ _PART_OWNER = re.compile(r"\.(?P<host>[^./]{0,40})-(?P<process>\d{1,10})-[0-9a-f
 def read_chunks(
     path: FilePath, encoding: str = "utf-8", limits: ReadLimits | None = None
 ) -> Iterator[bytes]:
-    """Yield the text of a file in chunks of UTF-8, decompressed if it is a gzip file.
+    """Yield the text of a file in chunks of UTF-8, decompressed if it is a gzip or zip file.
 
     Parameters
     ----------
     path : path
-        The file. A gzip file is recognized by its first bytes, regardless of its name.
+        The file. A gzip file is recognized by its first bytes, regardless of its name, and so is
+        a zip file, which must hold a single file.
     encoding : str
         Encoding of the file. UTF-8 is not checked here; the parser checks it.
     limits : ReadLimits, optional
@@ -67,7 +76,7 @@ def read_chunks(
 
 
 def read_bytes(path: FilePath, limits: ReadLimits | None = None) -> bytes:
-    """Return the content of a file, decompressed if it is a gzip file."""
+    """Return the content of a file, decompressed if it is a gzip or zip file."""
     return b"".join(_raw_chunks(path, limits))
 
 
@@ -129,27 +138,49 @@ def _raw_chunks(path: FilePath, limits: ReadLimits | None) -> Iterator[bytes]:
     limits = limits or ReadLimits()
     n_bytes = 0
     with Path(path).open("rb") as raw:
-        is_gzip = raw.peek(2)[:2] == b"\x1f\x8b"
         size = os.fstat(raw.fileno()).st_size
-        stream: IO[bytes] = gzip.GzipFile(fileobj=raw) if is_gzip else raw  # type: ignore[assignment]
+        stream, packed = _decompressed(raw, path)
         while True:
             try:
                 chunk = stream.read(_CHUNK)
             except EOFError:
                 raise FormatError(
-                    f"{fspath(path)}: the gzip file is truncated: it ends after {n_bytes} bytes "
-                    "of text; copy or download it again."
+                    f"{fspath(path)}: the {packed} file is truncated: it ends after {n_bytes} "
+                    "bytes of text; copy or download it again."
                 ) from None
-            except (zlib.error, gzip.BadGzipFile) as error:
+            except (zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
                 raise FormatError(
-                    f"{fspath(path)}: the gzip file is corrupt after {n_bytes} bytes of text "
+                    f"{fspath(path)}: the {packed} file is corrupt after {n_bytes} bytes of text "
                     f"({error}); copy or download it again."
                 ) from None
             if not chunk:
                 return
             n_bytes += len(chunk)
-            limits.check_bytes(n_bytes, size if is_gzip else None, fspath(path))
+            limits.check_bytes(n_bytes, size if packed else None, fspath(path))
             yield chunk
+
+
+def _decompressed(raw: io.BufferedReader, path: FilePath) -> tuple[IO[bytes], str]:
+    """Return the stream of the content and the name of the compression, empty for none."""
+    start = raw.peek(4)[:4]
+    if start[:2] == b"\x1f\x8b":
+        return gzip.GzipFile(fileobj=raw), "gzip"  # type: ignore[return-value]
+    if start != b"PK\x03\x04":
+        return raw, ""
+    try:
+        archive = zipfile.ZipFile(raw)
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+        stream = archive.open(names[0]) if len(names) == 1 else raw
+    except _ZIP_ERRORS as error:
+        raise FormatError(
+            f"{fspath(path)}: the zip file cannot be read ({error}); unpack it."
+        ) from None
+    if len(names) != 1:
+        raise FormatError(
+            f"{fspath(path)}: expected a zip file with a single file, found {len(names)}; unpack "
+            "it."
+        )
+    return stream, "zip"
 
 
 def _recoded_chunks(path: FilePath, encoding: str, limits: ReadLimits | None) -> Iterator[bytes]:
