@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ramify
 from ramify.clus import SettingsError, Switches, UnsupportedOptionError, read_settings
 from ramify.clus.explaining import explain
 from tests.support.clus_cases import Case, all_cases
@@ -16,7 +17,11 @@ from tests.support.clus_oracle import read_measures, read_models, requires_oracl
 from tests.support.clus_trees import differences
 from tests.support.engine_trees import as_printed
 
-CASES = [case for case in all_cases() if case.folder[:3] not in ("t13", "t14")]
+MULTI_TARGET = [case for case in all_cases() if case.folder[:3] in ("t13", "t14")]
+CASES = [case for case in all_cases() if case not in MULTI_TARGET]
+requires_multi_target = pytest.mark.skipif(
+    not hasattr(ramify, "PCTRegressor"), reason="no trees for several targets"
+)
 DATA = """@relation pets
 @attribute id key
 @attribute size numeric
@@ -95,6 +100,32 @@ def test_the_code_prints_the_measures_of_clus(run: str, capsys) -> None:
             assert float(printed[f"{part} {theirs}"]) == pytest.approx(expected, abs=1e-12)
 
 
+@requires_oracle
+@requires_multi_target
+@pytest.mark.parametrize("case", MULTI_TARGET, ids=str)
+def test_the_code_for_several_targets_predicts_as_clus(case: Case) -> None:
+    made = executed(explained(case.path(".s")))
+    model, test, columns, targets = (made[n] for n in ("model", "test", "columns", "targets"))
+    name = "Original" if case.option("Tree", "PruningMethod") == "None" else "Pruned"
+    expected = predicted_columns(case.path(".test.pred.arff"), name)
+    found = model.predict(test.X.iloc[:, columns])
+    for i, target in enumerate(test.X.columns[targets]):
+        if case.is_nominal:
+            assert found[:, i].tolist() == expected[target]
+        else:
+            np.testing.assert_allclose(found[:, i], np.array(expected[target], float), rtol=1e-12)
+
+
+def predicted_columns(path: Path, model: str) -> dict[str, list[str]]:
+    """Read the predictions of a model for every target from a .pred.arff file."""
+    header, _, rows = path.read_text().partition("@DATA\n")
+    names = re.findall(r"^@ATTRIBUTE (\S+)", header, flags=re.MULTILINE)
+    cells = zip(*(row.split(",") for row in rows.splitlines() if row), strict=True)
+    table = dict(zip(names, cells, strict=True))
+    start = f"{model}-p-"
+    return {n.removeprefix(start): list(c) for n, c in table.items() if n.startswith(start)}
+
+
 def test_every_option_is_explained_with_its_line(pets):
     text = explained(pets("[Tree]\nFTest = 0.05\n[General]\nVerbose = 0\n"))
     assert "# [Data] File = pets.arff (line 2): ARFF file of the training rows." in text
@@ -171,8 +202,8 @@ def test_missing_data(pets, tmp_path):
 
 
 def test_targets_without_code(pets):
-    path = pets("[Attributes]\nTarget = 2\n")
-    with pytest.raises(UnsupportedOptionError, match="requires a hierarchical target"):
+    path = pets("[Attributes]\nTarget = 2,3\n")
+    with pytest.raises(UnsupportedOptionError, match=r"Target must hold .*, got 'size, colour'"):
         explained(path)
 
 
