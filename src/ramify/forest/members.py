@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from joblib import delayed
@@ -16,16 +16,26 @@ from ramify._progress import track
 from ramify._validation import check_number
 from ramify.tree.java_random import JavaRandom
 from ramify.tree.plan import GrowthPlan
-from ramify.tree.training_data import TrainingData
 
 __all__ = [
     "ClusSampling",
+    "Growable",
     "Sampling",
     "check_max_samples",
     "count_draws",
     "grow_member",
     "grow_members",
 ]
+
+
+class Growable(Protocol):
+    """Training data of trees."""
+
+    def prepare(self) -> None:
+        """Do the work that all trees share."""
+
+    def grow(self, plan: GrowthPlan, *, counts: NDArray[np.int32] | None = None) -> _core.Tree:
+        """Grow a tree on rows that are used `counts` times each."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +164,7 @@ def count_draws(max_samples: float | None, n_rows: int) -> int:
 
 
 def grow_members(
-    data: TrainingData,
+    data: Growable,
     plan: GrowthPlan,
     sampling: Sampling,
     seeds: list[int],
@@ -166,7 +176,7 @@ def grow_members(
 
     Parameters
     ----------
-    data : TrainingData
+    data : TrainingData or TargetData
         The training data of all trees.
     plan : GrowthPlan
         How to grow a tree; its seed is ignored.
@@ -184,18 +194,18 @@ def grow_members(
     list of Tree
         The trees, in the order of the seeds.
     """
-    _ = data.dataset, data.labels  # compute these here once, not in every thread
+    data.prepare()  # here once, not in every thread
     tasks = (delayed(grow_member)(data, plan, sampling, seed) for seed in seeds)
     with closing(in_parallel(tasks, n_jobs=n_jobs, prefer="threads", shared=[data])) as grown:
         return list(track(grown, len(seeds), "Growing trees", shown=verbose))
 
 
-def grow_member(data: TrainingData, plan: GrowthPlan, sampling: Sampling, seed: int) -> _core.Tree:
+def grow_member(data: Growable, plan: GrowthPlan, sampling: Sampling, seed: int) -> _core.Tree:
     """Grow one tree of an ensemble.
 
     Parameters
     ----------
-    data : TrainingData
+    data : TrainingData or TargetData
         The training data of all trees.
     plan : GrowthPlan
         How to grow a tree; its seed is ignored.

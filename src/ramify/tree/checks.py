@@ -11,7 +11,7 @@ from ramify.tree.criteria import check_criterion, check_label_weight
 from ramify.tree.parameters import TreeParameters, is_list
 from ramify.tree.pruning import check_measure
 
-__all__ = ["check_min_samples", "check_tree"]
+__all__ = ["check_min_samples", "check_random_tests", "check_tree"]
 
 # Parameters without a counterpart in CLUS: name, the value that CLUS implies, and the reason.
 _NOT_IN_CLUS = (
@@ -45,7 +45,7 @@ def check_tree(tree: TreeParameters) -> None:
     check_label_weight(tree.label_weight, tree.class_weight)
     _check_levels(tree.f_test)
     if tree.splitter == "random":
-        _check_random(tree)
+        check_random_tests(tree.threshold_at, tree.nominal_tests)
     if tree.clus_compat:
         _check_clus(tree)
 
@@ -76,14 +76,14 @@ def _check_levels(f_test: Any) -> None:
             check_number("f_test", level, 1e-12, 1)
 
 
-def _check_random(tree: TreeParameters) -> None:
+def check_random_tests(threshold_at: str | None, nominal_tests: str) -> None:
     """Raise an error if a parameter has no effect on random tests."""
-    if tree.threshold_at is not None:
+    if threshold_at is not None:
         raise ValueError(
-            f"threshold_at must be None with splitter='random', got {tree.threshold_at!r}: "
+            f"threshold_at must be None with splitter='random', got {threshold_at!r}: "
             "thresholds are drawn between the smallest and the largest value of a node."
         )
-    if tree.nominal_tests == "single":
+    if nominal_tests == "single":
         raise ValueError(
             "nominal_tests must be 'subset' or 'nary' with splitter='random', got 'single': "
             "random tests of nominal features draw a set of categories."

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier
-from ramify._base.features import csr_parts, read_features
+from ramify._base.features import read_features
 from ramify._schema import IfPresent, MapOf, Maybe, Number, Schema, TreeOf
 from ramify._validation import check_same_length
 from ramify.hierarchy.hierarchy import Hierarchy
@@ -24,6 +24,7 @@ from ramify.tree.f_test_choice import FTestChoice, choose_f_test
 from ramify.tree.parameters import is_list, plan_growth, weigh_labels
 from ramify.tree.plan import check_tree_fits, predict_tree
 from ramify.tree.pruning import make_loss, prune_by_error
+from ramify.tree.structure import find_leaves, find_paths, measure_depth, sum_gains
 from ramify.tree.training_data import TrainingData
 
 __all__ = ["PCTClassifier"]
@@ -399,10 +400,7 @@ class PCTClassifier(HierarchicalClassifier):
             prediction combines all branches.
         """
         check_is_fitted(self)
-        X = read_features(self, X, self.schema_)
-        if sparse.issparse(X):
-            return self.tree_.apply_csr(*csr_parts(X))
-        return self.tree_.apply(X)
+        return find_leaves(self.tree_, read_features(self, X, self.schema_))
 
     def decision_path(self, X: Any) -> sparse.csr_array[np.int8]:
         """Return the nodes on the path of each row.
@@ -418,29 +416,12 @@ class PCTClassifier(HierarchicalClassifier):
             Indicator matrix: 1 if the row passes through the node. Missing values are treated as
             in `apply`.
         """
-        leaves = self.apply(X)
-        parent = _parents(self.tree_)
-        paths: dict[int, list[int]] = {}
-        for leaf in np.unique(leaves).tolist():
-            path = [leaf]
-            while parent[path[-1]] >= 0:
-                path.append(int(parent[path[-1]]))
-            paths[leaf] = path[::-1]
-        lengths = [len(paths[leaf]) for leaf in leaves.tolist()]
-        indices = np.concatenate([paths[leaf] for leaf in leaves.tolist()])
-        indptr = np.concatenate([[0], np.cumsum(lengths)])
-        ones = np.ones(len(indices), dtype=np.int8)
-        return sparse.csr_array((ones, indices, indptr), shape=(len(leaves), len(parent)))
+        return find_paths(self.tree_, self.apply(X))
 
     def get_depth(self) -> int:
         """Return the depth of the tree: the number of tests on the longest path."""
         check_is_fitted(self)
-        parent = _parents(self.tree_)
-        depth = np.zeros(len(parent), dtype=np.int64)
-        # Parents come before their children.
-        for node in range(1, len(parent)):
-            depth[node] = depth[parent[node]] + 1
-        return int(depth.max())
+        return measure_depth(self.tree_)
 
     def get_n_leaves(self) -> int:
         """Return the number of leaves."""
@@ -451,23 +432,9 @@ class PCTClassifier(HierarchicalClassifier):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Impurity-based feature importances; all zeros if the tree is a single leaf."""
         check_is_fitted(self)
-        inner = self.tree_.feature >= 0
-        total = np.bincount(
-            self.tree_.feature[inner],
-            weights=self.tree_.gain[inner],
-            minlength=self.n_features_in_,
-        )
-        return np.asarray(total / max(total.sum(), np.finfo(float).tiny), dtype=np.float64)
+        return sum_gains(self.tree_, self.n_features_in_)
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
         if "tree_" in state:
             check_tree_fits(self.tree_, self.n_features_in_, self.hierarchy_.n_labels)
-
-
-def _parents(tree: _core.Tree) -> NDArray[np.int64]:
-    """Return the parent of each node, -1 for the root."""
-    parent = np.full(len(tree.feature), -1, dtype=np.int64)
-    n_branches = np.diff(tree.child_indptr)
-    parent[tree.child] = np.repeat(np.arange(len(n_branches)), n_branches)
-    return parent

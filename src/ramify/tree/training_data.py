@@ -14,7 +14,7 @@ from ramify import _core
 from ramify._base.features import FeatureSchema, given_features, make_dataset
 from ramify.tree.plan import GrowthPlan, prepare_labels
 
-__all__ = ["TrainingData"]
+__all__ = ["TrainingData", "count_rows_drawn"]
 
 
 @dataclass(frozen=True)
@@ -179,9 +179,7 @@ class TrainingData:
         rows, weights = self.rows if rows is None else rows, self.weights
         if counts is not None:
             rows = np.arange(self.n_rows, dtype=np.int64) if rows is None else rows
-            weights = np.zeros_like(self.weights)
-            weights[rows] = self.weights[rows] * counts
-            rows = rows[counts > 0]
+            rows, weights = count_rows_drawn(rows, self.weights, counts)
         return plan.grow(
             self.dataset,
             self.Y,
@@ -191,6 +189,10 @@ class TrainingData:
             labels=self.labels,
             unlabelled_count=self.unlabelled_count,
         )
+
+    def prepare(self) -> None:
+        """Convert X and the labels for the core, if this has not been done."""
+        _ = self.dataset, self.labels
 
     def find_sets(self, plan: GrowthPlan) -> GrowthPlan:
         """Return the plan with the distinct label sets of Y, if its trees need them."""
@@ -209,6 +211,30 @@ class TrainingData:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _prepared={})
+
+
+def count_rows_drawn(
+    rows: NDArray[np.int64], weights: NDArray[np.float64], counts: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the rows that were drawn, and the weights of all rows times how often.
+
+    Parameters
+    ----------
+    rows : ndarray of int64
+        Indices of the rows to draw from.
+    weights : ndarray of shape (n,)
+        Sample weights of all rows.
+    counts : ndarray of int32
+        How many times each of `rows` was drawn.
+
+    Examples
+    --------
+    >>> count_rows_drawn(np.array([0, 2]), np.array([1.0, 1.0, 0.5]), np.array([0, 3]))
+    (array([2]), array([0. , 0. , 1.5]))
+    """
+    drawn = np.zeros_like(weights)
+    drawn[rows] = weights[rows] * counts
+    return rows[counts > 0], drawn
 
 
 def _stacked(first: Any, second: Any) -> Any:
