@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <vector>
@@ -32,7 +33,8 @@ void bind_choices(nb::module_& m) {
     nb::enum_<LeafMerging>(m, "LeafMerging", "Which leaves of a node are merged.")
         .value("none", LeafMerging::none)
         .value("equal", LeafMerging::equal)
-        .value("same_labels", LeafMerging::same_labels);
+        .value("same_labels", LeafMerging::same_labels)
+        .value("same_classes", LeafMerging::same_classes);
     nb::enum_<Prototype>(m, "Prototype", "What a leaf predicts.")
         .value("mean", Prototype::mean)
         .value("medoid", Prototype::medoid);
@@ -169,11 +171,125 @@ Tree grow_tree(const Dataset& dataset, const Labels& labels, const Vector<std::i
     return stoppable([&] { return grow(dataset, targets, std::move(root), options); });
 }
 
+/// A table of targets, checked; see TargetTable.
+struct OwnedTable {
+    std::vector<double> values;
+    std::vector<double> origin;
+    std::vector<double> weight;
+    std::vector<std::int32_t> first_column;
+    bool any_unknown = false;
+    bool inherit = true;
+    bool counts = false;
+
+    std::size_t n_rows() const { return values.size() / weight.size(); }
+    TargetTable table() const {
+        return {values, origin, weight, first_column, any_unknown, inherit, counts};
+    }
+};
+
+OwnedTable make_table(const Matrix<double>& values, const Vector<double>& weight, bool inherit) {
+    const std::size_t n = values.shape(1);
+    require(n > 0 && weight.size() == n, "weight must have one number per column of values");
+    OwnedTable table;
+    table.weight = copy_of(weight);
+    table.inherit = inherit;
+    for (const double w : table.weight) {
+        require(w >= 0 && std::isfinite(w), "weight must be finite and not negative");
+    }
+    const auto cells = matrix_view(values);
+    table.values.reserve(values.size());
+    for (std::size_t r = 0; r < values.shape(0); ++r) {
+        for (std::size_t i = 0; i < n; ++i) table.values.push_back(cells.at(r, i));
+    }
+    table.any_unknown = std::ranges::any_of(table.values, [](double x) { return std::isnan(x); });
+    return table;
+}
+
+OwnedTable numeric_table(const Matrix<double>& values, const Vector<double>& weight,
+                         const Vector<double>& origin, bool inherit) {
+    OwnedTable table = make_table(values, weight, inherit);
+    const std::size_t n = table.weight.size();
+    require(origin.size() == n, "origin must have one number per column of values");
+    table.origin = copy_of(origin);
+    for (std::size_t k = 0; k < table.values.size(); ++k) {
+        table.values[k] -= table.origin[k % n];
+        require(!std::isinf(table.values[k]), "values must be finite, or NaN if not known");
+    }
+    for (std::size_t i = 0; i <= n; ++i) {
+        table.first_column.push_back(static_cast<std::int32_t>(i));
+    }
+    return table;
+}
+
+OwnedTable nominal_table(const Matrix<double>& values, const Vector<double>& weight,
+                         const Vector<std::int32_t>& n_classes, bool counts) {
+    OwnedTable table = make_table(values, weight, true);
+    const std::size_t n = table.weight.size();
+    table.counts = counts;
+    require(n_classes.size() == n, "n_classes must have one number per column of values");
+    table.first_column.push_back(0);
+    std::int64_t total = 0;
+    for (const auto count : view(n_classes)) {
+        total += count;
+        require(count > 0 && total <= std::numeric_limits<std::int32_t>::max(),
+                "n_classes must be positive, and their sum below 2**31");
+        table.first_column.push_back(static_cast<std::int32_t>(total));
+    }
+    for (std::size_t k = 0; k < table.values.size(); ++k) {
+        const double x = table.values[k];
+        const auto most = static_cast<double>(view(n_classes)[k % n]);
+        require(std::isnan(x) || (x >= 0 && x < most && x == std::floor(x)),
+                "values must be classes below n_classes, or NaN if not known");
+    }
+    return table;
+}
+
+Tree grow_on_table(const Dataset& dataset, const OwnedTable& owned,
+                   const Vector<std::int64_t>& rows, const Vector<double>& weights,
+                   GrowOptions options, const StopFlag* stop) {
+    options.interrupted = interrupted_by(stop);
+    require(owned.n_rows() == dataset.n_rows, "targets and X must have the same number of rows");
+    const bool pruned = options.pessimism.confidence > 0;
+    require(owned.origin.empty() || (options.criterion == Criterion::variance && !pruned),
+            "numeric targets require criterion variance and no pessimistic pruning");
+    require(options.criterion == Criterion::variance || options.criterion == Criterion::entropy,
+            "targets require criterion variance or entropy");
+    require(options.prototype == Prototype::mean && options.engine != Engine::counting &&
+                options.engine != Engine::rare_class &&
+                options.merging != LeafMerging::same_labels &&
+                (options.merging != LeafMerging::same_classes || owned.origin.empty()),
+            "targets do not support these options");
+    const TargetTable table = owned.table();
+    Targets targets;
+    targets.table = &table;
+    NodeRows root = root_rows(view(rows), view(weights), dataset.n_rows);
+    return stoppable([&] { return grow(dataset, targets, std::move(root), options); });
+}
+
+void bind_tables(nb::module_& m) {
+    nb::class_<OwnedTable>(m, "TargetTable",
+                           "Several numeric or nominal targets of the rows of a Dataset.")
+        .def_static("numeric", &numeric_table, nb::arg("values"), nb::arg("weight"),
+                    nb::arg("origin"), nb::arg("inherit") = true,
+                    "Numbers, NaN if not known. Sums are relative to `origin`; inherit: leaves "
+                    "without a known value have that of the node above.")
+        .def_static("nominal", &nominal_table, nb::arg("values"), nb::arg("weight"),
+                    nb::arg("n_classes"), nb::arg("counts") = false,
+                    "Classes from 0 on, NaN if not known; counts: leaves store weights of classes "
+                    "in place of shares.")
+        .def_prop_ro("n_columns",
+                     [](const OwnedTable& table) { return table.first_column.back(); });
+    m.def("grow_on_table", &grow_on_table, nb::arg("dataset"), nb::arg("targets"), nb::arg("rows"),
+          nb::arg("weights"), nb::arg("options"), nb::arg("stop").none() = nb::none(),
+          "Grow a tree that predicts several targets.");
+}
+
 }  // namespace
 
 void init_growing(nb::module_& m) {
     bind_choices(m);
     bind_options(m);
+    bind_tables(m);
     nb::class_<Labels>(m, "Labels", "Labels of the rows of a Dataset, prepared for growing.")
         .def("__init__", &make_labels, nb::arg("indptr"), nb::arg("indices"), nb::arg("weight"),
              nb::arg("many") = false,

@@ -23,7 +23,7 @@ class DistanceScan : public ScanBase {
   public:
     static constexpr Compression compression{false, false};
     static constexpr bool uses_kernel = false;
-    static constexpr bool by_sets = true;
+    static constexpr bool uses_labels = false;
     static constexpr bool one_class = false;
 
     explicit DistanceScan(const Targets& targets) : sets_(targets.sets), builder_(targets.sets) {}

@@ -21,7 +21,7 @@ class EntropyScan : public ScanBase {
   public:
     static constexpr Compression compression{!exclusive, false};
     static constexpr bool uses_kernel = false;
-    static constexpr bool by_sets = false;
+    static constexpr bool uses_labels = true;
     static constexpr bool one_class = exclusive;
     /// Weight times impurity of a set of rows.
     static double impurity_of(std::span<const LabelSum> sums, double weight);

@@ -26,8 +26,8 @@ concept Scan = requires(S scan, const S& done, const Targets& targets, const Nod
                         std::size_t category, std::span<const std::uint32_t> categories) {
     { S::compression } -> std::convertible_to<Compression>;  // what may be done to the labels
     { S::uses_kernel } -> std::convertible_to<bool>;         // of Kernel
-    { S::by_sets } -> std::convertible_to<bool>;    // compares label sets, does not use NodeLabels
-    { S::one_class } -> std::convertible_to<bool>;  // each row has exactly one label
+    { S::uses_labels } -> std::convertible_to<bool>;         // NodeLabels
+    { S::one_class } -> std::convertible_to<bool>;           // each row has exactly one label
     S(targets);
     // A new node.
     scan.reset(rows, labels);

@@ -21,7 +21,7 @@ class VarianceScan : public ScanBase {
   public:
     static constexpr Compression compression{true, true};
     static constexpr bool uses_kernel = true;
-    static constexpr bool by_sets = false;
+    static constexpr bool uses_labels = true;
     static constexpr bool one_class = false;
     /// Weight times impurity of a set of rows.
     static double impurity_of(std::span<const LabelSum> sums, double weight);

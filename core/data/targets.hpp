@@ -1,10 +1,11 @@
-// The targets: labels and their weights, and the rows of a node.
+// The targets: labels and their weights, or a table of variables; and the rows of a node.
 #pragma once
 
 #include <span>
 
 #include "common/sparse_rows.hpp"
 #include "data/label_sets.hpp"
+#include "data/target_table.hpp"
 
 namespace ramify {
 
@@ -15,6 +16,7 @@ struct Targets {
     std::span<const double> label_weight;  // per label, not negative
     LabelSets sets = {};                   // for distances and medoids; otherwise empty
     const NodeLabels* numbered = nullptr;  // of all rows, see number_labels(); null: not computed
+    const TargetTable* table = nullptr;    // variables in place of labels
 
     std::size_t n_labels() const { return label_weight.size(); }
 };

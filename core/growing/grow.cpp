@@ -43,6 +43,9 @@ class Grower {
           labels_builder_(work.targets, work.in_label_order() ? Compression{} : S::compression),
           label_sums_(work.targets),
           medoid_(work.targets),
+          target_prototype_(work.targets.table == nullptr
+                                ? nullptr
+                                : std::make_unique<TargetPrototype>(*work.targets.table)),
           splitter_(work.dataset, work.targets, work.options.rules),
           sorted_(work.dataset, work.options.rules.clus),
           sampler_(work.dataset.features.size()),
@@ -54,7 +57,7 @@ class Grower {
     Pending make_root(NodeRows rows);
     std::size_t work(const Pending& node) const { return node.size() * work_.n_tried(); }
     void expect(const Pending& root, TreeBuilder& tree) const {
-        tree.expect_values(count_labels(root.rows));
+        if (work_.targets.table == nullptr) tree.expect_values(count_labels(root.rows));
     }
     void set_aside(Pending&) const {}
     void expand(Pending node, std::int32_t id, TreeBuilder& tree, std::vector<Pending>& stack,
@@ -80,6 +83,7 @@ class Grower {
     NodeLabelsBuilder labels_builder_;
     LabelSums label_sums_;
     Medoid medoid_;
+    std::unique_ptr<TargetPrototype> target_prototype_;  // if the targets are a table
     Splitter<S> splitter_;
     SortedOrders sorted_;
     FeatureSampler sampler_;
@@ -229,7 +233,7 @@ Pending Grower<S>::make_root(NodeRows rows) {
     root.seed = mix(work_.options.seed);
     work_.weigh(root);
     if (!root.splittable) return root;
-    if constexpr (!S::by_sets) {
+    if constexpr (S::uses_labels) {
         if (S::uses_kernel && work_.may_share_numbers()) {
             // All rows were numbered: the entry of a row there is the row itself.
             labels_builder_.build_below(*work_.targets.numbered, root.rows.row, root.rows,
@@ -264,7 +268,7 @@ void Grower<S>::split(Pending& node, std::int32_t id, std::vector<Pending>& stac
         child.place = {id, static_cast<std::int32_t>(b)};
         partition_.take_rows(b, child.rows);
         work_.weigh(child);
-        if constexpr (!S::by_sets) {
+        if constexpr (S::uses_labels) {
             if (child.splittable) hand_labels_down(node, child);
         }
         stack.push_back(std::move(child));
@@ -320,13 +324,20 @@ std::size_t Grower<S>::count_labels(const NodeRows& rows) const {
 
 template <Scan S>
 void Grower<S>::set_prototype(const Pending& node, std::int32_t id, TreeBuilder& tree) {
+    if (target_prototype_ != nullptr) {
+        target_prototype_->compute(node.rows);
+        tree.set_values(id, target_prototype_->columns(), target_prototype_->values());
+        splitter_.reset(node.rows, node.labels);
+        tree.set_impurity(id, splitter_.node_impurity(), node.weight);
+        return;
+    }
     const auto sums = label_sums_.of(node.rows);
     if (work_.options.prototype == Prototype::medoid) {
         tree.set_labels(id, medoid_.of(node.rows, sums));
     } else {
         tree.set_values(id, sums, node.weight);
     }
-    if constexpr (S::by_sets) {
+    if constexpr (!S::uses_labels) {
         splitter_.reset(node.rows, node.labels);
         tree.set_impurity(id, splitter_.node_impurity(), node.weight);
     } else {
@@ -361,11 +372,22 @@ Tree grow_with(const Work& work, NodeRows rows) {
     return grow_tree(crew, crew[0]->make_root(std::move(rows)), work.signal);
 }
 
+Tree grow_on_table(const Work& work, NodeRows root) {
+    if (work.targets.table->is_numeric()) {
+        return grow_with<TargetScan<NumericStatistic>>(work, std::move(root));
+    }
+    if (work.options.criterion == Criterion::variance) {
+        return grow_with<TargetScan<NominalStatistic<false>>>(work, std::move(root));
+    }
+    return grow_with<TargetScan<NominalStatistic<true>>>(work, std::move(root));
+}
+
 Tree grow_general(const Dataset& dataset, const Targets& targets, NodeRows root,
                   const GrowOptions& options, StopSignal& signal) {
     const bool keep_orders = options.uses_all_features(dataset.features.size());
     const Work work{dataset, targets,     options,
                     signal,  keep_orders, dataset.has(FeatureKind::nominal)};
+    if (targets.table != nullptr) return grow_on_table(work, std::move(root));
     switch (options.criterion) {
         case Criterion::variance:
             return grow_with<VarianceScan>(work, std::move(root));
@@ -377,6 +399,16 @@ Tree grow_general(const Dataset& dataset, const Targets& targets, NodeRows root,
             break;
     }
     return grow_with<DistanceScan>(work, std::move(root));
+}
+
+/// Grows a tree in which nodes without a known value of a target have that of the node above.
+Tree grow_inheriting(const Dataset& dataset, const Targets& targets, const NodeRows& root,
+                     GrowOptions options, StopSignal& signal) {
+    const bool inner_values = options.inner_values || options.pessimism.confidence > 0;
+    options.inner_values = true;
+    const Tree tree =
+        inherit_values(grow_general(dataset, targets, root, options, signal), *targets.table);
+    return merge_leaves(tree, options.merging, inner_values, targets.table);
 }
 
 }  // namespace
@@ -393,13 +425,21 @@ Tree grow(const Dataset& dataset, const Targets& targets, NodeRows root,
         case Engine::general:
             break;
     }
-    if (options.pessimism.confidence > 0) {
+    const bool prunes = options.pessimism.confidence > 0;
+    if (targets.table != nullptr && targets.table->any_unknown && targets.table->inherit) {
+        Tree tree = grow_inheriting(dataset, targets, root, options, signal);
+        return prunes ? prune_pessimistic(tree, dataset, targets, root, options, signal) : tree;
+    }
+    if (prunes) {
         Tree tree = grow_general(dataset, targets, root, options, signal);
-        if (options.merging != LeafMerging::none) tree = merge_leaves(tree, options.merging, true);
+        if (options.merging != LeafMerging::none) {
+            tree = merge_leaves(tree, options.merging, true, targets.table);
+        }
         return prune_pessimistic(tree, dataset, targets, root, options, signal);
     }
     Tree tree = grow_general(dataset, targets, std::move(root), options, signal);
-    return options.merging == LeafMerging::none ? tree : merge_leaves(tree, options.merging);
+    if (options.merging == LeafMerging::none) return tree;
+    return merge_leaves(tree, options.merging, options.inner_values, targets.table);
 }
 
 }  // namespace ramify

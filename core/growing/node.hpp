@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -79,7 +80,21 @@ struct Work {
         const NodeRows& rows = node.rows;
         node.weight = std::accumulate(rows.weight.begin(), rows.weight.end(), 0.0);
         const double n_rows = std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
-        node.splittable = options.may_split(node.depth, n_rows, node.weight);
+        node.splittable = options.may_split(node.depth, n_rows, known_weight(node));
+    }
+    /// In CLUS, a node is split only if it has enough weight of rows with a known target, whereas
+    /// the branches of a test need only weight of any rows.
+    double known_weight(const Pending& node) const {
+        const TargetTable* table = targets.table;
+        if (!options.rules.clus || table == nullptr || !table->any_unknown) return node.weight;
+        double known = 0;
+        for (std::size_t e = 0; e < node.size(); ++e) {
+            const auto row = table->row(node.rows.row[e]);
+            const bool any =
+                std::ranges::any_of(row, [](double value) { return !std::isnan(value); });
+            if (any) known += node.rows.weight[e];
+        }
+        return known;
     }
 };
 

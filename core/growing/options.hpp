@@ -22,8 +22,9 @@ enum class Prototype : std::uint8_t {
 /// When an inner node whose children are all leaves becomes a leaf itself (CLUS).
 enum class LeafMerging : std::uint8_t {
     none,
-    equal,        // all leaves have the same vector
-    same_labels,  // all leaves have the same labels at 0.5 or more
+    equal,         // all leaves have the same vector
+    same_labels,   // all leaves have the same labels at 0.5 or more
+    same_classes,  // the most frequent class of every nominal target is the same in all leaves
 };
 
 enum class NominalTests : std::uint8_t {

@@ -283,5 +283,8 @@ template class Splitter<VarianceScan>;
 template class Splitter<EntropyScan<false>>;
 template class Splitter<EntropyScan<true>>;
 template class Splitter<DistanceScan>;
+template class Splitter<TargetScan<NumericStatistic>>;
+template class Splitter<TargetScan<NominalStatistic<false>>>;
+template class Splitter<TargetScan<NominalStatistic<true>>>;
 
 }  // namespace ramify

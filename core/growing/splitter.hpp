@@ -9,6 +9,7 @@
 #include "common/tolerance.hpp"
 #include "criteria/distance.hpp"
 #include "criteria/entropy.hpp"
+#include "criteria/target_scan.hpp"
 #include "criteria/variance.hpp"
 #include "data/dataset.hpp"
 #include "growing/options.hpp"

@@ -103,6 +103,12 @@ void TreeBuilder::set_values(std::int32_t, std::span<const LabelSum> sums, doubl
     tree_.value.resize(k);
 }
 
+void TreeBuilder::set_values(std::int32_t, std::span<const std::int32_t> columns,
+                             std::span<const double> values) {
+    tree_.value_label.insert(tree_.value_label.end(), columns.begin(), columns.end());
+    tree_.value.insert(tree_.value.end(), values.begin(), values.end());
+}
+
 void TreeBuilder::set_labels(std::int32_t, std::span<const std::int32_t> labels) {
     tree_.value_label.insert(tree_.value_label.end(), labels.begin(), labels.end());
     tree_.value.insert(tree_.value.end(), labels.size(), 1.0);

@@ -31,6 +31,9 @@ class TreeBuilder {
     void set_impurity(std::int32_t node, double impurity, double weight);
     /// Stores shares of the weight per label. Must be called before another node is added.
     void set_values(std::int32_t node, std::span<const LabelSum> sums, double weight);
+    /// Stores values of some columns. Likewise.
+    void set_values(std::int32_t node, std::span<const std::int32_t> columns,
+                    std::span<const double> values);
     /// Stores a label set, each label with share 1. Likewise.
     void set_labels(std::int32_t node, std::span<const std::int32_t> labels);
     /// The node is a placeholder for the root of subtree `subtree`.

@@ -26,7 +26,43 @@ std::vector<std::int32_t> labels_at_half(const Tree& tree, std::size_t node) {
     return labels;
 }
 
-bool same_prediction(const Tree& tree, std::size_t a, std::size_t b, LeafMerging merging) {
+/// The part of a node's values that belongs to one target: from the first to past the last.
+struct TargetValues {
+    std::size_t begin;
+    std::size_t end;
+};
+
+TargetValues values_of(const Tree& tree, std::size_t node, const TargetTable& table,
+                       std::size_t target) {
+    const auto columns = slice(tree.value_indptr, tree.value_label, node);
+    const auto place = [&](std::int32_t column) {
+        return static_cast<std::size_t>(
+            tree.value_indptr[node] +
+            (std::ranges::lower_bound(columns, column) - columns.begin()));
+    };
+    return {place(table.first_column[target]), place(table.first_column[target + 1])};
+}
+
+/// The most frequent class of each target, the first one of ties.
+std::vector<std::int32_t> majority_classes(const Tree& tree, std::size_t node,
+                                           const TargetTable& table) {
+    std::vector<std::int32_t> classes(table.n_targets(), -1);
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+        const auto [begin, end] = values_of(tree, node, table, i);
+        if (begin == end) continue;
+        const auto most = std::max_element(tree.value.begin() + static_cast<std::ptrdiff_t>(begin),
+                                           tree.value.begin() + static_cast<std::ptrdiff_t>(end));
+        classes[i] = tree.value_label[static_cast<std::size_t>(most - tree.value.begin())];
+    }
+    return classes;
+}
+
+bool same_prediction(const Tree& tree, std::size_t a, std::size_t b, LeafMerging merging,
+                     const TargetTable* table) {
+    if (merging == LeafMerging::none) return false;
+    if (merging == LeafMerging::same_classes) {
+        return majority_classes(tree, a, *table) == majority_classes(tree, b, *table);
+    }
     if (merging == LeafMerging::same_labels) {
         return labels_at_half(tree, a) == labels_at_half(tree, b);
     }
@@ -74,17 +110,46 @@ Tree cut_tree(const Tree& tree, const std::vector<char>& is_leaf, bool inner_val
     return result;
 }
 
-Tree merge_leaves(const Tree& tree, LeafMerging merging, bool inner_values) {
+Tree merge_leaves(const Tree& tree, LeafMerging merging, bool inner_values,
+                  const TargetTable* table) {
     std::vector<char> is_leaf(tree.n_nodes());
     for (std::size_t i = tree.n_nodes(); i-- > 0;) {
         const auto children = slice(tree.child_indptr, tree.child, i);
         is_leaf[i] = std::ranges::all_of(children, [&](std::int32_t child) {
             return is_leaf[static_cast<std::size_t>(child)] &&
                    same_prediction(tree, static_cast<std::size_t>(children.front()),
-                                   static_cast<std::size_t>(child), merging);
+                                   static_cast<std::size_t>(child), merging, table);
         });
     }
     return cut_tree(tree, is_leaf, inner_values);
+}
+
+Tree inherit_values(const Tree& tree, const TargetTable& table) {
+    Tree result = tree;
+    result.value_indptr.assign(1, 0);
+    result.value_label.clear();
+    result.value.clear();
+    std::vector<std::size_t> parent(tree.n_nodes(), 0);
+    for (std::size_t i = 0; i < tree.n_nodes(); ++i) {
+        for (const auto child : slice(tree.child_indptr, tree.child, i)) {
+            parent[static_cast<std::size_t>(child)] = i;
+        }
+        for (std::size_t target = 0; target < table.n_targets(); ++target) {
+            TargetValues found = values_of(tree, i, table, target);
+            const bool own = found.begin < found.end || i == 0;
+            // Parents come before their children and are complete.
+            if (!own) found = values_of(result, parent[i], table, target);
+            for (auto k = found.begin; k < found.end; ++k) {
+                const Tree& from = own ? tree : result;
+                const auto column = from.value_label[k];
+                const double value = from.value[k];
+                result.value_label.push_back(column);
+                result.value.push_back(value);
+            }
+        }
+        result.value_indptr.push_back(static_cast<std::int64_t>(result.value.size()));
+    }
+    return result;
 }
 
 }  // namespace ramify

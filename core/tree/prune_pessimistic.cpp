@@ -8,6 +8,7 @@
 
 #include "criteria/distance.hpp"
 #include "criteria/entropy.hpp"
+#include "criteria/target_scan.hpp"
 #include "criteria/variance.hpp"
 #include "data/label_sums.hpp"
 #include "tree/edited.hpp"
@@ -30,11 +31,23 @@ class Figures {
     Figures(const Targets& targets, const GrowOptions& options)
         : targets_(targets), options_(options), sums_(targets), medoid_(targets) {
         if (options.criterion == Criterion::distance) scan_.emplace(targets);
+        if (targets.table == nullptr) return;
+        prototype_.emplace(*targets.table);
+        if (options.criterion == Criterion::variance) {
+            gini_.emplace(targets);
+        } else {
+            entropy_.emplace(targets);
+        }
     }
 
     /// Weight of the rows not in the most frequent class; of labels that are not exclusive, the
-    /// mean over the labels of the weight of the rows for which the majority is wrong.
+    /// mean over the labels of the weight of the rows for which the majority is wrong; likewise of
+    /// several nominal targets.
     double errors(const NodeRows& rows) {
+        if (prototype_) {
+            prototype_->compute(rows);
+            return prototype_->errors();
+        }
         const double weight = weight_of(rows);
         const auto sums = sums_.of(rows);
         if (targets_.n_labels() == 1 || !options_.pessimism.exclusive) {
@@ -53,6 +66,8 @@ class Figures {
     double mass(const NodeRows& rows) {
         const double weight = weight_of(rows);
         if (weight <= 0) return 0;
+        if (gini_) return mass(*gini_, rows) * options_.rules.score_factor;
+        if (entropy_) return mass(*entropy_, rows) * options_.rules.score_factor;
         return mass(rows, sums_.of(rows), weight) * options_.rules.score_factor;
     }
     /// Sets everything but the test.
@@ -60,6 +75,10 @@ class Figures {
         node.weight = weight_of(rows);
         node.n_samples = static_cast<std::int64_t>(rows.size());
         node.impurity = mass(rows) / node.weight;
+        if (prototype_) {
+            replace_values(rows, node);
+            return;
+        }
         node.value_label.clear();
         node.value.clear();
         const auto sums = sums_.of(rows);
@@ -77,6 +96,37 @@ class Figures {
     }
 
   private:
+    template <typename AnyScan>
+    static double mass(AnyScan& scan, const NodeRows& rows) {
+        scan.reset(rows);
+        scan.begin({});
+        return scan.known_impurity();
+    }
+    /// Values of targets that no row knows stay as they are.
+    void replace_values(const NodeRows& rows, EditedNode& node) {
+        const TargetTable& table = *targets_.table;
+        prototype_->compute(rows);
+        std::vector<std::int32_t> columns;
+        std::vector<double> values;
+        const auto take = [&](std::span<const std::int32_t> from, std::span<const double> value,
+                              std::size_t target) {
+            const std::size_t before = columns.size();
+            for (std::size_t k = 0; k < from.size(); ++k) {
+                if (from[k] < table.first_column[target]) continue;
+                if (from[k] >= table.first_column[target + 1]) break;
+                columns.push_back(from[k]);
+                values.push_back(value[k]);
+            }
+            return columns.size() > before;
+        };
+        for (std::size_t i = 0; i < table.n_targets(); ++i) {
+            if (!take(prototype_->columns(), prototype_->values(), i)) {
+                take(node.value_label, node.value, i);
+            }
+        }
+        node.value_label = std::move(columns);
+        node.value = std::move(values);
+    }
     double mass(const NodeRows& rows, std::span<const LabelSum> sums, double weight) {
         switch (options_.criterion) {
             case Criterion::variance:
@@ -86,9 +136,7 @@ class Figures {
             case Criterion::class_entropy:
                 return EntropyScan<true>::impurity_of(sums, weight);
             case Criterion::distance:
-                scan_->reset(rows);
-                scan_->begin({});
-                return scan_->known_impurity();
+                return mass(*scan_, rows);
         }
         return 0;
     }
@@ -98,6 +146,10 @@ class Figures {
     LabelSums sums_;
     Medoid medoid_;
     std::optional<DistanceScan> scan_;
+    // Of several nominal targets.
+    std::optional<TargetPrototype> prototype_;
+    std::optional<TargetScan<NominalStatistic<false>>> gini_;
+    std::optional<TargetScan<NominalStatistic<true>>> entropy_;
 };
 
 class Pruner {

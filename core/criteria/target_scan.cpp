@@ -1,0 +1,109 @@
+#include "criteria/target_scan.hpp"
+
+#include <algorithm>
+
+namespace ramify {
+
+template <typename Statistic>
+void TargetScan<Statistic>::reset(const NodeRows& rows, const NodeLabels&) {
+    weights_ = rows.weight;
+    values_.resize(rows.size() * table_.n_targets());
+    node_.assign(width_, 0.0);
+    left_.resize(width_);
+    joined_.resize(width_);
+    right_.resize(width_);
+    weight_ = 0;
+    auto* to = values_.data();
+    for (std::size_t e = 0; e < rows.size(); ++e) {
+        to = std::ranges::copy(table_.row(rows.row[e]), to).out;
+        statistic_.add(values(e), weights_[e], node_.data());
+        weight_ += weights_[e];
+    }
+}
+
+template <typename Statistic>
+void TargetScan<Statistic>::begin(std::span<const std::uint32_t> missing) {
+    std::ranges::fill(left_, 0.0);
+    left_weight_ = 0;
+    known_ = node_;
+    known_weight_ = weight_;
+    if (!missing.empty()) {
+        std::ranges::fill(right_, 0.0);
+        double gone = 0;
+        for (const auto entry : missing) {
+            statistic_.add(values(entry), weights_[entry], right_.data());
+            gone += weights_[entry];
+        }
+        for (std::size_t k = 0; k < width_; ++k) known_[k] -= right_[k];
+        known_weight_ -= gone;
+    }
+    known_impurity_ = statistic_.impurity(known_.data(), known_weight_);
+}
+
+template <typename Statistic>
+void TargetScan<Statistic>::move(std::uint32_t entry) {
+    statistic_.add(values(entry), weights_[entry], left_.data());
+    left_weight_ += weights_[entry];
+}
+
+template <typename Statistic>
+double TargetScan<Statistic>::gain_of(const double* left, double weight) const {
+    for (std::size_t k = 0; k < width_; ++k) right_[k] = known_[k] - left[k];
+    return known_impurity_ - (statistic_.impurity(left, weight) +
+                              statistic_.impurity(right_.data(), known_weight_ - weight));
+}
+
+template <typename Statistic>
+double TargetScan<Statistic>::gain() const {
+    return gain_of(left_.data(), left_weight_);
+}
+
+template <typename Statistic>
+void TargetScan<Statistic>::begin_values(std::size_t n_values,
+                                         std::span<const std::uint32_t> missing) {
+    begin(missing);
+    value_sums_.assign(n_values * width_, 0.0);
+    value_weight_.assign(n_values, 0.0);
+}
+
+template <typename Statistic>
+void TargetScan<Statistic>::add(std::size_t value, std::uint32_t entry) {
+    statistic_.add(values(entry), weights_[entry], value_sums_.data() + value * width_);
+    value_weight_[value] += weights_[entry];
+}
+
+template <typename Statistic>
+void TargetScan<Statistic>::complete(std::size_t value) {
+    if (value < value_weight_.size()) {
+        subtract_others(value, known_, value_sums_, value_weight_);
+    }
+}
+
+template <typename Statistic>
+double TargetScan<Statistic>::gain_with(std::size_t value) const {
+    const double* sums = value_sums(value);
+    for (std::size_t k = 0; k < width_; ++k) joined_[k] = left_[k] + sums[k];
+    return gain_of(joined_.data(), left_weight_ + value_weight_[value]);
+}
+
+template <typename Statistic>
+void TargetScan<Statistic>::take(std::size_t value) {
+    const double* sums = value_sums(value);
+    for (std::size_t k = 0; k < width_; ++k) left_[k] += sums[k];
+    left_weight_ += value_weight_[value];
+}
+
+template <typename Statistic>
+double TargetScan<Statistic>::gain_of_all(std::span<const std::uint32_t> values) const {
+    double gain = known_impurity_;
+    for (const auto value : values) {
+        gain -= statistic_.impurity(value_sums(value), value_weight_[value]);
+    }
+    return gain;
+}
+
+template class TargetScan<NumericStatistic>;
+template class TargetScan<NominalStatistic<false>>;
+template class TargetScan<NominalStatistic<true>>;
+
+}  // namespace ramify

@@ -1,0 +1,83 @@
+#include "criteria/target_statistics.hpp"
+
+namespace ramify {
+
+void NumericStatistic::add(const double* values, double weight, double* sums) const {
+    const std::size_t n = table_.n_targets();
+    double* squares = sums + n;
+    if (!table_.any_unknown) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const double part = weight * values[i];
+            sums[i] += part;
+            squares[i] += part * values[i];
+        }
+        return;
+    }
+    double* known = squares + n;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (std::isnan(values[i])) continue;
+        const double part = weight * values[i];
+        sums[i] += part;
+        squares[i] += part * values[i];
+        known[i] += weight;
+    }
+}
+
+double NumericStatistic::impurity(const double* sums, double weight) const {
+    const std::size_t n = table_.n_targets();
+    const double* squares = sums + n;
+    double total = 0;
+    if (!table_.any_unknown) {
+        if (weight <= 0) return 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            total += (squares[i] - sums[i] * sums[i] / weight) * table_.weight[i];
+        }
+        return total / static_cast<double>(n);
+    }
+    const double* known = squares + n;
+    std::size_t n_known = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (known[i] <= smallest_known) continue;
+        total += (squares[i] - sums[i] * sums[i] / known[i]) * table_.weight[i];
+        ++n_known;
+    }
+    return n_known == 0 ? 0 : total / static_cast<double>(n_known);
+}
+
+template <bool by_entropy>
+void NominalStatistic<by_entropy>::add(const double* values, double weight, double* sums) const {
+    double* known = sums + table_.n_columns();
+    for (std::size_t i = 0; i < table_.n_targets(); ++i) {
+        if (std::isnan(values[i])) continue;
+        sums[table_.first(i) + static_cast<std::size_t>(values[i])] += weight;
+        if (table_.any_unknown) known[i] += weight;
+    }
+}
+
+template <bool by_entropy>
+double NominalStatistic<by_entropy>::impurity(const double* sums, double weight) const {
+    const double* known = sums + table_.n_columns();
+    double total = 0;
+    std::size_t n_known = 0;
+    for (std::size_t i = 0; i < table_.n_targets(); ++i) {
+        const double here = table_.any_unknown ? known[i] : weight;
+        if (here <= smallest_known) continue;
+        ++n_known;
+        double terms = 0;
+        for (auto c = table_.first(i); c < table_.first(i + 1); ++c) {
+            terms += by_entropy ? xlog2x_(sums[c]) : sums[c] * sums[c];
+        }
+        if constexpr (by_entropy) {
+            total += (xlog2x_(here) - terms) * (weight / here);
+        } else {
+            total += (here - terms / here) * table_.weight[i];
+        }
+    }
+    if (by_entropy || n_known == 0) return total;
+    return total / static_cast<double>(n_known);
+}
+
+template class NominalStatistic<false>;
+template class NominalStatistic<true>;
+
+}  // namespace ramify
