@@ -24,6 +24,7 @@ from tests.support.estimators import (
     EXPECTED_FAILURES,
     expected_failures,
     make,
+    multi_target_estimators,
     public_classifiers,
     public_estimators,
 )
@@ -34,14 +35,15 @@ every_classifier = pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda c: c._
 
 
 @parametrize_with_checks(
-    [make(cls) for cls in CLASSIFIERS], expected_failed_checks=expected_failures
+    [make(cls) for cls in (*CLASSIFIERS, *multi_target_estimators())],
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
 def test_the_table_of_expected_failures_has_no_strangers():
-    assert set(EXPECTED_FAILURES) <= {cls.__name__ for cls in CLASSIFIERS}
+    assert set(EXPECTED_FAILURES) <= {cls.__name__ for cls in public_estimators()}
 
 
 # ---- how estimators are written ------------------------------------------------------------

@@ -41,6 +41,12 @@ from ramify.model_selection import (
     HierarchicalStratifiedKFold,
     HierarchicalStratifiedShuffleSplit,
 )
+from ramify.multi_target import (
+    PCTForestRegressor,
+    PCTMultiTargetClassifier,
+    PCTMultiTargetForestClassifier,
+    PCTRegressor,
+)
 from ramify.naive_bayes import GlobalNaiveBayes
 from ramify.saving import ModelFileError, load, save
 from ramify.sibling_lasso import SiblingLassoClassifier
@@ -80,7 +86,11 @@ __all__ = [
     "PCTClassifier",
     "PCTExtraTreesClassifier",
     "PCTForestClassifier",
+    "PCTForestRegressor",
     "PCTGradientBoostingClassifier",
+    "PCTMultiTargetClassifier",
+    "PCTMultiTargetForestClassifier",
+    "PCTRegressor",
     "PerEdgeClassifier",
     "PerLevelClassifier",
     "PerNodeClassifier",

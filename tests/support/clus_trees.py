@@ -24,8 +24,8 @@ class TreeTest:
 class TreeNode:
     """A node of a tree in the neutral form.
 
-    A leaf has a weight and either `value`, the vector of label proportions, or `predicted` with
-    the weight of each predicted value in `counts` (nominal targets).
+    A leaf has a weight and either `value`, the vector of label proportions or of means (NaN if
+    unknown), or `predicted` with the weight of each predicted value in `counts`.
     """
 
     test: TreeTest | None = None
@@ -99,7 +99,8 @@ def _parse_leaf(content: str) -> TreeNode | None:
         weight = float(match[3])
         entries = tuple(match[1].split(","))
         if match[2] is None:
-            return TreeNode(value=tuple(map(float, entries)), weight=weight)
+            values = (math.nan if entry == "?" else float(entry) for entry in entries)
+            return TreeNode(value=tuple(values), weight=weight)
         counts = tuple(map(float, match[2].split(",")))
         return TreeNode(predicted=entries, counts=counts, weight=weight)
     if match := _LABEL_SET_LEAF.match(content):
@@ -150,6 +151,6 @@ def _leaf_differences(a: TreeNode, b: TreeNode) -> Iterator[str]:
         x, y = np.atleast_1d(getattr(a, name)), np.atleast_1d(getattr(b, name))
         if x.shape != y.shape:
             yield f"expected {len(x)} entries of {name}, got {len(y)}"
-        elif not np.allclose(x, y, rtol=PRINTED, atol=1e-12):
-            worst = int(np.argmax(abs(x - y)))
+        elif not np.allclose(x, y, rtol=PRINTED, atol=1e-12, equal_nan=True):
+            worst = int(np.argmax(np.nan_to_num(abs(x - y), nan=np.inf)))
             yield f"{name}[{worst}] is {y[worst]}, expected {x[worst]}"

@@ -35,11 +35,14 @@ class TreeOf(Kind):
     ----------
     n_features, n_labels : int or str
         The numbers of features and labels.
+    shares : bool
+        Whether the values of leaves are shares, from 0 to 1, or any numbers.
     """
 
-    def __init__(self, n_features: Size, n_labels: Size) -> None:
+    def __init__(self, n_features: Size, n_labels: Size, *, shares: bool = True) -> None:
         self.n_features = n_features
         self.n_labels = n_labels
+        self.shares = shares
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, _core.Tree):
@@ -51,7 +54,9 @@ class TreeOf(Kind):
             or value.value_label.min(initial=0) < 0
         ):
             raise SchemaError(f"{where} does not fit {n_features} features and {n_labels} labels")
-        for name in ("value", "share"):
+        if not self.shares and not np.isfinite(value.value).all():
+            raise SchemaError(f"{where}: value must be finite")
+        for name in ("value", "share") if self.shares else ("share",):
             numbers = getattr(value, name)
             if not ((numbers >= -_ROUNDING) & (numbers <= 1 + _ROUNDING)).all():  # nor NaN
                 raise SchemaError(f"{where}: {name} must be between 0 and 1")

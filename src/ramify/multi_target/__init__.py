@@ -1,0 +1,14 @@
+"""Trees and forests that predict several numeric or several nominal targets at once."""
+
+from ramify.multi_target.classifiers import (
+    PCTMultiTargetClassifier,
+    PCTMultiTargetForestClassifier,
+)
+from ramify.multi_target.regressors import PCTForestRegressor, PCTRegressor
+
+__all__ = [
+    "PCTForestRegressor",
+    "PCTMultiTargetClassifier",
+    "PCTMultiTargetForestClassifier",
+    "PCTRegressor",
+]

@@ -1,0 +1,468 @@
+"""Base classes of trees and forests for several targets."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABCMeta, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify._base.classifier import MAX_JOBS
+from ramify._base.features import (
+    FeatureSchema,
+    csr_parts,
+    read_features,
+    read_training_features,
+)
+from ramify._fitting import all_or_nothing, is_all_or_nothing
+from ramify._parallel import count_threads
+from ramify._savable import get_fitted, savable, set_fitted
+from ramify._schema import (
+    AnyOf,
+    Array,
+    Flag,
+    IfPresent,
+    ListOf,
+    Maybe,
+    Number,
+    Part,
+    Schema,
+    TreeOf,
+    Whole,
+)
+from ramify._validation import check_same_length, check_sample_weight
+from ramify.forest.members import ClusSampling, Sampling, count_draws, grow_members
+from ramify.multi_target.checks import check_forest, check_tree
+from ramify.multi_target.growing import TargetData, TargetPlan
+from ramify.multi_target.targets import Columns, read_columns
+from ramify.tree.plan import check_tree_fits, count_features, predict_tree
+from ramify.tree.structure import find_leaves, find_paths, measure_depth, sum_gains
+
+__all__ = ["TargetEstimator", "TargetForest", "TargetTree"]
+
+
+class TargetEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+    """Base class of trees and forests for several targets.
+
+    What a leaf stores has a column per numeric target, or per class of every nominal target. A
+    subclass says how to read y (`_read_targets`) and what to make of these columns.
+    """
+
+    splitter: str
+    max_depth: int | None
+    min_samples_split: float
+    min_samples_leaf: float
+    min_weight: float
+    min_impurity_decrease: float
+    max_features: Any
+    redraw: bool
+    f_test: float | None
+    threshold_at: str | None
+    nominal_tests: str
+    categorical_features: Any
+    target_weight: Any
+    n_jobs: int | None
+    random_state: Any
+    clus_compat: bool
+
+    schema_: FeatureSchema
+    n_features_in_: int
+    n_outputs_: int
+    n_columns_: int
+    flat_output_: bool
+    target_names_: NDArray[Any]
+
+    _saved_schema: ClassVar[Schema] = {
+        "n_features_in_": Whole(1),
+        "n_outputs_": Whole(1),
+        "n_columns_": Whole(1),
+        "flat_output_": Flag(),
+        "schema_": Part(FeatureSchema, n_features="n_features_in_"),
+        "feature_names_in_": IfPresent(Array(("n_features_in_",), "O U")),
+        "target_names_": IfPresent(Array(("n_outputs_",), "O U")),
+    }
+    _saved_parameters: ClassVar[Schema] = {
+        "n_jobs": Maybe(AnyOf(Whole(-MAX_JOBS, 0), Whole(1, MAX_JOBS + 1))),
+        "verbose": AnyOf(Flag(), Whole()),
+        "clus_compat": Flag(),
+    }
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        savable(cls)
+        if not is_all_or_nothing(cls.fit):
+            cls.fit = all_or_nothing(cls.fit)  # type: ignore[method-assign]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
+    @abstractmethod
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TargetEstimator:
+        """Fit the estimator."""
+
+    @abstractmethod
+    def _read_targets(self, columns: Columns, weights: NDArray[np.float64]) -> dict[str, Any]:
+        """Set what prediction needs, and return the fields of `TargetData` that describe y."""
+
+    def _check_parameters(self) -> None:
+        """Raise an error if a parameter is invalid."""
+        check_tree(self)
+
+    @abstractmethod
+    def _predict_columns(self, X: Any) -> NDArray[np.float64]:
+        """Return the predicted columns, n × n_columns_, for X as returned by `read_features`."""
+
+    def _read_training(self, X: Any, y: Any, sample_weight: Any) -> TargetData:
+        """Validate all input before any long computation, and set what prediction needs."""
+        self._check_parameters()
+        X, self.schema_ = read_training_features(
+            self, X, self.categorical_features, clus_order=self.clus_compat
+        )
+        columns = read_columns(y)
+        check_same_length(X.shape[0], len(columns.columns[0]))
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        self.n_outputs_ = len(columns.columns)
+        self.flat_output_ = columns.is_flat
+        if columns.names is not None:
+            self.target_names_ = columns.names
+        targets = self._read_targets(columns, weights)
+        return TargetData(X, self.schema_, weights=weights, clus=self.clus_compat, **targets)
+
+    def _plan(self, n_features: int, seed: int = 0) -> TargetPlan:
+        wanted = count_features(self.max_features, n_features, clus=self.clus_compat)
+        default = "observed" if self.clus_compat else "midpoint"
+        return TargetPlan(
+            max_depth=self.max_depth,
+            min_samples_split=self.min_samples_split,
+            min_samples_leaf=self.min_samples_leaf,
+            min_weight=self.min_weight,
+            min_impurity_decrease=self.min_impurity_decrease,
+            max_features=0 if wanted == n_features else wanted,
+            redraw=bool(self.redraw),
+            random_thresholds=self.splitter == "random",
+            midpoint=(self.threshold_at or default) == "midpoint",
+            nominal_tests=self.nominal_tests,
+            f_test=self.f_test,
+            seed=seed,
+            n_jobs=self.n_jobs,
+            **self._plan_targets(),
+        )
+
+    @abstractmethod
+    def _plan_targets(self) -> dict[str, Any]:
+        """Return the fields of the growth plan that depend on the kind of the targets."""
+
+    def _get_saved_state(self) -> dict[str, Any]:
+        """Return the fitted attributes that `ramify.save` stores in addition to the parameters."""
+        return get_fitted(self)
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        """Restore the output of `_get_saved_state`, which may come from a damaged file."""
+        set_fitted(self, state)
+        if "schema_" not in state:
+            return
+        if self.schema_.n_categories.shape != (self.n_features_in_,):
+            raise ValueError("schema_ and n_features_in_ do not fit together")
+        if self.flat_output_ and self.n_outputs_ != 1:
+            raise ValueError("flat_output_ and n_outputs_ do not fit together")
+
+
+class TargetTree(TargetEstimator):
+    """Base class of single trees for several targets."""
+
+    tree_: _core.Tree
+
+    _saved_schema: ClassVar[Schema] = {
+        "tree_": TreeOf("n_features_in_", "n_columns_", shares=False),
+    }
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TargetTree:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Training rows. NaN marks missing values; string and categorical columns of a data
+            frame are nominal.
+        y : array-like or data frame of shape (n,) or (n, n_targets)
+            The targets. Missing values are allowed; a row does not count for the targets that it
+            lacks.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights.
+
+        Returns
+        -------
+        TargetTree
+            The fitted estimator.
+        """
+        data = self._read_training(X, y, sample_weight)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        self.tree_ = self._prune(data.grow(self._plan(self.n_features_in_, seed)))
+        return self
+
+    def _prune(self, tree: _core.Tree) -> _core.Tree:
+        return tree
+
+    def _predict_columns(self, X: Any) -> NDArray[np.float64]:
+        columns = np.zeros((X.shape[0], self.n_columns_))
+        predict_tree(self.tree_, X, columns, clus=self.clus_compat)
+        return columns
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the index of the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+
+        Returns
+        -------
+        ndarray of int32, shape (n,)
+            Node indices. A row with a missing value follows the largest branch here, whereas its
+            prediction combines all branches.
+        """
+        check_is_fitted(self)
+        return find_leaves(self.tree_, read_features(self, X, self.schema_))
+
+    def decision_path(self, X: Any) -> sparse.csr_array[np.int8]:
+        """Return the nodes on the path of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+
+        Returns
+        -------
+        csr_array of shape (n, n_nodes)
+            Indicator matrix: 1 if the row passes through the node. Missing values are treated as
+            in `apply`.
+        """
+        return find_paths(self.tree_, self.apply(X))
+
+    def get_depth(self) -> int:
+        """Return the depth of the tree: the number of tests on the longest path."""
+        check_is_fitted(self)
+        return measure_depth(self.tree_)
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        check_is_fitted(self)
+        return int((self.tree_.feature < 0).sum())
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Impurity-based feature importances; all zeros if the tree is a single leaf."""
+        check_is_fitted(self)
+        return sum_gains(self.tree_, self.n_features_in_)
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        super()._set_saved_state(state)
+        if "tree_" in state:
+            check_tree_fits(self.tree_, self.n_features_in_, self.n_columns_)
+
+
+class TargetForest(TargetEstimator):
+    """Base class of forests for several targets."""
+
+    n_estimators: int
+    bootstrap: bool
+    max_samples: int | float | None
+    oob_score: bool
+    warm_start: bool
+    verbose: bool
+    trees_: list[_core.Tree]
+    oob_score_: float
+
+    _saved_schema: ClassVar[Schema] = {
+        "trees_": ListOf(TreeOf("n_features_in_", "n_columns_", shares=False)),
+        "_seed": Whole(-(2**63)),
+        "oob_score_": IfPresent(Number(finite=False)),
+    }
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TargetForest:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Training rows. NaN marks missing values; string and categorical columns of a data
+            frame are nominal.
+        y : array-like or data frame of shape (n,) or (n, n_targets)
+            The targets. Missing values are allowed; a row does not count for the targets that it
+            lacks.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights. They do not affect which rows are drawn; a row drawn twice has twice
+            its weight.
+
+        Returns
+        -------
+        TargetForest
+            The fitted estimator.
+        """
+        kept = self._kept_trees()
+        before = self._describe_output() if kept else None
+        data = self._read_training(X, y, sample_weight)
+        if before is not None and before != self._describe_output():
+            raise ValueError(
+                "X and y must have the same features and targets as in the previous fit with "
+                "warm_start=True. Pass the same data, or set warm_start=False."
+            )
+        self._grow(data, kept)
+        return self
+
+    def _describe_output(self) -> tuple[Any, ...]:
+        """Return what must not change between two fits with `warm_start`."""
+        return self.n_features_in_, self.n_outputs_, self.n_columns_
+
+    def _kept_trees(self) -> list[_core.Tree]:
+        """Return the trees of the previous fit that this fit keeps."""
+        if not self.warm_start or not hasattr(self, "trees_"):
+            return []
+        if self.n_estimators < len(self.trees_):
+            raise ValueError(
+                f"n_estimators must be at least {len(self.trees_)} with warm_start=True, the "
+                f"number of trees in the previous fit, got {self.n_estimators}. Increase "
+                "n_estimators, or set warm_start=False."
+            )
+        return self.trees_
+
+    def _grow(self, data: TargetData, kept: list[_core.Tree]) -> None:
+        # As in scikit-learn, fractions refer to all rows, not to the sample of a tree.
+        n_rows = int(np.count_nonzero(data.learnt_weights > 0))
+        plan = self._plan(self.n_features_in_).for_rows(n_rows)
+        sampling = self._sampling(data.labelled)
+        if not kept:
+            self._seed = self._read_seed()
+        seeds = sampling.seeds(self._seed, self.n_estimators)
+        if len(kept) < self.n_estimators:
+            grown = grow_members(
+                data,
+                plan,
+                sampling,
+                seeds[len(kept) :],
+                n_jobs=self.n_jobs,
+                verbose=bool(self.verbose),
+            )
+            self.trees_ = [*kept, *grown]
+        else:
+            warnings.warn(
+                f"warm_start=True adds no trees: there are {len(kept)} trees already. Increase "
+                "n_estimators to grow more.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if self.oob_score:
+            self._score_out_of_bag(data, sampling.left_out(seeds))
+
+    def _sampling(self, labelled: NDArray[np.bool_]) -> Sampling:
+        """Return how to draw rows; CLUS draws rows without a known target separately."""
+        n_draws = count_draws(self.max_samples, len(labelled)) if self.bootstrap else None
+        if not self.clus_compat:
+            return Sampling(len(labelled), n_draws)
+        return ClusSampling(len(labelled), n_draws, labelled)
+
+    def _read_seed(self) -> int:
+        if not self.clus_compat:
+            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        if self.random_state is None:
+            return 0
+        if not isinstance(self.random_state, int | np.integer):
+            raise ValueError(
+                "random_state must be an integer or None with clus_compat=True, got "
+                f"{self.random_state!r}. Pass the RandomSeed of CLUS; None means 0."
+            )
+        return int(self.random_state)
+
+    def _score_out_of_bag(self, data: TargetData, left_out: NDArray[np.uint8]) -> None:
+        columns = np.full((data.values.shape[0], self.n_columns_), np.nan)
+        self._vote(data.X, columns, left_out)
+        has_votes = np.asarray(left_out.any(axis=0))
+        if not has_votes.all():
+            warnings.warn(
+                f"{int((~has_votes).sum())} of {len(has_votes)} rows were drawn by every tree and "
+                "have no out-of-bag prediction. Increase n_estimators.",
+                UserWarning,
+                stacklevel=5,
+            )
+        self._set_out_of_bag(data.values, columns)
+
+    @abstractmethod
+    def _set_out_of_bag(self, values: NDArray[np.float64], columns: NDArray[np.float64]) -> None:
+        """Set the out-of-bag attributes; rows of NaN have no prediction."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_forest(self)
+
+    def _vote(
+        self, X: Any, out: NDArray[np.float64], voters: NDArray[np.uint8] | None = None
+    ) -> None:
+        """Write the mean prediction to `out`; a tree is left out for rows with 0 in `voters`."""
+        n_threads = count_threads(self.n_jobs)
+        if sparse.issparse(X):
+            parts = csr_parts(X)
+            _core.vote_csr(self.trees_, *parts, out, self.clus_compat, n_threads, voters)
+        else:
+            _core.vote(self.trees_, X, out, self.clus_compat, n_threads, voters)
+
+    def _predict_columns(self, X: Any) -> NDArray[np.float64]:
+        columns = np.empty((X.shape[0], self.n_columns_))
+        self._vote(X, columns)
+        return columns
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the index of the leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+
+        Returns
+        -------
+        ndarray of int32, shape (n, n_estimators)
+            Node indices. A row with a missing value follows the largest branch here, whereas its
+            prediction combines all branches.
+        """
+        check_is_fitted(self)
+        X = read_features(self, X, self.schema_)
+        return np.stack([find_leaves(tree, X) for tree in self.trees_], axis=1)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Impurity-based feature importances: the mean of the importances in the trees."""
+        check_is_fitted(self)
+        total = np.zeros(self.n_features_in_)
+        for tree in self.trees_:
+            total += sum_gains(tree, self.n_features_in_)
+        return np.asarray(total / max(total.sum(), np.finfo(float).tiny), dtype=np.float64)
+
+    def _get_saved_state(self) -> dict[str, Any]:
+        state = super()._get_saved_state()
+        return {**state, "_seed": self._seed} if "trees_" in state else state
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        fitted = dict(state)
+        seed = fitted.pop("_seed", None)
+        super()._set_saved_state(fitted)
+        if "trees_" in fitted:
+            for tree in self.trees_:
+                check_tree_fits(tree, self.n_features_in_, self.n_columns_)
+            self._seed = int(seed)  # required by warm_start
