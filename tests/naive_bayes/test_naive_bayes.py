@@ -156,6 +156,15 @@ def test_thin_features_equal_gaussian_naive_bayes():
     np.testing.assert_allclose(joint, expected, rtol=1e-6)
 
 
+def test_a_model_can_be_saved_after_it_has_predicted(tmp_path):
+    X, y = thin_rows(9)
+    model = GlobalNaiveBayes().fit(X, y)
+    expected = model.predict_proba(X)
+    ramify.save(model, tmp_path / "model.ramify")
+    loaded = ramify.load(tmp_path / "model.ramify")
+    np.testing.assert_array_equal(loaded.predict_proba(sparse.csr_array(X)), expected)
+
+
 def test_stored_zeros_and_unsorted_cells_do_not_matter():
     X, y = thin_rows(5)
     rows = sparse.csr_array(X)

@@ -317,8 +317,12 @@ def find_ends(Y: Any, hierarchy: Hierarchy) -> NDArray[np.bool_]:
 
 def _leads_to(ends: NDArray[np.bool_], hierarchy: Hierarchy) -> NDArray[np.bool_]:
     """Return a mask of the labels from which one of the given labels can be reached."""
-    row = sparse.csr_array(ends[None, :].astype(np.int32))
-    return np.asarray(hierarchy.close(row).toarray()[0] > 0)
+    indptr, parents = hierarchy.parent_rows
+    children = np.repeat(np.arange(hierarchy.n_labels), np.diff(indptr))
+    leads, n_leading = ends.copy(), -1
+    while n_leading != (n_leading := int(leads.sum())):  # at most once per level
+        leads[parents[leads[children]]] = True
+    return leads
 
 
 def _by_label(labels: NDArray[Any], rows: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp]]]:

@@ -97,12 +97,12 @@ def predict_paths(
     csr_array of shape (n, n_labels)
         The paths that `most_probable_path` finds in the probabilities of all labels.
     """
-    listed, n_rows = list(models.values()), queries.X.shape[0]
+    listed, n_rows, n_threads = list(models.values()), queries.X.shape[0], count_threads(n_jobs)
     step = max(1, _CELLS_AT_A_TIME // hierarchy.n_labels)
     found = []
     for first in range(0, n_rows, step):
         part = queries.take(np.arange(first, min(first + step, n_rows)))
-        scores = ScoresOnDemand(listed, part, steps, n_jobs)
+        scores = ScoresOnDemand(listed, part, steps, n_threads)
         found.append(walk_to_candidates(scores, hierarchy, ends))
     if len(found) == 1:
         return found[0]
@@ -121,18 +121,18 @@ class ScoresOnDemand:
         The rows.
     steps : StepsDown
         How the answers of the models are combined.
-    n_jobs : int, optional
+    n_threads : int
         Number of threads.
     """
 
     def __init__(
-        self, models: list[LocalModel], queries: Queries, steps: StepsDown, n_jobs: int | None
+        self, models: list[LocalModel], queries: Queries, steps: StepsDown, n_threads: int
     ) -> None:
         self.n_rows = queries.X.shape[0]
         self._models = models
         self._queries = queries
         self._steps = steps
-        self._n_jobs = n_jobs
+        self._n_threads = n_threads
         # NaN marks what is not yet known.
         self._found = np.full((len(steps.sources), self.n_rows), np.nan)
         self._answers: dict[int, NDArray[np.float64]] = {}
@@ -179,7 +179,7 @@ class ScoresOnDemand:
         self._run(list(together.values()))
 
     def _run(self, tasks: list[tuple[Rows, list[int]]]) -> None:
-        n_threads = count_threads(self._n_jobs)
+        n_threads = self._n_threads
         if n_threads > 1 and len(tasks) < n_threads:
             tasks = [
                 (rows, numbers[k::n_threads])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -70,18 +69,22 @@ class Gaussians:
         group; it is then ignored.
     thin : ndarray of bool, shape (n_numeric,), optional
         Which features are thin; None means none.
+    at_zero : ndarray of shape (n_groups,), optional
+        The log density of a row of zeros in each group, summed over the thin features.
     """
 
     features: NDArray[np.int64]
     mean: Matrix
     variance: Matrix
     thin: NDArray[np.bool_] | None = None
+    at_zero: Matrix | None = None
 
     _saved_schema: ClassVar[Schema] = {
         "features": Array(("n_numeric",), "i8", low=0, below="n_features"),
         "mean": Array(("n_groups", "n_numeric")),
         "variance": Array(("n_groups", "n_numeric"), low=0),
         "thin": Maybe(Array(("n_numeric",), "b1")),
+        "at_zero": Maybe(Array(("n_groups",))),
     }
 
     @classmethod
@@ -120,11 +123,14 @@ class Gaussians:
             largest = max(largest, float(_moments(values, once)[1][0]))
         # Avoid a variance of 0, with which the density would be infinite.
         added = var_smoothing * largest if var_smoothing * largest > 0 else 1e-300
+        at_zero = np.zeros(len(mean))
         for part in _parts(variance):
             known = variance[part] >= 0
             mean[part] = np.where(known, mean[part], 0.0)
             variance[part] = np.where(known, variance[part] + added, 0.0)
-        return cls(features, mean, variance, thin)
+            densities = _log_density_at_zero(mean[part][:, thin], variance[part][:, thin])
+            at_zero[part] = densities.sum(axis=1)
+        return cls(features, mean, variance, thin, at_zero)
 
     def add_log_densities(self, X: Any, out: Matrix) -> None:
         """Add log P(x_f | group) of all numeric features to `out`.
@@ -152,21 +158,12 @@ class Gaussians:
         density = -0.5 * (np.log(2 * np.pi * width) + (values[:, None] - mean) ** 2 / width)
         return np.asarray(np.where(variance > 0, density, 0.0))
 
-    @cached_property
-    def _at_zero(self) -> Matrix:
-        """The log density of a row of zeros in each group, summed over the thin features."""
-        found = np.zeros(len(self.mean))
-        for part in _parts(self.mean):
-            mean, variance = self.mean[part][:, self.thin], self.variance[part][:, self.thin]
-            found[part] = _log_density_at_zero(mean, variance).sum(axis=1)
-        return found
-
     def _add_thin(self, cells: Any, places: NDArray[np.intp], out: Matrix) -> None:
         """Add the log densities of a row of zeros, and the differences where x is not 0.
 
         log P(x) - log P(0) = x mean / variance - x² / (2 variance).
         """
-        out += self._at_zero
+        out += self.at_zero
         missing = np.isnan(cells.data)
         values = np.where(missing, 0.0, cells.data)
         used, columns = np.unique(cells.indices, return_inverse=True)
@@ -191,11 +188,10 @@ class Gaussians:
         """Raise an error if loaded arrays are inconsistent."""
         shape = (n_groups, len(self.features))
         within = (self.features >= 0) & (self.features < n_features)
-        thin = self.features if self.thin is None else self.thin
         if (
             self.mean.shape != shape
             or self.variance.shape != shape
-            or thin.shape != self.features.shape
+            or (self.thin is None) != (self.at_zero is None)
             or not within.all()
         ):
             raise ValueError("mean, variance, thin and features do not fit together")

@@ -1,0 +1,320 @@
+"""Texts with one category each: ramify, HiClass and scikit-learn, in one run, one thread each.
+
+``python -m benchmarks.text_categories`` makes up bags of words with categories of three levels,
+fits every learner in a process of its own and prints a table, which it also writes to
+``build/benchmarks/text_categories.json``. Times are CPU seconds, and CPU milliseconds for the
+prediction of one row; memory is the peak above that of the data; files are those of
+``ramify.save`` or ``joblib.dump``. Learners stopped at the limit have no figures. HiClass is
+measured if it is installed; the answers of its architectures are compared with those of ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import joblib
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import SGDClassifier
+from threadpoolctl import threadpool_limits
+
+import ramify
+from benchmarks.clus import BUILD, describe_machine
+from benchmarks.trees import print_table
+
+SHARES = (0.10, 0.09, 0.09)  # of the words of a text: those typical of its category of each level
+OWN_WORDS = (400, 120, 40)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Training and test rows: weighted bags of words, and paths like "03/07/02"."""
+
+    X: sp.csr_matrix
+    y: np.ndarray
+    X_test: sp.csr_matrix
+    y_test: np.ndarray
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What was measured of one learner."""
+
+    name: str
+    fit_s: float
+    predict_s: float
+    one_row_ms: float
+    leaf_accuracy: float
+    top_accuracy: float
+    memory_mib: float
+    file_mib: float
+    stopped: float
+    """Share of answers that end above the last level."""
+
+
+def make_texts(n_rows: int, n_words: int, branching: Sequence[int], seed: int = 0) -> Texts:
+    """Draw texts: words of the categories on a text's path among words of no category.
+
+    Frequencies of words follow Zipf's law, within each category too. Four of five texts are for
+    training.
+    """
+    rng = np.random.default_rng(seed)
+    n_leaves = math.prod(branching)
+    leaf = rng.choice(n_leaves, n_rows, p=rng.dirichlet(np.ones(n_leaves)))
+    lengths = np.maximum(5, rng.lognormal(math.log(60), 0.5, n_rows).astype(int))
+    row = np.repeat(np.arange(n_rows), lengths)
+    word = rng.permutation(n_words)[_zipf(rng, n_words, len(row), 1.05)]
+    source = rng.choice(4, len(row), p=[1 - sum(SHARES), *SHARES])
+    below, segments = n_leaves, []
+    for level, (size, n_own) in enumerate(zip(branching, OWN_WORDS, strict=True)):
+        below //= size
+        category = leaf // below
+        n_categories = n_leaves // below
+        own = np.stack([rng.choice(n_words, n_own, replace=False) for _ in range(n_categories)])
+        chosen = np.flatnonzero(source == level + 1)
+        word[chosen] = own[category[row[chosen]], _zipf(rng, n_own, len(chosen), 1.0)]
+        segments.append(category % size)
+    counts = sp.coo_matrix((np.ones(len(row)), (row, word)), shape=(n_rows, n_words)).tocsr()
+    paths = zip(*segments, strict=True)
+    y = np.array(["/".join(f"{segment:02d}" for segment in path) for path in paths])
+    n_train = n_rows * 4 // 5
+    weigh = TfidfTransformer(sublinear_tf=True).fit(counts[:n_train])
+    X = weigh.transform(counts)
+    return Texts(X[:n_train], y[:n_train], X[n_train:], y[n_train:])
+
+
+def _zipf(rng: np.random.Generator, n: int, size: int, exponent: float) -> np.ndarray:
+    p = 1 / np.arange(1, n + 1) ** exponent
+    return rng.choice(n, size, p=p / p.sum())
+
+
+class ByLevels(BaseEstimator):
+    """A classifier of HiClass, which takes and returns one column per level."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def fit(self, X: Any, y: np.ndarray) -> ByLevels:
+        """Fit on paths."""
+        self.model.fit(X, np.array([path.split("/") for path in y]))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return paths."""
+        return np.array(["/".join(map(str, row)) for row in self.model.predict(X)])
+
+
+def learners(n_trees: int) -> dict[str, Callable[[], Any]]:
+    """Return the learners by name."""
+    found: dict[str, Callable[[], Any]] = {
+        "PerParentClassifier, SGD": lambda: ramify.PerParentClassifier(linear()),
+        "PerNodeClassifier, SGD": lambda: ramify.PerNodeClassifier(linear()),
+        "PerLevelClassifier, SGD": lambda: ramify.PerLevelClassifier(linear()),
+        "GlobalNaiveBayes": ramify.GlobalNaiveBayes,
+        "SiblingLassoClassifier(alpha=0.1)": lambda: ramify.SiblingLassoClassifier(alpha=0.1),
+        "PCTForestClassifier": lambda: ramify.PCTForestClassifier(
+            n_estimators=n_trees, random_state=0
+        ),
+        "PCTForestClassifier(w0=10, redraw=True)": lambda: ramify.PCTForestClassifier(
+            n_estimators=n_trees, w0=10.0, redraw=True, random_state=0
+        ),
+        "PCTGradientBoostingClassifier": lambda: ramify.PCTGradientBoostingClassifier(
+            random_state=0
+        ),
+        "scikit-learn: SGD, flat": linear,
+        "scikit-learn: forest, flat": lambda: RandomForestClassifier(n_trees, random_state=0),
+    }
+    if find_spec("hiclass"):
+        theirs = import_module("hiclass")
+        found |= {
+            "HiClass: per parent, SGD": lambda: ByLevels(
+                theirs.LocalClassifierPerParentNode(linear())
+            ),
+            "HiClass: per node, SGD": lambda: ByLevels(theirs.LocalClassifierPerNode(linear())),
+        }
+    return found
+
+
+def linear() -> SGDClassifier:
+    """Return the linear model that all architectures use."""
+    return SGDClassifier(loss="log_loss", random_state=0)
+
+
+def peak_mib() -> float:
+    """Return the peak memory of this process."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def measure(name: str, make: Callable[[], Any], texts: Texts) -> tuple[Figure, np.ndarray]:
+    """Fit a learner, predict all rows and single ones; return the figures and the answers."""
+    before, start = peak_mib(), time.process_time()
+    model = make().fit(texts.X, texts.y)
+    fit_s, start = time.process_time() - start, time.process_time()
+    answers = np.asarray(model.predict(texts.X_test))
+    predict_s, memory = time.process_time() - start, peak_mib() - before
+    one_row = []
+    for k in range(10):
+        start = time.process_time()
+        model.predict(texts.X_test[k])
+        one_row.append(1000 * (time.process_time() - start))
+    tops, expected = ([path[:2] for path in part] for part in (answers, texts.y_test))
+    return Figure(
+        name,
+        fit_s,
+        predict_s,
+        median(one_row),
+        float(np.mean(answers == texts.y_test)),
+        float(np.mean(np.array(tops) == np.array(expected))),
+        memory,
+        file_mib(model),
+        float(np.mean([path.count("/") < 2 for path in answers])),
+    ), answers
+
+
+def file_mib(model: Any) -> float:
+    """Return the size of the model in a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        if type(model).__module__.startswith("ramify"):
+            path = path.with_suffix(".ramify")
+            ramify.save(model, path)
+        else:
+            joblib.dump(model, path)
+        return path.stat().st_size / 2**20
+
+
+def work(
+    name: str, make: Callable[[], Any], texts: Texts, limit_s: float, sender: Connection
+) -> None:
+    """Send the figures and the answers of one learner."""
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + limit_s),) * 2)
+    with threadpool_limits(1):
+        sender.send(measure(name, make, texts))
+
+
+def measure_apart(
+    name: str, make: Callable[[], Any], texts: Texts, limit_s: float
+) -> tuple[Figure, np.ndarray] | None:
+    """Measure in a process of its own; None if it needs more CPU time than allowed."""
+    context = get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=work, args=(name, make, texts, limit_s, sender))
+    process.start()
+    sender.close()
+    try:
+        found: tuple[Figure, np.ndarray] = receiver.recv()
+    except EOFError:
+        return None
+    finally:
+        process.join()
+    return found
+
+
+HEADINGS = (
+    *("learner", "fit s", "predict s", "one row ms", "leaf", "top", "ends early"),
+    *("memory MiB", "file MiB"),
+)
+
+
+def cells(figure: Figure) -> list[str]:
+    """Return a figure as a row of the printed table."""
+    return [
+        figure.name,
+        f"{figure.fit_s:.1f}",
+        f"{figure.predict_s:.2f}",
+        f"{figure.one_row_ms:.1f}",
+        f"{figure.leaf_accuracy:.3f}",
+        f"{figure.top_accuracy:.3f}",
+        f"{figure.stopped:.1%}",
+        f"{figure.memory_mib:.0f}",
+        f"{figure.file_mib:.1f}",
+    ]
+
+
+PAIRS = (
+    ("PerParentClassifier, SGD", "HiClass: per parent, SGD"),
+    ("PerNodeClassifier, SGD", "HiClass: per node, SGD"),
+)
+
+
+def compare(found: dict[str, tuple[Figure, np.ndarray]]) -> list[str]:
+    """Return the ratios to HiClass and how many answers differ."""
+    lines = []
+    for ours, theirs in PAIRS:
+        if ours in found and theirs in found:
+            (a, answers), (b, others) = found[ours], found[theirs]
+            ratios = (b.fit_s / a.fit_s, b.predict_s / a.predict_s, b.one_row_ms / a.one_row_ms)
+            words = zip(("fit", "predict", "one row"), ratios, strict=True)
+            lines.append(
+                f"{theirs} takes, relative to {ours}: "
+                + ", ".join(f"{word} {ratio:.2f} ×" for word, ratio in words)
+                + f"; {np.sum(answers != others)} of {len(answers)} answers differ"
+            )
+    return lines
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table and write it to a file."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.text_categories")
+    parser.add_argument("--rows", type=int, default=20_000, help="number of texts")
+    parser.add_argument("--words", type=int, default=50_000, help="size of the vocabulary")
+    parser.add_argument("--branching", type=int, nargs=3, default=(10, 10, 10))
+    parser.add_argument("--trees", type=int, default=100, help="trees of every forest")
+    parser.add_argument("--limit", type=float, default=900, help="CPU seconds of one learner")
+    parser.add_argument("--only", nargs="+", help="parts of the names of the learners")
+    options = parser.parse_args(arguments)
+    texts = make_texts(options.rows, options.words, options.branching)
+    names = ("scikit-learn", "hiclass") if find_spec("hiclass") else ("scikit-learn",)
+    versions = ", ".join(f"{name} {version(name)}" for name in names)
+    print(
+        f"{texts.X.shape[0]} + {texts.X_test.shape[0]} texts, {options.words} words, "
+        f"{len(set(texts.y))} categories in training; {describe_machine()}; {versions}\n"
+    )
+    found, stopped = {}, []
+    for name, make in learners(options.trees).items():
+        if options.only and not any(part in name for part in options.only):
+            continue
+        result = measure_apart(name, make, texts, options.limit)
+        if result is None:
+            stopped.append(name)
+            print(f"{name}: stopped after {options.limit:g} CPU seconds", flush=True)
+        else:
+            found[name] = result
+            print(" | ".join(cells(result[0])), flush=True)
+    print()
+    print_table([HEADINGS, *(cells(figure) for figure, _ in found.values())])
+    print("", *compare(found), sep="\n")
+    folder = BUILD / "benchmarks"
+    folder.mkdir(parents=True, exist_ok=True)
+    report = {
+        "finished": time.strftime("%Y-%m-%d %H:%M:%S"),
+        "machine": describe_machine(),
+        "options": vars(options),
+        "versions": versions,
+        "figures": [asdict(figure) for figure, _ in found.values()],
+        "stopped": stopped,
+    }
+    (folder / "text_categories.json").write_text(json.dumps(report, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
