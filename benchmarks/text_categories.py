@@ -129,15 +129,14 @@ def learners(n_trees: int) -> dict[str, Callable[[], Any]]:
         "PerNodeClassifier, SGD": lambda: ramify.PerNodeClassifier(linear()),
         "PerLevelClassifier, SGD": lambda: ramify.PerLevelClassifier(linear()),
         "GlobalNaiveBayes": ramify.GlobalNaiveBayes,
-        "SiblingLassoClassifier(alpha=0.1)": lambda: ramify.SiblingLassoClassifier(alpha=0.1),
         "PCTForestClassifier": lambda: ramify.PCTForestClassifier(
             n_estimators=n_trees, random_state=0
         ),
-        "PCTForestClassifier(w0=10, redraw=True)": lambda: ramify.PCTForestClassifier(
-            n_estimators=n_trees, w0=10.0, redraw=True, random_state=0
+        "PCTForestClassifier(w0=10)": lambda: ramify.PCTForestClassifier(
+            n_estimators=n_trees, w0=10.0, random_state=0
         ),
-        "PCTGradientBoostingClassifier": lambda: ramify.PCTGradientBoostingClassifier(
-            random_state=0
+        "PCTForestClassifier(redraw=True)": lambda: ramify.PCTForestClassifier(
+            n_estimators=n_trees, redraw=True, random_state=0
         ),
         "scikit-learn: SGD, flat": linear,
         "scikit-learn: forest, flat": lambda: RandomForestClassifier(n_trees, random_state=0),
@@ -150,6 +149,12 @@ def learners(n_trees: int) -> dict[str, Callable[[], Any]]:
             ),
             "HiClass: per node, SGD": lambda: ByLevels(theirs.LocalClassifierPerNode(linear())),
         }
+    found |= {
+        "SiblingLassoClassifier(alpha=0.1)": lambda: ramify.SiblingLassoClassifier(alpha=0.1),
+        "PCTGradientBoostingClassifier": lambda: ramify.PCTGradientBoostingClassifier(
+            random_state=0
+        ),
+    }
     return found
 
 

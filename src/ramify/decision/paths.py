@@ -319,7 +319,8 @@ def _leads_to(ends: NDArray[np.bool_], hierarchy: Hierarchy) -> NDArray[np.bool_
     """Return a mask of the labels from which one of the given labels can be reached."""
     indptr, parents = hierarchy.parent_rows
     children = np.repeat(np.arange(hierarchy.n_labels), np.diff(indptr))
-    leads, n_leading = ends.copy(), -1
+    leads: NDArray[np.bool_] = ends.copy()
+    n_leading = -1
     while n_leading != (n_leading := int(leads.sum())):  # at most once per level
         leads[parents[leads[children]]] = True
     return leads

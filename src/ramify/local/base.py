@@ -24,7 +24,7 @@ from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.learners import make_learner
 from ramify.local.learning import Learner, learn_all
 from ramify.local.models import LocalModel, Queries
-from ramify.local.problems import LabelRows, LocalProblem
+from ramify.local.problems import ROOT, LabelRows, LocalProblem
 from ramify.local.trees import name_tree
 from ramify.local.walking import StepsDown, predict_paths
 from ramify.tree.classifier import PCTClassifier
@@ -205,6 +205,16 @@ class LocalArchitecture(LocalClassifier):
         self.local_models_ = {
             problem.key: model for problem, model in zip(problems, models, strict=True)
         }
+
+    def _key(self, label: int) -> Any:
+        """Return the name of a label in the keys of the models; that of the root is None."""
+        return None if label == ROOT else self.hierarchy_.labels[label]
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        super()._set_saved_state(state)
+        steps = self._steps_down() if "local_models_" in state else None
+        if steps is not None:
+            steps.check(self.local_models_, self.hierarchy_)
 
     def _steps_down(self) -> StepsDown | None:
         """Return how probabilities follow from the top down; None if they need all models."""

@@ -25,7 +25,7 @@ from ramify.local.problems import (
     parent_problems,
     parents_of,
 )
-from ramify.local.walking import StepsDown, edge_steps, label_steps
+from ramify.local.walking import StepsDown
 
 __all__ = [
     "FlatClassifier",
@@ -127,16 +127,14 @@ class PerEdgeClassifier(LocalArchitecture):
         return edge_problems(rows)
 
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        children = [model.labels[0] for model in self.local_models_.values()]
-        edges = list(zip(self._parents(), children, strict=True))
+        edges = [
+            (ROOT if parent is None else self.hierarchy_.index(parent), model.labels[0])
+            for (parent, _), model in self.local_models_.items()
+        ]
         return multiply_down(np.concatenate(answers), edges, self.hierarchy_)
 
-    def _parents(self) -> list[int]:
-        """Return the parent of the edge of each model."""
-        return [_position(self.hierarchy_, parent) for parent, _ in self.local_models_]
-
     def _steps_down(self) -> StepsDown:
-        return edge_steps(self.local_models_, self._parents(), self.hierarchy_.n_labels)
+        return StepsDown(lambda parent, label: (self._key(parent), self._key(label)), np.multiply)
 
 
 class PerNodeClassifier(LocalArchitecture):
@@ -263,7 +261,7 @@ class PerNodeClassifier(LocalArchitecture):
             return None
         given_parent = self.policy in ("siblings", "exclusive_siblings")
         combine = np.multiply if given_parent else np.minimum
-        return label_steps(self.local_models_, self.hierarchy_, combine)
+        return StepsDown(lambda _, label: self._key(label), combine)
 
 
 class PerParentClassifier(LocalArchitecture):
@@ -351,17 +349,14 @@ class PerParentClassifier(LocalArchitecture):
 
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         edges = [
-            (parent, child)
-            for parent, model in zip(self._parents(), self.local_models_.values(), strict=True)
+            (ROOT if parent is None else self.hierarchy_.index(parent), child)
+            for parent, model in self.local_models_.items()
             for child in model.labels
         ]
         return multiply_down(np.concatenate(answers), edges, self.hierarchy_)
 
-    def _parents(self) -> list[int]:
-        return [_position(self.hierarchy_, parent) for parent in self.local_models_]
-
     def _steps_down(self) -> StepsDown:
-        return edge_steps(self.local_models_, self._parents(), self.hierarchy_.n_labels)
+        return StepsDown(lambda parent, _: self._key(parent), np.multiply)
 
 
 class PerLevelClassifier(LocalArchitecture):
@@ -452,7 +447,8 @@ class PerLevelClassifier(LocalArchitecture):
         return make_coherent(scores.T, self.hierarchy_, "min")
 
     def _steps_down(self) -> StepsDown:
-        return label_steps(self.local_models_, self.hierarchy_, np.minimum)
+        levels = self.hierarchy_.label_levels
+        return StepsDown(lambda _, label: int(levels[label]) - 1, np.minimum)
 
 
 class FlatClassifier(LocalArchitecture):
@@ -550,9 +546,4 @@ class FlatClassifier(LocalArchitecture):
     def _steps_down(self) -> StepsDown | None:
         if self.labels == "leaves":
             return None
-        return label_steps(self.local_models_, self.hierarchy_, np.minimum)
-
-
-def _position(hierarchy: Hierarchy, parent: Any) -> int:
-    """Return the position of the parent in the key of a model; None is the root."""
-    return ROOT if parent is None else hierarchy.index(parent)
+        return StepsDown(lambda _, label: self._key(label), np.minimum)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.models import LocalModel, Queries
 from ramify.local.problems import ROOT, parents_of
 
-__all__ = ["StepsDown", "edge_steps", "label_steps", "predict_paths"]
+__all__ = ["StepsDown", "predict_paths"]
 
 _CELLS_AT_A_TIME = 16_000_000
 
@@ -33,37 +33,23 @@ class StepsDown:
 
     Attributes
     ----------
-    sources : sequence of list of (parent, model, position)
-        For each label and each of its parents, the model that gives the answer and the position
-        of the label among the labels of this model.
+    find_key : callable
+        Returns the key of the model that gives the answer, from the positions of the parent, -1
+        for the root, and of the label.
     combine : numpy ufunc
         ``np.multiply`` if models estimate P(c | p), ``np.minimum`` if they estimate P(c).
     """
 
-    sources: Sequence[list[tuple[int, int, int]]]
+    find_key: Callable[[int, int], Any]
     combine: np.ufunc
 
-
-def edge_steps(
-    models: Mapping[Any, LocalModel], parents: Sequence[int], n_labels: int
-) -> StepsDown:
-    """Return the steps of models of P(c | p); `parents` has the parent p of each model."""
-    sources: list[list[tuple[int, int, int]]] = [[] for _ in range(n_labels)]
-    for number, (parent, model) in enumerate(zip(parents, models.values(), strict=True)):
-        for position, label in enumerate(model.labels):
-            sources[label].append((parent, number, position))
-    return StepsDown(sources, np.multiply)
-
-
-def label_steps(
-    models: Mapping[Any, LocalModel], hierarchy: Hierarchy, combine: np.ufunc
-) -> StepsDown:
-    """Return the steps of models that give one answer for a label, whatever the parent."""
-    sources: list[list[tuple[int, int, int]]] = [[] for _ in range(hierarchy.n_labels)]
-    for number, model in enumerate(models.values()):
-        for position, label in enumerate(model.labels):
-            sources[label] = [(p, number, position) for p in parents_of(hierarchy, label)]
-    return StepsDown(sources, combine)
+    def check(self, models: Mapping[Any, LocalModel], hierarchy: Hierarchy) -> None:
+        """Raise an error if models, e.g. from a file, lack an answer."""
+        for label in range(hierarchy.n_labels):
+            for parent in parents_of(hierarchy, label):
+                key = self.find_key(parent, label)
+                if key not in models or label not in models[key].labels:
+                    raise ValueError("the local models do not fit the labels")
 
 
 def predict_paths(
@@ -97,12 +83,12 @@ def predict_paths(
     csr_array of shape (n, n_labels)
         The paths that `most_probable_path` finds in the probabilities of all labels.
     """
-    listed, n_rows, n_threads = list(models.values()), queries.X.shape[0], count_threads(n_jobs)
+    n_rows, n_threads = queries.X.shape[0], count_threads(n_jobs)
     step = max(1, _CELLS_AT_A_TIME // hierarchy.n_labels)
     found = []
     for first in range(0, n_rows, step):
         part = queries.take(np.arange(first, min(first + step, n_rows)))
-        scores = ScoresOnDemand(listed, part, steps, n_threads)
+        scores = ScoresOnDemand(models, part, hierarchy, steps, n_threads=n_threads)
         found.append(walk_to_candidates(scores, hierarchy, ends))
     if len(found) == 1:
         return found[0]
@@ -115,10 +101,12 @@ class ScoresOnDemand:
 
     Parameters
     ----------
-    models : list of LocalModel
+    models : mapping to LocalModel
         The local models.
     queries : Queries
         The rows.
+    hierarchy : Hierarchy
+        The label hierarchy.
     steps : StepsDown
         How the answers of the models are combined.
     n_threads : int
@@ -126,16 +114,23 @@ class ScoresOnDemand:
     """
 
     def __init__(
-        self, models: list[LocalModel], queries: Queries, steps: StepsDown, n_threads: int
+        self,
+        models: Mapping[Any, LocalModel],
+        queries: Queries,
+        hierarchy: Hierarchy,
+        steps: StepsDown,
+        *,
+        n_threads: int,
     ) -> None:
         self.n_rows = queries.X.shape[0]
+        self._hierarchy = hierarchy
         self._models = models
         self._queries = queries
         self._steps = steps
         self._n_threads = n_threads
         # NaN marks what is not yet known.
-        self._found = np.full((len(steps.sources), self.n_rows), np.nan)
-        self._answers: dict[int, NDArray[np.float64]] = {}
+        self._found = np.full((hierarchy.n_labels, self.n_rows), np.nan)
+        self._answers: dict[Any, NDArray[np.float64]] = {}
 
     def prepare(self, steps: list[tuple[Rows, NDArray[Any]]]) -> None:
         """Compute the probabilities of labels for some rows, and those of their ancestors."""
@@ -158,52 +153,56 @@ class ScoresOnDemand:
             if label in unknown or not np.isnan(self._found[label, rows]).any():
                 continue
             unknown.add(label)
-            left.extend(p for p, _, _ in self._steps.sources[label] if p != ROOT)
+            left.extend(p for p in parents_of(self._hierarchy, label) if p != ROOT)
         return sorted(unknown)  # positions of labels are in topological order
 
     def _evaluate(self, needed: list[tuple[Rows, list[int]]]) -> None:
         """Evaluate each model once, on the rows for which it is needed and was not evaluated."""
-        wanted: dict[int, list[Rows]] = {}
+        wanted: dict[Any, list[Rows]] = {}
         for rows, labels in needed:
-            for number in {k for label in labels for _, k, _ in self._steps.sources[label]}:
-                if number not in self._answers:
-                    shape = (len(self._models[number].labels), self.n_rows)
-                    self._answers[number] = np.full(shape, np.nan)
-                missing = rows[np.isnan(self._answers[number][0, rows])]
+            for key in {k: None for label in labels for k in self._keys(label)}:
+                if key not in self._answers:
+                    shape = (len(self._models[key].labels), self.n_rows)
+                    self._answers[key] = np.full(shape, np.nan)
+                missing = rows[np.isnan(self._answers[key][0, rows])]
                 if missing.size:
-                    wanted.setdefault(number, []).append(missing)
-        together: dict[bytes, tuple[Rows, list[int]]] = {}
-        for number, parts in wanted.items():
+                    wanted.setdefault(key, []).append(missing)
+        together: dict[bytes, tuple[Rows, list[Any]]] = {}
+        for key, parts in wanted.items():
             rows = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
-            together.setdefault(rows.tobytes(), (rows, []))[1].append(number)
+            together.setdefault(rows.tobytes(), (rows, []))[1].append(key)
         self._run(list(together.values()))
 
-    def _run(self, tasks: list[tuple[Rows, list[int]]]) -> None:
+    def _keys(self, label: int) -> list[Any]:
+        return [self._steps.find_key(p, label) for p in parents_of(self._hierarchy, label)]
+
+    def _run(self, tasks: list[tuple[Rows, list[Any]]]) -> None:
         n_threads = self._n_threads
         if n_threads > 1 and len(tasks) < n_threads:
             tasks = [
-                (rows, numbers[k::n_threads])
-                for rows, numbers in tasks
-                for k in range(min(n_threads, len(numbers)))
+                (rows, keys[k::n_threads])
+                for rows, keys in tasks
+                for k in range(min(n_threads, len(keys)))
             ]
         if n_threads == 1 or len(tasks) == 1:
-            for rows, numbers in tasks:
-                self._answer(rows, numbers)
+            for rows, keys in tasks:
+                self._answer(rows, keys)
             return
-        calls = (delayed(self._answer)(rows, numbers) for rows, numbers in tasks)
+        calls = (delayed(self._answer)(rows, keys) for rows, keys in tasks)
         with closing(in_parallel(calls, n_jobs=n_threads, require="sharedmem")) as done:
             for _ in done:
                 pass
 
-    def _answer(self, rows: Rows, numbers: list[int]) -> None:
+    def _answer(self, rows: Rows, keys: list[Any]) -> None:
         part = self._queries.take(rows)
-        for number in numbers:
-            self._answers[number][:, rows] = part.predict(self._models[number])
+        for key in keys:
+            self._answers[key][:, rows] = part.predict(self._models[key])
 
     def _combine(self, label: int, rows: Rows) -> NDArray[np.float64]:
         least: Any = None
-        for parent, number, position in self._steps.sources[label]:
-            value = self._answers[number][position, rows]
+        for parent in parents_of(self._hierarchy, label):
+            key = self._steps.find_key(parent, label)
+            value = self._answers[key][self._models[key].labels.index(label), rows]
             if parent != ROOT:
                 value = self._steps.combine(value, self._found[parent, rows])
             least = value if least is None else np.minimum(least, value)

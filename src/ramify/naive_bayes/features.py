@@ -163,7 +163,7 @@ class Gaussians:
 
         log P(x) - log P(0) = x mean / variance - x² / (2 variance).
         """
-        out += self.at_zero
+        out += cast("Matrix", self.at_zero)
         missing = np.isnan(cells.data)
         values = np.where(missing, 0.0, cells.data)
         used, columns = np.unique(cells.indices, return_inverse=True)
