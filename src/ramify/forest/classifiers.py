@@ -28,7 +28,9 @@ class PCTForestClassifier(PCTEnsemble):
         The impurity that a test reduces: "variance" or any other criterion of `PCTClassifier`.
     w0 : float
         Weight of a label relative to its parent: the weight of a label at depth d is proportional
-        to w0 ** d. With 1, all labels have the same weight.
+        to w0 ** d. With 1, all labels have the same weight. Values below 1 favour tests that
+        separate labels near the top. If every row has one path with many possible ends, as with
+        categories of texts, a large value such as 10 gives more correct ends.
     weighting : {"avg", "sum", "min", "max"}
         How to combine the weights derived from several parents if the hierarchy is a DAG.
     max_depth : int, optional
@@ -53,8 +55,9 @@ class PCTForestClassifier(PCTEnsemble):
         anew for every node. "sqrt" means ⌊√D⌋ + 1, "log2" means ⌊log2 D⌋ + 1, and None means all.
     redraw : bool
         Whether to draw more features if none of those drawn for a node gives a valid test. If
-        False, the node becomes a leaf, as in CLUS. True gives larger trees, and helps if most
-        features are constant in most nodes, as in bag-of-words data.
+        False, the node becomes a leaf, as in CLUS. True gives larger trees. This helps where trees
+        stay too small because most features are constant in most nodes, such as bags of words
+        with few rows; with thousands of texts it makes trees larger but not better.
     f_test : float, optional
         Significance level of an F-test that every split must pass; None means no test. Unlike
         `PCTClassifier`, ensembles do not accept a list of levels.
