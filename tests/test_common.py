@@ -173,6 +173,14 @@ def test_probabilities_are_one_coherent_array(cls, fitted, problem):
 
 
 @every_classifier
+def test_one_class_per_row_has_probabilities_that_sum_to_1(cls, plain_problem):
+    X, paths = plain_problem
+    y = np.char.partition(paths, "/")[:, 0]  # the classes a, d and h, without a hierarchy
+    scores = make(cls).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(scores.sum(axis=1), 1, rtol=1e-6)
+
+
+@every_classifier
 def test_a_row_is_predicted_alike_alone_and_in_a_batch(cls, fitted, problem):
     model = fitted(cls)
     X = problem[0]

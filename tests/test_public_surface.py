@@ -19,6 +19,7 @@ from ramify import (
     BinaryRelevance,
     FlatClassifier,
     Hierarchy,
+    HierarchyBinarizer,
     LabelPowerset,
     PCTClassifier,
     PCTForestClassifier,
@@ -191,6 +192,17 @@ def test_a_hierarchy_as_estimator_is_refused_with_the_remedy(cls):
     hierarchy = Hierarchy.from_paths(["a/b", "c"])
     with pytest.raises(TypeError, match=r"got a Hierarchy. Pass it as hierarchy="):
         make(cls, **{first: hierarchy}).fit([[0.0], [1.0]], [["a/b"], ["c"]])
+
+
+@every_estimator
+def test_flags_are_true_or_false(cls):
+    for name, parameter in inspect.signature(cls).parameters.items():
+        if isinstance(parameter.default, bool) and name not in ("verbose", "oob_score"):
+            data = (
+                ([["a/b"], ["c"]],) if cls is HierarchyBinarizer else ([[0.0], [1.0]], ["a", "b"])
+            )
+            with pytest.raises(ValueError, match=f"{name} must be True or False, got 'false'"):
+                make(cls, **{name: "false"}).fit(*data)
 
 
 # ---- methods -------------------------------------------------------------------------------

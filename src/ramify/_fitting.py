@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 from ramify._savable import get_fitted
 
 __all__ = ["all_or_nothing", "is_all_or_nothing"]
+
+_NOT_ONLY_FLAGS = ("oob_score", "verbose")
+"""Parameters that also take the name of a measure or a number."""
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
@@ -50,6 +56,7 @@ def all_or_nothing(fit: Fit) -> Fit:
     def fit_copy(self: Any, *args: Any, **kwargs: Any) -> Any:
         if type(self).fit is not fit_copy:  # called by an overriding fit, so part of that one
             return fit(self, *args, **kwargs)
+        _check_flags(self)
         learner = _copy_for_fit(self)
         fit(learner, *args, **kwargs)
         # A single assignment: an interrupt comes before or after it.
@@ -63,6 +70,18 @@ def all_or_nothing(fit: Fit) -> Fit:
 def is_all_or_nothing(fit: Callable[..., Any]) -> bool:
     """Return whether a method is decorated with `all_or_nothing`."""
     return bool(getattr(fit, "_is_all_or_nothing", False))
+
+
+def _check_flags(estimator: Any) -> None:
+    """Raise an error if a parameter with the default True or False has another value.
+
+    The string "false" would count as true.
+    """
+    for name, parameter in inspect.signature(type(estimator)).parameters.items():
+        if isinstance(parameter.default, bool) and name not in _NOT_ONLY_FLAGS:
+            value = getattr(estimator, name)
+            if not isinstance(value, bool | np.bool_):
+                raise ValueError(f"{name} must be True or False, got {value!r}.")
 
 
 def _copy_for_fit(estimator: Any) -> Any:

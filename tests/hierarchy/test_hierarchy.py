@@ -186,3 +186,11 @@ def test_a_chain_of_100_000_labels_is_closed_without_storing_all_ancestors():
     assert chain.depth == len(chain.levels) == n_labels
     assert len(chain.ancestors(n_labels - 1)) == len(chain.descendants(0)) == n_labels - 1
     assert chain.weights(1.0).sum() == n_labels
+
+
+def test_edges_or_labels_alone_name_the_constructors():
+    for wrong in ([("a", "b")], ["a", "b"]):
+        with pytest.raises(
+            TypeError, match=r"Hierarchy.from_edges for pairs.*from_paths.*from_la"
+        ):
+            Hierarchy(wrong)

@@ -85,13 +85,7 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     },
     "PCTForestRegressor": _SAMPLED,
     "PCTMultiTargetForestClassifier": _SAMPLED,
-    "MLkNN": {"check_classifiers_train": "labels are independent: classes do not sum to 1"},
-    "SiblingLassoClassifier": {
-        "check_classifiers_train": "one model per class: classes do not sum to 1",
-    },
-    "HierarchicalBaggingClassifier": _PURE_LEAVES
-    | _SAMPLED
-    | {"check_classifiers_train": "the product rule of HSC: classes do not sum to 1"},
+    "HierarchicalBaggingClassifier": _PURE_LEAVES | _SAMPLED,
 }
 
 

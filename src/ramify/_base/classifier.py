@@ -36,7 +36,12 @@ from ramify.labels.encoding import EncodedLabels, LabelFormat, read_labels
 from ramify.metrics.inputs import is_matrix
 from ramify.metrics.scorers import is_inferred, read_with_unseen
 
-__all__ = ["ArrayClassifier", "HierarchicalClassifier", "copy_input_attributes"]
+__all__ = [
+    "ArrayClassifier",
+    "HierarchicalClassifier",
+    "copy_input_attributes",
+    "share_classes",
+]
 
 _INPUT_ATTRIBUTES = (
     "hierarchy_",
@@ -288,6 +293,33 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                 "hierarchy_, format_, schema_ and feature_names_in_ do not fit together"
             )
         self.classes_ = format_.classes
+
+
+def share_classes(scores: NDArray[np.float64], format_: LabelFormat) -> NDArray[np.float64]:
+    """Make the probabilities of every row sum to 1 if y had one of some flat classes per row.
+
+    For classifiers whose models of different labels do not know of each other. With a hierarchy or
+    with label sets, the probabilities of different labels need not sum to 1.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, n_labels)
+        Probabilities.
+    format_ : LabelFormat
+        The format of y in `fit`.
+
+    Returns
+    -------
+    ndarray of shape (n, n_labels)
+        The probabilities divided by their sum; equal ones if all are 0.
+    """
+    if not format_.single_label or format_.hierarchy.depth > 1:
+        return scores
+    total = scores.sum(axis=1, keepdims=True)
+    share: NDArray[np.float64] = np.where(total > 0, scores, 1.0) / np.where(
+        total > 0, total, scores.shape[1]
+    )
+    return share
 
 
 def copy_input_attributes(source: HierarchicalClassifier, target: HierarchicalClassifier) -> None:

@@ -49,7 +49,7 @@ class Hierarchy:
     labels : iterable of labels
         Distinct, every label after its parents.
     parent_rows : (indptr, indices)
-        Positions of the parents of every label, as sparse rows.
+        Positions of the parents of every label, as sparse rows. Required.
     separator : str
         Separator between the names of a path.
     aliases : mapping of label to label, optional
@@ -91,10 +91,16 @@ class Hierarchy:
     def __init__(
         self,
         labels: Iterable[Label],
-        parent_rows: Rows,
+        parent_rows: Rows | None = None,
         separator: str = "/",
         aliases: Mapping[Label, Label] | None = None,
     ) -> None:
+        if parent_rows is None:
+            raise TypeError(
+                "Hierarchy must be built from labels and parent_rows, got no parent_rows. Use "
+                "Hierarchy.from_edges for pairs (parent, child), Hierarchy.from_paths for paths "
+                "or Hierarchy.from_labels for labels without edges."
+            )
         object.__setattr__(self, "_graph", LabelGraph(labels, parent_rows, aliases))
         object.__setattr__(self, "separator", separator)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 
-from ramify._base.classifier import HierarchicalClassifier
+from ramify._base.classifier import HierarchicalClassifier, share_classes
 from ramify._base.features import given_features
 from ramify._base.foreign import (
     check_takes_weights,
@@ -188,7 +188,8 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
         with closing(in_parallel(tasks, n_jobs=n_threads, require="sharedmem")) as found:
             # Sum in the order of the members: sums of coherent scores are then coherent.
             total = sum(found, start=np.float64(0.0))
-        return np.asarray(total / len(self.estimators_), dtype=np.float64)
+        mean = np.asarray(total / len(self.estimators_), dtype=np.float64)
+        return share_classes(mean, self.format_)
 
 
 @dataclass(frozen=True)

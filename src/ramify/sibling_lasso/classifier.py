@@ -17,7 +17,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ramify._base.classifier import ArrayClassifier
+from ramify._base.classifier import ArrayClassifier, share_classes
 from ramify._base.features import read_features
 from ramify._parallel import in_parallel
 from ramify._progress import track
@@ -277,7 +277,8 @@ class SiblingLassoClassifier(ArrayClassifier):
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         conditional = self._conditional(X)
         edges = edge_list(self.hierarchy_)
-        return np.ascontiguousarray(multiply_down(conditional.T, edges, self.hierarchy_))
+        scores = np.ascontiguousarray(multiply_down(conditional.T, edges, self.hierarchy_))
+        return share_classes(scores, self.format_)
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)

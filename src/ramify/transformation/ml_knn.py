@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 
-from ramify._base.classifier import ArrayClassifier
+from ramify._base.classifier import ArrayClassifier, share_classes
 from ramify._base.features import FeatureSchema
 from ramify._schema import AnyOf, Array, Schema, Sparse, Text, Whole
 from ramify._validation import check_number
@@ -217,7 +217,7 @@ class MLkNN(ArrayClassifier):
         queries = sparse.csr_array(queries) if sparse.issparse(self.X_) else _dense(queries)
         counts = self._count_labels(queries)
         scores = self.posterior_[np.arange(counts.shape[1])[:, None], counts.T]
-        return make_coherent(scores.T, self.hierarchy_, "min")
+        return share_classes(make_coherent(scores.T, self.hierarchy_, "min"), self.format_)
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
