@@ -8,19 +8,25 @@ import zipfile
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import ramify
 from ramify import (
     FlatClassifier,
+    HierarchicalStratifiedKFold,
     Hierarchy,
     HierarchyBinarizer,
     ModelFileError,
@@ -32,7 +38,7 @@ from ramify import (
     PerParentClassifier,
 )
 from ramify._savable import savable
-from ramify.metrics import pooled_auprc
+from ramify.metrics import get_scorer, get_scorers, pooled_auprc
 
 
 @savable
@@ -60,6 +66,88 @@ def tree():
     X[rng.random(X.shape) < 0.1] = np.nan
     y = [["a/b", "c"] if row[0] > 0 else ["a"] if row[1] > 0 else [] for row in X]
     return PCTClassifier(random_state=0).fit(X, y)
+
+
+# ---- scikit-learn's tools around classifiers of ramify --------------------------------------
+
+FLAT = ["a/b", "c", "a/d", "c"] * 10
+NUMBERS = np.random.default_rng(1).normal(size=(40, 3))
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        GridSearchCV(PCTClassifier(), {"max_depth": [1, 2]}, cv=3),
+        GridSearchCV(PCTClassifier(), [{"max_depth": [1]}, {"w0": [0.5]}], scoring="accuracy"),
+        GridSearchCV(
+            PCTClassifier(),
+            {"max_depth": [1, None]},
+            scoring=get_scorer("micro_f1", labels="leaves"),
+            cv=KFold(3, shuffle=True, random_state=0),
+        ),
+        GridSearchCV(
+            make_pipeline(StandardScaler(), PCTClassifier()),
+            {"pctclassifier__hierarchy": [None, Hierarchy.from_paths(FLAT)]},
+            scoring=get_scorers(["micro_f1", "neg_hmc_loss"]),
+            refit="micro_f1",
+            cv=HierarchicalStratifiedKFold(3, random_state=0),
+        ),
+        GridSearchCV(
+            PCTClassifier(), {"max_depth": [1]}, scoring=["accuracy", "f1_macro"], refit="accuracy"
+        ),
+        RandomizedSearchCV(PCTClassifier(), {"w0": [0.5, 0.7, 0.9]}, n_iter=2, random_state=0),
+        make_pipeline(StandardScaler(), GridSearchCV(PCTClassifier(), {"max_depth": [1]}, cv=2)),
+    ],
+    ids=lambda search: type(search).__name__,
+)
+def test_searches_are_restored(search, path):
+    assert repr(round_trip(search, path)) == repr(search)
+    search = clone(search).fit(NUMBERS, FLAT)
+    found = round_trip(search, path)
+    np.testing.assert_array_equal(found.predict_proba(NUMBERS), search.predict_proba(NUMBERS))
+    assert found.score(NUMBERS, FLAT) == search.score(NUMBERS, FLAT)
+    for one, other in zip(
+        *([model, getattr(model, "steps", [[0, None]])[-1][1]] for model in (found, search)),
+        strict=True,
+    ):
+        if hasattr(other, "cv_results_"):
+            assert one.best_params_ == other.best_params_
+            assert one.best_score_ == other.best_score_
+            assert set(one.cv_results_) == set(other.cv_results_)
+            mean = next(name for name in other.cv_results_ if name.startswith("mean_test"))
+            np.testing.assert_array_equal(one.cv_results_[mean], other.cv_results_[mean])
+    clone(found).fit(NUMBERS, FLAT)
+
+
+def test_what_a_search_cannot_save_is_named(path):
+    search = GridSearchCV(PCTClassifier(), {"max_depth": [1]}, scoring=lambda *data: 0.0)
+    with pytest.raises(TypeError, match=r"cannot save GridSearchCV.scoring of type"):
+        ramify.save(search, path)
+
+
+@pytest.mark.parametrize(
+    "transformer",
+    [
+        OneHotEncoder(),
+        SimpleImputer(strategy="most_frequent"),
+        make_column_transformer((OneHotEncoder(), ["w"]), (SimpleImputer(), ["x"])),
+        make_column_transformer(
+            (
+                make_pipeline(SimpleImputer(), SelectKBest(f_classif, k=1)),
+                make_column_selector(dtype_include="number"),
+            ),
+            (OneHotEncoder(), make_column_selector(dtype_exclude="number")),
+        ),
+    ],
+    ids=["one hot", "imputer", "columns", "selected columns"],
+)
+def test_pipelines_with_common_transformers_need_no_trust(transformer, path):
+    X = pd.DataFrame({"w": ["u", "v", "w", "v"] * 10, "x": np.arange(40.0)})
+    model = make_pipeline(transformer, PCTClassifier())
+    if isinstance(transformer, SimpleImputer):
+        X = X[["x"]]
+    model.fit(X, FLAT)
+    np.testing.assert_array_equal(round_trip(model, path).predict(X), model.predict(X))
 
 
 plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.model_selection import GridSearchCV, KFold
 
 import ramify
 from tests.support.estimators import make, public_classifiers
@@ -51,6 +52,14 @@ def fuzz_models() -> dict[str, Any]:
             flat = make(cls, **{**_settings(cls), **_unless_nominal(cls)})
             found[f"{cls.__name__}, paths"] = flat.fit(np.nan_to_num(X), _paths())
         knn = ramify.MLkNN(n_neighbors=3)
+        search = GridSearchCV(
+            ramify.PCTClassifier(),
+            {"max_depth": [1, None], "hierarchy": [None, HIERARCHY]},
+            scoring=ramify.metrics.get_scorer("micro_f1", labels="leaves"),
+            cv=KFold(2),
+        )
+        found["GridSearchCV"] = search.fit(X, _label_sets())
+        found["sets of paths"] = ramify.PCTClassifier().fit(X, [[p.split("/")] for p in _paths()])
         found["MLkNN, sparse"] = knn.fit(sparse.csr_matrix(np.nan_to_num(X)), _label_sets())
     return found
 

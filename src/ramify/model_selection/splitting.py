@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
+from ramify._savable import savable
 from ramify._validation import did_you_mean, shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import read_labels
@@ -29,6 +30,7 @@ Rows = NDArray[np.intp]
 _CELLS_FOR_PACKAGE = 2_000_000
 
 
+@savable
 class HierarchicalStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # untyped
     """Stratified k-fold cross-validator that preserves the proportion of every label.
 
@@ -122,6 +124,7 @@ class HierarchicalStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # 
             yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
 
+@savable
 class HierarchicalStratifiedShuffleSplit(BaseCrossValidator):  # type: ignore[misc]  # untyped
     """Random train/test splits that preserve the proportion of every label.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import inspect
 import json
 import math
 from typing import Any
@@ -216,13 +216,13 @@ def _is_savable(value: Any) -> bool:
 
 
 def _encode_instance(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
-    """Encode an estimator as parameters and fitted attributes, a dataclass as its fields."""
+    """Encode an estimator as parameters and fitted attributes, other objects as parameters."""
     if isinstance(value, BaseEstimator):
         getter = getattr(value, "_get_saved_state", None)
         given = value.get_params(deep=False)
         fitted = get_fitted(value) if getter is None else getter()
     else:
-        given = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        given = {name: getattr(value, name) for name in inspect.signature(type(value)).parameters}
         fitted = {}
     name = saved_name(type(value))
     try:

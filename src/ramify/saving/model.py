@@ -22,6 +22,7 @@ from ramify.saving.container import (
 from ramify.saving.kinds import KINDS
 from ramify.saving.limits import LoadLimits
 from ramify.saving.pools import PoolReader
+from ramify.saving.searches import SEARCH_KINDS
 from ramify.saving.values import Decoder, Encoder
 from ramify.saving.wrapped import WRAPPED, dump_wrapped, load_wrapped
 
@@ -30,7 +31,7 @@ __all__ = ["load", "load_settings", "save", "save_with_settings"]
 _DOCUMENT = "model.json"
 _WRAPPED = "wrapped.skops"
 _SETTINGS = "reading.json"
-_ALL_KINDS = (*KINDS, WRAPPED)
+_ALL_KINDS = (*KINDS, *SEARCH_KINDS, WRAPPED)
 
 
 def save(model: Any, path: FilePath) -> None:
@@ -44,7 +45,8 @@ def save(model: Any, path: FilePath) -> None:
     Parameters
     ----------
     model : estimator
-        An estimator of ramify, or a scikit-learn pipeline that ends in one.
+        An estimator of ramify, or a pipeline, GridSearchCV or RandomizedSearchCV of scikit-learn
+        around one.
     path : path
         The file to write, usually with the suffix ``.ramify``. An existing file is replaced only
         after the new one is complete.
