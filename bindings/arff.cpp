@@ -61,6 +61,16 @@ nb::list domains(const Parser& parser) {
     return listed;
 }
 
+nb::dict date_formats(const Parser& parser) {
+    nb::dict formats;
+    std::int64_t at = 0;
+    for (const arff::Attribute& attribute : parser.header().attributes) {
+        if (attribute.is_date) formats[nb::int_(at)] = to_str(attribute.date_format);
+        ++at;
+    }
+    return formats;
+}
+
 nb::list named_places(const std::vector<arff::NamedPlace>& places) {
     nb::list listed;
     for (const arff::NamedPlace& place : places) {
@@ -160,6 +170,8 @@ void init_arff(nb::module_& m) {
              nb::sig("def attributes(self) -> tuple[list[str], numpy.typing.NDArray[numpy.uint8], "
                      "numpy.typing.NDArray[numpy.int32]]"),
              "Names, kinds (0 numeric, 1 nominal, 2 text, 3 labels), numbers of domains or -1.")
+        .def("date_formats", &date_formats, nb::sig("def date_formats(self) -> dict[int, str]"),
+             "The formats of the text attributes that are dates, by position.")
         .def("domains", &domains, nb::sig("def domains(self) -> list[tuple[str, ...]]"),
              "The lists of nominal values, each once.")
         .def("declared_labels", &declared_labels,

@@ -7,7 +7,8 @@ namespace ramify::arff {
 namespace {
 
 constexpr const char* supported_types =
-    "a type (numeric, real, integer, {value,...}, binary, string, key, hierarchical or classes)";
+    "a type (numeric, real, integer, {value,...}, binary, string, key, date, hierarchical or "
+    "classes)";
 
 std::string of_attribute(const Attribute& attribute) {
     return " of attribute " + show(attribute.name);
@@ -132,7 +133,13 @@ void HeaderReader::read_type(const Line& line, Scanner& scanner, Attribute& attr
     } else if (type == "hierarchical" || type == "classes") {
         attribute.kind = Kind::labels;
         read_labels(line, scanner, type_at, type == "hierarchical");
-    } else if (type == "date" || type == "relational") {
+    } else if (type == "date") {
+        attribute.kind = Kind::text;
+        attribute.is_date = true;
+        scanner.skip_blanks();
+        attribute.date_format =
+            scanner.at_end() ? "yyyy-MM-dd'T'HH:mm:ss" : std::string(scanner.word('\0').text);
+    } else if (type == "relational") {
         line.fail(type_at, "expected " + std::string(supported_types) + of_attribute(attribute) +
                                ", found " + show(type) +
                                ", which is not supported; convert it to numbers first");

@@ -56,6 +56,8 @@ struct Attribute {
     std::string name;
     Kind kind = Kind::numeric;
     std::int32_t domain = -1;  ///< nominal attributes only
+    bool is_date = false;      ///< text that is a date
+    std::string date_format;   ///< how the dates are written, in the notation of Java
 };
 
 /// A label as written in the header or in the first row that uses it, and its position.

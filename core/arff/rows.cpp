@@ -279,7 +279,7 @@ std::size_t RowReader::read_index(const Line& line, Scanner& scanner) {
     if (!is_number || index < index_base_ || index - index_base_ >= n_attributes) {
         std::string remedy;
         if (is_number && index == n_attributes) {
-            remedy = "; pass index_base=1 if indices start at 1, as in CLUS";
+            remedy = "; pass index_base=1 (--index-base 1) if indices start at 1, as in CLUS";
         } else if (is_number && index == 0) {
             remedy = "; pass index_base=0 if indices start at 0, as in Weka and Mulan";
         }

@@ -448,3 +448,48 @@ def test_repr_and_pickle(read):
     assert repr(read("@attribute x numeric\n@data\n")) == (
         "Table('': 0 rows, 1 features (1 numeric), array, no labels)"
     )
+
+
+def test_dates_become_seconds_in_their_place(tmp_path):
+    path = tmp_path / "dates.arff"
+    path.write_text(
+        "@relation r\n@attribute a numeric\n@attribute day date 'dd.MM.yyyy'\n"
+        "@attribute b numeric\n@attribute name string\n@attribute at date\n"
+        '@attribute zone date "yyyy-MM-dd HH:mm:ss.SSS Z"\n@data\n'
+        "1,02.01.1970,2,'x','1970-01-01T00:01:00','1970-01-01 01:00:00.500 +0100'\n"
+        "3,?,4,'y',?,?\n"
+    )
+    table = read_arff(path)
+    assert table.feature_names == ("a", "day", "b", "at", "zone")
+    assert table.X.tolist()[0] == [1.0, 86400.0, 2.0, 60.0, 0.5]
+    assert np.isnan(table.X[1]).tolist() == [False, True, False, True, True]
+    assert table.strings == {"name": ("x", "y")}
+    frame = read_arff(path, as_frame=True).X
+    assert list(frame) == ["a", "day", "b", "at", "zone"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "row", "message"),
+    [
+        (
+            "date 'yyyy-MM-dd'",
+            "01.02.2020",
+            "expected a date 'yyyy-MM-dd' for attribute 'd', found",
+        ),
+        ("date 'yyyy-QQ'", "2020-01", "has the part 'QQ', which is not supported"),
+        ("date 'yyyy yyyy'", "'2020 2020'", "expected a date"),
+        ("date yyyy MM", "2020", "expected nothing after the type"),
+    ],
+)
+def test_dates_that_cannot_be_read(tmp_path, kind, row, message):
+    path = tmp_path / "dates.arff"
+    path.write_text(f"@relation r\n@attribute d {kind}\n@data\n{row}\n")
+    with pytest.raises(FormatError, match=message):
+        read_arff(path)
+
+
+def test_dates_of_sparse_files_are_refused(tmp_path):
+    path = tmp_path / "dates.arff"
+    path.write_text("@relation r\n@attribute x numeric\n@attribute d date\n@data\n{0 1}\n")
+    with pytest.raises(FormatError, match=r"dates are not supported in sparse files, got .* 'd'"):
+        read_arff(path)

@@ -22,7 +22,7 @@ HEADER = "@relation r\n@attribute x numeric\n@attribute 'n m' {a,b}\n" + TREE + 
         ("@attribute\n", "column 11: expected an attribute name, found the end of the line"),
         ("@attribute x\n", r"column 13: expected a type \(numeric, .* of attribute 'x', found the end"),
         ("@attribute x numerc\n", r"column 14: expected a type .* of attribute 'x', found 'numerc'"),
-        ("@attribute t DATE 'yyyy'\n", "found 'date', which is not supported; convert it to numbers"),
+        ("@attribute t RELATIONAL\n", "found 'relational', which is not supported; convert it to"),
         ("@attribute x numeric 5\n", "column 22: expected nothing after the type of attribute 'x', found '5'"),
         ("@attribute 'x numeric\n", "column 12: expected a closing '"),
         ("@attribute x {a,b\n", "column 18: expected a closing } after the values of attribute 'x'"),

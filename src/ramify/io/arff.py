@@ -38,11 +38,11 @@ def read_arff(
 ) -> Table:
     """Read an ARFF file: plain, gzip or zip.
 
-    The dialects of CLUS, Weka and Mulan are supported: numeric, nominal, binary, string and key
-    attributes, dense and sparse rows, missing values, row weights (``,{2.5}`` at the end of the
-    line), and the ``hierarchical`` attribute of CLUS, with the labels of a row joined by ``@``. A
-    label set written as ``?`` or ``n`` is empty. For the type ``classes``, the hierarchy is
-    inferred from the rows.
+    The dialects of CLUS, Weka and Mulan are supported: numeric, nominal, binary, string, key and
+    date attributes (dates as seconds since 1970 began, in UTC), dense and sparse rows, missing
+    values, row weights (``,{2.5}`` at the end of the line), and the ``hierarchical`` attribute of
+    CLUS, with the labels of a row joined by ``@``. A label set written as ``?`` or ``n`` is empty.
+    For the type ``classes``, the hierarchy is inferred from the rows.
 
     Parameters
     ----------

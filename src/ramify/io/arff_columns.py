@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify.io.arff_dates import seconds_of_dates
 from ramify.io.files import FilePath, FormatError, read_chunks
 from ramify.io.frames import array_of_columns, frame_of_columns, import_pandas
 from ramify.io.limits import ReadLimits
@@ -47,6 +48,15 @@ class ArffFile:
         self.values: dict[int, tuple[str, ...]] = {
             at: values[domains[at]] for at in np.flatnonzero(domains >= 0).tolist()
         }
+        self.date_formats = parser.date_formats()
+        if self.date_formats and self.is_sparse:
+            name = self.names[next(iter(self.date_formats))]
+            raise FormatError(
+                f"{path}: dates are not supported in sparse files, got attribute {name!r}. "
+                "Convert it to numbers first."
+            )
+        for at in self.date_formats:
+            self.kinds[at] = "date"
         self.weights: NDArray[np.float64] | None = parser.weights()
         self.declared_labels: list[NamedPlace] | None = parser.declared_labels()
         self.label_sets = LabelSets(*parser.label_sets())
@@ -58,15 +68,31 @@ class ArffFile:
         return self.kinds.index("labels") if "labels" in self.kinds else None
 
     @cached_property
+    def _texts(self) -> dict[int, tuple[str | None, ...]]:
+        """The string, key and date attributes by position."""
+        places = [at for at, kind in enumerate(self.kinds) if kind in ("text", "date")]
+        return dict(zip(places, map(tuple, self._parser.texts()), strict=True))
+
+    @cached_property
     def strings(self) -> dict[str, tuple[str | None, ...]]:
         """The string and key attributes."""
-        names = [n for n, kind in zip(self.names, self.kinds, strict=True) if kind == "text"]
-        return dict(zip(names, map(tuple, self._parser.texts()), strict=True))
+        return {
+            self.names[at]: cells for at, cells in self._texts.items() if self.kinds[at] == "text"
+        }
+
+    @cached_property
+    def dates(self) -> dict[int, NDArray[np.float64]]:
+        """The date attributes by position, in seconds."""
+        return {
+            at: seconds_of_dates(self.path, self.names[at], self._texts[at], form)
+            for at, form in self.date_formats.items()
+        }
 
     @cached_property
     def cell_positions(self) -> list[int]:
-        """The positions of the numeric and nominal attributes."""
-        return [at for at, kind in enumerate(self.kinds) if kind in ("numeric", "nominal")]
+        """The positions of the numeric, nominal and date attributes."""
+        kinds = ("numeric", "nominal", "date")
+        return [at for at, kind in enumerate(self.kinds) if kind in kinds]
 
     @cached_property
     def cells(self) -> sparse.csr_array[np.float64]:
@@ -120,7 +146,14 @@ class ArffFile:
     def _numeric_features(self, place: dict[int, int]) -> NDArray[np.float64]:
         numeric = [at for at, kind in enumerate(self.kinds) if kind == "numeric"]
         wanted = [i for i, at in enumerate(numeric) if at in place]
-        return self.numbers if len(wanted) == len(numeric) else self.numbers[:, wanted]
+        numbers = self.numbers if len(wanted) == len(numeric) else self.numbers[:, wanted]
+        listed = [at for at in self.dates if at in place]
+        if not listed:
+            return numbers
+        # Where each date belongs among the numbers before it.
+        before = np.searchsorted([numeric[i] for i in wanted], listed)
+        columns = np.column_stack([self.dates[at] for at in listed])
+        return np.insert(numbers, before, columns, axis=1)
 
     def categories(self, positions: Sequence[int]) -> dict[str, tuple[str, ...]]:
         """Return the declared values of the nominal attributes among some positions."""
