@@ -19,6 +19,7 @@ from ramify.cli.predict import predict
 from ramify.cli.rules import rules
 from ramify.cli.study import study
 from ramify.cli.train import train
+from ramify.cli.tree import tree
 
 __all__ = ["app", "main"]
 
@@ -28,7 +29,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for command in (train, predict, evaluate, datasets, study, explore, rules, demo):
+for command in (train, predict, evaluate, datasets, study, explore, tree, rules, demo):
     app.command()(command)
 app.command(cls=SwitchCommand)(clus)
 

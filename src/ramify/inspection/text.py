@@ -13,7 +13,7 @@ from ramify._validation import check_number
 from ramify.inspection.outline import LabelChoice, make_outline, outline_moves, read_choice
 from ramify.inspection.summary import NodeSummary, TreeSummary, summarise
 
-__all__ = ["count_rows", "count_tests", "export_text"]
+__all__ = ["count_rows", "count_tests", "export_text", "write_tree"]
 
 _MIN_GAP = 2
 _DOTS = " ·"
@@ -92,7 +92,7 @@ def export_text(
     summary = summarise(model, feature_names=feature_names, categories=categories)
     choice = read_choice(summary.hierarchy, threshold, min_change, max_labels, labels)
     shown = summary.trees[:max_trees]
-    parts = [_write_tree(tree, choice, max_depth) for tree in shown]
+    parts = [write_tree(tree, choice, max_depth) for tree in shown]
     hidden = len(summary.trees) - len(shown)
     if hidden:
         parts.append(f"… {hidden} more trees\n")
@@ -118,7 +118,8 @@ class _Line:
     right: tuple[str, ...] = ()
 
 
-def _write_tree(tree: TreeSummary, choice: LabelChoice, max_depth: int | None) -> str:
+def write_tree(tree: TreeSummary, choice: LabelChoice, max_depth: int | None) -> str:
+    """Format one tree as in `export_text`."""
     lines = list(_Writer(tree, choice.for_tree(tree.labels), max_depth).write(0, "", ""))
     title = [f"# {tree.name}"] if tree.name else []
     return "\n".join([*title, *_align(lines)]) + "\n"
