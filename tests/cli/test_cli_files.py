@@ -84,22 +84,64 @@ def test_columns_of_arff_files_are_known_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "message"),
+    ("cells", "given", "row", "remedy"),
     [
-        (
-            ["3,5", "4,25", "5,0"],
-            "column 'size' was read as text, but contains numbers such as '3,5'",
-        ),
-        ([f"{k}.5" for k in range(30)] + ["n.d."], "text because it contains 'n.d.'"),
+        (["3,5", "4,25", "5,0"], (), 1, ("--decimal", ",")),
+        ([f"{k}.5" for k in range(30)] + ["n.d."], (), 31, ("--missing", "n.d.")),
+        (["1", "2", "3", "#NV", "2"] * 6, (), 4, ("--missing", "#NV")),
+        (["1,5", "2,5", "k.A."] * 10, ("--decimal", ","), 3, ("--missing", "k.A.")),
+        (["3,5", "1.000,5"] * 5, ("--decimal", ","), 2, ("--thousands", ".")),
+        (["1.5", "2.5", "1,000.5"] * 5, (), 3, ("--thousands", ",")),
     ],
 )
-def test_numbers_that_were_read_as_text_are_not_left_out(tmp_path, cells, message) -> None:
+def test_text_among_numbers_names_the_cell_and_the_remedy(
+    tmp_path: Path, cells: list[str], given: tuple[str, ...], row: int, remedy: tuple[str, str]
+) -> None:
     path, out = tmp_path / "d.csv", tmp_path / "m.ramify"
-    path.write_text("\n".join(["size;labels", *(f"{cell};A" for cell in cells)]), "utf-8")
-    mistake = run("train", path, "-o", out, "--delimiter", ";")
+    rows = [f"{cell};{k % 3};{'AB'[k % 2]}" for k, cell in enumerate(cells)]
+    path.write_text("\n".join(["size;other;labels", *rows]), "utf-8")
+    train = ("train", path, "-o", out, "-m", "tree", "--folds", 0, "--delimiter", ";", *given)
+    mistake = run(*train)
     assert mistake.exit_code == 2
-    assert message in mistake.output
-    assert run("train", path, "-o", out, "--delimiter", ";", "--drop", "size").exit_code == 2
+    shown = " ".join(mistake.output.split())
+    cell = repr(cells[row - 1])
+    assert f"{path}, column 'size', row {row} below the column names: {cell} is not a" in shown
+    assert f"{remedy[0]} {remedy[1]!r}" in shown
+    assert "--drop 'size'" in shown
+    assert not out.exists()
+    trained = run(*train, *remedy)
+    assert trained.exit_code == 0, trained.output
+    assert len(load(out).feature_names_in_) == 2
+    assert not load(out).schema_.categories
+    assert run("predict", out, path).exit_code == 0  # the options are remembered
+    assert run(*train, "--drop", "size").exit_code == 0
+
+
+def test_text_in_a_numeric_feature_is_named_by_predict(tmp_path: Path) -> None:
+    train, test, out = tmp_path / "train.csv", tmp_path / "test.csv", tmp_path / "m.ramify"
+    rows = [f"r{k},{k % 7},{'AB'[k % 2]}" for k in range(30)]
+    train.write_text("\n".join(["name,x,labels", *rows]), "utf-8")
+    assert run("train", train, "-o", out, "-m", "tree", "--folds", 0).exit_code == 0
+    test.write_text("name,x\na,1\nb,-\n", "utf-8")
+    mistake = run("predict", out, test)
+    assert mistake.exit_code == 2
+    shown = " ".join(mistake.output.split())
+    assert "column 'x', row 2 below the column names: '-' is not a number" in shown
+    assert "the model was trained on numbers" in shown
+    assert run("predict", out, test, "--missing", "-").exit_code == 0
+
+
+def test_dates_are_no_numbers_with_thousands(tmp_path: Path) -> None:
+    path, out = tmp_path / "d.csv", tmp_path / "m.ramify"
+    rows = [f"1.{k:03d},5;0{1 + k % 3}.02.2020;{'AB'[k % 2]}" for k in range(12)]
+    path.write_text("\n".join(["size;day;labels", *rows]), "utf-8")
+    form = ("--delimiter", ";", "--decimal", ",", "--thousands", ".")
+    trained = run("train", path, "-o", out, "-m", "tree", "--folds", 0, *form)
+    assert trained.exit_code == 0, trained.output
+    categories = load(out).schema_.categories
+    assert [list(values) for values in categories.values()] == [
+        ["01.02.2020", "02.02.2020", "03.02.2020"]
+    ]
 
 
 def test_predict_is_used_without_a_threshold(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def check_suspicious_columns(
         if name not in exempt and hasattr(column, "cat"):
             text = _suspect(column, form)
             if text is not None:
-                raise _cell_error(path, column, text, "most cells of the column are numbers", name)
+                raise _cell_error(path, column, text, "the column looks numeric", name)
 
 
 def check_numeric_features(path: Path, frame: Any, form: TextForm, numeric: Sequence[str]) -> None:
@@ -118,7 +118,7 @@ def _cell_error(path: Path, column: Any, text: str, why: str, drop: str | None) 
         advice += f" To leave the column out, pass --drop {_quoted(drop)}."
     return FormatError(
         f"{path}, column {column.name!r}, row {_first_row(column, text) + 1} below the column "
-        f"names: {text!r} is not a number, but {why}. {advice}"
+        f"names: {text!r} is not a number, although {why}. {advice}"
     )
 
 

@@ -1,0 +1,240 @@
+"""How the command line reads files: what it notes, and what a model remembers."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ramify import PCTClassifier, load, save
+from ramify.io import read_arff
+from ramify.saving.model import save_with_settings
+from tests.support.cli_runs import run
+
+TREE = ("-m", "tree", "--folds", 0)
+
+
+def words(*arguments: object, code: int = 0) -> str:
+    result = run(*arguments)
+    assert result.exit_code == code, result.output
+    return " ".join(result.output.split())
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture
+def german(tmp_path: Path) -> Path:
+    rows = [f"P{k};{k % 9},5;{'A.B' if k % 2 else 'A.C'}|D;{1 + k % 2};x" for k in range(30)]
+    return write(tmp_path / "german.csv", "probe;size;klasse;w;rest", *rows)
+
+
+GERMAN = (
+    *("-t", "klasse", "--delimiter", ";", "--decimal", ",", "--separator", "."),
+    *("--label-separator", "|", "--weight", "w", "--drop", "rest", "--id", "probe"),
+)
+
+
+def test_a_model_remembers_how_its_data_were_read(german: Path, tmp_path: Path) -> None:
+    out, written = tmp_path / "m.ramify", tmp_path / "p.csv"
+    assert "rest (--drop)" in words("train", german, "-o", out, *TREE, *GERMAN)
+    assert load(out).feature_names_in_.tolist() == ["size"]
+    words("predict", out, german, "-o", written)
+    frame = pd.read_csv(written)
+    assert list(frame) == ["row", "probe", "labels"]
+    assert frame["probe"].tolist() == [f"P{k}" for k in range(30)]
+    assert all(cell.endswith("|D") for cell in frame["labels"])  # as in the training file
+    assert run("predict", out, german).output.splitlines() == frame["labels"].tolist()
+    facts = json.loads(run("evaluate", out, german, "--json").output)
+    assert (facts["data"]["rows"], facts["data"]["labels"]) == (30, 4)
+    words("explore", out, german, "-o", tmp_path / "page.html")
+    # An option that is given again takes precedence.
+    comma = tmp_path / "comma.csv"
+    comma.write_text(german.read_text().replace(",5", ".5").replace(";", ","), "utf-8")
+    words("predict", out, comma, code=2)
+    again = run("predict", out, comma, "--delimiter", ",", "--decimal", ".")
+    assert again.output.splitlines() == frame["labels"].tolist()
+
+
+def test_settings_of_a_model_file_are_checked(german: Path, tmp_path: Path) -> None:
+    tree = PCTClassifier().fit([[1.0], [2.0]], ["a", "b"])
+    path = tmp_path / "m.ramify"
+    bad = (
+        {"delimiter": 5},
+        {"target": "x" * 20_000},
+        {"target": [["x"]]},
+        {"index_base": 7},
+        {"index_base": True},
+        {"command": "x"},
+    )
+    for settings in bad:
+        save_with_settings(tree, path, settings)
+        message = words("predict", path, german, code=2)
+        assert "m.ramify is not a valid ramify model file" in message
+        assert next(iter(settings)) in message
+        assert load(path).predict([[1.0]]).tolist() == ["a"]  # load does not read them
+    save(tree, path)
+    with zipfile.ZipFile(path) as archive:
+        assert "reading.json" not in archive.namelist()
+
+
+def test_empty_rows_are_left_out_and_rows_without_labels_kept(tmp_path: Path) -> None:
+    rows = [f"{k % 7};{'ab'[k % 2]};{'A' if k % 3 else ''}" for k in range(24)]
+    path = write(tmp_path / "d.csv", "x;c;labels", *rows, ";;", "; ;", ";;", "", "")
+    out = tmp_path / "m.ramify"
+    train = ("train", path, "-o", out, *TREE, "--delimiter", ";")
+    shown = words(*train)
+    assert "Note: 2 empty rows were left out" in shown  # "; ;" has a cell with a blank
+    assert "25 rows" in shown
+    assert "9 rows without labels" in shown
+    assert json.loads(run(*train, "--json").stdout)["data"]["rows"] == 25
+    # Predictions keep one line per row.
+    assert len(run("predict", out, path).output.splitlines()) == 27
+
+
+def test_columns_that_say_nothing_are_left_out(tmp_path: Path) -> None:
+    rows = [f"{k + 1},{k % 4},,{k + 5},{'AB'[k % 2]}" for k in range(40)]
+    path = write(tmp_path / "d.csv", "no,x,empty,year,labels", *rows)
+    out, written = tmp_path / "m.ramify", tmp_path / "p.csv"
+    shown = words("train", path, "-o", out, *TREE)
+    assert "left out: no (consecutive numbers), empty (no values)" in shown
+    assert load(out).feature_names_in_.tolist() == ["x", "year"]
+    words("predict", out, path, "-o", written)
+    assert pd.read_csv(written)["no"].tolist() == list(range(1, 41))
+    words("train", path, "-o", out, *TREE, "--keep", "no")
+    assert load(out).feature_names_in_.tolist() == ["no", "x", "year"]
+    assert "--keep must name columns" in words("train", path, "-o", out, "--keep", "n", code=2)
+    alone = write(tmp_path / "one.csv", "x,labels", *(f"{k},{'AB'[k > 20]}" for k in range(40)))
+    words("train", alone, "-o", out, *TREE)  # the only feature is kept
+    assert load(out).feature_names_in_.tolist() == ["x"]
+
+
+def test_repeated_columns_are_renamed_with_a_note(tmp_path: Path) -> None:
+    rows = [f"{k % 7},{k % 3},{k % 5},{'AB'[k % 2]}" for k in range(20)]
+    path = write(tmp_path / "d.csv", "x,x,x-1,labels", *rows)
+    out = tmp_path / "m.ramify"
+    assert "column 2 was renamed to 'x-2': 'x' occurs more" in words(
+        "train", path, "-o", out, *TREE
+    )
+    assert load(out).feature_names_in_.tolist() == ["x", "x-2", "x-1"]
+    assert run("predict", out, path).exit_code == 0
+
+
+@pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "\ufeffsep=;"])
+def test_a_first_line_that_declares_the_delimiter(tmp_path: Path, first: str) -> None:
+    rows = [f"{k % 7};{'A' if k % 2 else 'B'}" for k in range(20)]
+    path = write(tmp_path / "d.csv", first, "x;labels", *rows)
+    out = tmp_path / "m.ramify"
+    assert "20 rows, 1 features" in words("train", path, "-o", out, *TREE)
+    assert len(run("predict", out, path).output.splitlines()) == 20
+
+
+def test_unknown_labels_name_the_option_to_ignore_them(german: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.ramify"
+    words("train", german, "-o", out, *TREE, *GERMAN)
+    new = write(
+        tmp_path / "new.csv", "probe;size;klasse;w;rest", "P1;1,5;A.X;1;x", "P2;2,5;A.B;1;x"
+    )
+    message = words("evaluate", out, new, code=2)
+    assert "unknown label 'A.X'" in message
+    assert "pass --ignore-unknown" in message
+    assert "Ignored 1 labels" in words("evaluate", out, new, "--ignore-unknown")
+
+
+ARFF = (
+    "@relation plants\n@attribute name string\n@attribute x numeric\n@attribute w numeric\n"
+    "@attribute kind {a,b}\n@data\n"
+)
+
+
+def test_arff_honours_target_and_weight(tmp_path: Path) -> None:
+    rows = [f"n{k},{k % 7},{1 if k < 30 else 0},{'ab'[k % 7 > 3]}" for k in range(60)]
+    # Rows without weight contradict the others.
+    rows += [f"m{k},{k % 7},0,{'ab'[k % 7 <= 3]}" for k in range(90)]
+    path = tmp_path / "plants.arff"
+    path.write_text(ARFF + "\n".join(rows), "utf-8")
+    out, written = tmp_path / "m.ramify", tmp_path / "p.csv"
+    train = ("train", path, "-o", out, *TREE, "-t", "kind")
+    words(*train, "--weight", "w")
+    assert load(out).feature_names_in_.tolist() == ["x"]
+    words("predict", out, path, "-o", written)
+    frame = pd.read_csv(written)
+    assert frame["labels"].tolist()[:30] == ["ab"[k % 7 > 3] for k in range(30)]
+    assert frame["name"].tolist()[:2] == ["n0", "n1"]
+    facts = json.loads(run("evaluate", out, path, "--json").output)
+    assert facts["data"]["labels"] == 2
+    assert "--weight must be a numeric attribute" in words(*train, "--weight", "kind", code=2)
+    assert "got 'kin'. Did you mean 'kind'?" in words("train", path, "-t", "kin", code=2)
+
+
+def test_arff_honours_the_separator(tmp_path: Path) -> None:
+    rows = "\n".join(f"{k % 7},{'A.B' if k % 2 else 'A.C'}" for k in range(24))
+    path = tmp_path / "dots.arff"
+    path.write_text(
+        f"@relation d\n@attribute x numeric\n@attribute c hierarchical A.B,A.C\n@data\n{rows}\n"
+    )
+    out = tmp_path / "m.ramify"
+    assert "3 labels on 2 levels" in words("train", path, "-o", out, *TREE, "--separator", ".")
+    facts = json.loads(run("evaluate", out, path, "--json").output)
+    assert facts["data"]["labels"] == 3
+
+
+@pytest.mark.parametrize("base", [0, 1])
+def test_sparse_arff_files_of_weka_and_clus(tmp_path: Path, base: int) -> None:
+    rows = [
+        f"{{{base + k % 2} {k + 1}, {2 + base} {'A/B' if k % 2 else 'A/C'}}}" for k in range(24)
+    ]
+    path = tmp_path / "sparse.arff"
+    header = "@attribute x numeric\n@attribute z numeric\n@attribute c hierarchical A/B,A/C\n"
+    path.write_text(f"@relation s\n{header}@data\n" + "\n".join(rows))
+    out = tmp_path / "m.ramify"
+    if base:
+        assert "--index-base 1" in words("train", path, "-o", out, *TREE, code=2)
+    words("train", path, "-o", out, *TREE, "--index-base", base)
+    answers = run("predict", out, path).output.split()
+    assert answers == ["A/C", "A/B"] * 12
+
+
+def test_columns_of_sparse_arff_files_can_be_left_out(tmp_path: Path) -> None:
+    rows = [f"{{0 {k % 5 + 1}, 1 {k % 2 + 1}, 2 {k % 2}}}" for k in range(24)]
+    header = "@attribute x numeric\n@attribute z numeric\n@attribute l {0,1}\n"
+    path = tmp_path / "sparse.arff"
+    path.write_text(f"@relation s\n{header}@data\n" + "\n".join(rows))
+    out = tmp_path / "m.ramify"
+    words("train", path, "-o", out, *TREE, "-t", "l", "--drop", "x")
+    assert load(out).n_features_in_ == 1
+    assert run("predict", out, path).output.split("\n")[:2] == ["", "l"]
+
+
+def test_probabilities_as_arff(german: Path, tmp_path: Path) -> None:
+    out, written = tmp_path / "m.ramify", tmp_path / "p.arff"
+    words("train", german, "-o", out, *TREE, *GERMAN)
+    words("predict", out, german, "-o", written, "--probabilities", 0.3)
+    table = read_arff(written)
+    fitted = load(out)
+    assert table.feature_names == tuple(fitted.hierarchy_.labels)
+    frame = pd.read_csv(german, sep=";", decimal=",")[["size"]]
+    scores = fitted.predict_proba(frame)
+    assert table.X.toarray() == pytest.approx(np.where(scores >= 0.3, scores, 0))
+
+
+def test_studies_take_the_same_settings(german: Path, tmp_path: Path) -> None:
+    text = (
+        'name = "mine"\n[protocol]\nfolds = 2\n[measures.pooled_auprc]\n[[datasets]]\n'
+        'name = "german"\nfile = "german.csv"\ntarget = "klasse"\n'
+        'reading = { delimiter = ";", decimal = ",", separator = ".", label_separator = "|" }\n'
+        '[[models]]\nname = "tree"\nmodel = "tree"\n'
+    )
+    path = write(tmp_path / "mine.toml", text)
+    facts = json.loads(run("study", path, "-o", tmp_path / "out", "--json").output)
+    assert not facts.get("failures")
+    wrong = write(tmp_path / "wrong.toml", text.replace("delimiter", "delimeter"))
+    message = words("study", wrong, "-o", tmp_path / "out2", code=2)
+    assert "reading of data set 'german'" in message
+    assert "Did you mean 'delimiter'" in message
