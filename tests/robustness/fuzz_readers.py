@@ -1,14 +1,16 @@
 """Damage text files and read them: python -m tests.robustness.fuzz_readers --n 10000.
 
-Every format has a valid document: ARFF, CSV, edges, outlines, paths, JSON hierarchies, OBO, Mulan
-XML, TOML studies and settings of CLUS. A damaged document must be read, or refused with a
-`ValueError` that has a message. Any other error, a crash of the process and a document that takes
-more than ten seconds are findings.
+Every format has a valid document: ARFF, CSV, spreadsheets, edges, outlines, paths, JSON
+hierarchies, OBO, Mulan XML, settings for reading data, TOML studies and settings of CLUS. A
+damaged document must be read, or refused with a `ValueError` that has a message. Any other error,
+a crash of the process and a document that takes more than ten seconds are findings.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import json
 import logging
 import random
 import sys
@@ -16,6 +18,7 @@ import tempfile
 import time
 import traceback
 import warnings
+import zipfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,6 +31,8 @@ from ramify.clus import Switches, read_settings
 from ramify.clus.explaining import explain
 from ramify.io import read_mulan
 from ramify.io.any_file import read_data, read_hierarchy
+from ramify.io.files import read_utf8
+from ramify.io.settings import ReadingSettings
 from ramify.studies import load_study
 from tests.support.text_damage import DOCUMENTS, damaged
 
@@ -75,7 +80,31 @@ def _read_clus_settings(path: Path) -> Any:
     return explain(settings, Switches())
 
 
+def _read_german(path: Path) -> Any:
+    settings = ReadingSettings(decimal=",", thousands=".", missing=("k.A.",))
+    return read_data(path, None, settings.options())
+
+
+def _read_settings(path: Path) -> Any:
+    return ReadingSettings.from_dict(json.loads(read_utf8(path)))
+
+
+def _read_sheet(path: Path) -> Any:
+    """Read a spreadsheet whose sheet is the damaged file."""
+    openpyxl = importlib.import_module("openpyxl")
+    book, changed = path.with_name("book.xlsx"), path.with_name("changed.xlsx")
+    openpyxl.Workbook().save(book)
+    with zipfile.ZipFile(book) as given, zipfile.ZipFile(changed, "w") as archive:
+        for name in given.namelist():
+            is_sheet = name == "xl/worksheets/sheet1.xml"
+            archive.writestr(name, path.read_bytes() if is_sheet else given.read(name))
+    return read_data(changed)
+
+
 READERS: dict[str, Callable[[Path], Any]] = {
+    "german.csv": _read_german,
+    "reading.json": _read_settings,
+    "sheet.xml": _read_sheet,
     "edges.csv": read_hierarchy,
     "outline.txt": read_hierarchy,
     "paths.txt": read_hierarchy,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+from importlib.util import find_spec
 from typing import Any
 
 DOCUMENTS: dict[str, str] = {
@@ -35,6 +36,17 @@ DOCUMENTS: dict[str, str] = {
 1,c
 2,a@b
 """,
+    "dates.arff": """@relation dates
+@attribute a numeric
+@attribute day date 'dd.MM.yyyy'
+@attribute at date
+@attribute class hierarchical bird,mammal/cat
+@data
+1,02.01.1970,'1970-01-01T00:01:00',bird
+2,?,?,mammal/cat
+""",
+    "german.csv": "sep=;\nsize;size;labels\n1.000,5;k.A.;a/b\n2,5;3;c\n;;\n",
+    "reading.json": '{"target": ["x", "y"], "delimiter": ";", "index_base": 1, "missing": []}',
     "table.csv": 'size,colour,labels\n3.5,brown,mammal/dog;bird\n0.2,"a,b",mammal/cat\n?,NA,\n',
     "edges.csv": "parent,child\nroot,a\na,b\nroot,c\nc,b\n",
     "outline.txt": "a\n  b\n    c\n  d\ne\n",
@@ -97,6 +109,16 @@ WritePredictions = {Train,Test}
 """,
 }
 """The text of a valid file of every format, by file name."""
+
+if find_spec("openpyxl"):
+    DOCUMENTS["sheet.xml"] = """<?xml version="1.0" encoding="UTF-8"?>
+<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
+<dimension ref="A1:B2"/><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>x</t></is></c>
+<c r="B1" t="inlineStr"><is><t>labels</t></is></c></row>
+<row r="2"><c r="A2"><v>1.5</v></c><c r="B2" t="str"><v>a/b</v></c></row>
+<row r="3"><c r="A3" t="b"><v>1</v></c><c r="B3" t="e"><v>#N/A</v></c></row>
+</sheetData></worksheet>
+"""
 
 _TOKENS = [
     *["", "?", "0", "-1", "1e308", "-1e999", "nan", "inf", "9" * 400, "18446744073709551616"],
