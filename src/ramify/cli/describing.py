@@ -74,7 +74,9 @@ def _missing_share(X: Any) -> float:
     return missing / max(1, int(np.prod(X.shape)))
 
 
-def training_facts(summary: TrainingSummary, path: Path, dropped: list[str]) -> dict[str, Any]:
+def training_facts(
+    summary: TrainingSummary, path: Path, dropped: dict[str, str]
+) -> dict[str, Any]:
     """Return the content of `print_training` as a dict for JSON.
 
     Parameters
@@ -83,7 +85,7 @@ def training_facts(summary: TrainingSummary, path: Path, dropped: list[str]) -> 
         The result of training.
     path : Path
         The model file.
-    dropped : list of str
+    dropped : dict of str to str
         Columns that were left out, with the reasons.
 
     Returns
@@ -93,7 +95,7 @@ def training_facts(summary: TrainingSummary, path: Path, dropped: list[str]) -> 
     """
     return {
         "data": data_facts(summary.data),
-        "left_out": dropped,
+        "left_out": list(dropped),
         "model": type(summary.model).__name__,
         "scores": {
             name: [_defined(value) for value in values] for name, values in summary.scores.items()
@@ -124,7 +126,9 @@ def _choice_facts(choice: ModelChoice) -> dict[str, Any]:
     }
 
 
-def print_training(console: Any, summary: TrainingSummary, path: Path, dropped: list[str]) -> None:
+def print_training(
+    console: Any, summary: TrainingSummary, path: Path, dropped: dict[str, str]
+) -> None:
     """Print a summary of the data, the scores and the important features of a model.
 
     Parameters
@@ -135,7 +139,7 @@ def print_training(console: Any, summary: TrainingSummary, path: Path, dropped: 
         The result of training.
     path : Path
         The model file.
-    dropped : list of str
+    dropped : dict of str to str
         Columns that were left out, with the reasons.
     """
     from rich.markup import escape  # noqa: PLC0415 (optional)
@@ -159,7 +163,7 @@ def print_training(console: Any, summary: TrainingSummary, path: Path, dropped: 
     )
 
 
-def _data_lines(facts: dict[str, Any], dropped: list[str]) -> Iterator[str]:
+def _data_lines(facts: dict[str, Any], dropped: dict[str, str]) -> Iterator[str]:
     from rich.markup import escape  # noqa: PLC0415 (optional)
 
     kinds = f" ({facts['nominal']} nominal)" if facts["nominal"] else ""
@@ -177,7 +181,8 @@ def _data_lines(facts: dict[str, Any], dropped: list[str]) -> Iterator[str]:
             * (facts["unlabelled_rows"] > 0)
         )
     if dropped:
-        yield f"[bold]left out[/bold]: {escape(', '.join(dropped))}"
+        listed = ", ".join(f"{name} ({reason})" for name, reason in dropped.items())
+        yield f"[bold]left out[/bold]: {escape(listed)}"
 
 
 def _print_choice(console: Any, choice: ModelChoice) -> None:
@@ -283,7 +288,7 @@ def print_evaluation(console: Any, summary: EvaluationSummary, files: list[Path]
     files : list of Path
         The files written.
     """
-    for line in _data_lines(data_facts(summary.data), []):
+    for line in _data_lines(data_facts(summary.data), {}):
         console.print(line)
     console.print()
     console.print(str(summary.figures), highlight=False, markup=False)

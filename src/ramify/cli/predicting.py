@@ -134,11 +134,10 @@ def read_for(
         Nominal features of the model are text, and text in its numeric features is an error.
     """
     nominal = nominal_columns(model)
-    names = getattr(model, "feature_names_in_", None)
-    numeric = None if names is None else [str(name) for name in names if name not in nominal]
-    return read_data(
-        path, hierarchy, options, labelled=labelled, texts=nominal, numbers=numeric or ()
-    )
+    # Without a schema, as in a vote, it is not known which features are numeric.
+    names = getattr(model, "feature_names_in_", ()) if hasattr(model, "schema_") else ()
+    numeric = [str(name) for name in names if name not in nominal]
+    return read_data(path, hierarchy, options, labelled=labelled, texts=nominal, numbers=numeric)
 
 
 def nominal_columns(model: Any) -> list[str]:

@@ -98,7 +98,8 @@ def train(
     )
     choice = annotations.choice(files.limits(), min_count)
     table = _read(data, hierarchy, settings.options(files.limits()), choice)
-    table, dropped = split_identifiers(table, keep or ())
+    table, left_out = split_identifiers(table, keep or ())
+    left_out |= dict.fromkeys(drop or (), "--drop")
     for note in table.notes:
         say(f"Note: {note}")
     progress = sys.stderr.isatty() and not as_json
@@ -111,7 +112,6 @@ def train(
         made = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
         summary = train_model(table, made, folds=folds, seed=seed, progress=progress)
     save_with_settings(summary.model, out, settings.to_dict())
-    left_out = [*dropped, *(f"{name} (--drop)" for name in drop or ())]
     if as_json:
         print_json(training_facts(summary, out, left_out))
     else:

@@ -356,7 +356,7 @@ def _read_lines(path: Path, limits: ReadLimits) -> Hierarchy:
     return Hierarchy.from_paths(limits.checked_paths(paths, "/", str(path)))
 
 
-def split_identifiers(table: Table, keep: Sequence[str] = ()) -> tuple[Table, list[str]]:
+def split_identifiers(table: Table, keep: Sequence[str] = ()) -> tuple[Table, dict[str, str]]:
     """Drop columns that do not describe the rows.
 
     Parameters
@@ -372,8 +372,8 @@ def split_identifiers(table: Table, keep: Sequence[str] = ()) -> tuple[Table, li
         The table without columns that name the rows (text with more distinct values than half the
         number of cells that are not missing, or consecutive numbers that start at 0 or 1) and
         without columns that have no values.
-    dropped : list of str
-        Each dropped column with the reason.
+    reasons : dict of str to str
+        Why each dropped column was dropped.
     """
     unknown = [name for name in keep if name not in table.feature_names]
     if unknown:
@@ -382,7 +382,7 @@ def split_identifiers(table: Table, keep: Sequence[str] = ()) -> tuple[Table, li
             f"{shorten(table.feature_names)}."
         )
     if not hasattr(table.X, "columns"):
-        return table, []
+        return table, {}
     reasons = {
         name: reason
         for name in table.feature_names
@@ -391,7 +391,7 @@ def split_identifiers(table: Table, keep: Sequence[str] = ()) -> tuple[Table, li
     if len(reasons) == len(table.feature_names):
         # Consecutive numbers are better than no feature at all.
         reasons = {name: why for name, why in reasons.items() if why != _RUNNING}
-    return _selected(table, set(reasons)), [f"{name} ({why})" for name, why in reasons.items()]
+    return _selected(table, set(reasons)), reasons
 
 
 _RUNNING = "consecutive numbers"
