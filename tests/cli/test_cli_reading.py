@@ -173,6 +173,18 @@ def test_arff_honours_target_and_weight(tmp_path: Path) -> None:
     assert "got 'kin'. Did you mean 'kind'?" in words("train", path, "-t", "kin", code=2)
 
 
+def test_unknown_values_of_an_arff_target(tmp_path: Path) -> None:
+    path, other, out = tmp_path / "a.arff", tmp_path / "b.arff", tmp_path / "m.ramify"
+    rows = "\n".join(f"n{k},{k % 7},1,{'ab'[k % 2]}" for k in range(20))
+    path.write_text(ARFF + rows, "utf-8")
+    other.write_text((ARFF + rows).replace("{a,b}", "{a,b,c}"), "utf-8")
+    words("train", path, "-o", out, *TREE, "-t", "kind")
+    message = words("evaluate", out, other, code=2)
+    assert "b.arff: unknown label 'c'" in message
+    assert "pass --ignore-unknown" in message
+    assert "Ignored 1 labels" in words("evaluate", out, other, "--ignore-unknown")
+
+
 def test_arff_honours_the_separator(tmp_path: Path) -> None:
     rows = "\n".join(f"{k % 7},{'A.B' if k % 2 else 'A.C'}" for k in range(24))
     path = tmp_path / "dots.arff"

@@ -274,3 +274,40 @@ def test_a_repeated_name_is_found_among_many_columns(tmp_path: Path) -> None:
     path.write_text(",".join([*names, "c7", "labels"]) + "\n", "utf-8")
     with pytest.raises(ValueError, match="unique column names, found 'c7' more than once"):
         read_table(path)
+
+
+def test_thousands_and_words_for_missing_values(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("a;b;c;labels\n1.000,5;k.A.;01.02.2020;x\n-2;3;02.02.2020;k.A.\n", "utf-8")
+    form = {"delimiter": ";", "decimal": ",", "as_frame": True}
+    table = read_table(path, **form, thousands=".", missing=["k.A."])
+    assert table.X["a"].tolist() == [1000.5, -2.0]
+    assert np.isnan(table.X["b"][0])
+    assert table.categories == {"c": ("01.02.2020", "02.02.2020")}
+    assert table.hierarchy.decode(table.y) == [("x",), ()]
+    for mark, message in ((",", "differ from the decimal"), (";", "differ from the delimiter")):
+        with pytest.raises(ValueError, match=f"thousands must {message}, got '{mark}' for both"):
+            read_table(path, **form, thousands=mark)
+    with pytest.raises(ValueError, match="thousands must be a single punctuation character"):
+        read_table(path, **form, thousands="..")
+
+
+def test_repeated_columns_and_empty_rows(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("a,a,labels\n1,2,x\n,,\n3,,\n,,\n", "utf-8")
+    with pytest.raises(
+        FormatError, match="expected unique column names, found 'a' more than once"
+    ):
+        read_table(path)
+    table = read_table(path, duplicate_names="rename", empty_rows="drop")
+    assert table.feature_names == ("a", "a-1")
+    assert table.X.shape == (2, 2)
+    assert table.y.sum(axis=1).tolist() == [1, 0]
+    assert table.notes == (
+        "column 2 was renamed to 'a-1': 'a' occurs more than once",
+        "2 empty rows were left out",
+    )
+    assert read_table(path, duplicate_names="rename").X.shape == (4, 2)
+    for name in ("duplicate_names", "empty_rows"):
+        with pytest.raises(ValueError, match=f"{name} must be one of"):
+            read_table(path, **{name: "no"})

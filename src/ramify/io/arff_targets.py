@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify._validation import did_you_mean
+from ramify._validation import did_you_mean, unknown_labels_error
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.arff_columns import ArffFile
-from ramify.io.files import FormatError
+from ramify.io.errors import FormatError, UnknownLabelError
 
 _YES = ("1", "true", "yes")
 _NO = ("0", "false", "no")
@@ -84,7 +84,7 @@ def read_targets(
         hierarchy = Hierarchy.from_labels(labels)
     rows = _sparse_targets if file.is_sparse else _dense_targets
     row, column = rows(file, positions)
-    return _close(file, row, hierarchy.indices(labels)[column], hierarchy)
+    return _close(file, row, _indices(file, labels, hierarchy)[column], hierarchy)
 
 
 def _check_cells(file: ArffFile, positions: Sequence[int]) -> None:
@@ -111,8 +111,16 @@ def _read_nominal(
         hierarchy = Hierarchy.from_labels(values)
     codes = _column(file, position)
     row = np.flatnonzero(~np.isnan(codes))
-    column = hierarchy.indices(values)[codes[row].astype(np.int64)]
+    column = _indices(file, values, hierarchy)[codes[row].astype(np.int64)]
     return _close(file, row, column, hierarchy)
+
+
+def _indices(file: ArffFile, labels: Sequence[str], hierarchy: Hierarchy) -> NDArray[np.int64]:
+    """Return the positions of labels in a hierarchy."""
+    if all(label in hierarchy or label in hierarchy.aliases for label in labels):
+        return np.asarray(hierarchy.indices(labels), dtype=np.int64)
+    unknown = [label for label in labels if label not in hierarchy]
+    raise UnknownLabelError(f"{file.path}: {unknown_labels_error(unknown, hierarchy.labels)}")
 
 
 def _column(file: ArffFile, position: int) -> NDArray[np.float64]:

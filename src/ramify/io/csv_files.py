@@ -79,8 +79,8 @@ def csv_marks(path: FilePath, form: TextForm, declared: str | None = None) -> di
     """
     if is_sheet(path):
         return {"sep": ",", "decimal": "."}
-    usual = "\t" if ".tsv" in Path(path).suffixes else ","
-    delimiter = form.delimiter or declared or usual
+    usual = declared or ("\t" if ".tsv" in Path(path).suffixes else ",")
+    delimiter = usual if form.delimiter is None else form.delimiter
     marks = {"delimiter": delimiter, "decimal": form.decimal, "thousands": form.thousands}
     for name, mark in marks.items():
         if mark is not None and (len(mark) != 1 or mark.isalnum() or mark in '"+-\r\n'):

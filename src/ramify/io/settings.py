@@ -122,22 +122,18 @@ class ReadingSettings:
         DataOptions
             With the defaults for what was not said.
         """
-        form = TextForm(
-            self.delimiter,
-            self.decimal or ".",
-            self.encoding or "utf-8",
-            self.thousands,
-            self.missing or (),
-        )
+        given = self.given()
+        form = {entry.name for entry in fields(TextForm)}
+        named = {"weight": "sample_weight"}
+        options = {entry.name for entry in fields(DataOptions)}
         return DataOptions(
-            self.target,
-            self.separator or "/",
-            self.label_separator or ";",
-            self.weight,
-            form,
-            limits,
-            self.index_base or 0,
-            self.drop or (),
+            form=TextForm(**{name: value for name, value in given.items() if name in form}),
+            limits=limits,
+            **{
+                named.get(name, name): value
+                for name, value in given.items()
+                if named.get(name, name) in options
+            },
         )
 
     def labelled(self, limits: ReadLimits | None = None) -> DataOptions:
