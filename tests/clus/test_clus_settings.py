@@ -211,11 +211,18 @@ def test_lines_before_the_first_section_are_ignored_and_reported(write):
         ("[General]\nRandomSeed = 1.5\n", "RandomSeed must be an integer, got '1.5'."),
         ("[General]\nRandomSeed = 2147483648\n", "must be an integer, got '2147483648'."),
         ("[Constraints]\nMaxDepth = deep\n", "must be an integer or Infinity, got 'deep'."),
+        ("[Tree]\nFTest = 2\n", ", line 2: [Tree] FTest must be from 1e-12 to 1, got 2."),
+        ("[Tree]\nFTest = []\n", "[Tree] FTest must have at least one number, got '[]'."),
+        ("[Ensemble]\nIterations = []\n", "Iterations must have at least one integer, got '[]'."),
+        ("[Model]\nMinimalWeight = -1\n", "MinimalWeight must be at least 0, got -1."),
+        ("[Data]\nXVal = 1\n", "[Data] XVal must be LOO or an integer >= 2, got '1'."),
+        ("[Data]\nTestSet = 1.5\n", "a fraction of the rows between 0 and 1, got '1.5'."),
+        ("[Ensemble]\nSelectRandomSubspaces = many\n", "must be SQRT, LOG, an integer >= 0 or"),
         ("[Attributes]\nTarget = 5-3\n", "increasing order such as 2-5,8, got '5-3'."),
         ("[Attributes]\nTarget = 0\n", "columns from 1 on in increasing order"),
         ("[Attributes]\nTarget = x\n", "must be a range of columns such as 2-5,8, got 'x'."),
         ("[Attributes]\nTarget = ²\n", "must be a range of columns such as 2-5,8, got '²'."),
-        (b"[Tree]\n\x00\x01", ": expected a text file, got binary data."),
+        (b"[Tree]\n\x00\x01", ": expected a settings file, got binary data."),
     ],
 )
 def test_mistakes_are_named_in_one_line(write, text, expected):
@@ -228,7 +235,7 @@ def test_long_values_are_shortened_in_messages(write):
 
 
 def test_missing_files_and_folders(tmp_path):
-    assert refusal(tmp_path / "none.s") == ": there is no such settings file."
+    assert refusal(tmp_path / "none.s") == ": there is no such file; expected a settings file."
     assert refusal(tmp_path) == ": expected a settings file, got a folder."
 
 
@@ -277,10 +284,26 @@ class TestUnsupported:
         assert found.supported(Switches(forest=False)).ignored == ()
 
 
+BOUNDED = {  # values that are within bounds
+    ("Data", "XVal"): ["LOO", "3", "10"],
+    ("Ensemble", "SelectRandomSubspaces"): ["SQRT", "LOG", "0", "17", "0.25"],
+    ("Ensemble", "Iterations"): ["[10,50]", "0", "3"],
+    ("Ensemble", "NumberOfThreads"): ["0", "8"],
+    ("Model", "ParamTuneNumberFolds"): ["2", "10"],
+}
+SHARES = {
+    *[("Tree", "FTest"), ("Multilabel", "MLCThreshold"), ("Hierarchical", "RecallValues")],
+    ("Ensemble", "SymbolicWeight"),
+}
+
+
 def value_of(option: Option) -> st.SearchStrategy[str]:
     """Return values that an option accepts, as CLUS 2.12.8 spells them."""
-    integers = st.integers(-(2**31), 2**31 - 1).map(str)
-    numbers = st.floats(-1e6, 1e6, allow_nan=False).map(repr)
+    key = option.section, option.name
+    if key in BOUNDED:
+        return st.sampled_from(BOUNDED[key])
+    integers = st.integers(0, 2**31 - 1).map(str)
+    numbers = st.floats(1e-3, 1 if key in SHARES else 100).map(repr)
     names = st.sampled_from(option.choices) if option.choices else st.just("None")
     texts = st.text("abc./xyz", min_size=1)
     return {
@@ -288,8 +311,7 @@ def value_of(option: Option) -> st.SearchStrategy[str]:
         "integer": integers,
         "limit": st.just("Infinity") | integers,
         "number": numbers,
-        "integers": integers | st.lists(integers).map(lambda found: f"[{','.join(found)}]"),
-        "numbers": numbers | st.lists(numbers).map(lambda found: f"[{','.join(found)}]"),
+        "numbers": numbers | st.lists(numbers, min_size=1).map(lambda n: f"[{','.join(n)}]"),
         "choice": names,
         "choices": st.lists(names, unique=True).map(lambda found: f"[{', '.join(found)}]"),
         "columns": st.sampled_from(["1", "2-5,8", "None"]),

@@ -108,6 +108,9 @@ def clus(
         file = file.with_name(f"{file.name}.s")
     switches = Switches(forest, xval, fold, target, disable, silent)
     settings = read_settings(file).supported(switches, ignore_unsupported=ignore_unsupported)
+    folds = settings.text("Data", "XVal")
+    if fold is not None and folds != "LOO" and fold > int(folds):
+        raise SettingsError(f"-fold must be at most XVal, {folds}, got {fold}.")
     if not silent:
         for line in settings.ignored:
             Console(stderr=True).print(escape(line), highlight=False, soft_wrap=True)

@@ -68,7 +68,7 @@ def read_entries(path: Path) -> Entries:
     Entry(section='Tree', name='FTest', value='0.01', line=2)
     """
     found, section = Entries(), ""
-    lines = enumerate(_text(path).splitlines(), 1)
+    lines = enumerate(read_small_text(path, "a settings file").splitlines(), 1)
     for number, line in lines:
         text = _COMMENT.sub("", " " + line).strip()
         if not text:
@@ -100,23 +100,34 @@ def read_entries(path: Path) -> Entries:
     return found
 
 
-def _text(path: Path) -> str:
-    """Return the text of a file that may be large, binary or in another encoding."""
+def read_small_text(path: Path, what: str) -> str:
+    """Return the text of a file that may be missing, large, binary or in another encoding.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    what : str
+        What it must be, for the message of an error.
+
+    Returns
+    -------
+    str
+        The text.
+    """
     if path.is_dir():
-        raise SettingsError(f"{path}: expected a settings file, got a folder.")
+        raise SettingsError(f"{path}: expected {what}, got a folder.")
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
-        raise SettingsError(f"{path}: there is no such settings file.") from None
+        raise SettingsError(f"{path}: there is no such file; expected {what}.") from None
     except OSError as error:
-        raise SettingsError(
-            f"{path}: the settings file cannot be read: {error.strerror}."
-        ) from None
+        raise SettingsError(f"{path}: {what} cannot be read: {error.strerror}.") from None
     if len(content) > MOST_BYTES:
-        raise SettingsError(f"{path}: a settings file must have at most {MOST_BYTES} bytes.")
+        raise SettingsError(f"{path}: {what} must have at most {MOST_BYTES} bytes.")
     if b"\0" in content:
-        raise SettingsError(f"{path}: expected a text file, got binary data.")
+        raise SettingsError(f"{path}: expected {what}, got binary data.")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from ramify._validation import did_you_mean
 from ramify.clus.errors import SettingsError, UnsupportedOptionError, place, quoted
-from ramify.clus.lines import Entry, read_entries
+from ramify.clus.lines import Entry, read_entries, read_small_text
 from ramify.clus.options import OLD_OPTIONS, OLD_SECTIONS, OLD_VALUES, OPTIONS, SECTIONS
 from ramify.clus.ranges import columns_of
 from ramify.clus.switches import Switches
 from ramify.clus.values import check_value, items, number_of, same_value
 
 Key = tuple[str, str]
+_TEXT_FILES = (("Hierarchical", "EvalClasses"), ("Hierarchical", "DefinitionFile"))
 
 
 @dataclass(frozen=True)
@@ -249,7 +250,7 @@ class Settings:
             ) from None
 
     def supported(self, switches: Switches, *, ignore_unsupported: bool = False) -> Settings:
-        """Return the settings without options that ramify does not support.
+        """Check the settings and return them without options that ramify does not support.
 
         Parameters
         ----------
@@ -263,6 +264,10 @@ class Settings:
         Settings
             The settings with supported options only.
         """
+        for section, name in _TEXT_FILES:
+            path = self.file(section, name)
+            if path is not None:
+                read_small_text(path, f"the text file of [{section}] {name}")
         kept, ignored = dict(self.entries), list(self.ignored)
         for (section, name), entry in self.entries.items():
             problem = _unsupported(section, name, entry)

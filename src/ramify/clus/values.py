@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from ramify._validation import did_you_mean
+from ramify.clus.bounds import check_bounds, check_form
 from ramify.clus.errors import SettingsError, quoted
 from ramify.clus.option import Kind, Option
 from ramify.clus.ranges import check_range
@@ -121,6 +122,7 @@ def _relisted(value: str, found: list[str]) -> str:
 
 
 def _text(option: Option, value: str, where: str) -> str:
+    check_form(option, value, where)
     return value
 
 
@@ -148,12 +150,14 @@ def _integer(option: Option, value: str, where: str) -> str:
     if _INTEGER.fullmatch(value) is None or int(value) not in _JAVA_INTEGERS:
         also = " or Infinity" if option.kind == "limit" else ""
         raise SettingsError(f"{where} must be an integer{also}, got {quoted(value)}.")
+    check_bounds(option, int(value), where)
     return str(int(value))
 
 
 def _number(option: Option, value: str, where: str) -> str:
     if _NUMBER.fullmatch(value) is None:
         raise SettingsError(f"{where} must be a number, got {quoted(value)}.")
+    check_bounds(option, number_of(value), where)
     return value
 
 
@@ -162,12 +166,16 @@ def _choices(option: Option, value: str, where: str) -> str:
 
 
 def _integers(option: Option, value: str, where: str) -> str:
+    if not items(value):
+        raise SettingsError(f"{where} must have at least one integer, got {quoted(value)}.")
     return _relisted(value, [_integer(option, item, where) for item in items(value)])
 
 
 def _numbers(option: Option, value: str, where: str) -> str:
     if value in option.choices:
         return value
+    if not items(value):
+        raise SettingsError(f"{where} must have at least one number, got {quoted(value)}.")
     return _relisted(value, [_number(option, item, where) for item in items(value)])
 
 
