@@ -180,19 +180,19 @@ struct OwnedTable {
     bool any_unknown = false;
     bool inherit = true;
     bool counts = false;
+    double noise = -1;
 
     std::size_t n_rows() const { return values.size() / weight.size(); }
     TargetTable table() const {
-        return {values, origin, weight, first_column, any_unknown, inherit, counts};
+        return {values, origin, weight, first_column, any_unknown, inherit, counts, noise};
     }
 };
 
-OwnedTable make_table(const Matrix<double>& values, const Vector<double>& weight, bool inherit) {
+OwnedTable make_table(const Matrix<double>& values, const Vector<double>& weight) {
     const std::size_t n = values.shape(1);
     require(n > 0 && weight.size() == n, "weight must have one number per column of values");
     OwnedTable table;
     table.weight = copy_of(weight);
-    table.inherit = inherit;
     for (const double w : table.weight) {
         require(w >= 0 && std::isfinite(w), "weight must be finite and not negative");
     }
@@ -206,8 +206,10 @@ OwnedTable make_table(const Matrix<double>& values, const Vector<double>& weight
 }
 
 OwnedTable numeric_table(const Matrix<double>& values, const Vector<double>& weight,
-                         const Vector<double>& origin, bool inherit) {
-    OwnedTable table = make_table(values, weight, inherit);
+                         const Vector<double>& origin, bool clus) {
+    OwnedTable table = make_table(values, weight);
+    table.inherit = !clus;
+    if (!clus) table.noise = 1e-12;
     const std::size_t n = table.weight.size();
     require(origin.size() == n, "origin must have one number per column of values");
     table.origin = copy_of(origin);
@@ -223,7 +225,7 @@ OwnedTable numeric_table(const Matrix<double>& values, const Vector<double>& wei
 
 OwnedTable nominal_table(const Matrix<double>& values, const Vector<double>& weight,
                          const Vector<std::int32_t>& n_classes, bool counts) {
-    OwnedTable table = make_table(values, weight, true);
+    OwnedTable table = make_table(values, weight);
     const std::size_t n = table.weight.size();
     table.counts = counts;
     require(n_classes.size() == n, "n_classes must have one number per column of values");
@@ -270,9 +272,9 @@ void bind_tables(nb::module_& m) {
     nb::class_<OwnedTable>(m, "TargetTable",
                            "Several numeric or nominal targets of the rows of a Dataset.")
         .def_static("numeric", &numeric_table, nb::arg("values"), nb::arg("weight"),
-                    nb::arg("origin"), nb::arg("inherit") = true,
-                    "Numbers, NaN if not known. Sums are relative to `origin`; inherit: leaves "
-                    "without a known value have that of the node above.")
+                    nb::arg("origin"), nb::arg("clus") = false,
+                    "Numbers, NaN if not known. Sums are relative to `origin`. Leaves without a "
+                    "known value have that of the node above or, with clus, none.")
         .def_static("nominal", &nominal_table, nb::arg("values"), nb::arg("weight"),
                     nb::arg("n_classes"), nb::arg("counts") = false,
                     "Classes from 0 on, NaN if not known; counts: leaves store weights of classes "

@@ -50,7 +50,7 @@ template <typename Statistic>
 double TargetScan<Statistic>::gain_of(const double* left, double weight) const {
     for (std::size_t k = 0; k < width_; ++k) right_[k] = known_[k] - left[k];
     return known_impurity_ - (statistic_.impurity(left, weight) +
-                              statistic_.impurity(right_.data(), known_weight_ - weight));
+                              statistic_.impurity(right_.data(), known_weight_ - weight, true));
 }
 
 template <typename Statistic>

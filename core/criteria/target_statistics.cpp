@@ -23,14 +23,15 @@ void NumericStatistic::add(const double* values, double weight, double* sums) co
     }
 }
 
-double NumericStatistic::impurity(const double* sums, double weight) const {
+double NumericStatistic::impurity(const double* sums, double weight, bool) const {
     const std::size_t n = table_.n_targets();
     const double* squares = sums + n;
     double total = 0;
     if (!table_.any_unknown) {
         if (weight <= 0) return 0;
         for (std::size_t i = 0; i < n; ++i) {
-            total += (squares[i] - sums[i] * sums[i] / weight) * table_.weight[i];
+            const double spread = squares[i] - sums[i] * sums[i] / weight;
+            if (spread > table_.noise * squares[i]) total += spread * table_.weight[i];
         }
         return total / static_cast<double>(n);
     }
@@ -38,7 +39,8 @@ double NumericStatistic::impurity(const double* sums, double weight) const {
     std::size_t n_known = 0;
     for (std::size_t i = 0; i < n; ++i) {
         if (known[i] <= smallest_known) continue;
-        total += (squares[i] - sums[i] * sums[i] / known[i]) * table_.weight[i];
+        const double spread = squares[i] - sums[i] * sums[i] / known[i];
+        if (spread > table_.noise * squares[i]) total += spread * table_.weight[i];
         ++n_known;
     }
     return n_known == 0 ? 0 : total / static_cast<double>(n_known);
@@ -55,7 +57,7 @@ void NominalStatistic<by_entropy>::add(const double* values, double weight, doub
 }
 
 template <bool by_entropy>
-double NominalStatistic<by_entropy>::impurity(const double* sums, double weight) const {
+double NominalStatistic<by_entropy>::impurity(const double* sums, double weight, bool rest) const {
     const double* known = sums + table_.n_columns();
     double total = 0;
     std::size_t n_known = 0;
@@ -65,12 +67,14 @@ double NominalStatistic<by_entropy>::impurity(const double* sums, double weight)
         ++n_known;
         double terms = 0;
         for (auto c = table_.first(i); c < table_.first(i + 1); ++c) {
-            terms += by_entropy ? xlog2x_(sums[c]) : sums[c] * sums[c];
+            const double share = sums[c] / here;
+            terms += by_entropy ? xlog2x_(sums[c]) : share * share;
         }
         if constexpr (by_entropy) {
             total += (xlog2x_(here) - terms) * (weight / here);
         } else {
-            total += (here - terms / here) * table_.weight[i];
+            const double gini = 1 - terms;
+            total += rest ? gini * table_.weight[i] * here : gini * here * table_.weight[i];
         }
     }
     if (by_entropy || n_known == 0) return total;

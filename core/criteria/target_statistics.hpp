@@ -25,8 +25,8 @@ class NumericStatistic {
     explicit NumericStatistic(const TargetTable& table) : table_(table) {}
     std::size_t width() const { return (table_.any_unknown ? 3 : 2) * table_.n_targets(); }
     void add(const double* values, double weight, double* sums) const;
-    /// Weight times impurity.
-    double impurity(const double* sums, double weight) const;
+    /// Weight times impurity; rest: of the right side of a test.
+    double impurity(const double* sums, double weight, bool rest = false) const;
 
   private:
     const TargetTable& table_;
@@ -43,7 +43,9 @@ class NominalStatistic {
         return table_.n_columns() + (table_.any_unknown ? table_.n_targets() : 0);
     }
     void add(const double* values, double weight, double* sums) const;
-    double impurity(const double* sums, double weight) const;
+    /// Likewise. The order of the factors is that of CLUS, which differs for the right side:
+    /// categories that divide a node alike differ in rounding only.
+    double impurity(const double* sums, double weight, bool rest = false) const;
 
   private:
     const TargetTable& table_;

@@ -22,6 +22,9 @@ struct TargetTable {
     bool any_unknown = false;                    // whether a value is not known
     bool inherit = true;  // a leaf without a known value of a target has that of the node above
     bool counts = false;  // leaves store weights of classes in place of shares
+    // Numeric: sums of squares up to this share of those about the origin are 0. They are
+    // differences, so that those of equal values may come out positive. -1: none is.
+    double noise = -1;
 
     std::size_t n_targets() const { return weight.size(); }
     std::size_t n_columns() const { return static_cast<std::size_t>(first_column.back()); }

@@ -108,7 +108,7 @@ class TargetData:
         if self.origin is not None:
             # CLUS predicts 0 in leaves without a known value.
             return _core.TargetTable.numeric(
-                self.values, self.target_weights, self.origin, not self.clus
+                self.values, self.target_weights, self.origin, self.clus
             )
         if self.n_classes is None:
             raise ValueError("either origin or n_classes is required")

@@ -125,8 +125,7 @@ def weigh_numbers(
     if clus:
         squares = (weight * filled * filled).cumsum(axis=0)[-1]
         spread = squares - total * total / n_known
-        n_all = sample_weight.cumsum()[-1]
-        return _divide(n_all, spread), np.zeros(values.shape[1])
+        return _divide(1.0, spread / sample_weight.cumsum()[-1]), np.zeros(values.shape[1])
     origin = total / n_known
     spread = (weight * (filled - origin) ** 2).sum(axis=0)
     scale = np.abs(filled).max(axis=0)
