@@ -92,9 +92,9 @@ class TreeSummary:
     missing_branch : ndarray of int, optional
         The branch that missing values take in each node. None if they are divided among all
         branches.
-    unit : {"probability", "margin"}
+    unit : {"probability", "margin", "value"}
         What the values of the leaves are. Boosted trees add their values to the margins of the
-        labels.
+        labels; the values of regression trees are means of targets.
     """
 
     name: str

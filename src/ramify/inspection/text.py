@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from ramify._validation import check_number
 from ramify.inspection.outline import LabelChoice, make_outline, outline_moves, read_choice
 from ramify.inspection.summary import NodeSummary, TreeSummary, summarise
+from ramify.inspection.target_trees import summarise_targets
+from ramify.multi_target.base import TargetEstimator
 
 __all__ = ["count_rows", "count_tests", "export_text", "write_tree"]
 
@@ -36,11 +38,12 @@ def export_text(
     Every test is shown as a question, followed by its branches. A leaf shows its number of
     training rows and its relevant labels as an indented part of the hierarchy, each with its
     probability and the difference to the probability at the root. A leaf of a boosted tree shows
-    the labels whose margin it moves most, up or down.
+    the labels whose margin it moves most, up or down; a leaf of a regression tree, the mean of
+    every target.
 
     Parameters
     ----------
-    model : PCTClassifier, ensemble, local architecture, or other set of trees
+    model : PCTClassifier, PCTRegressor, ensemble, local architecture, or other set of trees
         A fitted model; see `summarise`.
     feature_names : sequence of str, optional
         One name per feature. By default, the columns of the data frame passed to `fit`, or x0,
@@ -89,7 +92,8 @@ def export_text(
     for name, value in (("max_depth", max_depth), ("max_trees", max_trees)):
         if value is not None:
             check_number(name, value, 0 if name == "max_depth" else 1, whole=True)
-    summary = summarise(model, feature_names=feature_names, categories=categories)
+    summary_of: Any = summarise_targets if isinstance(model, TargetEstimator) else summarise
+    summary = summary_of(model, feature_names=feature_names, categories=categories)
     choice = read_choice(summary.hierarchy, threshold, min_change, max_labels, labels)
     shown = summary.trees[:max_trees]
     parts = [write_tree(tree, choice, max_depth) for tree in shown]
@@ -168,6 +172,9 @@ def _leaf_lines(
     if tree.unit == "margin":
         yield from _move_lines(tree, node, below, choice)
         return
+    if tree.unit == "value":
+        yield from _value_lines(tree, node, below)
+        return
     root: NDArray[np.float64] = tree.value(0)
     outline = make_outline(tree.hierarchy, tree.value(node.number), root, choice)
     for line in outline.lines:
@@ -191,6 +198,13 @@ def _move_lines(
         yield _Line(f"{below}   … {outline.n_hidden} more")
     if not outline.lines:
         yield _Line(f"{below}   no margin moves by 0.005 or more")
+
+
+def _value_lines(tree: TreeSummary, node: NodeSummary, below: str) -> Iterator[_Line]:
+    """Yield the value of every target, in the order of the targets."""
+    values: NDArray[np.float64] = tree.value(node.number)
+    for label in tree.labels.tolist():
+        yield _Line(f"{below}   {tree.hierarchy.labels[label]}", (f"{values[label]:.4g}", ""))
 
 
 def _align(lines: list[_Line]) -> list[str]:

@@ -18,8 +18,15 @@ from ramify.multi_target.base import TargetEstimator, TargetForest, TargetTree
 from ramify.multi_target.pruning import prune_m5
 from ramify.multi_target.targets import Columns, read_numbers
 from ramify.multi_target.weights import read_target_weight, weigh_numbers
+from ramify.tree.plan import predict_tree
 
 __all__ = ["PCTForestRegressor", "PCTRegressor"]
+
+_ARRAYS = (
+    *("feature", "threshold", "weight", "n_samples", "impurity", "gain", "child_indptr", "child"),
+    *("share", "category_indptr", "category_branch", "value_indptr", "value_label"),
+)
+"""The arrays of a tree but for the values of its leaves."""
 
 
 class _Regressor(RegressorMixin, TargetEstimator):  # type: ignore[misc]
@@ -152,7 +159,8 @@ class PCTRegressor(_Regressor, TargetTree):
     -----
     A row with a missing target counts for the other targets only. The impurity of a node is the
     mean over the targets with a known value there. A leaf without a known value of a target
-    predicts the mean of the nearest node above it that has one (0 with `clus_compat`).
+    predicts the mean of the nearest node above it that has one. With `clus_compat`, it predicts 0,
+    and a forest with such a leaf predicts NaN, as in CLUS.
 
     References
     ----------
@@ -352,6 +360,21 @@ class PCTForestRegressor(_Regressor, TargetForest):
         self.verbose = verbose
         self.clus_compat = clus_compat
 
+    def _vote(
+        self, X: Any, out: NDArray[np.float64], voters: NDArray[np.uint8] | None = None
+    ) -> None:
+        super()._vote(X, out, voters)
+        if not self.clus_compat:
+            return
+        # In CLUS, the vote of a leaf without a known value of a target is NaN.
+        for i, tree in enumerate(self.trees_):
+            known = _known_part(tree, X, self.n_columns_)
+            if known is not None:
+                lacks = known <= 0
+                if voters is not None:
+                    lacks &= voters[i][:, None] > 0
+                out[lacks] = np.nan
+
     def _set_out_of_bag(self, values: NDArray[np.float64], columns: NDArray[np.float64]) -> None:
         self.oob_prediction_ = columns[:, 0] if self.flat_output_ else columns
         scores = []
@@ -359,3 +382,15 @@ class PCTForestRegressor(_Regressor, TargetForest):
             both = ~np.isnan(truth) & ~np.isnan(predicted)
             scores.append(r2_score(truth[both], predicted[both]) if both.sum() > 1 else np.nan)
         self.oob_score_ = float(np.mean(scores))
+
+
+def _known_part(tree: _core.Tree, X: Any, n_targets: int) -> NDArray[np.float64] | None:
+    """Return the part of each row in leaves with a value of each target; None if all have."""
+    n_values = np.diff(tree.value_indptr)[tree.feature < 0]
+    if (n_values == n_targets).all():
+        return None
+    arrays: dict[str, Any] = {name: getattr(tree, name) for name in _ARRAYS}
+    marked = _core.Tree({**arrays, "value": np.ones_like(tree.value)})
+    known = np.zeros((X.shape[0], n_targets))
+    predict_tree(marked, X, known, clus=True)
+    return known
