@@ -28,6 +28,9 @@ NATIVE = [
     "tests/io/test_io_arff_messages.py",
     "tests/io/test_io_arff_roundtrip.py",
     "tests/metrics/test_metrics_oracle.py",
+    "tests/multi_target/test_multi_target.py",
+    "tests/multi_target/test_targets_clus.py",
+    "tests/multi_target/test_targets_reference.py",
     "tests/saving/test_saving_schema.py",
     "tests/tree/test_tree.py",
     "tests/tree/test_tree_clus.py",
@@ -45,6 +48,7 @@ THREADED = [
     "tests/forest/test_forest.py",
     "tests/gradient_boosting/test_core_growth.py",
     "tests/gradient_boosting/test_core_margins.py",
+    "tests/multi_target/test_targets_reference.py",
     "tests/tree/test_tree_one_label.py",
     "tests/tree/test_tree_rare_classes.py",
 ]
