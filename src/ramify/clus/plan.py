@@ -1,0 +1,107 @@
+"""Turn settings into the parameters of ramify's trees and forests."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ramify import PCTClassifier
+from ramify.clus.errors import UnsupportedOptionError, quoted
+from ramify.clus.learning import ForestPlan, LabelLearner
+from ramify.clus.problem import Problem
+from ramify.clus.settings import Settings
+
+__all__ = ["f_test_levels", "forest_sizes", "hierarchical_learner", "plan_forest"]
+
+_WEIGHTING = {
+    "ExpSumParentWeight": "sum",
+    "ExpAvgParentWeight": "avg",
+    "ExpMinParentWeight": "min",
+    "ExpMaxParentWeight": "max",
+    "NoWeight": "avg",
+}
+_NO_BOOTSTRAP = ("RSubspaces", "ExtraTrees", "RFeatSelection")
+_ALL_FEATURES = ("Bagging",)
+
+
+def hierarchical_learner(problem: Problem) -> LabelLearner:
+    """Return the learner of trees for a hierarchical target."""
+    settings = problem.settings
+    kind = settings.text("Hierarchical", "WType")
+    w0 = 1.0 if kind == "NoWeight" else settings.number("Hierarchical", "WParam")
+    hierarchy = problem.target.labels.hierarchy
+    tree = PCTClassifier(
+        hierarchy, criterion="variance", w0=w0, weighting=_WEIGHTING[kind], **_shared(settings)
+    )
+    if settings.integer("Model", "MinimalNumberExamples") > 0:
+        # CLUS does not count the rows of hierarchical targets, so that no test has enough of them.
+        tree.set_params(max_depth=0)
+    return LabelLearner(tree, hierarchy, problem.attributes.schema)
+
+
+def _shared(settings: Settings) -> dict[str, Any]:
+    """Return the parameters that do not depend on the kind of target."""
+    subsets = settings.yes_no("Model", "NominalSubsetTests")
+    binary = settings.yes_no("Tree", "BinarySplit")
+    threads = settings.integer("Ensemble", "NumberOfThreads")
+    middle = settings.text("Tree", "SplitPosition") == "Middle"
+    return {
+        "max_depth": settings.limit("Constraints", "MaxDepth"),
+        "min_weight": settings.number("Model", "MinimalWeight"),
+        "threshold_at": "midpoint" if middle else "observed",
+        "nominal_tests": "nary" if not binary else "subset" if subsets else "single",
+        "n_jobs": -1 if threads == 0 else threads,
+        "clus_compat": True,
+    }
+
+
+def f_test_levels(settings: Settings) -> tuple[float, ...]:
+    """Return the levels of the F-test."""
+    return settings.numbers("Tree", "FTest") or (1.0,)
+
+
+def forest_sizes(settings: Settings) -> list[int]:
+    """Return the numbers of trees to evaluate, in increasing order."""
+    sizes = sorted(int(size) for size in settings.numbers("Ensemble", "Iterations"))
+    return [100] if not sizes or sizes == [0] else sizes
+
+
+def plan_forest(problem: Problem) -> ForestPlan:
+    """Return how to grow the forest of a run."""
+    settings = problem.settings
+    method = settings.text("Ensemble", "EnsembleMethod")
+    bootstrap = bootstraps(settings)
+    return ForestPlan(
+        max(forest_sizes(settings)),
+        settings.integer("General", "RandomSeed"),
+        settings.integer("Ensemble", "BagSize") if bootstrap else None,
+        0 if method in _ALL_FEATURES else count_features(problem),
+    )
+
+
+def bootstraps(settings: Settings) -> bool:
+    """Return whether the trees of a forest are grown on samples of the rows."""
+    method = settings.text("Ensemble", "EnsembleMethod")
+    if method == "ExtraTrees":
+        return settings.text("Ensemble", "EnsembleBootstrapping") == "Yes"
+    return method not in _NO_BOOTSTRAP
+
+
+def count_features(problem: Problem) -> int:
+    """Return the number of features that a node draws."""
+    text = problem.settings.text("Ensemble", "SelectRandomSubspaces")
+    n_features = len(problem.attributes.descriptive)
+    if text in ("0", "SQRT"):
+        wanted = math.ceil(math.sqrt(n_features))
+    elif text == "LOG":
+        wanted = math.ceil(math.log2(n_features))
+    elif text.isdigit():
+        wanted = int(text)
+    else:
+        wanted = math.ceil(float(text) * n_features)
+    if wanted > n_features:
+        place = problem.settings.place("Ensemble", "SelectRandomSubspaces")
+        raise UnsupportedOptionError(
+            f"{place} must be at most the number of features, {n_features}, got {quoted(text)}."
+        )
+    return max(1, wanted)

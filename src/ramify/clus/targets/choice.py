@@ -1,0 +1,81 @@
+"""Choose the kind of target from the types of the target attributes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify.clus.data import Attributes
+from ramify.clus.errors import SettingsError, UnsupportedOptionError
+from ramify.clus.settings import Settings
+from ramify.clus.targets.hierarchical import HierarchicalTarget
+from ramify.clus.targets.hierarchy import ClusHierarchy, LabelFormat
+from ramify.io.arff_columns import ArffFile
+
+__all__ = ["Target", "read_target"]
+
+Target: TypeAlias = HierarchicalTarget
+
+
+def read_target(settings: Settings, attributes: Attributes, file: ArffFile) -> Target:
+    """Return what a run predicts.
+
+    Parameters
+    ----------
+    settings : Settings
+        The settings.
+    attributes : Attributes
+        The attributes of the training file.
+    file : ArffFile
+        The training file.
+
+    Returns
+    -------
+    Target
+        The target.
+    """
+    kinds = {attributes.kinds[at] for at in attributes.target}
+    if kinds == {"labels"}:
+        return _hierarchical(settings, file)
+    names = ", ".join(attributes.names[at] for at in attributes.target)
+    raise UnsupportedOptionError(
+        f"{settings.place('Attributes', 'Target')}: targets of the kinds {sorted(kinds)} are not "
+        f"supported, got {names}."
+    )
+
+
+def _hierarchical(settings: Settings, file: ArffFile) -> HierarchicalTarget:
+    kind = settings.text("Hierarchical", "Type").lower() or None
+    if not settings.given("Hierarchical", "Type"):
+        kind = None
+    wanted = LabelFormat(
+        kind,
+        settings.text("Hierarchical", "HSeparator"),
+        settings.text("Hierarchical", "EmptySetIndicator"),
+        settings.file("Hierarchical", "DefinitionFile"),
+    )
+    labels = ClusHierarchy.of_file(file, wanted)
+    return HierarchicalTarget(
+        labels,
+        _evaluated(settings, labels),
+        settings.numbers("Hierarchical", "RecallValues"),
+        settings.numbers("Hierarchical", "ClassificationThreshold"),
+    )
+
+
+def _evaluated(settings: Settings, labels: ClusHierarchy) -> NDArray[np.bool_]:
+    path = settings.file("Hierarchical", "EvalClasses")
+    chosen = np.ones(len(labels.labels), dtype=bool)
+    if path is None:
+        return chosen
+    if not Path(path).is_file():
+        raise SettingsError(
+            f"{settings.place('Hierarchical', 'EvalClasses')} must name an existing file, got "
+            f"{str(path)!r}."
+        )
+    names = {line.strip() for line in path.read_text(encoding="utf-8").splitlines()}
+    chosen[:] = [label in names for label in labels.labels]
+    return chosen

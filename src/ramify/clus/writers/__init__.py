@@ -1,0 +1,1 @@
+"""Write the files that CLUS writes."""

@@ -1,0 +1,34 @@
+"""Hierarchy files: the labels with their numbers of rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify.clus.numbers import number
+from ramify.clus.targets.hierarchy import ClusHierarchy
+
+__all__ = ["hierarchy_lines"]
+
+
+def hierarchy_lines(labels: ClusHierarchy, counts: NDArray[np.float64]) -> Iterator[str]:
+    """Yield the lines of a hierarchy file.
+
+    Parameters
+    ----------
+    labels : ClusHierarchy
+        The hierarchy.
+    counts : ndarray
+        The number of rows of each label, in the order of CLUS.
+    """
+    levels = Counter(depth for depth, _, _ in labels.walk())
+    sizes = [1, *(levels[depth] for depth in sorted(levels))]
+    yield f"Hier #nodes: {len(labels.labels)}"
+    yield f"Hier classes by level: {sizes}"
+    for depth, parent, at in labels.walk():
+        others = [labels.labels[p] for p in labels.parents[at] if p != parent]
+        note = f" (p: {','.join(others)})" if others else ""
+        yield f"{' ' * 6 * depth}{labels.last_name(at)}{note}: {number(float(counts[at]))}"

@@ -1,0 +1,85 @@
+"""Prediction files: the true values of the rows and the predictions of the models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ramify import _core
+from ramify.clus.data import Attributes, Rows
+from ramify.clus.evaluating import Evaluation
+from ramify.clus.models import Model
+from ramify.clus.targets.choice import Target
+from ramify.clus.tracing import reached_leaves
+from ramify.clus.writers.trees import leaf_numbers
+
+__all__ = ["prediction_lines"]
+
+
+def prediction_lines(
+    attributes: Attributes, target: Target, parts: Sequence[tuple[Rows, Evaluation]]
+) -> Iterator[str]:
+    """Yield the lines of a prediction file.
+
+    Parameters
+    ----------
+    attributes : Attributes
+        The attributes of the data.
+    target : Target
+        What is predicted.
+    parts : sequence of (Rows, Evaluation)
+        The rows and their predictions; one part per fold of a cross-validation.
+
+    Yields
+    ------
+    str
+        A line.
+    """
+    models = shown_models(parts[0][1].models)
+    yield f"@RELATION '{attributes.relation}-predictions'"
+    yield ""
+    columns = [(attributes.names[at], "key") for at in attributes.key]
+    columns += target.truth_columns()
+    for model in models:
+        columns += [*target.prediction_columns(model.name), (f"{model.name}-models", "string")]
+    for name, kind in columns:
+        yield f"@ATTRIBUTE {name:<64} {kind}"
+    yield ""
+    yield "@DATA"
+    for rows, found in parts:
+        yield from _data_lines(target, rows, found)
+
+
+def shown_models(models: Sequence[Model]) -> list[Model]:
+    """Return the models that prediction files contain."""
+    return [model for model in models if model.name != "Default" and model.threshold is None]
+
+
+def _data_lines(target: Target, rows: Rows, found: Evaluation) -> Iterator[str]:
+    models = shown_models(found.models)
+    cells = [target.prediction_cells(found.predicted[model.name]) for model in models]
+    leaves = [leaf_cells(model, rows) for model in models]
+    for at, truth in enumerate(target.truth_cells(rows.y)):
+        line = [*rows.keys[at], *truth]
+        for predicted, reached in zip(cells, leaves, strict=True):
+            line += [*predicted[at], f'"{reached[at]}"']
+        yield ",".join(line)
+
+
+def leaf_cells(model: Model, rows: Rows) -> list[str]:
+    """Return the leaves that rows reach; CLUS does not number the leaves of forests."""
+    if not model.is_forest:
+        numbers = leaf_numbers(model.trees[0])
+        return [
+            "+".join(str(numbers[node]) for node in nodes)
+            for nodes in _ordered(model.trees[0], rows, numbers)
+        ]
+    texts = [""] * len(rows)
+    for tree in model.trees:
+        for at, nodes in enumerate(reached_leaves(tree, rows.X)):
+            texts[at] += "+0" * len(nodes)
+    return [text[1:] for text in texts]
+
+
+def _ordered(tree: _core.Tree, rows: Rows, numbers: dict[int, int]) -> Iterator[list[int]]:
+    for nodes in reached_leaves(tree, rows.X):
+        yield sorted(nodes, key=lambda node: numbers[node])

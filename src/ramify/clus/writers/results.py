@@ -1,0 +1,121 @@
+"""Result files: settings, statistics, errors and models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from ramify.clus.echo import column_text, settings_lines
+from ramify.clus.learned import Learned
+from ramify.clus.models import Model, describe
+from ramify.clus.numbers import java_double, number
+from ramify.clus.plan import bootstraps, count_features
+from ramify.clus.problem import Problem
+from ramify.clus.writers.trees import print_tree
+
+__all__ = ["header_lines", "model_lines", "statistics_lines", "underlined"]
+
+
+def underlined(title: str, mark: str) -> list[str]:
+    """Return a title, a line below it and an empty line."""
+    return [title, mark * len(title), ""]
+
+
+def header_lines(problem: Problem, file_name: str, learned: Learned | None = None) -> list[str]:
+    """Return the beginning of a result file: date, attributes and settings."""
+    attributes = problem.attributes
+    now = datetime.now()  # local time, as in CLUS
+    half = "AM" if now.hour < 12 else "PM"
+    date = f"{now.month}/{now.day}/{now:%y}, {(now.hour - 1) % 12 + 1}:{now:%M} {half}"
+    return [
+        *underlined(f"Clus run {attributes.quoted_relation}", "*"),
+        f"Date: {date}",
+        f"File: {file_name}",
+        f"Attributes: {len(attributes.names)} (input: {len(attributes.descriptive)}, "
+        f"output: {len(attributes.target)})",
+        f"Missing values: {'Yes' if problem.has_missing else 'No'}",
+        "",
+        *settings_lines(problem.settings, _effective(problem, learned), _sections(problem)),
+    ]
+
+
+def _sections(problem: Problem) -> list[str]:
+    return [
+        *("General", "Data", "Attributes", "Constraints", "Nominal", "Model", "Tree"),
+        problem.target.section,
+        *(["Ensemble"] if problem.switches.forest else []),
+        *("SemiSupervised", "Output"),
+    ]
+
+
+def _effective(problem: Problem, learned: Learned | None) -> dict[tuple[str, str], str | None]:
+    """Return the values that depend on the data or on other options."""
+    settings, attributes = problem.settings, problem.attributes
+    found: dict[tuple[str, str], str | None] = {
+        ("Attributes", "Target"): column_text(attributes.target),
+        ("Attributes", "Clustering"): column_text(attributes.clustering),
+        ("Attributes", "Descriptive"): column_text(attributes.descriptive),
+        ("Tree", "Heuristic"): problem.target.heuristic(settings),
+        ("Tree", "PruningMethod"): problem.target.pruning(problem),
+    }
+    if learned is not None:
+        found["Tree", "FTest"] = java_double(learned.f_test)
+    if settings.text("Data", "PruneSet") != "None":
+        found["Data", "PruneSetMax"] = settings.text("Data", "PruneSetMax")
+    found |= problem.target.effective(settings)
+    if problem.switches.forest:
+        found["Ensemble", "EnsembleBootstrapping"] = "Yes" if bootstraps(settings) else "No"
+        found["Ensemble", "SelectRandomSubspaces"] = str(count_features(problem))
+        found["Output", "WriteOOBFile"] = "Yes"
+    return found
+
+
+def statistics_lines(problem: Problem, learned: Learned, number_of_run: int) -> list[str]:
+    """Return the statistics of a run: times and sizes of the models."""
+    members = problem.switches.forest and problem.settings.yes_no("Ensemble", "PrintAllModelInfo")
+    lines = [
+        *underlined(f"Run: {number_of_run:02}", "*"),
+        *underlined("Statistics", "-"),
+        f"FTValue (FTest): {java_double(learned.f_test)}",
+        f"Induction Time: {seconds(learned.seconds)} sec",
+        f"Pruning Time: {seconds(learned.pruning_seconds)} sec",
+        "Prediction Time (total for ClusModel.Original): ",
+        "\t0 microsecs",
+        "\t0 millisecs",
+        "\t0 secs",
+        "Prediction Time (average for ClusModel.Original): 0 microsecs",
+        "Model information:",
+    ]
+    for model in learned.models:
+        lines += describe(model, members=members)
+    return [*lines, ""]
+
+
+def seconds(value: float) -> str:
+    """Return a time in seconds, rounded to milliseconds."""
+    return number(round(value, 3), 4)
+
+
+def model_lines(problem: Problem, models: Iterable[Model]) -> Iterator[str]:
+    """Yield the models as text."""
+    print_all = problem.switches.forest and problem.settings.yes_no("Ensemble", "PrintAllModels")
+    for model in models:
+        yield from underlined(f"{model.name} Model", "*")
+        if not model.is_forest:
+            yield from _tree_lines(problem, model, 0)
+        elif print_all:
+            for at in range(len(model.trees)):
+                yield f"Model {at + 1}: "
+                yield ""
+                yield from _tree_lines(problem, model, at)
+            yield ""
+        else:
+            yield f"Forest with {len(model.trees)} models"
+            yield ""
+
+
+def _tree_lines(problem: Problem, model: Model, at: int) -> Iterator[str]:
+    leaf = problem.target.leaf_of(model)
+    nary = not problem.settings.yes_no("Tree", "BinarySplit")
+    yield from print_tree(model.trees[at], problem.attributes, leaf, nary=nary)
+    yield ""
