@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ramify.clus.data import Rows
 from ramify.clus.models import Model
 from ramify.clus.targets.choice import Target
+from ramify.clus.targets.hierarchical import HierarchicalTarget
 
 __all__ = ["Evaluation", "evaluate", "join"]
 
@@ -50,9 +51,18 @@ class Evaluation:
             known = {model.name: self.predicted[model.name] for model in plain}
             lines += target.errors(self.truth, known, self.folds)
             sets = {m.name: self.predicted[m.name] for m in self.models if m.threshold is not None}
-            if sets:
+            if sets and isinstance(target, HierarchicalTarget):
                 lines += target.set_errors(self.truth, sets)
         return [*lines, ""]
+
+    def renamed(self, name: str) -> Evaluation:
+        """Return the same predictions with another name for a single forest."""
+        old = [model.name for model in self.models if model.is_forest]
+        if len(old) != 1:
+            return self
+        models = tuple(replace(m, name=name) if m.name in old else m for m in self.models)
+        predicted = {name if k in old else k: v for k, v in self.predicted.items()}
+        return replace(self, models=models, predicted=predicted)
 
 
 def evaluate(target: Target, models: Sequence[Model], rows: Rows) -> Evaluation:

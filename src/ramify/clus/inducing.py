@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
@@ -14,8 +15,19 @@ from ramify.clus.learned import Learned
 from ramify.clus.learning import LabelLearner, fold_splits
 from ramify.clus.models import Model
 from ramify.clus.numbers import java_double
-from ramify.clus.plan import f_test_levels, forest_sizes, hierarchical_learner, plan_forest
+from ramify.clus.plan import (
+    check_forest,
+    f_test_levels,
+    forest_sizes,
+    hierarchical_learner,
+    plan_forest,
+    table_learner,
+)
 from ramify.clus.problem import Problem
+from ramify.clus.targets.hierarchical import HierarchicalTarget
+from ramify.clus.targets.nominal import NominalTarget
+from ramify.clus.targets.numeric import NumericTarget
+from ramify.clus.targets.table import TableLearner
 
 __all__ = ["learn"]
 
@@ -37,20 +49,55 @@ def learn(problem: Problem, train: Rows, prune: Rows | None) -> Learned:
     Learned
         The models.
     """
-    learner = hierarchical_learner(problem)
     if problem.switches.forest:
-        return _learn_forest(problem, learner, train)
-    return _learn_tree(problem, learner, train, prune)
+        check_forest(problem)
+        return _learn_forest(problem, train)
+    if isinstance(problem.target, HierarchicalTarget):
+        return _learn_tree(problem, problem.target, train, prune)
+    return _learn_table_tree(problem, problem.target, train)
+
+
+def _learn_table_tree(
+    problem: Problem, target: NominalTarget | NumericTarget, train: Rows
+) -> Learned:
+    """Learn a tree for nominal or numeric targets, and its pruned form."""
+    learner = table_learner(problem, target)
+    level = f_test_levels(problem.settings)[0]
+    begin = time.perf_counter()
+    tree = learner.grow(train, level)
+    seconds = time.perf_counter() - begin
+    pruned = learner.grow_pruned(train, level)
+    models = [Model("Default", [learner.root(train)]), Model("Original", [tree])]
+    if pruned is not None:
+        models.append(Model("Pruned", [pruned]))
+    return Learned(models, shown_models(problem, models), train, None, level, seconds)
+
+
+def shown_models(problem: Problem, models: list[Model]) -> list[Model]:
+    """Return the models that the settings ask to print."""
+    wanted = problem.settings.names("Output", "ShowModels")
+    return [
+        model
+        for model in models
+        if model.name in wanted or ("Others" in wanted and model.name not in ("Default", "Pruned"))
+    ]
 
 
 def _learn_tree(
-    problem: Problem, learner: LabelLearner, train: Rows, prune: Rows | None
+    problem: Problem, target: HierarchicalTarget, train: Rows, prune: Rows | None
 ) -> Learned:
+    learner = hierarchical_learner(problem, target)
     levels = f_test_levels(problem.settings)
     level = levels[0]
     begin = time.perf_counter()
     if len(levels) > 1:
-        level = _choose_level(problem, learner, levels, train, prune)
+        splits = _tuning_splits(problem, train, prune)
+
+        def predict(tree: _core.Tree, X: object) -> NDArray[np.float64]:
+            return target.predict([tree], X, is_forest=False)
+
+        measure = target.tuning_measure(problem.settings)
+        level = learner.choose_f_test(levels, splits, predict, measure)
         if prune is not None:
             train, prune = join_rows(train, prune), None
     tree = learner.grow(train, level)
@@ -60,32 +107,20 @@ def _learn_tree(
         models.append(Model("Pruned", [tree]))
     models += [
         Model(f"T({java_double(threshold)})", [tree], threshold=threshold)
-        for threshold in problem.target.thresholds
+        for threshold in target.thresholds
     ]
-    return Learned(models, models, train, prune, level, seconds)
+    return Learned(models, shown_models(problem, models), train, prune, level, seconds)
 
 
-def _choose_level(
-    problem: Problem,
-    learner: LabelLearner,
-    levels: tuple[float, ...],
-    train: Rows,
-    prune: Rows | None,
-) -> float:
-    target = problem.target
+def _tuning_splits(problem: Problem, train: Rows, prune: Rows | None) -> list[tuple[Rows, Rows]]:
+    """Return the rows to learn from and to evaluate, for choosing a level of the F-test."""
     if prune is not None:
-        splits = [(train, prune)]
-    else:
-        n_folds = problem.settings.integer("Model", "ParamTuneNumberFolds")
-        splits = [
-            (take_rows(train, seen), take_rows(train, unseen))
-            for seen, unseen in fold_splits(len(train), n_folds)
-        ]
-
-    def predict(tree: _core.Tree, X: object) -> np.ndarray:
-        return target.predict([tree], X, is_forest=False)
-
-    return learner.choose_f_test(levels, splits, predict, target.tuning_measure(problem.settings))
+        return [(train, prune)]
+    n_folds = problem.settings.integer("Model", "ParamTuneNumberFolds")
+    return [
+        (take_rows(train, seen), take_rows(train, unseen))
+        for seen, unseen in fold_splits(len(train), n_folds)
+    ]
 
 
 def join_rows(one: Rows, other: Rows) -> Rows:
@@ -106,10 +141,20 @@ def _stack(one: Any, other: Any) -> Any:
     )
 
 
-def _learn_forest(problem: Problem, learner: LabelLearner, train: Rows) -> Learned:
+def _learn_forest(problem: Problem, train: Rows) -> Learned:
+    learner: LabelLearner | TableLearner
+    if isinstance(problem.target, HierarchicalTarget):
+        learner = hierarchical_learner(problem, problem.target)
+    else:
+        learner = table_learner(problem, problem.target)
     begin = time.perf_counter()
-    trees, left_out = learner.forest(train, plan_forest(problem))
+    wanted = plan_forest(problem)
+    trees, left_out = learner.forest(train, wanted)
     seconds = time.perf_counter() - begin
+    squares = None
+    ranked = "Genie3" in problem.settings.names("Ensemble", "FeatureRanking")
+    if ranked and isinstance(learner, LabelLearner):
+        squares = learner.squares(train, wanted, trees)
     models = [
         Model("Default", [learner.root(train)]),
         *(
@@ -118,4 +163,5 @@ def _learn_forest(problem: Problem, learner: LabelLearner, train: Rows) -> Learn
         ),
     ]
     level = f_test_levels(problem.settings)[0]
-    return Learned(models, models, train, None, level, seconds, left_out=left_out)
+    shown = shown_models(problem, models) if problem.target.section != "Multilabel" else models
+    return Learned(models, shown, train, None, level, seconds, left_out=left_out, squares=squares)

@@ -33,6 +33,8 @@ class Learned:
         Times of growing and pruning.
     left_out : ndarray of uint8 or None
         For a forest, which rows each tree did not draw.
+    squares : list of ndarray or None
+        For a ranked forest, the sum of squares of every node of each tree.
     """
 
     models: list[Model]
@@ -43,3 +45,4 @@ class Learned:
     seconds: float
     pruning_seconds: float = 0.0
     left_out: NDArray[np.uint8] | None = None
+    squares: list[NDArray[np.float64]] | None = None

@@ -12,6 +12,7 @@ from scipy import sparse
 from ramify import PCTClassifier, _core
 from ramify._base.features import FeatureSchema
 from ramify.clus.data import Rows
+from ramify.clus.tracing import node_rows
 from ramify.forest.members import ClusSampling, grow_members
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.tree.java_random import clus_folds
@@ -95,16 +96,35 @@ class LabelLearner:
         left_out : ndarray of uint8, shape (n_trees, n)
             Which rows a tree did not draw.
         """
-        labelled = np.ones(len(rows), dtype=bool)
-        if self.tree.criterion == "variance":
-            labelled = np.diff(rows.y.indptr) > 0
-        n_draws = wanted.n_draws if wanted.n_draws != 0 else len(rows)
-        sampling = ClusSampling(len(rows), n_draws, labelled)
-        seeds = sampling.seeds(wanted.seed, wanted.n_trees)
+        sampling, seeds = self._sampling(rows, wanted)
         plan = replace(self.plan(), max_features=wanted.max_features)
         data = self.data(rows)
         trees = grow_members(data, data.find_sets(plan), sampling, seeds, n_jobs=self.tree.n_jobs)
         return trees, sampling.left_out(seeds)
+
+    def _sampling(self, rows: Rows, wanted: ForestPlan) -> tuple[ClusSampling, list[int]]:
+        labelled = np.diff(rows.y.indptr) > 0
+        n_draws = wanted.n_draws if wanted.n_draws != 0 else len(rows)
+        sampling = ClusSampling(len(rows), n_draws, labelled)
+        return sampling, sampling.seeds(wanted.seed, wanted.n_trees)
+
+    def squares(
+        self, rows: Rows, wanted: ForestPlan, trees: list[_core.Tree]
+    ) -> list[NDArray[np.float64]]:
+        """Return the sum of squares of every node of the trees, summed in the order of CLUS."""
+        sampling, seeds = self._sampling(rows, wanted)
+        weights = weigh_labels(self.tree, self.hierarchy, rows.y, rows.weights)
+        found = []
+        for tree, seed in zip(trees, seeds, strict=True):
+            counts, _ = sampling.draw(seed)
+            drawn = np.ones(len(rows)) if counts is None else counts.astype(np.float64)
+            drawn = np.where(np.diff(rows.y.indptr) > 0, drawn * rows.weights, 0.0)
+            inside = np.flatnonzero(drawn > 0).astype(np.int64)
+            own = np.zeros(len(tree.feature))
+            for node, some, weight in node_rows(tree, rows.X, drawn[inside], inside):
+                own[node] = _sum_of_squares(rows.y[some], weight, weights)
+            found.append(own)
+        return found
 
     def choose_f_test(
         self,
@@ -139,6 +159,15 @@ class LabelLearner:
             if score > best_score + 1e-16:
                 best, best_score = level, score
         return best
+
+
+def _sum_of_squares(
+    Y: sparse.csr_array[np.int32], weight: NDArray[np.float64], label_weights: NDArray[np.float64]
+) -> float:
+    repeated = np.repeat(weight, np.diff(Y.indptr))
+    sums = np.bincount(Y.indices, weights=repeated, minlength=len(label_weights))
+    total = np.cumsum(weight)[-1]
+    return float(np.cumsum(label_weights * (sums - sums * sums / total))[-1]) / len(label_weights)
 
 
 def fold_splits(n_rows: int, n_folds: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:

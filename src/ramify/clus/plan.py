@@ -10,8 +10,21 @@ from ramify.clus.errors import UnsupportedOptionError, quoted
 from ramify.clus.learning import ForestPlan, LabelLearner
 from ramify.clus.problem import Problem
 from ramify.clus.settings import Settings
+from ramify.clus.targets.hierarchical import HierarchicalTarget
+from ramify.clus.targets.nominal import NominalTarget
+from ramify.clus.targets.numeric import NumericTarget
+from ramify.clus.targets.table import TableLearner
+from ramify.multi_target.growing import TargetPlan
+from ramify.multi_target.pruning import prune_m5
 
-__all__ = ["f_test_levels", "forest_sizes", "hierarchical_learner", "plan_forest"]
+__all__ = [
+    "check_forest",
+    "f_test_levels",
+    "forest_sizes",
+    "hierarchical_learner",
+    "plan_forest",
+    "table_learner",
+]
 
 _WEIGHTING = {
     "ExpSumParentWeight": "sum",
@@ -24,12 +37,12 @@ _NO_BOOTSTRAP = ("RSubspaces", "ExtraTrees", "RFeatSelection")
 _ALL_FEATURES = ("Bagging",)
 
 
-def hierarchical_learner(problem: Problem) -> LabelLearner:
+def hierarchical_learner(problem: Problem, target: HierarchicalTarget) -> LabelLearner:
     """Return the learner of trees for a hierarchical target."""
     settings = problem.settings
     kind = settings.text("Hierarchical", "WType")
     w0 = 1.0 if kind == "NoWeight" else settings.number("Hierarchical", "WParam")
-    hierarchy = problem.target.labels.hierarchy
+    hierarchy = target.labels.hierarchy
     tree = PCTClassifier(
         hierarchy, criterion="variance", w0=w0, weighting=_WEIGHTING[kind], **_shared(settings)
     )
@@ -37,6 +50,58 @@ def hierarchical_learner(problem: Problem) -> LabelLearner:
         # CLUS does not count the rows of hierarchical targets, so that no test has enough of them.
         tree.set_params(max_depth=0)
     return LabelLearner(tree, hierarchy, problem.attributes.schema)
+
+
+def table_learner(problem: Problem, target: NominalTarget | NumericTarget) -> TableLearner:
+    """Return the learner of trees for nominal or numeric targets."""
+    settings = problem.settings
+    shared = _shared(settings)
+    if settings.integer("Model", "MinimalNumberExamples") > 0:
+        raise UnsupportedOptionError(
+            f"{settings.place('Model', 'MinimalNumberExamples')} must be 0 for nominal and "
+            "numeric targets. Use MinimalWeight."
+        )
+    method = settings.text("Tree", "PruningMethod")
+    numeric = isinstance(target, NumericTarget)
+    _check_table(problem, method, numeric=numeric)
+    heuristics = {"Gain": "entropy", "GainRatio": "gain_ratio", "VarianceReduction": "gini"}
+    plan = TargetPlan(
+        criterion="variance" if numeric else heuristics[target.heuristic(settings)],
+        max_depth=shared["max_depth"],
+        min_weight=shared["min_weight"],
+        midpoint=shared["threshold_at"] == "midpoint",
+        nominal_tests=shared["nominal_tests"],
+        n_jobs=shared["n_jobs"],
+        clus="numeric" if numeric else "nominal",
+    )
+    schema = problem.attributes.schema
+    if method == "None" or problem.switches.forest:
+        return TableLearner(plan, schema, target.describe)
+    if numeric:
+        factor = settings.number("Tree", "M5PruningMult")
+        return TableLearner(plan, schema, target.describe, lambda tree: prune_m5(tree, factor))
+    return TableLearner(plan, schema, target.describe, confidence=0.25)
+
+
+def _check_table(problem: Problem, method: str, *, numeric: bool) -> None:
+    settings = problem.settings
+    allowed = ("Default", "None", "M5" if numeric else "C45")
+    if method not in allowed:
+        raise UnsupportedOptionError(
+            f"{settings.place('Tree', 'PruningMethod')} must be one of {', '.join(allowed)} for "
+            f"these targets, got {quoted(method)}."
+        )
+    heuristic = settings.text("Tree", "Heuristic")
+    if numeric and heuristic not in ("Default", "VarianceReduction"):
+        raise UnsupportedOptionError(
+            f"{settings.place('Tree', 'Heuristic')} must be VarianceReduction for numeric "
+            f"targets, got {quoted(heuristic)}."
+        )
+    if problem.prune is not None or len(f_test_levels(settings)) > 1:
+        raise UnsupportedOptionError(
+            f"{settings.place('Data', 'PruneSet')}: validation rows and lists of FTest are only "
+            "supported for hierarchical targets. Remove them."
+        )
 
 
 def _shared(settings: Settings) -> dict[str, Any]:
@@ -64,6 +129,24 @@ def forest_sizes(settings: Settings) -> list[int]:
     """Return the numbers of trees to evaluate, in increasing order."""
     sizes = sorted(int(size) for size in settings.numbers("Ensemble", "Iterations"))
     return [100] if not sizes or sizes == [0] else sizes
+
+
+def check_forest(problem: Problem) -> None:
+    """Raise an error if the settings ask for an ensemble that is not supported."""
+    settings = problem.settings
+    refused = {
+        "EnsembleMethod": ("RSubspaces", "BagSubspaces", "ExtraTrees", "RFeatSelection"),
+        "FeatureRanking": ("RForest",),
+        "Optimize": ("Yes",),
+        "WriteEnsemblePredictions": ("Yes",),
+    }
+    for option, values in refused.items():
+        for value in settings.names("Ensemble", option):
+            if value in values:
+                raise UnsupportedOptionError(
+                    f"{settings.place('Ensemble', option)} = {quoted(value)} is not supported: "
+                    "CLUS's results for it cannot be reproduced. Use another value."
+                )
 
 
 def plan_forest(problem: Problem) -> ForestPlan:

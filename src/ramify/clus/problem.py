@@ -98,7 +98,8 @@ def read_problem(settings: Settings, switches: Switches) -> Problem:
         if text in ("None", ""):
             held_out[option] = None
         elif share is not None:
-            chosen = draw_fraction(len(train), share, settings.integer("General", "RandomSeed"))
+            most = settings.limit("Data", "PruneSetMax") if option == "PruneSet" else None
+            chosen = draw_fraction(len(train), share, most)
             rest = np.setdiff1d(np.arange(len(train)), chosen)
             held_out[option], train = take_rows(train, chosen), take_rows(train, rest)
         else:

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import ExitStack
-from itertools import chain
 from pathlib import Path
 
-from ramify.clus.data import Rows
-from ramify.clus.errors import SettingsError
-from ramify.clus.evaluating import Evaluation, evaluate
+import numpy as np
+
+from ramify.clus.data import take_rows
+from ramify.clus.errors import SettingsError, UnsupportedOptionError
+from ramify.clus.evaluating import evaluate, join
 from ramify.clus.inducing import learn
 from ramify.clus.learned import Learned
 from ramify.clus.problem import Problem, read_problem
+from ramify.clus.sampling import draw_folds
 from ramify.clus.settings import Settings
 from ramify.clus.switches import Switches
 from ramify.clus.targets.hierarchical import HierarchicalErrors, HierarchicalTarget
 from ramify.clus.writers.curve_files import precision_recall_lines, roc_lines
+from ramify.clus.writers.forests import forest_files
 from ramify.clus.writers.hierarchies import hierarchy_lines
 from ramify.clus.writers.predictions import prediction_lines, shown_models
-from ramify.clus.writers.results import header_lines, model_lines, statistics_lines
+from ramify.clus.writers.runs import Fold, Parts, result_lines, validation_lines
 from ramify.io.files import writing_text
 
 __all__ = ["run", "write_files"]
@@ -43,7 +46,7 @@ def run(settings: Settings, switches: Switches) -> list[Path]:
         The files that were written. They are written at the end, all or none.
     """
     problem = read_problem(settings, switches)
-    files = _single_run(problem)
+    files = cross_validate(problem) if switches.xval else _single_run(problem)
     folder = settings.application.parent
     return write_files({folder / name: lines for name, lines in files.items()})
 
@@ -53,12 +56,8 @@ def _single_run(problem: Problem) -> Files:
     name, settings = problem.settings.application.name, problem.settings
     learned = learn(problem, problem.train, problem.prune)
     parts = _evaluate_parts(problem, learned)
-    files: Files = {f"{name}.out": _out_lines(problem, learned, parts, f"{name}.out")}
-    if isinstance(problem.target, HierarchicalTarget):
-        counts = learned.train.weights @ problem.target.truth(learned.train.y)
-        files[f"{name}.hierarchy"] = hierarchy_lines(problem.target.labels, counts)
-        if settings.yes_no("Output", "WriteCurves"):
-            files |= _curve_files(problem.target, name, parts)
+    files: Files = {f"{name}.out": result_lines(problem, learned, parts, f"{name}.out")}
+    files |= _extra_files(problem, learned, parts)
     wanted = settings.names("Output", "WritePredictions")
     for option, title, ending in (
         ("Train", "Training error", "train.1"),
@@ -70,7 +69,67 @@ def _single_run(problem: Problem) -> Files:
     return files
 
 
-Parts = dict[str, tuple[Rows, Evaluation]]
+def cross_validate(problem: Problem) -> Files:
+    """Cross-validate, and learn on all rows; return the lines of each file by name."""
+    name, settings = problem.settings.application.name, problem.settings
+    if settings.yes_no("Output", "AllFoldDatasets"):
+        raise UnsupportedOptionError(
+            f"{settings.place('Output', 'AllFoldDatasets')} must be No, got 'Yes'. Remove it."
+        )
+    n_folds = settings.integer("Data", "XVal")
+    seed = settings.integer("General", "RandomSeed")
+    every = np.arange(len(problem.train), dtype=np.int64)
+    folds: list[Fold] = []
+    for test in draw_folds(len(problem.train), n_folds, seed):
+        seen = take_rows(problem.train, np.setdiff1d(every, test))
+        unseen = take_rows(problem.train, test)
+        learned = learn(problem, seen, None)
+        train = evaluate(problem.target, learned.models, seen)
+        folds.append(
+            Fold(
+                learned, (seen, train), (unseen, evaluate(problem.target, learned.models, unseen))
+            )
+        )
+    whole = learn(problem, problem.train, None)
+    trained = evaluate(problem.target, whole.models, problem.train)
+    parts = {
+        "Training error": (problem.train, trained),
+        "Testing error": (problem.train, join([fold.test[1] for fold in folds])),
+    }
+    files: Files = {
+        f"{name}.out": result_lines(problem, whole, parts, f"{name}.out"),
+        f"{name}.xval": validation_lines(problem, folds, f"{name}.xval"),
+    }
+    files |= _extra_files(problem, whole, parts)
+    wanted = settings.names("Output", "WritePredictions")
+    if "Test" in wanted:
+        lines = prediction_lines(
+            problem.attributes, problem.target, [fold.test for fold in folds], folds=True
+        )
+        files[f"{name}.test.pred.arff"] = lines
+    if "Train" in wanted:
+        # The file of the first fold is overwritten by that of the model of all rows.
+        trains = [parts["Training error"], *(fold.train for fold in folds[1:])]
+        for at, found in enumerate(trains, 1):
+            lines = prediction_lines(problem.attributes, problem.target, [found])
+            files[f"{name}.train.{at}.pred.arff"] = lines
+    return files
+
+
+def _extra_files(problem: Problem, learned: Learned, parts: Parts) -> Files:
+    """Return the files about the labels, the curves and the forest."""
+    name, settings = problem.settings.application.name, problem.settings
+    files: Files = {}
+    if isinstance(problem.target, HierarchicalTarget):
+        counts = learned.train.weights @ problem.target.truth(learned.train.y)
+        weighted = settings.text("Hierarchical", "WType") != "NoWeight"
+        lines = hierarchy_lines(problem.target.labels, counts, weighted=weighted)
+        files[f"{name}.hierarchy"] = lines
+        if settings.yes_no("Output", "WriteCurves"):
+            files |= _curve_files(problem.target, name, parts)
+    if problem.switches.forest:
+        files |= forest_files(problem, learned)
+    return files
 
 
 def _evaluate_parts(problem: Problem, learned: Learned) -> Parts:
@@ -84,27 +143,6 @@ def _evaluate_parts(problem: Problem, learned: Learned) -> Parts:
         for title, rows in sets.items()
         if rows is not None
     }
-
-
-def _out_lines(problem: Problem, learned: Learned, parts: Parts, file_name: str) -> Iterable[str]:
-    settings = problem.settings
-    shown = {
-        "Training error": settings.yes_no("Output", "TrainErrors"),
-        "Validation error": settings.yes_no("Output", "ValidErrors"),
-        "Testing error": settings.yes_no("Output", "TestErrors"),
-    }
-    with_errors = problem.target.calculates_errors(settings)
-    errors = [
-        found.lines(title, problem.target, errors=with_errors)
-        for title, (_, found) in parts.items()
-        if shown[title]
-    ]
-    return chain(
-        header_lines(problem, file_name, learned),
-        statistics_lines(problem, learned, 1),
-        *errors,
-        model_lines(problem, learned.shown),
-    )
 
 
 def _curve_files(target: HierarchicalTarget, name: str, parts: Parts) -> Files:

@@ -13,11 +13,13 @@ from ramify.clus.errors import SettingsError, UnsupportedOptionError
 from ramify.clus.settings import Settings
 from ramify.clus.targets.hierarchical import HierarchicalTarget
 from ramify.clus.targets.hierarchy import ClusHierarchy, LabelFormat
+from ramify.clus.targets.nominal import NominalTarget
+from ramify.clus.targets.numeric import NumericTarget
 from ramify.io.arff_columns import ArffFile
 
 __all__ = ["Target", "read_target"]
 
-Target: TypeAlias = HierarchicalTarget
+Target: TypeAlias = HierarchicalTarget | NominalTarget | NumericTarget
 
 
 def read_target(settings: Settings, attributes: Attributes, file: ArffFile) -> Target:
@@ -40,11 +42,53 @@ def read_target(settings: Settings, attributes: Attributes, file: ArffFile) -> T
     kinds = {attributes.kinds[at] for at in attributes.target}
     if kinds == {"labels"}:
         return _hierarchical(settings, file)
-    names = ", ".join(attributes.names[at] for at in attributes.target)
+    if kinds == {"nominal"}:
+        return _nominal(settings, attributes)
+    if kinds == {"numeric"}:
+        names = tuple(attributes.names[at] for at in attributes.target)
+        factors, normalize = _weights(settings, len(names))
+        return NumericTarget(names, attributes.target, factors, normalize, [])
+    found = ", ".join(attributes.names[at] for at in attributes.target)
     raise UnsupportedOptionError(
         f"{settings.place('Attributes', 'Target')}: targets of the kinds {sorted(kinds)} are not "
-        f"supported, got {names}."
+        f"supported, got {found}."
     )
+
+
+def _nominal(settings: Settings, attributes: Attributes) -> NominalTarget:
+    names = tuple(attributes.names[at] for at in attributes.target)
+    factors, normalize = _weights(settings, len(names))
+    if settings.yes_no("Multilabel", "OptimizeThresholds"):
+        raise UnsupportedOptionError(
+            f"{settings.place('Multilabel', 'OptimizeThresholds')} must be No, got 'Yes'. Remove "
+            "the line."
+        )
+    return NominalTarget(
+        names,
+        attributes.target,
+        tuple(attributes.values[at] for at in attributes.target),
+        factors,
+        normalize,
+        settings.number("Multilabel", "MLCThreshold"),
+        [],
+    )
+
+
+def _weights(settings: Settings, n_targets: int) -> tuple[NDArray[np.float64], bool]:
+    """Return the factors of the targets, and whether to divide by their variances."""
+    factors = np.ones(n_targets)
+    normalize = settings.text("Attributes", "Weights") == "Normalize"
+    for option in ("Weights", "ClusteringWeights"):
+        found = settings.numbers("Attributes", option)
+        if not found:
+            continue
+        if len(found) not in (1, n_targets):
+            raise SettingsError(
+                f"{settings.place('Attributes', option)} must have one number, or one for each of "
+                f"the {n_targets} targets, got {len(found)}."
+            )
+        factors = factors * np.array(found)
+    return factors, normalize
 
 
 def _hierarchical(settings: Settings, file: ArffFile) -> HierarchicalTarget:

@@ -67,13 +67,17 @@ class HierarchicalTarget:
         """Return the heuristic in effect."""
         return "VarianceReduction"
 
-    def pruning(self, problem: Any) -> str:
+    def pruning(self, problem: Any, *, after: bool = True) -> str:
         """Return the pruning method as CLUS prints it."""
         chosen = str(problem.settings.text("Tree", "PruningMethod"))
         tuned = len(problem.settings.numbers("Tree", "FTest")) > 1
         pruned = problem.prune is not None and not tuned
-        kept = problem.switches.forest or problem.switches.xval or pruned or self.thresholds
+        kept = problem.switches.forest or not after or pruned or self.thresholds
         return chosen if chosen != "Default" or kept else "None"
+
+    def statistics(self, models: Sequence[Model]) -> list[str]:
+        """Return further lines about the models."""
+        return []
 
     def calculates_errors(self, settings: Settings) -> bool:
         """Return whether to evaluate the models."""
@@ -197,7 +201,7 @@ class HierarchicalTarget:
         shown = np.flatnonzero((positive > 0) & self.evaluated).tolist()
         total = [int(counts[shown].sum()) for counts in (hits, false, positive)]
         lines = [
-            f"   {name:<15}: precision: {number(_ratio(total[0], total[0] + total[1]))}, "
+            f"   {name:<14} : precision: {number(_ratio(total[0], total[0] + total[1]))}, "
             f"recall: {number(_ratio(total[0], total[2]))}, coverage: 1, "
             f"TP: {total[0]}, FP: {total[1]}, nbPos: {total[2]}"
         ]

@@ -70,8 +70,8 @@ class LabelErrors:
             found = clus_multilabel_measures(
                 self.truth.astype(np.int32), self.scores, threshold=self.threshold
             )
-        # CLUS adds up the rows that are entirely correct once for each fold.
-        found["SubsetAccuracy"] *= len(self.folds)
+        # CLUS divides the correct rows of all folds by the number of rows of the last one.
+        found["SubsetAccuracy"] *= len(self.truth) / self.folds[-1]
         return found
 
     @cached_property

@@ -14,7 +14,9 @@ from ramify.clus.targets.hierarchy import ClusHierarchy
 __all__ = ["hierarchy_lines"]
 
 
-def hierarchy_lines(labels: ClusHierarchy, counts: NDArray[np.float64]) -> Iterator[str]:
+def hierarchy_lines(
+    labels: ClusHierarchy, counts: NDArray[np.float64], *, weighted: bool
+) -> Iterator[str]:
     """Yield the lines of a hierarchy file.
 
     Parameters
@@ -23,9 +25,11 @@ def hierarchy_lines(labels: ClusHierarchy, counts: NDArray[np.float64]) -> Itera
         The hierarchy.
     counts : ndarray
         The number of rows of each label, in the order of CLUS.
+    weighted : bool
+        Whether labels have weights; if not, CLUS lists an empty level.
     """
     levels = Counter(depth for depth, _, _ in labels.walk())
-    sizes = [1, *(levels[depth] for depth in sorted(levels))]
+    sizes = [1, *(levels[depth] for depth in sorted(levels)), *([] if weighted else [0])]
     yield f"Hier #nodes: {len(labels.labels)}"
     yield f"Hier classes by level: {sizes}"
     for depth, parent, at in labels.walk():

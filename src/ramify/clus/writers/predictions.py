@@ -16,7 +16,11 @@ __all__ = ["prediction_lines"]
 
 
 def prediction_lines(
-    attributes: Attributes, target: Target, parts: Sequence[tuple[Rows, Evaluation]]
+    attributes: Attributes,
+    target: Target,
+    parts: Sequence[tuple[Rows, Evaluation]],
+    *,
+    folds: bool = False,
 ) -> Iterator[str]:
     """Yield the lines of a prediction file.
 
@@ -28,6 +32,9 @@ def prediction_lines(
         What is predicted.
     parts : sequence of (Rows, Evaluation)
         The rows and their predictions; one part per fold of a cross-validation.
+
+    folds : bool
+        Whether to number the parts.
 
     Yields
     ------
@@ -45,7 +52,9 @@ def prediction_lines(
         yield f"@ATTRIBUTE {name:<64} {kind}"
     yield ""
     yield "@DATA"
-    for rows, found in parts:
+    for at, (rows, found) in enumerate(parts):
+        if folds:
+            yield f"! Fold = {at}"
         yield from _data_lines(target, rows, found)
 
 

@@ -21,8 +21,14 @@ def underlined(title: str, mark: str) -> list[str]:
     return [title, mark * len(title), ""]
 
 
-def header_lines(problem: Problem, file_name: str, learned: Learned | None = None) -> list[str]:
-    """Return the beginning of a result file: date, attributes and settings."""
+def header_lines(
+    problem: Problem, file_name: str, learned: Learned, *, after: bool = True
+) -> list[str]:
+    """Return the beginning of a result file: date, attributes and settings.
+
+    CLUS writes the header of a cross-validation before it chooses a pruning method (`after` is
+    False then).
+    """
     attributes = problem.attributes
     now = datetime.now()  # local time, as in CLUS
     half = "AM" if now.hour < 12 else "PM"
@@ -35,20 +41,22 @@ def header_lines(problem: Problem, file_name: str, learned: Learned | None = Non
         f"output: {len(attributes.target)})",
         f"Missing values: {'Yes' if problem.has_missing else 'No'}",
         "",
-        *settings_lines(problem.settings, _effective(problem, learned), _sections(problem)),
+        *settings_lines(problem.settings, _effective(problem, learned, after), _sections(problem)),
     ]
 
 
 def _sections(problem: Problem) -> list[str]:
     return [
         *("General", "Data", "Attributes", "Constraints", "Nominal", "Model", "Tree"),
-        problem.target.section,
+        *([problem.target.section] if problem.target.section else []),
         *(["Ensemble"] if problem.switches.forest else []),
         *("SemiSupervised", "Output"),
     ]
 
 
-def _effective(problem: Problem, learned: Learned | None) -> dict[tuple[str, str], str | None]:
+def _effective(
+    problem: Problem, learned: Learned, after: bool
+) -> dict[tuple[str, str], str | None]:
     """Return the values that depend on the data or on other options."""
     settings, attributes = problem.settings, problem.attributes
     found: dict[tuple[str, str], str | None] = {
@@ -56,10 +64,9 @@ def _effective(problem: Problem, learned: Learned | None) -> dict[tuple[str, str
         ("Attributes", "Clustering"): column_text(attributes.clustering),
         ("Attributes", "Descriptive"): column_text(attributes.descriptive),
         ("Tree", "Heuristic"): problem.target.heuristic(settings),
-        ("Tree", "PruningMethod"): problem.target.pruning(problem),
+        ("Tree", "PruningMethod"): problem.target.pruning(problem, after=after),
     }
-    if learned is not None:
-        found["Tree", "FTest"] = java_double(learned.f_test)
+    found["Tree", "FTest"] = java_double(learned.f_test)
     if settings.text("Data", "PruneSet") != "None":
         found["Data", "PruneSetMax"] = settings.text("Data", "PruneSetMax")
     found |= problem.target.effective(settings)
@@ -72,21 +79,34 @@ def _effective(problem: Problem, learned: Learned | None) -> dict[tuple[str, str
 
 def statistics_lines(problem: Problem, learned: Learned, number_of_run: int) -> list[str]:
     """Return the statistics of a run: times and sizes of the models."""
-    members = problem.switches.forest and problem.settings.yes_no("Ensemble", "PrintAllModelInfo")
-    lines = [
+    return [
         *underlined(f"Run: {number_of_run:02}", "*"),
         *underlined("Statistics", "-"),
         f"FTValue (FTest): {java_double(learned.f_test)}",
         f"Induction Time: {seconds(learned.seconds)} sec",
         f"Pruning Time: {seconds(learned.pruning_seconds)} sec",
-        "Prediction Time (total for ClusModel.Original): ",
+        *prediction_time_lines("ClusModel.Original"),
+        *model_information(problem, learned.models),
+        *problem.target.statistics(learned.models),
+    ]
+
+
+def prediction_time_lines(what: str) -> list[str]:
+    """Return the prediction time, which CLUS does not measure."""
+    return [
+        f"Prediction Time (total for {what}): ",
         "\t0 microsecs",
         "\t0 millisecs",
         "\t0 secs",
         "Prediction Time (average for ClusModel.Original): 0 microsecs",
-        "Model information:",
     ]
-    for model in learned.models:
+
+
+def model_information(problem: Problem, models: Iterable[Model]) -> list[str]:
+    """Return the sizes of models."""
+    members = problem.switches.forest and problem.settings.yes_no("Ensemble", "PrintAllModelInfo")
+    lines = ["Model information:"]
+    for model in models:
         lines += describe(model, members=members)
     return [*lines, ""]
 

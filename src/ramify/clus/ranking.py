@@ -1,0 +1,126 @@
+"""Feature rankings of forests: Genie3 and Symbolic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify import _core
+from ramify.clus.data import Attributes
+from ramify.clus.numbers import java_double
+
+__all__ = ["genie3", "ranking_lines", "symbolic"]
+
+
+def genie3(
+    trees: Sequence[_core.Tree],
+    squares: Sequence[NDArray[np.float64]],
+    n_features: int,
+    n_trees: int,
+) -> NDArray[np.float64]:
+    """Return the mean over trees of the reduction of the sum of squares by each feature.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        The trees.
+    squares : sequence of ndarray
+        The sum of squares of every node of each tree.
+    n_features : int
+        Number of features.
+    n_trees : int
+        Number of trees to divide by.
+
+    Returns
+    -------
+    ndarray
+        The relevance of each feature.
+    """
+    total = np.zeros(n_features)
+    for tree, own in zip(trees, squares, strict=True):
+        found = np.zeros(n_features)
+        for node in _preorder(tree):
+            reduction = own[node]
+            for child in tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]]:
+                reduction -= own[child]
+            found[tree.feature[node]] += reduction
+        total += found
+    return total / n_trees
+
+
+def symbolic(
+    trees: Sequence[_core.Tree], weight: float, n_features: int, n_trees: int
+) -> NDArray[np.float64]:
+    """Return the mean over trees of weight ** depth of the tests of each feature."""
+    total = np.zeros(n_features)
+    for tree in trees:
+        level = np.zeros(len(tree.feature), dtype=np.int64)
+        for node in _preorder(tree):
+            total[tree.feature[node]] += weight ** int(level[node])
+            level[tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]]] = (
+                level[node] + 1
+            )
+    return total / n_trees
+
+
+def _preorder(tree: _core.Tree) -> Iterator[int]:
+    """Yield the inner nodes, a node before its branches."""
+    stack = [0]
+    while stack:
+        node = stack.pop()
+        if tree.feature[node] >= 0:
+            yield node
+            part = tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]]
+            stack.extend(reversed(part.tolist()))
+
+
+def ranking_lines(
+    attributes: Attributes,
+    method: str,
+    ranking: tuple[str, str],
+    n_trees: int,
+    values: NDArray[np.float64],
+    *,
+    by_relevance: bool,
+) -> list[str]:
+    """Return the lines of a ranking file.
+
+    Parameters
+    ----------
+    attributes : Attributes
+        The attributes.
+    method : str
+        The ensemble method.
+    ranking : tuple (str, str)
+        Name of the ranking, and title of its column.
+    n_trees : int
+        Number of trees.
+    values : ndarray
+        Relevance of each feature.
+    by_relevance : bool
+        Whether to sort by decreasing relevance.
+
+    Returns
+    -------
+    list of str
+        The lines.
+    """
+    name, column = ranking
+    order = np.argsort(-values, kind="stable")
+    rank = np.empty(len(values), dtype=np.int64)
+    rank[order] = np.arange(1, len(values) + 1)
+    title = f"attributeDatasetIndex\tattributeName\t[{column}Rank]\t[{column}]"
+    lines = [
+        f"Ensemble method: {method}",
+        f"Ranking method: {name}",
+        f"Ensemble size: {n_trees}",
+        title,
+        "-" * len(title),
+    ]
+    for j in order.tolist() if by_relevance else range(len(values)):
+        at = attributes.descriptive[j]
+        value = java_double(values[j])
+        lines.append(f"{at + 1}\t{attributes.names[at]}\t[{rank[j]}]\t[{value}]")
+    return lines

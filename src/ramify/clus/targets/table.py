@@ -1,0 +1,96 @@
+"""What nominal and numeric targets have in common: one column of the data per target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify import _core
+from ramify._base.features import FeatureSchema
+from ramify.clus.data import Rows
+from ramify.clus.learning import ForestPlan
+from ramify.forest.members import ClusSampling, grow_members
+from ramify.multi_target.growing import TargetData, TargetPlan
+
+__all__ = ["TableLearner"]
+
+Describe = Callable[[Rows], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class TableLearner:
+    """Grows trees for nominal or numeric targets.
+
+    Attributes
+    ----------
+    plan : TargetPlan
+        How to grow a tree.
+    schema : FeatureSchema
+        Which features are nominal.
+    describe : callable
+        Returns the fields of `TargetData` that describe the targets of rows.
+    prune : callable or None
+        Prunes a tree grown with `inner_values`; None if growing prunes, or nothing does.
+    confidence : float or None
+        Confidence of pessimistic pruning.
+    """
+
+    plan: TargetPlan
+    schema: FeatureSchema
+    describe: Describe
+    prune: Callable[[_core.Tree], _core.Tree] | None = None
+    confidence: float | None = None
+
+    def data(self, rows: Rows) -> TargetData:
+        """Return training data of the core."""
+        targets = self.describe(rows)
+        return TargetData(rows.X, self.schema, weights=rows.weights, clus=True, **targets)
+
+    def grow(self, rows: Rows, f_test: float) -> _core.Tree:
+        """Grow a tree."""
+        return self.data(rows).grow(self._with_level(f_test))
+
+    def grow_pruned(self, rows: Rows, f_test: float) -> _core.Tree | None:
+        """Grow a tree and prune it; None without pruning."""
+        plan = self._with_level(f_test)
+        if self.prune is not None:
+            return self.prune(self.data(rows).grow(replace(plan, inner_values=True)))
+        if self.confidence is not None:
+            return self.data(rows).grow(replace(plan, confidence=self.confidence))
+        return None
+
+    def root(self, rows: Rows) -> _core.Tree:
+        """Return the tree that consists of the root, the model Default."""
+        return self.data(rows).grow(replace(self.plan, max_depth=0))
+
+    def forest(self, rows: Rows, wanted: ForestPlan) -> tuple[list[_core.Tree], NDArray[np.uint8]]:
+        """Grow a forest; return the trees and which rows each tree did not draw."""
+        data = self.data(rows)
+        n_draws = wanted.n_draws if wanted.n_draws != 0 else len(rows)
+        sampling = ClusSampling(len(rows), n_draws, data.labelled)
+        seeds = sampling.seeds(wanted.seed, wanted.n_trees)
+        plan = replace(self.plan, max_features=wanted.max_features)
+        trees = grow_members(data, plan, sampling, seeds, n_jobs=self.plan.n_jobs)
+        return trees, sampling.left_out(seeds)
+
+    def _with_level(self, f_test: float) -> TargetPlan:
+        return replace(self.plan, f_test=f_test)
+
+
+def error_line(name: str, text: str) -> str:
+    """Return the line of a model in an error section."""
+    return f"   {name:<14} : {text}"
+
+
+def in_order(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum columns from the first row to the last, as a loop does."""
+    return np.asarray(np.cumsum(values, axis=0)[-1])
+
+
+def column_names(names: Sequence[str], values: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return a name for each value of each target."""
+    return [f"{name}-{value}" for name, own in zip(names, values, strict=True) for value in own]

@@ -1,0 +1,90 @@
+"""The files about forests: out-of-bag errors and feature rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ramify.clus.data import take_rows
+from ramify.clus.evaluating import Evaluation
+from ramify.clus.learned import Learned
+from ramify.clus.numbers import java_double
+from ramify.clus.problem import Problem
+from ramify.clus.ranking import genie3, ranking_lines, symbolic
+from ramify.clus.writers.results import header_lines, model_information, underlined
+
+__all__ = ["forest_files"]
+
+
+def forest_files(problem: Problem, learned: Learned) -> dict[str, Iterable[str]]:
+    """Return the lines of the files about a forest, by name."""
+    name = problem.settings.application.name
+    forests = [model for model in learned.models if model.is_forest]
+    files: dict[str, Iterable[str]] = {}
+    if problem.settings.yes_no("Ensemble", "OOBestimate"):
+        found = _out_of_bag(problem, learned)
+        for model in forests:
+            ending = "" if model is forests[-1] else f"_{len(model.trees)}_"
+            file_name = f"{name}{ending}.oob"
+            files[file_name] = _oob_lines(problem, learned, found, file_name, len(model.trees))
+    for model in forests:
+        for ranking, lines in _rankings(problem, learned, len(model.trees)).items():
+            files[f"{name}Trees{len(model.trees)}{ranking}.fimp"] = lines
+    return files
+
+
+def _out_of_bag(problem: Problem, learned: Learned) -> Evaluation:
+    """Predict each row by the trees that did not draw it, in the largest forest."""
+    left_out = np.asarray(learned.left_out)
+    rows = np.flatnonzero(left_out.any(axis=0))
+    part = take_rows(learned.train, rows)
+    trees = learned.models[-1].trees
+    voters = np.ascontiguousarray(left_out[:, rows])
+    scores = problem.target.predict(trees, part.X, is_forest=True, voters=voters)
+    forests = tuple(model for model in learned.models if model.is_forest)
+    # CLUS reports the errors of the largest forest for the smaller ones, too.
+    predicted = {model.name: scores for model in forests}
+    return Evaluation(forests, problem.target.truth(part.y), predicted, (len(rows),))
+
+
+def _oob_lines(
+    problem: Problem, learned: Learned, found: Evaluation, file_name: str, n_trees: int
+) -> list[str]:
+    return [
+        *header_lines(problem, file_name, learned),
+        *underlined(f"Run: {n_trees:02}", "*"),
+        *underlined("Statistics", "-"),
+        f"FTValue (FTest): {java_double(learned.f_test)}",
+        *model_information(problem, found.models),
+        *found.lines("Out-Of-Bag Estimate of Error", problem.target),
+    ]
+
+
+def _rankings(problem: Problem, learned: Learned, n_trees: int) -> dict[str, list[str]]:
+    settings = problem.settings
+    n_all = len(learned.models[-1].trees)  # CLUS divides by the size of the largest forest
+    trees = learned.models[-1].trees[:n_trees]
+    n_features = len(problem.attributes.descriptive)
+    weights = settings.numbers("Ensemble", "SymbolicWeight")
+    found = {}
+    for name in settings.names("Ensemble", "FeatureRanking"):
+        if name == "Symbolic":
+            values, column = (
+                symbolic(trees, weights[0], n_features, n_all),
+                f"w={java_double(weights[0])}",
+            )
+        else:
+            squares = [tree.impurity * tree.weight for tree in trees]
+            if learned.squares is not None:
+                squares = learned.squares[:n_trees]
+            values, column = genie3(trees, squares, n_features, n_all), "overAll"
+        found[name] = ranking_lines(
+            problem.attributes,
+            settings.text("Ensemble", "EnsembleMethod"),
+            (name, column),
+            n_trees,
+            values,
+            by_relevance=settings.yes_no("Ensemble", "SortRankingByRelevance"),
+        )
+    return found
