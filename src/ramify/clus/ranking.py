@@ -42,10 +42,8 @@ def genie3(
     for tree, own in zip(trees, squares, strict=True):
         found = np.zeros(n_features)
         for node in _preorder(tree):
-            reduction = own[node]
-            for child in tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]]:
-                reduction -= own[child]
-            found[tree.feature[node]] += reduction
+            branches = tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]]
+            found[tree.feature[node]] += own[node] - sum(own[branches].tolist())
         total += found
     return total / n_trees
 
@@ -66,14 +64,14 @@ def symbolic(
 
 
 def _preorder(tree: _core.Tree) -> Iterator[int]:
-    """Yield the inner nodes, a node before its branches."""
+    """Yield the inner nodes, a node before its branches and the last branch first, as in CLUS."""
     stack = [0]
     while stack:
         node = stack.pop()
         if tree.feature[node] >= 0:
             yield node
             part = tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]]
-            stack.extend(reversed(part.tolist()))
+            stack.extend(part.tolist())
 
 
 def ranking_lines(
@@ -108,9 +106,9 @@ def ranking_lines(
         The lines.
     """
     name, column = ranking
-    order = np.argsort(-values, kind="stable")
-    rank = np.empty(len(values), dtype=np.int64)
-    rank[order] = np.arange(1, len(values) + 1)
+    hashed = _hash_order([attributes.names[at] for at in attributes.descriptive])
+    order = hashed[np.argsort(-values[hashed], kind="stable")]
+    rank = 1 + (values[:, None] < values).sum(axis=1)
     title = f"attributeDatasetIndex\tattributeName\t[{column}Rank]\t[{column}]"
     lines = [
         f"Ensemble method: {method}",
@@ -124,3 +122,26 @@ def ranking_lines(
         value = java_double(values[j])
         lines.append(f"{at + 1}\t{attributes.names[at]}\t[{rank[j]}]\t[{value}]")
     return lines
+
+
+def _hash_order(names: Sequence[str]) -> NDArray[np.int64]:
+    """Return the order in which java.util.HashMap lists names; it decides the order of ties."""
+    capacity = 16
+    while len(names) > 0.75 * capacity:
+        capacity *= 2
+    return np.argsort([_java_hash(name) & (capacity - 1) for name in names], kind="stable")
+
+
+def _java_hash(text: str) -> int:
+    """Return the hash code of a string, mixed as by java.util.HashMap.
+
+    Examples
+    --------
+    >>> _java_hash("x1")
+    3769
+    """
+    code = 0
+    data = text.encode("utf-16-be")
+    for high, low in zip(data[::2], data[1::2], strict=True):
+        code = (31 * code + 256 * high + low) & 0xFFFFFFFF
+    return code ^ (code >> 16)

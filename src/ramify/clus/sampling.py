@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,7 +38,7 @@ def draw_fraction(n_rows: int, share: float, most: int | None = None) -> NDArray
     """
     random = JavaRandom(0)
     free = list(range(n_rows))
-    wanted = round(n_rows * share)
+    wanted = math.floor(n_rows * share + 0.5)
     wanted = wanted if most is None else min(wanted, most)
     chosen = [free.pop(random.next_int(len(free))) for _ in range(min(wanted, n_rows))]
     return np.array(sorted(chosen), dtype=np.int64)

@@ -119,7 +119,7 @@ class HierarchicalTarget:
         def leaf(tree: _core.Tree, node: int) -> str:
             members = np.flatnonzero(self.shares(tree, node) >= threshold / 100).tolist()
             names = [self.labels.labels[at] for at in self.labels.specific(members)]
-            return f"{','.join(names) or 'none'} [{number(float(tree.weight[node]))}]"
+            return f"{','.join(names) or 'none'} [{number(float(tree.weight[node]), 2)}]"
 
         return leaf
 

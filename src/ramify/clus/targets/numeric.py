@@ -76,9 +76,7 @@ class NumericTarget:
 
     def effective(self, settings: Settings) -> dict[tuple[str, str], str | None]:
         """Return the options that depend on the kind of target."""
-        multiplier = java_double(settings.number("Tree", "M5PruningMult"))
-        shown = settings.text("Tree", "PruningMethod") in ("Default", "M5")
-        return {("Tree", "M5PruningMult"): multiplier if shown else None}
+        return {}
 
     def statistics(self, models: Sequence[Model]) -> list[str]:
         """Return further lines about the models."""
@@ -208,11 +206,15 @@ class NumericErrors:
 
     @property
     def correlation(self) -> Table:
-        """Pearson correlations; 0 for constant predictions."""
+        """Pearson correlations from sums, as in CLUS; 0 if a variance is not positive."""
         found = []
         for y, p in self._parts:
-            a, b = y - in_order(y) / len(y), p - in_order(p) / len(p)
-            spread = np.sqrt(in_order(a * a) * in_order(b * b))
-            constant = np.ptp(p) == 0 or spread == 0
-            found.append(0.0 if constant else in_order(a * b) / spread)
+            n = len(y)
+            sum_y, sum_p = float(in_order(y)), float(in_order(p))
+            shared = float(in_order(y * p)) - sum_y * sum_p / n
+            spread_y = float(in_order(y * y)) - sum_y * sum_y / n
+            spread_p = float(in_order(p * p)) - sum_p * sum_p / n
+            positive = spread_y > 0 and spread_p > 0
+            spread = np.sqrt(spread_y) * np.sqrt(spread_p) if positive else 1.0
+            found.append(shared / spread if positive else 0.0)
         return np.array(found)

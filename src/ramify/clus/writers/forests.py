@@ -51,13 +51,14 @@ def _out_of_bag(problem: Problem, learned: Learned) -> Evaluation:
 def _oob_lines(
     problem: Problem, learned: Learned, found: Evaluation, file_name: str, n_trees: int
 ) -> list[str]:
+    shown = problem.settings.yes_no("Output", "TrainErrors")
     return [
         *header_lines(problem, file_name, learned),
         *underlined(f"Run: {n_trees:02}", "*"),
         *underlined("Statistics", "-"),
         f"FTValue (FTest): {java_double(learned.f_test)}",
         *model_information(problem, found.models),
-        *found.lines("Out-Of-Bag Estimate of Error", problem.target),
+        *(found.lines("Out-Of-Bag Estimate of Error", problem.target) if shown else [""]),
     ]
 
 

@@ -67,6 +67,8 @@ def _effective(
         ("Tree", "PruningMethod"): problem.target.pruning(problem, after=after),
     }
     found["Tree", "FTest"] = java_double(learned.f_test)
+    if found["Tree", "PruningMethod"] == "M5":
+        found["Tree", "M5PruningMult"] = java_double(settings.number("Tree", "M5PruningMult"))
     if settings.text("Data", "PruneSet") != "None":
         found["Data", "PruneSetMax"] = settings.text("Data", "PruneSetMax")
     found |= problem.target.effective(settings)

@@ -73,10 +73,13 @@ def validation_lines(problem: Problem, folds: Sequence[Fold], file_name: str) ->
 
 
 def _summary_lines(folds: Sequence[Fold]) -> list[str]:
-    sizes = [
-        len(model.trees) if model.is_forest else model.sizes[0].nodes
-        for model in (fold.learned.models[1] for fold in folds)
-    ]
+    means = []
+    for at, model in enumerate(folds[0].learned.models):
+        if model.name != "Default" and model.threshold is None:
+            found = [fold.learned.models[at] for fold in folds]
+            sizes = [len(m.trees) if m.is_forest else m.sizes[0].nodes for m in found]
+            name = "Original" if model.is_forest else model.name
+            means.append(f"     {name}: {number(sum(sizes) / len(sizes), 1)}")
     return [
         *underlined("Summary", "*"),
         f"Runs: {len(folds)}",
@@ -84,7 +87,7 @@ def _summary_lines(folds: Sequence[Fold]) -> list[str]:
         "Preprocessing time: 0 sec",
         *prediction_time_lines(f"ClusModel.Original, {len(folds)} runs, 0 examples"),
         "Mean number of tests",
-        f"     Original: {number(sum(sizes) / len(sizes), 1)}",
+        *means,
         "",
     ]
 

@@ -1,0 +1,108 @@
+"""Write small data sets and settings files, and the files that CLUS writes for them.
+
+Run with ``python -m tests.golden.clus.make_results CLUS.JAR``; it needs Java. Dates and times are
+replaced by ``-``.
+"""
+
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+TIMES = re.compile(r"^(Date|(?:Induction|Pruning|Preprocessing) [Tt]ime): .*", re.MULTILINE)
+OPENED = (
+    "java.util java.lang java.math java.net java.util.regex java.util.concurrent"
+    " java.util.concurrent.atomic java.io java.text"
+)
+FILES = "[Data]\nFile = train.arff\nTestSet = test.arff\n"
+TREE = "[Hierarchical]\nType = Tree\nWType = ExpAvgParentWeight\nHSeparator = /\n"
+BOTH = "[Output]\nWritePredictions = [Train,Test]\n"
+# Settings by data set and run; the names of forests and cross-validations start with the switch.
+RUNS = {
+    "hierarchical": {
+        "tree": FILES + TREE + BOTH + "WriteCurves = Yes\n",
+        "fractions": "[Data]\nFile = train.arff\nTestSet = 0.25\nPruneSet = 0.2\n" + TREE + BOTH,
+        "levels": FILES + "[Tree]\nFTest = [0.01,0.1,0.5]\n" + TREE,
+        "thresholds": FILES + TREE + "ClassificationThreshold = [30,50]\nRecallValues = [0.5]\n",
+        "xval": "[Data]\nFile = train.arff\nXVal = 4\n" + TREE + BOTH,
+        "forest": FILES
+        + TREE
+        + "[Ensemble]\nIterations = [2,5]\nEnsembleMethod = RForest\nOOBestimate = Yes\n"
+        + "FeatureRanking = [Symbolic]\n"
+        + BOTH,
+    },
+    "multilabel": {
+        "tree": "[Attributes]\nTarget = 4-6\n" + FILES + BOTH,
+        "forest": "[Attributes]\nTarget = 4-6\n"
+        + FILES
+        + "[Ensemble]\nIterations = 3\nEnsembleMethod = Bagging\n",
+    },
+    "classes": {"tree": "[Attributes]\nTarget = 3-4\n" + FILES + BOTH},
+    "regression": {
+        "tree": "[Attributes]\nTarget = 3-4\n" + FILES + BOTH,
+        "xval": "[Attributes]\nTarget = 3-4\n[Data]\nFile = train.arff\nXVal = 3\n",
+    },
+}
+
+
+def row_of(kind: str, number: int, draw: random.Random) -> str:
+    """Return a row of a data set."""
+    x = [round(draw.random() * 3, 1) for _ in range(3)]
+    cells = ["?" if draw.random() < 0.05 else str(value) for value in x]
+    noise = draw.random() < 0.2
+    if kind == "hierarchical":
+        labels = {draw.choice(["1", "1/1", "1/2"])} if x[0] > 1.5 else {"10/1"}
+        if x[1] > 1:
+            labels.add(draw.choice(["2/1", "2/2"]))
+        colour = draw.choice(["red", "green", "blue"])
+        if noise or colour == "red":
+            labels.add("3")
+        return ",".join([f"r{number}", *cells, colour, "@".join(sorted(labels))])
+    if kind == "multilabel":
+        return ",".join([*map(str, x), *(str(int((v > 1.5) != noise)) for v in x)])
+    if kind == "classes":
+        values = ["low", "middle", "high"][int(x[0])], "yes" if (x[1] > 1) != noise else "no"
+        return ",".join([*cells[:2], *values])
+    values = f"{2 * x[0] - x[1] + draw.gauss(0, 0.3):.2f}", f"{x[1] ** 2 + draw.gauss(0, 1):.2f}"
+    return ",".join([*cells[:2], *values])
+
+
+HEADERS = {
+    "hierarchical": "name key\nx1 numeric\nx2 numeric\nx3 numeric\ncolour {red,green,blue}\n"
+    "class hierarchical 1/1,1/2,2/1,2/2,3,10/1",
+    "multilabel": "x1 numeric\nx2 numeric\nx3 numeric\ny1 {0,1}\ny2 {0,1}\ny3 {0,1}",
+    "classes": "x1 numeric\nx2 numeric\ny1 {low,middle,high}\ny2 {yes,no}",
+    "regression": "x1 numeric\nx2 numeric\ny1 numeric\ny2 numeric",
+}
+
+
+def write_data(kind: str, folder: Path) -> None:
+    """Write the training and the test rows of a data set."""
+    draw = random.Random(kind)
+    header = [f"@attribute {line}" for line in HEADERS[kind].split("\n")]
+    for name, n_rows in (("train", 50), ("test", 20)):
+        rows = [row_of(kind, i, draw) for i in range(n_rows)]
+        lines = [f"@relation {kind}", "", *header, "", "@data", *rows]
+        (folder / f"{name}.arff").write_text("\n".join(lines) + "\n")
+
+
+def main(jar: str) -> None:
+    """Write the data, the settings and the results of all runs."""
+    opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED.split()]
+    for kind, runs in RUNS.items():
+        folder = FOLDER / kind
+        folder.mkdir(exist_ok=True)
+        write_data(kind, folder)
+        for run, settings in runs.items():
+            (folder / f"{run}.s").write_text(settings)
+            switches = [f"-{run}"] if run in ("forest", "xval") else []
+            command = ["java", *opens, "-jar", jar, *switches, f"{run}.s"]
+            subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        for path in folder.iterdir():
+            path.write_text(TIMES.sub(r"\1: -", path.read_text()))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,7 @@
+[Attributes]
+Target = 4-6
+[Data]
+File = train.arff
+TestSet = test.arff
+[Output]
+WritePredictions = [Train,Test]

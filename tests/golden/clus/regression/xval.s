@@ -1,0 +1,5 @@
+[Attributes]
+Target = 3-4
+[Data]
+File = train.arff
+XVal = 3
