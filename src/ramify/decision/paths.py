@@ -328,6 +328,8 @@ def _leads_to(ends: NDArray[np.bool_], hierarchy: Hierarchy) -> NDArray[np.bool_
 
 def _by_label(labels: NDArray[Any], rows: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp]]]:
     """Return the rows of every label that occurs, both in increasing order."""
+    if len(rows) == 1:
+        return [(int(labels[0]), rows)]
     order = np.lexsort((rows, labels))
     found, starts = np.unique(labels[order], return_index=True)
     return list(zip(found.tolist(), np.split(rows[order], starts[1:]), strict=True))

@@ -137,8 +137,7 @@ class ScoresOnDemand:
         needed = [(rows, self._unknown(rows, labels)) for rows, labels in steps]
         self._evaluate(needed)
         for rows, labels in needed:
-            for label in labels:
-                self._found[label, rows] = self._combine(label, rows)
+            self._fill(rows, labels)
 
     def read(self, rows: Rows, labels: NDArray[Any]) -> NDArray[np.float64]:
         """Return known probabilities, of shape (rows, labels), in C order."""
@@ -147,13 +146,14 @@ class ScoresOnDemand:
     def _unknown(self, rows: Rows, labels: NDArray[Any]) -> list[int]:
         """Return the labels and ancestors that are not known for all rows, parents first."""
         unknown: set[int] = set()
-        left = [int(label) for label in labels]
+        left = {int(label) for label in labels}
         while left:
-            label = left.pop()
-            if label in unknown or not np.isnan(self._found[label, rows]).any():
-                continue
-            unknown.add(label)
-            left.extend(p for p in parents_of(self._hierarchy, label) if p != ROOT)
+            asked = np.array(sorted(left))
+            found = self._found[np.ix_(asked, rows)]
+            new = asked[np.isnan(found).any(axis=1)].tolist()
+            unknown.update(new)
+            above = {p for label in new for p in parents_of(self._hierarchy, label)}
+            left = above - unknown - {ROOT}
         return sorted(unknown)  # positions of labels are in topological order
 
     def _evaluate(self, needed: list[tuple[Rows, list[int]]]) -> None:
@@ -198,13 +198,26 @@ class ScoresOnDemand:
         for key in keys:
             self._answers[key][:, rows] = part.predict(self._models[key])
 
-    def _combine(self, label: int, rows: Rows) -> NDArray[np.float64]:
-        least: Any = None
-        for parent in parents_of(self._hierarchy, label):
-            key = self._steps.find_key(parent, label)
-            value = self._answers[key][self._models[key].labels.index(label), rows]
-            if parent != ROOT:
-                value = self._steps.combine(value, self._found[parent, rows])
-            least = value if least is None else np.minimum(least, value)
-        found: NDArray[np.float64] = least
-        return found
+    def _fill(self, rows: Rows, labels: list[int]) -> None:
+        """Compute probabilities from the answers of the models and those of the parents."""
+        families: dict[tuple[tuple[int, Any], ...], list[int]] = {}
+        for label in labels:
+            parents = parents_of(self._hierarchy, label)
+            sources = tuple((parent, self._steps.find_key(parent, label)) for parent in parents)
+            families.setdefault(sources, []).append(label)
+        # Labels are in topological order, so the family of a parent comes before its children's.
+        for sources, family in families.items():
+            values = [self._combine(*source, family, rows) for source in sources]
+            least = values[0] if len(values) == 1 else np.min(values, axis=0)
+            self._found[np.ix_(np.array(family), rows)] = least
+
+    def _combine(
+        self, parent: int, key: Any, labels: list[int], rows: Rows
+    ) -> NDArray[np.float64]:
+        own = self._models[key].labels
+        places = np.array([own.index(label) for label in labels])
+        values: NDArray[np.float64] = self._answers[key][np.ix_(places, rows)]
+        if parent == ROOT:
+            return values
+        combined: NDArray[np.float64] = self._steps.combine(values, self._found[parent, rows])
+        return combined
