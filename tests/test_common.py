@@ -236,6 +236,47 @@ def test_data_frames_give_what_arrays_give(cls, library, plain_problem):
 
 @every_classifier
 @pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_set_output_gives_frames(cls, library, plain_problem):
+    frames = pytest.importorskip(library)
+    X, y = plain_problem
+    model = make(cls).fit(X, y)
+    labels, scores = model.predict(X), model.predict_proba(X)
+    model = clone(model.set_output(predict=library, predict_proba=library)).fit(X, y)
+    found = model.predict_proba(X)
+    assert isinstance(found, frames.DataFrame)
+    assert list(found.columns) == list(model.classes_)
+    np.testing.assert_array_equal(found.to_numpy(), scores)
+    assert isinstance(model.predict(X), frames.Series)
+    assert model.predict(X).to_list() == labels.tolist()
+    assert isinstance(model.score(X, y), float)
+    np.testing.assert_array_equal(
+        model.set_output(predict="default", predict_proba="default").predict_proba(X), scores
+    )
+
+
+def test_frames_of_predictions_are_indexed_like_x(plain_problem):
+    pandas = pytest.importorskip("pandas")
+    X, y = plain_problem
+    rows = pandas.DataFrame(X, index=np.arange(90) + 5)
+    tree = ramify.PCTClassifier()
+    levels = ramify.as_levels([path.split("/") for path in y])
+    for labels, columns in (
+        (y, None),
+        (levels, ["level_1", "level_2", "level_3"]),
+        (ramify.read_labels(y).Y, list(range(8))),
+        ([{path} for path in y], None),
+    ):
+        model = tree.fit(rows, labels).set_output(predict="pandas")
+        found = model.predict(rows)
+        assert list(found.index) == list(rows.index)
+        assert columns is None or list(found.columns) == columns
+    assert isinstance(model.predict_proba(rows), np.ndarray)
+    with pytest.raises(ValueError, match=r"predict must be one of None, 'default', 'pandas'"):
+        model.set_output(predict="frame")
+
+
+@every_classifier
+@pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_y_may_be_a_column(cls, library, plain_problem):
     X, y = plain_problem
     column = pytest.importorskip(library).Series(y)

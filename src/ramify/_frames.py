@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from scipy import sparse
 
 from ramify._validation import import_extra
 
-__all__ = ["in_memory", "is_frame"]
+__all__ = ["OUTPUTS", "in_memory", "is_frame", "make_frame"]
+
+OUTPUTS = ("default", "pandas", "polars")
+"""Values of `set_output`, as in scikit-learn."""
 
 
 def in_memory(data: Any, name: str) -> Any:
@@ -40,3 +44,41 @@ def in_memory(data: Any, name: str) -> Any:
 def is_frame(data: Any) -> bool:
     """Return whether data is a pandas or polars data frame."""
     return hasattr(data, "columns") and hasattr(data, "dtypes") and not sparse.issparse(data)
+
+
+def make_frame(found: Any, library: str, columns: Sequence[Any], given: Any) -> Any:
+    """Convert predictions to a data frame or a column.
+
+    Parameters
+    ----------
+    found : ndarray, sparse matrix or list
+        One row per row of X.
+    library : {"pandas", "polars"}
+        The library of the result.
+    columns : sequence
+        Names of the columns of a matrix.
+    given : object
+        X. The rows of pandas are indexed like those of X if it is a data frame of pandas.
+
+    Returns
+    -------
+    data frame or column
+        A data frame if `found` is a matrix, else a column.
+    """
+    frames = import_extra(library, "tables" if library == "pandas" else "polars")
+    if isinstance(found, frames.DataFrame | frames.Series):
+        return found
+    values = cast("Any", found).toarray() if sparse.issparse(found) else found
+    is_matrix = getattr(values, "ndim", 1) == 2
+    names = list(columns) if is_matrix else []
+    if is_matrix and len(names) != values.shape[1]:
+        names = [f"level_{k + 1}" for k in range(values.shape[1])]
+    rows = values if is_matrix else list(values)
+    if library == "polars":
+        if is_matrix:
+            return frames.DataFrame(rows, schema=[str(name) for name in names], orient="row")
+        return frames.Series(rows)
+    index = getattr(given, "index", None) if isinstance(given, frames.DataFrame) else None
+    if is_matrix:
+        return frames.DataFrame(rows, columns=names, index=index)
+    return frames.Series(rows, index=index)

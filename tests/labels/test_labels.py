@@ -523,3 +523,14 @@ def test_binarizer_learns_the_labels():
         binarizer.transform(["d"])
     with pytest.raises(NotFittedError):
         HierarchyBinarizer().transform(["a"])
+
+
+def test_binarizer_names_its_columns():
+    y = pd.Series(["mammal/cat", "bird"], index=[7, 8])
+    binarizer = HierarchyBinarizer(TREE, sparse_output=False).fit(y)
+    assert binarizer.get_feature_names_out().tolist() == list(TREE.labels)
+    frame = binarizer.set_output(transform="pandas").transform(y)
+    assert list(frame.columns) == list(TREE.labels)
+    assert list(frame.index) == [7, 8]
+    assert frame.to_numpy().tolist() == CAT_AND_BIRD
+    assert HierarchyBinarizer().fit([3, 1]).get_feature_names_out().tolist() == ["1", "3"]

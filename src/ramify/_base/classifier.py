@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.features import FeatureSchema, read_features, read_training_features
 from ramify._fitting import all_or_nothing, is_all_or_nothing
+from ramify._frames import OUTPUTS, make_frame
 from ramify._savable import get_fitted, savable, set_fitted
 from ramify._schema import (
     AnyOf,
@@ -59,6 +61,23 @@ CANDIDATES = ("specific", "all")
 
 MAX_JOBS = 1024
 """The largest n_jobs, and the smallest negative one, of a model in a file."""
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _framed(method: Method) -> Method:
+    """Decorate `predict` or `predict_proba` to return what `set_output` asks for."""
+
+    @wraps(method)
+    def predict(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        found = method(self, X, *args, **kwargs)
+        library = getattr(self, "_sklearn_output_config", {}).get(method.__name__, "default")
+        if library == "default":
+            return found
+        return make_frame(found, library, self.classes_.tolist(), X)
+
+    return cast("Method", predict)
 
 
 class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
@@ -117,6 +136,9 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         savable(cls)
+        for name in ("predict", "predict_proba"):
+            if name in vars(cls):
+                setattr(cls, name, _framed(vars(cls)[name]))
         if not is_all_or_nothing(cls.fit):
             cls.fit = all_or_nothing(cls.fit)  # type: ignore[method-assign]
 
@@ -126,6 +148,32 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         tags.input_tags.allow_nan = True
         tags.classifier_tags.multi_label = True
         return tags
+
+    def set_output(
+        self, *, predict: str | None = None, predict_proba: str | None = None
+    ) -> HierarchicalClassifier:
+        """Choose the type of what `predict` and `predict_proba` return.
+
+        Parameters
+        ----------
+        predict, predict_proba : {"default", "pandas", "polars"}, optional
+            "default" returns arrays, sparse matrices or lists. "pandas" and "polars" return data
+            frames, whose columns are labels or levels, or a column if there is one value per row.
+            Data frames of pandas have the index of X. None does not change anything. Copies made
+            by ``sklearn.base.clone`` keep the choice, model files do not.
+
+        Returns
+        -------
+        HierarchicalClassifier
+            This classifier.
+        """
+        config = dict(getattr(self, "_sklearn_output_config", {}))
+        for name, value in (("predict", predict), ("predict_proba", predict_proba)):
+            check_choice(name, value, (None, *OUTPUTS))
+            if value is not None:
+                config[name] = value
+        self._sklearn_output_config = config
+        return self
 
     @abstractmethod
     @all_or_nothing
@@ -161,6 +209,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         """Return coherent probabilities, n × n_labels, for X as returned by `read_features`."""
 
+    @_framed
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Predict the probability of every label.
 
@@ -182,6 +231,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Score X; `given` is X as the user passed it, for wrapped classifiers that need it."""
         return self._predict_scores(X)
 
+    @_framed
     def predict(self, X: Any, threshold: Any = None, *, candidates: str = "specific") -> Any:
         """Predict labels, in the format of the y passed to `fit`.
 
@@ -218,7 +268,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self, X: Any, threshold: Any = None, candidates: str = "specific"
     ) -> sparse.csr_array[np.int32]:
         """Predict label sets, closed upwards; by default computed from the probabilities."""
-        return self._decide(self.predict_proba(X), threshold, candidates)
+        return self._decide(np.asarray(self.predict_proba(X)), threshold, candidates)
 
     def _decide(
         self, scores: NDArray[np.float64], threshold: Any, candidates: str = "specific"

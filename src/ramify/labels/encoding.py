@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -302,6 +303,22 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The label matrix of `y`.
         """
         return self.fit(y).transform(y)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the labels as strings: the names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : object
+            Ignored.
+
+        Returns
+        -------
+        ndarray of object, shape (n_labels,)
+            The names.
+        """
+        check_is_fitted(self)
+        return np.array([str(label) for label in self.hierarchy_.labels], dtype=object)
 
     def inverse_transform(self, Y: Any) -> Any:
         """Convert a label matrix to the format of the labels passed to `fit`.

@@ -215,5 +215,5 @@ def _fit_member(template: Any, data: _Data, n_draws: int, seed: int) -> Any:
 
 
 def _ask_member(member: Any, X: Any) -> NDArray[np.float64]:
-    scores: NDArray[np.float64] = member.predict_proba(X)
+    scores: NDArray[np.float64] = np.asarray(member.predict_proba(X))
     return scores

@@ -146,7 +146,7 @@ class LevelPowerset(WrappingClassifier):
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         """Sum for each label the probabilities of the sets on its level that contain it."""
-        answers = self.estimator_.predict_proba(X)
+        answers = np.asarray(self.estimator_.predict_proba(X))
         tree = self.estimator_.hierarchy_
         of_label = np.repeat(tree.label_levels, np.diff(self.sets_.indptr))
         own_level = of_label == self.hierarchy_.label_levels[self.sets_.indices]
@@ -167,7 +167,7 @@ class LevelPowerset(WrappingClassifier):
         chosen = sparse.csr_array(self.sets_[self.estimator_.hierarchy_.indices(names)])
         empty = np.diff(chosen.indptr) == 0
         if self.format_.single_label and empty.any():  # predict one path per row nonetheless
-            paths = self._decide(self.predict_proba(X), None, candidates)
+            paths = self._decide(np.asarray(self.predict_proba(X)), None, candidates)
             n_rows = np.arange(len(empty))
             both: Any = sparse.vstack([chosen, paths], format="csr")
             chosen = sparse.csr_array(both[np.where(empty, n_rows + len(empty), n_rows)])

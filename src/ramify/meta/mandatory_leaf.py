@@ -218,4 +218,4 @@ class MandatoryLeafClassifier(WrappingClassifier):
     def _decision_scores(self, X: Any) -> tuple[NDArray[np.float64], bool]:
         if self.objective == "map" and hasattr(self.estimator_, "predict_conditional_proba"):
             return self.estimator_.predict_conditional_proba(X), True
-        return np.clip(self.predict_proba(X), 0.0, 1.0), False
+        return np.clip(np.asarray(self.predict_proba(X)), 0.0, 1.0), False

@@ -180,7 +180,7 @@ class MetaLabeler(WrappingClassifier):
     ) -> sparse.csr_array[np.int32]:
         if threshold is not None:
             return super()._predict_sets(X, threshold, candidates)
-        scores = self.predict_proba(X)
+        scores = np.asarray(self.predict_proba(X))
         counts = self.predict_count(X)
         leaves = self._leaves
         order = np.argsort(-scores[:, leaves], axis=1, kind="stable")

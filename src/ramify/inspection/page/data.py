@@ -237,7 +237,7 @@ def describe_rows(
     cells = coded[shown] if isinstance(coded, np.ndarray) else coded.tocsr()[shown].toarray()
     rows: dict[str, Any] = {"names": [called[i] for i in shown], "X": _cells(cells)}
     found: dict[str, Any] = {"rows": rows, "dataName": f"computed on {n_rows:,} rows"}
-    scores = model.predict_proba(X)
+    scores = np.asarray(model.predict_proba(X))
     if len(summary.trees) > 1 and summary.combination != "sum":
         rows["scores"] = _sparse_scores(scores[shown])
     of_sets = summary.combination == "sum" and summary.hierarchy != model.hierarchy_
