@@ -131,7 +131,8 @@ def test_a_first_line_that_declares_the_delimiter(tmp_path: Path, first: str) ->
     rows = [f"{k % 7};{'A' if k % 2 else 'B'}" for k in range(20)]
     path = write(tmp_path / "d.csv", first, "x;labels", *rows)
     out = tmp_path / "m.ramify"
-    assert "20 rows, 1 features" in words("train", path, "-o", out, *TREE)
+    form = ("--decimal", ",")  # a comma is not the delimiter
+    assert "20 rows, 1 features" in words("train", path, "-o", out, *TREE, *form)
     assert len(run("predict", out, path).output.splitlines()) == 20
 
 

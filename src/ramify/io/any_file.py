@@ -228,7 +228,6 @@ def _column_names(path: Path, options: DataOptions) -> list[str]:
     if is_sheet(path):
         chunks = [sheet_as_csv(path, options.limits or ReadLimits(), most_rows=1)[0]]
     else:
-        csv_marks(path, form)
         chunks = []
         for chunk in read_chunks(path, form.encoding, options.limits):
             chunks.append(chunk)
