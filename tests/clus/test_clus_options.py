@@ -9,6 +9,7 @@ import pytest
 from ramify.clus.options import OPTIONS, SECTIONS
 from ramify.clus.values import check_value
 from tests.golden.make_clus_defaults import FILE, clus_defaults
+from tests.support.clus_option_table import PAGE, page_with_table
 from tests.support.clus_program import requires_clus
 
 DEFAULTS = json.loads(FILE.read_text())
@@ -64,6 +65,11 @@ def test_options_are_complete(key):
     assert option.meaning
     assert not option.meaning.endswith(".")
     assert bool(option.reason) or option.status == "supported"
-    assert set(option.unsupported) < set(option.choices) or not option.unsupported
+    assert set(option.unsupported) <= set(option.choices)
     if option.default:
         assert check_value(option, option.default, "here") == option.default
+
+
+def test_the_documentation_holds_the_table():
+    text = PAGE.read_text(encoding="utf-8")
+    assert text == page_with_table(text), "run python -m tests.support.clus_option_table"

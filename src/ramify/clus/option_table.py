@@ -129,7 +129,14 @@ MAIN_OPTIONS: tuple[Option, ...] = (
         "Configuration of Java's logging",
         _LOG,
     ),
-    _data("File", "file", "", "supported", "ARFF file of the training rows"),
+    _data(
+        "File",
+        "file",
+        "",
+        "supported",
+        "ARFF file of the training rows",
+        "gzip files too, and paths may start at the folder of the settings file",
+    ),
     _data("TestSet", "file", "None", "supported", "ARFF file of the test rows, or a fraction"),
     _data(
         "PruneSet", "file", "None", "supported", "ARFF file of the validation rows, or a fraction"
@@ -141,7 +148,16 @@ MAIN_OPTIONS: tuple[Option, ...] = (
         "supported",
         "Most validation rows that a fraction may draw",
     ),
-    _data("XVal", "text", "10", "supported", "Number of folds, or LOO for one row per fold"),
+    _data(
+        "XVal",
+        "text",
+        "10",
+        "supported",
+        "Number of folds, or LOO for one row per fold",
+        "",
+        ("LOO",),
+        ("LOO",),
+    ),
     _data(
         "RemoveMissingTarget",
         "yes_no",
@@ -160,7 +176,12 @@ MAIN_OPTIONS: tuple[Option, ...] = (
     ),
     _attributes("Target", "columns", _NO_DEFAULT, "supported", "Columns to predict"),
     _attributes(
-        "Clustering", "columns", _NO_DEFAULT, "supported", "Columns that the heuristic uses"
+        "Clustering",
+        "columns",
+        _NO_DEFAULT,
+        "supported",
+        "Columns that the heuristic uses",
+        "they must be the targets",
     ),
     _attributes("Descriptive", "columns", _NO_DEFAULT, "supported", "Columns used as features"),
     _attributes("Key", "columns", "None", "supported", "Columns that identify rows"),
@@ -473,9 +494,9 @@ MAIN_OPTIONS: tuple[Option, ...] = (
         "MultiLabelRankingMeasure",
         "choices",
         "[HammingLoss]",
-        "supported",
+        "without effect",
         "Error measure of the feature ranking RForest",
-        "",
+        "that ranking is not supported",
         _MULTILABEL_MEASURES,
     ),
     _multilabel(
@@ -561,7 +582,12 @@ MAIN_OPTIONS: tuple[Option, ...] = (
         "the significance filter of label sets is not supported",
     ),
     _hierarchical(
-        "SingleLabel", "yes_no", "No", "supported", "Every row has one most specific label"
+        "SingleLabel",
+        "yes_no",
+        "No",
+        "unsupported",
+        "Every row has one most specific label",
+        "the errors of single labels are not supported",
     ),
     _hierarchical(
         "CalculateErrors", "yes_no", "Yes", "supported", "Compute the areas under the curves"
@@ -586,7 +612,12 @@ MAIN_OPTIONS: tuple[Option, ...] = (
     ),
     _hierarchical("EvalClasses", "file", "None", "supported", "File with the labels to evaluate"),
     _hierarchical(
-        "MEstimate", "yes_no", "No", "supported", "Smooth leaves with the root's proportions"
+        "MEstimate",
+        "yes_no",
+        "No",
+        "unsupported",
+        "Smooth leaves with the root's proportions",
+        "leaves are not smoothed",
     ),
     _ensemble("Iterations", "integers", "100", "supported", "Number of trees, or several"),
     _ensemble(
@@ -605,7 +636,7 @@ MAIN_OPTIONS: tuple[Option, ...] = (
         "What makes the trees differ",
         "",
         ENSEMBLE_METHODS,
-        ("Boosting", "RFeatSelection", "Pert"),
+        ("RSubspaces", "BagSubspaces", "Boosting", "RFeatSelection", "Pert", "ExtraTrees"),
     ),
     _ensemble(
         "EnsembleBootstrapping",
@@ -624,7 +655,7 @@ MAIN_OPTIONS: tuple[Option, ...] = (
         "How the predictions of the trees are combined",
         "",
         ("Majority", "ProbabilityDistribution", "OOBModelWeighted", "OOBTargetWeighted"),
-        ("OOBModelWeighted", "OOBTargetWeighted"),
+        ("Majority", "OOBModelWeighted", "OOBTargetWeighted"),
     ),
     _ensemble(
         "SelectRandomSubspaces",
@@ -695,6 +726,7 @@ MAIN_OPTIONS: tuple[Option, ...] = (
         "Rank the features",
         "",
         ("RForest", "Genie3", "Symbolic"),
+        ("RForest",),
     ),
     _ensemble(
         "FeatureRankingPerTarget",
@@ -717,7 +749,12 @@ MAIN_OPTIONS: tuple[Option, ...] = (
         "SortRankingByRelevance", "yes_no", "Yes", "supported", "Best features first in .fimp"
     ),
     _ensemble(
-        "WriteEnsemblePredictions", "yes_no", "No", "supported", "Write the votes of the ensemble"
+        "WriteEnsemblePredictions",
+        "yes_no",
+        "No",
+        "unsupported",
+        "Write the votes of the ensemble",
+        "CLUS 2.12.8 ends with an exception for hierarchies; use WritePredictions",
     ),
     _ensemble(
         "EnsembleRandomDepth",
@@ -759,8 +796,22 @@ MAIN_OPTIONS: tuple[Option, ...] = (
         "Write the rows of every fold",
         "use ramify.model_selection to split the data",
     ),
-    _output("UnknownFrequency", "yes_no", "No", "supported", "Print the share of missing values"),
-    _output("BranchFrequency", "yes_no", "No", "supported", "Print the share of the branches"),
+    _output(
+        "UnknownFrequency",
+        "yes_no",
+        "No",
+        "unsupported",
+        "Print the share of missing values",
+        "trees are printed without the share of missing values",
+    ),
+    _output(
+        "BranchFrequency",
+        "yes_no",
+        "No",
+        "unsupported",
+        "Print the share of the branches",
+        "trees are printed without the share of the branches",
+    ),
     _output(
         "ShowInfo",
         "choices",
@@ -813,7 +864,14 @@ MAIN_OPTIONS: tuple[Option, ...] = (
         "",
         ("Test", "Train"),
     ),
-    _output("GzipOutput", "yes_no", "No", "supported", "Compress the prediction files"),
+    _output(
+        "GzipOutput",
+        "yes_no",
+        "No",
+        "unsupported",
+        "Compress the prediction files",
+        "compress the files afterwards",
+    ),
     _output(
         "ModelIDFiles",
         "yes_no",
@@ -822,19 +880,40 @@ MAIN_OPTIONS: tuple[Option, ...] = (
         "Write the leaf of every row",
         "use the method apply of the tree",
     ),
-    _output("WriteCurves", "yes_no", "No", "supported", "Write the PR and ROC curves"),
-    _output("OutputPythonModel", "yes_no", "No", "supported", "Write the model as Python code"),
+    _output(
+        "WriteCurves",
+        "yes_no",
+        "No",
+        "supported",
+        "Write the PR and ROC curves",
+        "beside the other files, not in the working directory",
+    ),
+    _output(
+        "OutputPythonModel",
+        "yes_no",
+        "No",
+        "unsupported",
+        "Write the model as Python code",
+        "such a model requires a module that is part of CLUS; use ramify.save",
+    ),
     _output(
         "PythonModelType",
         "choice",
         "Object",
-        "supported",
+        "without effect",
         "Form of the Python code",
-        "",
+        "models are not written as Python code",
         ("Function", "Object"),
     ),
     _output("OutputROSSubspaces", "yes_no", "No", "without effect", "Write drawn targets", _ROS),
-    _output("OutputJSONModel", "yes_no", "No", "supported", "Write the model as JSON"),
+    _output(
+        "OutputJSONModel",
+        "yes_no",
+        "No",
+        "without effect",
+        "Write the model as JSON",
+        "CLUS 2.12.8 does not write such a file either",
+    ),
     _output(
         "OutputDatabaseQueries",
         "yes_no",

@@ -356,5 +356,5 @@ def _unsupported(section: str, name: str, entry: Entry) -> str:
     refused = [item for item in items(entry.value) if item in option.unsupported]
     if refused:
         known = ", ".join(name for name in option.choices if name not in option.unsupported)
-        return f"is not supported: the value must be {known}."
+        return f"is not supported: the value must be {known or 'a number'}."
     return ""
