@@ -44,6 +44,7 @@ def test_switches_are_those_of_clus(runs, settings_file):
     ((settings, switches),) = runs
     assert switches == Switches(True, True, 2, "2-5,8", "1", True)
     assert settings.numbers("Tree", "FTest") == (0.01,)
+    assert settings.text("General", "Verbose") == "0"
 
 
 def test_switches_are_off_by_default_and_may_follow_the_file(runs, settings_file):

@@ -117,6 +117,8 @@ def clus(
     if show:
         typer.echo(explain(settings, switches), nl=False)
         return
+    if silent:  # as in CLUS, whose result files show it
+        settings = settings.with_value("General", "Verbose", "0")
     run = import_module("ramify.clus.running").run  # loaded only when something is to be learned
     for path in run(settings, switches):
         if not silent:

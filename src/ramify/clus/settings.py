@@ -249,6 +249,25 @@ class Settings:
                 f"{error.strerror}."
             ) from None
 
+    def with_value(self, section: str, option: str, value: str) -> Settings:
+        """Return the settings with another value of an option.
+
+        Parameters
+        ----------
+        section, option : str
+            The option.
+        value : str
+            Its value, as CLUS 2.12.8 spells it.
+
+        Returns
+        -------
+        Settings
+            The changed settings.
+        """
+        old = self.entries.get((section, option))
+        entry = Entry(section, option, value, old.line if old else 0)
+        return replace(self, entries={**self.entries, (section, option): entry})
+
     def supported(self, switches: Switches, *, ignore_unsupported: bool = False) -> Settings:
         """Check the settings and return them without options that ramify does not support.
 
