@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ramify import _core
 from ramify.clus.data import take_rows
 from ramify.clus.evaluating import Evaluation
 from ramify.clus.learned import Learned
 from ramify.clus.numbers import java_double
 from ramify.clus.problem import Problem
 from ramify.clus.ranking import genie3, ranking_lines, symbolic
+from ramify.clus.targets.hierarchical import HierarchicalTarget
+from ramify.clus.targets.nominal import NominalTarget
+from ramify.clus.targets.numeric import NumericTarget
 from ramify.clus.writers.results import header_lines, model_information, underlined
 
 __all__ = ["forest_files"]
@@ -41,11 +47,36 @@ def _out_of_bag(problem: Problem, learned: Learned) -> Evaluation:
     part = take_rows(learned.train, rows)
     trees = learned.models[-1].trees
     voters = np.ascontiguousarray(left_out[:, rows])
-    scores = problem.target.predict(trees, part.X, is_forest=True, voters=voters)
+    if isinstance(problem.target, NominalTarget):
+        scores = problem.target.predict(trees, part.X, is_forest=True, voters=voters)
+    else:
+        scores = running_mean(problem.target, trees, part.X, voters)
     forests = tuple(model for model in learned.models if model.is_forest)
     # CLUS reports the errors of the largest forest for the smaller ones, too.
     predicted = {model.name: scores for model in forests}
     return Evaluation(forests, problem.target.truth(part.y), predicted, (len(rows),))
+
+
+def running_mean(
+    target: HierarchicalTarget | NumericTarget,
+    trees: Sequence[_core.Tree],
+    X: Any,
+    voters: NDArray[np.uint8],
+) -> NDArray[np.float64]:
+    """Return the mean prediction of the trees that vote on each row, updated tree by tree.
+
+    CLUS rounds after each tree, which decides which scores are tied.
+    """
+    mean: NDArray[np.float64] | None = None
+    n_votes = np.zeros((X.shape[0], 1))
+    for tree, votes in zip(trees, voters, strict=True):
+        found = target.predict([tree], X, is_forest=False)
+        mean = np.zeros_like(found) if mean is None else mean
+        rows = votes > 0
+        n_votes[rows] += 1
+        n = n_votes[rows]
+        mean[rows] = mean[rows] * (n - 1) / n + found[rows] / n
+    return np.asarray(mean)
 
 
 def _oob_lines(
