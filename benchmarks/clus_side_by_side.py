@@ -115,7 +115,11 @@ CASES = [
     Case(
         "forest, ranking",
         hierarchical("pheno_FUN"),
-        FILES + MODEL + TREE + FOREST.format(10, "RForest") + "FeatureRanking = [Symbolic]\n",
+        FILES
+        + MODEL
+        + TREE
+        + FOREST.format(10, "RForest")
+        + "FeatureRanking = [Genie3,Symbolic]\n",
         ("forest",),
     ),
     Case(

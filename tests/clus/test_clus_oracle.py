@@ -86,8 +86,16 @@ def test_nothing_is_written_if_an_output_is_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("[Ensemble]\nEnsembleMethod = ExtraTrees", "'ExtraTrees' is not supported"),
-        ("[Ensemble]\nFeatureRanking = [RForest]", "'RForest' is not supported"),
+        (
+            "[Ensemble]\nEnsembleMethod = ExtraTrees",
+            "'ExtraTrees' is not supported",
+        ),
+        (
+            "[Ensemble]\nFeatureRanking = [RForest]",
+            "'[RForest]' is not supported",
+        ),
+        ("[Output]\nOutputPythonModel = Yes", "OutputPythonModel = 'Yes' is not supported"),
+        ("[Tree]\nFTest = [0.1,0.01]", "levels are chosen for hierarchical targets only"),
         ("[Data]\nTestSet = nothing.arff", "TestSet must name an existing file"),
         ("[Attributes]\nTarget = 1-9", "must hold columns from 1 to 4"),
     ],

@@ -16,7 +16,6 @@ from ramify.clus.learning import LabelLearner, fold_splits
 from ramify.clus.models import Model
 from ramify.clus.numbers import java_double
 from ramify.clus.plan import (
-    check_forest,
     f_test_levels,
     forest_sizes,
     hierarchical_learner,
@@ -50,7 +49,6 @@ def learn(problem: Problem, train: Rows, prune: Rows | None) -> Learned:
         The models.
     """
     if problem.switches.forest:
-        check_forest(problem)
         return _learn_forest(problem, train)
     if isinstance(problem.target, HierarchicalTarget):
         return _learn_tree(problem, problem.target, train, prune)

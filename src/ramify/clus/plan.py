@@ -18,7 +18,6 @@ from ramify.multi_target.growing import TargetPlan
 from ramify.multi_target.pruning import prune_m5
 
 __all__ = [
-    "check_forest",
     "f_test_levels",
     "forest_sizes",
     "hierarchical_learner",
@@ -97,11 +96,6 @@ def _check_table(problem: Problem, method: str, *, numeric: bool) -> None:
             f"{settings.place('Tree', 'Heuristic')} must be VarianceReduction for numeric "
             f"targets, got {quoted(heuristic)}."
         )
-    if problem.prune is not None or len(f_test_levels(settings)) > 1:
-        raise UnsupportedOptionError(
-            f"{settings.place('Data', 'PruneSet')}: validation rows and lists of FTest are only "
-            "supported for hierarchical targets. Remove them."
-        )
 
 
 def _shared(settings: Settings) -> dict[str, Any]:
@@ -129,24 +123,6 @@ def forest_sizes(settings: Settings) -> list[int]:
     """Return the numbers of trees to evaluate, in increasing order."""
     sizes = sorted(int(size) for size in settings.numbers("Ensemble", "Iterations"))
     return [100] if not sizes or sizes == [0] else sizes
-
-
-def check_forest(problem: Problem) -> None:
-    """Raise an error if the settings ask for an ensemble that is not supported."""
-    settings = problem.settings
-    refused = {
-        "EnsembleMethod": ("RSubspaces", "BagSubspaces", "ExtraTrees", "RFeatSelection"),
-        "FeatureRanking": ("RForest",),
-        "Optimize": ("Yes",),
-        "WriteEnsemblePredictions": ("Yes",),
-    }
-    for option, values in refused.items():
-        for value in settings.names("Ensemble", option):
-            if value in values:
-                raise UnsupportedOptionError(
-                    f"{settings.place('Ensemble', option)} = {quoted(value)} is not supported: "
-                    "CLUS's results for it cannot be reproduced. Use another value."
-                )
 
 
 def plan_forest(problem: Problem) -> ForestPlan:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ramify.clus.checks import check_run
 from ramify.clus.data import take_rows
-from ramify.clus.errors import SettingsError, UnsupportedOptionError
+from ramify.clus.errors import SettingsError
 from ramify.clus.evaluating import evaluate, join
 from ramify.clus.inducing import learn
 from ramify.clus.learned import Learned
@@ -46,6 +47,7 @@ def run(settings: Settings, switches: Switches) -> list[Path]:
         The files that were written. They are written at the end, all or none.
     """
     problem = read_problem(settings, switches)
+    check_run(problem)
     files = cross_validate(problem) if switches.xval else _single_run(problem)
     folder = settings.application.parent
     return write_files({folder / name: lines for name, lines in files.items()})
@@ -72,10 +74,6 @@ def _single_run(problem: Problem) -> Files:
 def cross_validate(problem: Problem) -> Files:
     """Cross-validate, and learn on all rows; return the lines of each file by name."""
     name, settings = problem.settings.application.name, problem.settings
-    if settings.yes_no("Output", "AllFoldDatasets"):
-        raise UnsupportedOptionError(
-            f"{settings.place('Output', 'AllFoldDatasets')} must be No, got 'Yes'. Remove it."
-        )
     n_folds = settings.integer("Data", "XVal")
     seed = settings.integer("General", "RandomSeed")
     every = np.arange(len(problem.train), dtype=np.int64)

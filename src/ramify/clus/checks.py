@@ -1,0 +1,78 @@
+"""Refuse options that ramify does not reproduce, before anything is learned."""
+
+from __future__ import annotations
+
+from ramify.clus.errors import UnsupportedOptionError, quoted
+from ramify.clus.plan import count_features
+from ramify.clus.problem import Problem
+from ramify.clus.targets.hierarchical import HierarchicalTarget
+from ramify.clus.targets.nominal import NominalTarget
+
+__all__ = ["check_run"]
+
+# Values that change the files of CLUS in ways that ramify does not follow.
+_REFUSED = (
+    ("Hierarchical", "MEstimate", ("Yes",)),
+    ("Output", "UnknownFrequency", ("Yes",)),
+    ("Output", "BranchFrequency", ("Yes",)),
+    ("Output", "GzipOutput", ("Yes",)),
+    ("Output", "OutputPythonModel", ("Yes",)),
+    ("Output", "AllFoldDatasets", ("Yes",)),
+    ("Output", "PrintModelAndExamples", ("Yes",)),
+    ("Data", "XVal", ("LOO",)),
+)
+_REFUSED_IN_FORESTS = (
+    ("Ensemble", "EnsembleMethod", ("RSubspaces", "BagSubspaces", "ExtraTrees", "RFeatSelection")),
+    ("Ensemble", "FeatureRanking", ("RForest",)),
+    ("Ensemble", "Optimize", ("Yes",)),
+    ("Ensemble", "WriteEnsemblePredictions", ("Yes",)),
+    ("Ensemble", "VotingType", ("OOBModelWeighted", "OOBTargetWeighted")),
+)
+
+
+def check_run(problem: Problem) -> None:
+    """Raise an error if a run asks for something that ramify does not do.
+
+    Parameters
+    ----------
+    problem : Problem
+        The settings and the data.
+    """
+    settings, switches = problem.settings, problem.switches
+    if switches.fold is not None:
+        raise UnsupportedOptionError("-fold is not supported. Run all folds with -xval.")
+    refused = [*_REFUSED, *(_REFUSED_IN_FORESTS if switches.forest else ())]
+    if switches.forest and isinstance(problem.target, NominalTarget):
+        refused.append(("Ensemble", "VotingType", ("Majority",)))
+    for section, option, values in refused:
+        for value in settings.names(section, option):
+            if value in values:
+                _refuse(problem, section, option, "ramify does not follow CLUS here")
+    if settings.names("Output", "ShowInfo") not in ((), ("Count",)):
+        _refuse(problem, "Output", "ShowInfo", "leaves only show Count")
+    _check_model(problem)
+
+
+def _check_model(problem: Problem) -> None:
+    settings = problem.settings
+    several = len(settings.numbers("Tree", "FTest")) > 1
+    if problem.switches.forest and several:
+        _refuse(problem, "Tree", "FTest", "a forest takes one level")
+    if problem.switches.forest and problem.is_sparse:
+        method = settings.text("Ensemble", "EnsembleMethod")
+        if method == "RForest" and count_features(problem) < len(problem.attributes.descriptive):
+            reason = "CLUS draws the features of sparse files in another order"
+            _refuse(problem, "Ensemble", "EnsembleMethod", reason)
+    if isinstance(problem.target, HierarchicalTarget) and not problem.switches.forest:
+        if settings.text("Tree", "PruningMethod") not in ("Default", "None"):
+            _refuse(problem, "Tree", "PruningMethod", "hierarchical trees are not pruned")
+    elif several or (problem.prune is not None and not problem.switches.forest):
+        _refuse(problem, "Tree", "FTest", "levels are chosen for hierarchical targets only")
+
+
+def _refuse(problem: Problem, section: str, option: str, reason: str) -> None:
+    settings = problem.settings
+    raise UnsupportedOptionError(
+        f"{settings.place(section, option)} = {quoted(settings.text(section, option))} is not "
+        f"supported: {reason}. Remove the line."
+    )
