@@ -187,8 +187,8 @@ def test_a_definition_file(pets, tmp_path):
 
 
 def test_what_the_code_leaves_out_is_said(pets):
-    path = pets("[Hierarchical]\nType = Tree\nHSeparator = /\nMEstimate = Yes\n")
-    assert "# [Hierarchical] MEstimate is left out" in explained(path)
+    path = pets("[Hierarchical]\nType = Tree\nHSeparator = /\nRecallValues = 0.5\n")
+    assert "# [Hierarchical] RecallValues is left out" in explained(path)
 
 
 def test_missing_data(pets, tmp_path):

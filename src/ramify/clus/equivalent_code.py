@@ -24,8 +24,6 @@ _NOT_IN_CODE = (
     ("Data", "RemoveMissingTarget"),
     ("Hierarchical", "EmptySetIndicator"),
     ("Hierarchical", "RecallValues"),
-    ("Hierarchical", "MEstimate"),
-    ("Hierarchical", "SingleLabel"),
     ("Hierarchical", "OptimizeErrorMeasure"),
     ("Attributes", "Weights"),
     ("Model", "MinimalNumberExamples"),
