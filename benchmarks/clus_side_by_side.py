@@ -105,6 +105,7 @@ def water_quality(folder: Path) -> None:
 
 
 FOREST = "[Ensemble]\nIterations = {}\nEnsembleMethod = {}\n"
+RANKING = "FeatureRanking = [Genie3,Symbolic]\n"
 CASES = [
     Case("tree", hierarchical("cellcycle_FUN"), FILES + MODEL + TREE + OUTPUT),
     Case(

@@ -35,4 +35,4 @@ def hierarchy_lines(
     for depth, parent, at in labels.walk():
         others = [labels.labels[p] for p in labels.parents[at] if p != parent]
         note = f" (p: {','.join(others)})" if others else ""
-        yield f"{' ' * 6 * depth}{labels.last_name(at)}{note}: {number(float(counts[at]))}"
+        yield f"{' ' * 6 * depth}{labels.last_name(at)}{note}: {number(float(counts[at]), 4)}"
