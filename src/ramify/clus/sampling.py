@@ -34,7 +34,7 @@ def draw_fraction(n_rows: int, share: float, most: int | None = None) -> NDArray
     Examples
     --------
     >>> draw_fraction(10, 0.3)
-    array([0, 4, 9])
+    array([0, 2, 8])
     """
     random = JavaRandom(0)
     free = list(range(n_rows))

@@ -16,7 +16,7 @@ from ramify.clus.models import Model
 from ramify.clus.numbers import java_double, number, numbers
 from ramify.clus.settings import Settings
 from ramify.clus.targets.label_errors import LabelErrors
-from ramify.clus.targets.table import column_names, error_line, in_order
+from ramify.clus.targets.table import column_names, error_line, in_order, weights_text
 from ramify.io.arff_columns import ArffFile
 from ramify.multi_target.weights import weigh_classes
 from ramify.tree.plan import predict_tree
@@ -256,7 +256,7 @@ class NominalTarget:
         scale = self.scale[0]
         lines.append(
             "Weighted mean squared error (MSE) for Nominal Attributes "
-            f"(Weights {numbers(scale, 3)})"
+            f"(Weights {weights_text(scale)})"
         )
         for name, columns in predicted.items():
             values = self._squared(truth, self._reported(columns)) * scale

@@ -17,7 +17,7 @@ from ramify.clus.data import Rows
 from ramify.clus.models import Model
 from ramify.clus.numbers import java_double, number, numbers
 from ramify.clus.settings import Settings
-from ramify.clus.targets.table import error_line, in_order
+from ramify.clus.targets.table import error_line, in_order, weights_text
 from ramify.io.arff_columns import ArffFile
 from ramify.multi_target.weights import weigh_numbers
 from ramify.tree.plan import predict_tree
@@ -143,7 +143,7 @@ class NumericTarget:
         """Return the lines of an error section."""
         found = {name: NumericErrors(truth, columns) for name, columns in predicted.items()}
         scale = self.scale[0]
-        weights = numbers(scale, 3)
+        weights = weights_text(scale)
         lines: list[str] = []
         measures: tuple[tuple[str, Callable[[NumericErrors], Table]], ...] = (
             ("Mean absolute error (MAE)", lambda e: e.absolute),

@@ -13,10 +13,13 @@ from ramify import _core
 from ramify._base.features import FeatureSchema
 from ramify.clus.data import Rows
 from ramify.clus.learning import ForestPlan
+from ramify.clus.numbers import numbers
 from ramify.forest.members import ClusSampling, grow_members
 from ramify.multi_target.growing import TargetData, TargetPlan
 
 __all__ = ["TableLearner"]
+
+_MOST_WEIGHTS = 10  # CLUS lists 6 weights, but not 14
 
 Describe = Callable[[Rows], dict[str, Any]]
 
@@ -84,6 +87,11 @@ class TableLearner:
 def error_line(name: str, text: str) -> str:
     """Return the line of a model in an error section."""
     return f"   {name:<14} : {text}"
+
+
+def weights_text(weights: NDArray[np.float64]) -> str:
+    """Return the weights of the targets, or only their number if there are many."""
+    return numbers(weights, 3) if len(weights) <= _MOST_WEIGHTS else f"({len(weights)})"
 
 
 def in_order(values: NDArray[np.float64]) -> NDArray[np.float64]:
