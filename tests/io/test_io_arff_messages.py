@@ -62,7 +62,7 @@ HEADER = "@relation r\n@attribute x numeric\n@attribute 'n m' {a,b}\n" + TREE + 
         (HEADER + "1,a,a//b\n", "column 5: expected a label without empty segments, found 'a//b'"),
         (HEADER + "1,a,c\n{0 1}\n", r"line 7, column 1: expected a dense row of values as in line 6, found '\{0 1\}'"),
         (HEADER + "{0 1}\n1,a,c\n", r"line 7, column 1: expected a sparse row \{index value,...\} as in line 6"),
-        (HEADER + "{3 1}\n", "line 6, column 2: expected an attribute index from 0 to 2, a blank and a value, found '3 1}'; pass index_base=1 if indices start at 1"),
+        (HEADER + "{3 1}\n", "line 6, column 2: expected an attribute index from 0 to 2, a blank and a value, found '3 1}'; pass index_base=1 .* if indices start at 1, as in CLUS"),
         (HEADER + "{-1 1}\n", "expected an attribute index from 0 to 2"),
         (HEADER + "{99999999999999999999 1}\n", "expected an attribute index from 0 to 2"),
         (HEADER + "{0,1}\n", "expected an attribute index from 0 to 2"),

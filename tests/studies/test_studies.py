@@ -307,7 +307,7 @@ def test_data_that_are_not_at_hand_are_named(tmp_path: Path, monkeypatch) -> Non
 
 def test_a_study_of_a_users_file(tmp_path: Path) -> None:
     rows = ["size,colour,taxon"] + [
-        f"{i},{'red' if i % 3 else 'blue'},{'A/B;C' if i > 15 else 'C'}" for i in range(30)
+        f"{i / 2},{'red' if i % 3 else 'blue'},{'A/B;C' if i > 15 else 'C'}" for i in range(30)
     ]
     (tmp_path / "my.csv").write_text("\n".join(rows), "utf-8")
     data = [{"name": "mine", "file": "my.csv", "target": "taxon"}]

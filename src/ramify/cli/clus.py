@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +16,7 @@ from ramify.cli.running import command
 from ramify.clus import Switches, read_settings
 from ramify.clus.errors import SettingsError
 from ramify.clus.explaining import explain
+from ramify.clus.running import run
 
 __all__ = ["SwitchCommand", "clus"]
 
@@ -119,7 +119,6 @@ def clus(
         return
     if silent:  # as in CLUS, whose result files show it
         settings = settings.with_value("General", "Verbose", "0")
-    run = import_module("ramify.clus.running").run  # loaded only when something is to be learned
     for path in run(settings, switches):
         if not silent:
             typer.echo(f"Wrote {path}")
