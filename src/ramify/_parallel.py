@@ -63,7 +63,8 @@ def _is_local(backend: Any) -> bool:
 
 
 def _limit(n_jobs: int) -> int:
-    return int(min(n_jobs, _MAX_PER_CORE * cpu_count()))
+    # Counting the cores takes longer than the prediction of a row.
+    return 1 if n_jobs <= 1 else int(min(n_jobs, _MAX_PER_CORE * cpu_count()))
 
 
 def in_parallel(

@@ -235,7 +235,10 @@ def _columns_of(
     answer: NDArray[Any], classes: Sequence[Any], wanted: Sequence[Any]
 ) -> NDArray[np.float64]:
     """Return the columns of the wanted classes; zeros for classes not seen in training."""
-    place = {value: k for k, value in enumerate(np.asarray(classes).tolist())}
+    known = np.asarray(classes).tolist()
+    if known == list(wanted):
+        return np.asarray(answer, dtype=np.float64)
+    place = {value: k for k, value in enumerate(known)}
     if all(name in place for name in wanted):
         return np.asarray(answer, dtype=np.float64)[:, [place[name] for name in wanted]]
     found = np.zeros((len(answer), len(wanted)))
