@@ -68,7 +68,7 @@ class Measured:
 
 
 def fit_ramify(task: Task, problem: Problem, X: np.ndarray) -> Probabilities:
-    """Fit ours; "logistic" is the loss of the peers."""
+    """Fit ours with the loss of the peers, and all features in every tree as they do."""
     model = ramify.PCTGradientBoostingClassifier(
         problem.hierarchy,
         loss="logistic",
@@ -77,6 +77,7 @@ def fit_ramify(task: Task, problem: Problem, X: np.ndarray) -> Probabilities:
         max_depth=task.depth,
         max_bins=task.bins,
         max_leaf_nodes=None,
+        max_features=None,
         l2_regularization=1.0,
         early_stopping=False,
         n_jobs=task.threads,
