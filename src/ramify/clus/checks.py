@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ramify.clus.errors import UnsupportedOptionError, quoted
-from ramify.clus.plan import count_features
+from ramify.clus.plan import UNCOUNTED_METHODS, count_features, forest_sizes
 from ramify.clus.problem import Problem
 from ramify.clus.targets.hierarchical import HierarchicalTarget
 from ramify.clus.targets.nominal import NominalTarget
@@ -22,12 +22,13 @@ _REFUSED = (
     ("Data", "XVal", ("LOO",)),
 )
 _REFUSED_IN_FORESTS = (
-    ("Ensemble", "EnsembleMethod", ("RSubspaces", "BagSubspaces", "ExtraTrees", "RFeatSelection")),
+    ("Ensemble", "EnsembleMethod", ("ExtraTrees",)),
     ("Ensemble", "FeatureRanking", ("RForest",)),
     ("Ensemble", "Optimize", ("Yes",)),
     ("Ensemble", "WriteEnsemblePredictions", ("Yes",)),
     ("Ensemble", "VotingType", ("OOBModelWeighted", "OOBTargetWeighted")),
 )
+_RANKED = ("Bagging", "RForest", "ExtraTrees")
 
 
 def check_run(problem: Problem) -> None:
@@ -58,16 +59,32 @@ def _check_model(problem: Problem) -> None:
     several = len(settings.numbers("Tree", "FTest")) > 1
     if problem.switches.forest and several:
         _refuse(problem, "Tree", "FTest", "a forest takes one level")
-    if problem.switches.forest and problem.is_sparse:
-        method = settings.text("Ensemble", "EnsembleMethod")
-        if method == "RForest" and count_features(problem) < len(problem.attributes.descriptive):
-            reason = "CLUS draws the features of sparse files in another order"
-            _refuse(problem, "Ensemble", "EnsembleMethod", reason)
+    if problem.switches.forest:
+        _check_forest(problem)
     if isinstance(problem.target, HierarchicalTarget) and not problem.switches.forest:
         if settings.text("Tree", "PruningMethod") not in ("Default", "None"):
             _refuse(problem, "Tree", "PruningMethod", "hierarchical trees are not pruned")
     elif several or (problem.prune is not None and not problem.switches.forest):
         _refuse(problem, "Tree", "FTest", "levels are chosen for hierarchical targets only")
+
+
+def _check_forest(problem: Problem) -> None:
+    settings = problem.settings
+    method = settings.text("Ensemble", "EnsembleMethod")
+    several = len(forest_sizes(settings)) > 1
+    if method in UNCOUNTED_METHODS and several:
+        reason = f"with {method}, CLUS gives all forests the same name. Give one number"
+        _refuse(problem, "Ensemble", "Iterations", reason)
+    if method == "BagSubspaces" and several and settings.yes_no("Ensemble", "OOBestimate"):
+        reason = "with BagSubspaces, CLUS repeats one forest in .oob files. Give one number"
+        _refuse(problem, "Ensemble", "Iterations", reason)
+    if method not in _RANKED and settings.names("Ensemble", "FeatureRanking"):
+        reason = f"CLUS ranks features with {', '.join(_RANKED)}, but not with {method}"
+        _refuse(problem, "Ensemble", "FeatureRanking", reason)
+    n_features = len(problem.attributes.descriptive)
+    if problem.is_sparse and method != "Bagging" and count_features(problem) < n_features:
+        reason = "CLUS draws the features of sparse files in another order"
+        _refuse(problem, "Ensemble", "EnsembleMethod", reason)
 
 
 def _refuse(problem: Problem, section: str, option: str, reason: str) -> None:

@@ -16,6 +16,7 @@ from ramify.clus.learning import LabelLearner, fold_splits
 from ramify.clus.models import Model
 from ramify.clus.numbers import java_double
 from ramify.clus.plan import (
+    UNCOUNTED_METHODS,
     f_test_levels,
     forest_sizes,
     hierarchical_learner,
@@ -153,13 +154,23 @@ def _learn_forest(problem: Problem, train: Rows) -> Learned:
     ranked = "Genie3" in problem.settings.names("Ensemble", "FeatureRanking")
     if ranked and isinstance(learner, LabelLearner):
         squares = learner.squares(train, wanted, trees)
-    models = [
-        Model("Default", [learner.root(train)]),
-        *(
-            Model(f"Forest with {size} trees", trees[:size], is_forest=True)
-            for size in forest_sizes(problem.settings)
-        ),
-    ]
+    models = [Model("Default", [learner.root(train)]), *_forests(problem, trees)]
     level = f_test_levels(problem.settings)[0]
     shown = shown_models(problem, models) if problem.target.section != "Multilabel" else models
     return Learned(models, shown, train, None, level, seconds, left_out=left_out, squares=squares)
+
+
+def _forests(problem: Problem, trees: list[_core.Tree]) -> list[Model]:
+    """Return a model for each number of trees to evaluate."""
+    method = problem.settings.text("Ensemble", "EnsembleMethod")
+    counted = method not in UNCOUNTED_METHODS
+    return [
+        Model(
+            f"Forest with {size if counted else 0} trees",
+            trees[:size],
+            is_forest=True,
+            is_counted=counted,
+            in_subspaces=method == "RSubspaces",
+        )
+        for size in forest_sizes(problem.settings)
+    ]

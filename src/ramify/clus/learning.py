@@ -12,40 +12,19 @@ from scipy import sparse
 from ramify import PCTClassifier, _core
 from ramify._base.features import FeatureSchema
 from ramify.clus.data import Rows
+from ramify.clus.forest_plan import ForestPlan, grow_forest
 from ramify.clus.tracing import node_rows
-from ramify.forest.members import ClusSampling, grow_members
+from ramify.forest.members import ClusSampling
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.tree.java_random import clus_folds
 from ramify.tree.parameters import plan_growth, weigh_labels
 from ramify.tree.plan import GrowthPlan
 from ramify.tree.training_data import TrainingData
 
-__all__ = ["ForestPlan", "LabelLearner"]
+__all__ = ["LabelLearner"]
 
 Measure = Callable[[sparse.csr_array, NDArray[np.float64]], float]
 Predict = Callable[[_core.Tree, object], NDArray[np.float64]]
-
-
-@dataclass(frozen=True)
-class ForestPlan:
-    """How to grow a forest.
-
-    Attributes
-    ----------
-    n_trees : int
-        Number of trees.
-    seed : int
-        RandomSeed.
-    n_draws : int or None
-        Number of rows to draw for each tree; 0 means as many as there are, None all rows.
-    max_features : int
-        Number of features to draw at each node; 0 means all.
-    """
-
-    n_trees: int
-    seed: int
-    n_draws: int | None
-    max_features: int
 
 
 @dataclass(frozen=True)
@@ -97,10 +76,9 @@ class LabelLearner:
             Which rows a tree did not draw.
         """
         sampling, seeds = self._sampling(rows, wanted)
-        plan = replace(self.plan(), max_features=wanted.max_features)
         data = self.data(rows)
-        trees = grow_members(data, data.find_sets(plan), sampling, seeds, n_jobs=self.tree.n_jobs)
-        return trees, sampling.left_out(seeds)
+        plan = replace(data.find_sets(self.plan()), n_jobs=self.tree.n_jobs)
+        return grow_forest(data, plan, sampling, seeds, wanted), sampling.left_out(seeds)
 
     def _sampling(self, rows: Rows, wanted: ForestPlan) -> tuple[ClusSampling, list[int]]:
         labelled = np.diff(rows.y.indptr) > 0

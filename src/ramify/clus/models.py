@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
 
 from ramify import _core
 from ramify.clus.writers.trees import TreeSize, measure_tree
 
 __all__ = ["Model", "describe"]
+
+# CLUS draws no targets for RSubspaces, but reports about them.
+_NO_TARGETS = (
+    "\t\tTarget coverage: null",
+    "\t\tTarget coverage normalized: null",
+    "\t\tAverage number of targets used per tree: 0.0 | "
+    "Average percentage of targets used per tree: 0.0%",
+)
 
 
 @dataclass(frozen=True)
@@ -24,12 +33,24 @@ class Model:
         Whether it is an ensemble.
     threshold : float or None
         Threshold in percent of a model that predicts label sets.
+    is_counted : bool
+        Whether CLUS reports the number and the sizes of the trees of a forest. It reports 0 trees
+        for the methods RSubspaces and RFeatSelection.
+    in_subspaces : bool
+        Whether the method is RSubspaces.
     """
 
     name: str
     trees: list[_core.Tree] = field(repr=False)
     is_forest: bool = False
     threshold: float | None = None
+    is_counted: bool = True
+    in_subspaces: bool = False
+
+    @property
+    def n_reported(self) -> int:
+        """The number of trees that CLUS reports."""
+        return len(self.trees) if self.is_counted else 0
 
     @property
     def sizes(self) -> list[TreeSize]:
@@ -55,12 +76,27 @@ def describe(model: Model, *, members: bool) -> list[str]:
     sizes = model.sizes
     if not model.is_forest:
         return [f"     {model.name}: {sizes[0]}"]
+    sizes = sizes[: model.n_reported]
     nodes, leaves = sum(s.nodes for s in sizes), sum(s.leaves for s in sizes)
-    depth = f"{sum(s.depth for s in sizes) / len(sizes):.1f}"
+    depth = _mean_depth([s.depth for s in sizes])
     lines = [
         f"     {model.name}: FOREST with {len(sizes)} models (Total nodes: {nodes}; "
         f"leaves: {leaves}; average tree depth: {depth})"
     ]
     if members:
         lines += [f"\t\tModel {at}: {size}" for at, size in enumerate(sizes, 1)]
-    return lines
+    return lines + (list(_NO_TARGETS) if model.in_subspaces else [])
+
+
+def _mean_depth(depths: list[int]) -> str:
+    """Return the mean with one decimal, halves rounded up as in Java.
+
+    Examples
+    --------
+    >>> _mean_depth([6, 6, 6, 7]), _mean_depth([])
+    ('6.3', 'NaN')
+    """
+    if not depths:
+        return "NaN"
+    mean = Decimal(sum(depths) / len(depths))
+    return str(mean.quantize(Decimal("0.1"), rounding=ROUND_HALF_UP))

@@ -636,7 +636,7 @@ MAIN_OPTIONS: tuple[Option, ...] = (
         "What makes the trees differ",
         "",
         ENSEMBLE_METHODS,
-        ("RSubspaces", "BagSubspaces", "Boosting", "RFeatSelection", "Pert", "ExtraTrees"),
+        ("Boosting", "Pert", "ExtraTrees"),
     ),
     _ensemble(
         "EnsembleBootstrapping",

@@ -7,7 +7,8 @@ from typing import Any
 
 from ramify import PCTClassifier
 from ramify.clus.errors import UnsupportedOptionError, quoted
-from ramify.clus.learning import ForestPlan, LabelLearner
+from ramify.clus.forest_plan import ForestPlan
+from ramify.clus.learning import LabelLearner
 from ramify.clus.problem import Problem
 from ramify.clus.settings import Settings
 from ramify.clus.targets.hierarchical import HierarchicalTarget
@@ -18,6 +19,7 @@ from ramify.multi_target.growing import TargetPlan
 from ramify.multi_target.pruning import prune_m5
 
 __all__ = [
+    "UNCOUNTED_METHODS",
     "f_test_levels",
     "forest_sizes",
     "hierarchical_learner",
@@ -34,6 +36,9 @@ _WEIGHTING = {
 }
 _NO_BOOTSTRAP = ("RSubspaces", "ExtraTrees", "RFeatSelection")
 _ALL_FEATURES = ("Bagging",)
+# CLUS gives all forests of these methods the name "Forest with 0 trees".
+UNCOUNTED_METHODS = ("RSubspaces", "RFeatSelection")
+_PER_TREE = ("RSubspaces", "BagSubspaces")
 
 
 def hierarchical_learner(problem: Problem, target: HierarchicalTarget) -> LabelLearner:
@@ -135,6 +140,7 @@ def plan_forest(problem: Problem) -> ForestPlan:
         settings.integer("General", "RandomSeed"),
         settings.integer("Ensemble", "BagSize") if bootstrap else None,
         0 if method in _ALL_FEATURES else count_features(problem),
+        method in _PER_TREE,
     )
 
 

@@ -28,6 +28,13 @@ class JavaRandom:
     def __init__(self, seed: int) -> None:
         self._state = (seed ^ 0x5DEECE66D) & self._MASK
 
+    @classmethod
+    def from_state(cls, state: int) -> JavaRandom:
+        """Return a generator that continues from a state."""
+        random = cls(0)
+        random._state = state
+        return random
+
     @property
     def state(self) -> int:
         """The 48-bit state, which determines all further numbers."""

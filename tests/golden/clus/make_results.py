@@ -19,6 +19,7 @@ OPENED = (
 FILES = "[Data]\nFile = train.arff\nTestSet = test.arff\n"
 TREE = "[Hierarchical]\nType = Tree\nWType = ExpAvgParentWeight\nHSeparator = /\n"
 BOTH = "[Output]\nWritePredictions = [Train,Test]\n"
+PER_TREE = "[Ensemble]\nIterations = 3\nPrintAllModels = Yes\nOOBestimate = Yes\nEnsembleMethod = "
 # Settings by data set and run; the names of forests and cross-validations start with the switch.
 RUNS = {
     "hierarchical": {
@@ -32,6 +33,9 @@ RUNS = {
         + "[Ensemble]\nIterations = [2,5]\nEnsembleMethod = RForest\nOOBestimate = Yes\n"
         + "FeatureRanking = [Symbolic]\n"
         + BOTH,
+        "forest-subspaces": FILES + TREE + PER_TREE + "RSubspaces\n" + BOTH,
+        "forest-bags": FILES + TREE + PER_TREE + "BagSubspaces\n" + BOTH,
+        "forest-selection": FILES + TREE + PER_TREE + "RFeatSelection\n",
     },
     "multilabel": {
         "tree": "[Attributes]\nTarget = 4-6\n" + FILES + BOTH,
@@ -43,6 +47,7 @@ RUNS = {
     "regression": {
         "tree": "[Attributes]\nTarget = 3-4\n" + FILES + BOTH,
         "xval": "[Attributes]\nTarget = 3-4\n[Data]\nFile = train.arff\nXVal = 3\n",
+        "forest-bags": "[Attributes]\nTarget = 3-4\n" + FILES + PER_TREE + "BagSubspaces\n",
     },
 }
 
@@ -97,7 +102,8 @@ def main(jar: str) -> None:
         write_data(kind, folder)
         for run, settings in runs.items():
             (folder / f"{run}.s").write_text(settings)
-            switches = [f"-{run}"] if run in ("forest", "xval") else []
+            switch = run.partition("-")[0]
+            switches = [f"-{switch}"] if switch in ("forest", "xval") else []
             command = ["java", *opens, "-jar", jar, *switches, f"{run}.s"]
             subprocess.run(command, cwd=folder, check=True, capture_output=True)
         for path in folder.iterdir():

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ramify import _core
 from ramify._base.features import FeatureSchema
 from ramify.clus.data import Rows
-from ramify.clus.learning import ForestPlan
+from ramify.clus.forest_plan import ForestPlan, grow_forest
 from ramify.clus.numbers import numbers
-from ramify.forest.members import ClusSampling, grow_members
+from ramify.forest.members import ClusSampling
 from ramify.multi_target.growing import TargetData, TargetPlan
 
 __all__ = ["TableLearner"]
@@ -76,9 +76,7 @@ class TableLearner:
         n_draws = wanted.n_draws if wanted.n_draws != 0 else len(rows)
         sampling = ClusSampling(len(rows), n_draws, data.labelled)
         seeds = sampling.seeds(wanted.seed, wanted.n_trees)
-        plan = replace(self.plan, max_features=wanted.max_features)
-        trees = grow_members(data, plan, sampling, seeds, n_jobs=self.plan.n_jobs)
-        return trees, sampling.left_out(seeds)
+        return grow_forest(data, self.plan, sampling, seeds, wanted), sampling.left_out(seeds)
 
     def _with_level(self, f_test: float) -> TargetPlan:
         return replace(self.plan, f_test=f_test)

@@ -13,6 +13,7 @@ from ramify.clus.data import take_rows
 from ramify.clus.evaluating import Evaluation
 from ramify.clus.learned import Learned
 from ramify.clus.numbers import java_double
+from ramify.clus.plan import bootstraps
 from ramify.clus.problem import Problem
 from ramify.clus.ranking import genie3, ranking_lines, symbolic
 from ramify.clus.targets.hierarchical import HierarchicalTarget
@@ -28,7 +29,7 @@ def forest_files(problem: Problem, learned: Learned) -> dict[str, Iterable[str]]
     name = problem.settings.application.name
     forests = [model for model in learned.models if model.is_forest]
     files: dict[str, Iterable[str]] = {}
-    if problem.settings.yes_no("Ensemble", "OOBestimate"):
+    if problem.settings.yes_no("Ensemble", "OOBestimate") and bootstraps(problem.settings):
         found = _out_of_bag(problem, learned)
         for model in forests:
             ending = "" if model is forests[-1] else f"_{len(model.trees)}_"

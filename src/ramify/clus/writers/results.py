@@ -132,7 +132,7 @@ def model_lines(problem: Problem, models: Iterable[Model]) -> Iterator[str]:
                 yield from _tree_lines(problem, model, at)
             yield ""
         else:
-            yield f"Forest with {len(model.trees)} models"
+            yield f"Forest with {model.n_reported} models"
             yield ""
 
 
