@@ -19,7 +19,6 @@ _REFUSED = (
     ("Output", "OutputPythonModel", ("Yes",)),
     ("Output", "AllFoldDatasets", ("Yes",)),
     ("Output", "PrintModelAndExamples", ("Yes",)),
-    ("Data", "XVal", ("LOO",)),
 )
 _REFUSED_IN_FORESTS = (
     ("Ensemble", "EnsembleMethod", ("ExtraTrees",)),

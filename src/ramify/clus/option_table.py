@@ -156,7 +156,6 @@ MAIN_OPTIONS: tuple[Option, ...] = (
         "Number of folds, or LOO for one row per fold",
         "",
         ("LOO",),
-        ("LOO",),
     ),
     _data(
         "RemoveMissingTarget",

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ramify.clus.checks import check_run
 from ramify.clus.data import take_rows
@@ -74,11 +75,9 @@ def _single_run(problem: Problem) -> Files:
 def cross_validate(problem: Problem) -> Files:
     """Cross-validate, and learn on all rows; return the lines of each file by name."""
     name, settings = problem.settings.application.name, problem.settings
-    n_folds = settings.integer("Data", "XVal")
-    seed = settings.integer("General", "RandomSeed")
     every = np.arange(len(problem.train), dtype=np.int64)
     folds: list[Fold] = []
-    for test in draw_folds(len(problem.train), n_folds, seed):
+    for test in _test_rows(settings, len(problem.train)):
         seen = take_rows(problem.train, np.setdiff1d(every, test))
         unseen = take_rows(problem.train, test)
         learned = learn(problem, seen, None)
@@ -112,6 +111,14 @@ def cross_validate(problem: Problem) -> Files:
             lines = prediction_lines(problem.attributes, problem.target, [found])
             files[f"{name}.train.{at}.pred.arff"] = lines
     return files
+
+
+def _test_rows(settings: Settings, n_rows: int) -> list[NDArray[np.int64]]:
+    """Return the test rows of each fold."""
+    if settings.text("Data", "XVal") == "LOO":
+        return list(np.arange(n_rows, dtype=np.int64)[:, None])
+    n_folds = settings.integer("Data", "XVal")
+    return draw_folds(n_rows, n_folds, settings.integer("General", "RandomSeed"))
 
 
 def _extra_files(problem: Problem, learned: Learned, parts: Parts) -> Files:

@@ -262,7 +262,7 @@ class NominalTarget:
             values = self._squared(truth, self._reported(columns)) * scale
             mean = float(in_order(values)) / len(values)
             lines.append(error_line(name, f"{numbers(values, 4)}: {number(mean, 4)}"))
-        return lines + (self._label_lines(truth, predicted, folds) if self.is_multilabel else [])
+        return lines + (self._label_lines(truth, predicted) if self.is_multilabel else [])
 
     def _reported(self, columns: Table) -> Table:
         """Return the shares whose squared errors CLUS reports."""
@@ -291,18 +291,17 @@ class NominalTarget:
             found.append(float(in_order(errors)) / len(part))
         return np.array(found)
 
-    def _label_lines(
-        self, truth: Table, predicted: Mapping[str, Table], folds: Sequence[int]
-    ) -> list[str]:
+    def _label_lines(self, truth: Table, predicted: Mapping[str, Table]) -> list[str]:
         held = truth == 0  # code 0 is the value 1
+        whole = (len(held),)
         first = [span.start for span in self.spans]
         found = {
-            name: LabelErrors(held, self.shares(columns)[:, first], folds, self.threshold)
+            name: LabelErrors(held, self.shares(columns)[:, first], whole, self.threshold)
             for name, columns in predicted.items()
         }
         # CLUS ranks the labels of a row before it divides votes by their sum, which may round.
         ranked = {
-            name: LabelErrors(held, columns[:, first] / max(_n_votes(columns), 1), folds)
+            name: LabelErrors(held, columns[:, first] / max(_n_votes(columns), 1), whole)
             if columns[:, -1].any()
             else found[name]
             for name, columns in predicted.items()
