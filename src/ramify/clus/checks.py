@@ -6,7 +6,6 @@ from ramify.clus.errors import UnsupportedOptionError, quoted
 from ramify.clus.plan import UNCOUNTED_METHODS, count_features, forest_sizes
 from ramify.clus.problem import Problem
 from ramify.clus.targets.hierarchical import HierarchicalTarget
-from ramify.clus.targets.nominal import NominalTarget
 
 __all__ = ["check_run"]
 
@@ -42,8 +41,6 @@ def check_run(problem: Problem) -> None:
     if switches.fold is not None:
         raise UnsupportedOptionError("-fold is not supported. Run all folds with -xval.")
     refused = [*_REFUSED, *(_REFUSED_IN_FORESTS if switches.forest else ())]
-    if switches.forest and isinstance(problem.target, NominalTarget):
-        refused.append(("Ensemble", "VotingType", ("Majority",)))
     for section, option, values in refused:
         for value in settings.names(section, option):
             if value in values:

@@ -654,7 +654,7 @@ MAIN_OPTIONS: tuple[Option, ...] = (
         "How the predictions of the trees are combined",
         "",
         ("Majority", "ProbabilityDistribution", "OOBModelWeighted", "OOBTargetWeighted"),
-        ("Majority", "OOBModelWeighted", "OOBTargetWeighted"),
+        ("OOBModelWeighted", "OOBTargetWeighted"),
     ),
     _ensemble(
         "SelectRandomSubspaces",

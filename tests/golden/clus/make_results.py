@@ -42,6 +42,16 @@ RUNS = {
         "forest": "[Attributes]\nTarget = 4-6\n"
         + FILES
         + "[Ensemble]\nIterations = 3\nEnsembleMethod = Bagging\n",
+        "xval-rows": "[Attributes]\nTarget = 4-6\n[Data]\nFile = test.arff\nXVal = LOO\n"
+        + "[Tree]\nPruningMethod = None\n",
+        "forest-majority": "[Attributes]\nTarget = 4-6\n"
+        + FILES
+        + BOTH
+        + "[Ensemble]\nIterations = 3\nVotingType = Majority\nOOBestimate = Yes\n",
+        "forest-shares": "[Attributes]\nTarget = 4-6\n"
+        + FILES
+        + "[Ensemble]\nIterations = 3\nEnsembleMethod = RForest\nOOBestimate = Yes\n",
+        "xval": "[Attributes]\nTarget = 4-6\n[Data]\nFile = train.arff\nXVal = 3\n",
     },
     "classes": {"tree": "[Attributes]\nTarget = 3-4\n" + FILES + BOTH},
     "regression": {

@@ -71,6 +71,7 @@ def _nominal(settings: Settings, attributes: Attributes) -> NominalTarget:
         normalize,
         settings.number("Multilabel", "MLCThreshold"),
         [],
+        settings.text("Ensemble", "VotingType") == "Majority",
     )
 
 

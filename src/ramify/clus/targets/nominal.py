@@ -67,6 +67,8 @@ class NominalTarget:
         Threshold of multi-label classification.
     scale : list of ndarray
         The weights of the training rows, for the errors; set by `describe`.
+    majority : bool
+        Whether each tree of a forest votes for one value instead of dividing its vote.
     """
 
     names: tuple[str, ...]
@@ -76,6 +78,7 @@ class NominalTarget:
     normalize: bool
     threshold: float
     scale: list[Table]
+    majority: bool = False
 
     thresholds: tuple[float, ...] = ()
 
@@ -162,7 +165,7 @@ class NominalTarget:
         """Return the weights of a tree, or the sums of the shares of the trees of a forest.
 
         A last column has the weight of the leaves of a forest, by which CLUS divides the shares
-        in one of its errors; it is 0 for a tree.
+        in one of its errors; it is 0 for a tree, and 1 for out-of-bag votes.
         """
         total = np.zeros((X.shape[0], self.n_columns + 1))
         if not is_forest:
@@ -176,9 +179,19 @@ class NominalTarget:
                 some: Any = X.tocsr()[rows] if sparse.issparse(X) else X[rows]  # type: ignore[attr-defined]
                 columns = np.zeros((int(rows.sum()), self.n_columns))
                 predict_tree(tree, some, columns, clus=True)
-                total[rows, :-1] += self.shares(columns)
-                total[rows, -1] += columns[:, self.spans[0]].sum(axis=1)
+                total[rows, :-1] += self.votes(columns) if self.majority else self.shares(columns)
+                weight = 1.0 if self.majority else columns[:, self.spans[0]].sum(axis=1)
+                total[rows, -1] += weight
+        if voters is not None:
+            total[:, -1] = 1.0
         return total
+
+    def votes(self, columns: Table) -> Table:
+        """Return 1 for the predicted value of each target, 0 for other values."""
+        starts = np.array([span.start for span in self.spans])
+        found = np.zeros((len(columns), self.n_columns))
+        np.put_along_axis(found, self.codes(columns) + starts, 1.0, axis=1)
+        return found
 
     def shares(self, columns: Table) -> Table:
         """Return columns divided by the sum of each target."""
@@ -301,7 +314,7 @@ class NominalTarget:
         }
         # CLUS ranks the labels of a row before it divides votes by their sum, which may round.
         ranked = {
-            name: LabelErrors(held, columns[:, first] / max(_n_votes(columns), 1), whole)
+            name: LabelErrors(held, columns[:, first] / _n_votes(columns), whole)
             if columns[:, -1].any()
             else found[name]
             for name, columns in predicted.items()
@@ -320,9 +333,9 @@ class NominalTarget:
         return lines
 
 
-def _n_votes(columns: Table) -> int:
-    """Return the number of trees of a forest."""
-    return round(float(columns[:, :2].sum(axis=1).max(initial=1.0)))
+def _n_votes(columns: Table) -> Table:
+    """Return the number of trees that vote on each row."""
+    return np.asarray(np.maximum(np.round(columns[:, :2].sum(axis=1, keepdims=True)), 1.0))
 
 
 def confusion_lines(table: NDArray[np.int64], values: Sequence[str]) -> list[str]:

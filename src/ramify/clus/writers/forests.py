@@ -90,6 +90,7 @@ def _oob_lines(
         *underlined("Statistics", "-"),
         f"FTValue (FTest): {java_double(learned.f_test)}",
         *model_information(problem, found.models),
+        *problem.target.statistics(found.models),
         *(found.lines("Out-Of-Bag Estimate of Error", problem.target) if shown else [""]),
     ]
 
