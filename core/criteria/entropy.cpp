@@ -2,8 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ramify {
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
 
 template <bool exclusive>
 double EntropyScan<exclusive>::impurity_of(std::span<const LabelSum> sums, double weight) {
@@ -30,8 +37,9 @@ double EntropyScan<exclusive>::impurity(Sum sum, double weight) const {
         if constexpr (exclusive) {
             total -= xlog2x_(positive);
         } else {
-            total += labels_->label_weight[id] *
-                     (whole - xlog2x_(positive) - xlog2x_(weight - positive));
+            const double negative = sums_both_ ? sum(n + id) : weight - positive;
+            if (sums_both_ && (positive < 0 || negative < 0)) return not_a_number;
+            total += labels_->label_weight[id] * (whole - xlog2x_(positive) - xlog2x_(negative));
         }
     }
     return total;
@@ -40,7 +48,14 @@ double EntropyScan<exclusive>::impurity(Sum sum, double weight) const {
 template <bool exclusive>
 void EntropyScan<exclusive>::reset(const NodeRows& rows, const NodeLabels& labels) {
     reset_base(rows, labels);
-    left_.resize(labels.n_local());
+    // Sums of weights that are all 1 are exact: none of them comes out negative.
+    sums_both_ =
+        !exclusive && clus_ && std::ranges::any_of(weights_, [](double w) { return w != 1; });
+    left_.resize(width());
+    if (sums_both_) {
+        node_.assign(width(), 0.0);
+        for (std::uint32_t e = 0; e < weights_.size(); ++e) add_both(e, node_.data());
+    }
     node_term_.clear();
     list_classes();
 }
@@ -63,20 +78,39 @@ void EntropyScan<exclusive>::list_classes() {
 template <bool exclusive>
 void EntropyScan<exclusive>::begin(std::span<const std::uint32_t> missing) {
     std::fill(left_.begin(), left_.end(), 0.0);
-    known_ = labels_->label_total;
     known_weight_ = labels_->weight;
     left_weight_ = 0;
     double gone = 0;
-    for (const auto entry : missing) {
-        for (const auto id : ids(entry)) known_[id] -= weights_[entry];
-        gone += weights_[entry];
-    }
+    for (const auto entry : missing) gone += weights_[entry];
     known_weight_ -= gone;
+    set_known(missing);
     if constexpr (exclusive) {
         begin_terms(missing.empty());
     } else {
         known_impurity_ = impurity([this](std::size_t id) { return known_[id]; }, known_weight_);
     }
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::set_known(std::span<const std::uint32_t> missing) {
+    if (!sums_both_) {
+        known_ = labels_->label_total;
+        for (const auto entry : missing) {
+            for (const auto id : ids(entry)) known_[id] -= weights_[entry];
+        }
+        return;
+    }
+    known_.assign(width(), 0.0);
+    for (const auto entry : missing) add_both(entry, known_.data());
+    for (std::size_t k = 0; k < width(); ++k) known_[k] = node_[k] - known_[k];
+}
+
+template <bool exclusive>
+void EntropyScan<exclusive>::add_both(std::uint32_t entry, double* sums) {
+    const std::size_t n = labels_->n_local();
+    has_.assign(n, 0);
+    for (const auto id : ids(entry)) has_[id] = 1;
+    for (std::size_t id = 0; id < n; ++id) sums[has_[id] ? id : n + id] += weights_[entry];
 }
 
 template <bool exclusive>
@@ -97,6 +131,11 @@ void EntropyScan<exclusive>::begin_terms(bool whole_node) {
 template <bool exclusive>
 void EntropyScan<exclusive>::move(std::uint32_t entry) {
     const double v = weights_[entry];
+    left_weight_ += v;
+    if (sums_both_) {
+        add_both(entry, left_.data());
+        return;
+    }
     for (const auto id : ids(entry)) {
         if constexpr (exclusive) {
             move_class(id, v);
@@ -104,7 +143,6 @@ void EntropyScan<exclusive>::move(std::uint32_t entry) {
             left_[id] += v;
         }
     }
-    left_weight_ += v;
 }
 
 template <bool exclusive>
@@ -194,15 +232,19 @@ template <bool exclusive>
 void EntropyScan<exclusive>::begin_values(std::size_t n_values,
                                           std::span<const std::uint32_t> missing) {
     begin(missing);
-    value_sums_.assign(n_values * labels_->n_local(), 0.0);
+    value_sums_.assign(n_values * width(), 0.0);
     value_weight_.assign(n_values, 0.0);
 }
 
 template <bool exclusive>
 void EntropyScan<exclusive>::add(std::size_t value, std::uint32_t entry) {
-    double* sums = value_sums_.data() + value * labels_->n_local();
-    for (const auto id : ids(entry)) sums[id] += weights_[entry];
+    double* sums = value_sums_.data() + value * width();
     value_weight_[value] += weights_[entry];
+    if (sums_both_) {
+        add_both(entry, sums);
+    } else {
+        for (const auto id : ids(entry)) sums[id] += weights_[entry];
+    }
 }
 
 template <bool exclusive>
@@ -218,7 +260,7 @@ double EntropyScan<exclusive>::gain_with(std::size_t value) const {
     const double weight = left_weight_ + value_weight_[value];
     return known_impurity_ -
            impurity([&](std::size_t id) { return left_[id] + sums[id]; }, weight) -
-           impurity([&](std::size_t id) { return known_[id] - left_[id] - sums[id]; },
+           impurity([&](std::size_t id) { return known_[id] - (left_[id] + sums[id]); },
                     known_weight_ - weight);
 }
 

@@ -143,17 +143,26 @@ class EntropyScan : public ScanBase {
     void write_label_gains();
     void write_class_gains();
     void list_classes();
+    /// Sums of the entries with a value, from those of the node and the missing entries.
+    void set_known(std::span<const std::uint32_t> missing);
+    /// Number of sums: of each label or, as in CLUS, also of the entries without it.
+    std::size_t width() const { return (sums_both_ ? 2 : 1) * labels_->n_local(); }
+    /// Adds the entry's weight to either sum of every label.
+    void add_both(std::uint32_t entry, double* sums);
 
     /// Weight times entropy of a part; sum(c) gives its weight with label c.
     template <typename Sum>
     double impurity(Sum sum, double weight) const;
     const double* value_sums(std::size_t value) const {
-        return value_sums_.data() + value * labels_->n_local();
+        return value_sums_.data() + value * width();
     }
 
     XLog2X xlog2x_;
+    bool sums_both_ = false;     // sums of the entries without a label follow those with it
     std::vector<double> left_;   // per local label
     std::vector<double> known_;  // per local label, over the entries with a known value
+    std::vector<double> node_;   // both sums, over all entries
+    std::vector<char> has_;      // scratch: per local label, whether the entry has it
     double known_impurity_ = 0;
     double left_terms_ = 0;           // exclusive: sum of x log2 x over the left side's classes
     double right_terms_ = 0;          // exclusive: the same for the right side

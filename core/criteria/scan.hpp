@@ -29,6 +29,7 @@ concept Scan = requires(S scan, const S& done, const Targets& targets, const Nod
     { S::uses_labels } -> std::convertible_to<bool>;         // NodeLabels
     { S::one_class } -> std::convertible_to<bool>;           // each row has exactly one label
     S(targets);
+    scan.follow_clus();
     // A new node.
     scan.reset(rows, labels);
     // A new feature; `missing` are the entries whose value is missing.
@@ -101,6 +102,8 @@ class ScanBase {
     /// Candidates that the last sweep did not show because others have a larger gain.
     std::size_t n_passed_over() const { return n_passed_over_; }
     void pass_over(std::size_t n) { n_passed_over_ += n; }
+    /// As in CLUS, an entropy is NaN if rounding makes the weight of a class negative.
+    void follow_clus() { clus_ = true; }
 
   protected:
     void reset_base(const NodeRows& rows, const NodeLabels& labels) {
@@ -125,6 +128,7 @@ class ScanBase {
     double left_weight_ = 0;
     std::vector<double> value_weight_;
     std::size_t n_passed_over_ = 0;
+    bool clus_ = false;
 };
 
 }  // namespace ramify

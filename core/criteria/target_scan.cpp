@@ -1,6 +1,7 @@
 #include "criteria/target_scan.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace ramify {
 
@@ -37,7 +38,18 @@ void TargetScan<Statistic>::begin(std::span<const std::uint32_t> missing) {
         for (std::size_t k = 0; k < width_; ++k) known_[k] -= right_[k];
         known_weight_ -= gone;
     }
-    known_impurity_ = statistic_.impurity(known_.data(), known_weight_);
+    known_impurity_ = impurity(known_, known_weight_, false);
+}
+
+template <typename Statistic>
+double TargetScan<Statistic>::impurity(const std::vector<double>& sums, double weight,
+                                       bool rest) const {
+    if (Statistic::uses_logarithms && clus_ &&
+        std::ranges::any_of(std::span(sums).first(table_.n_columns()),
+                            [](double sum) { return sum < 0; })) {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    return statistic_.impurity(sums.data(), weight, rest);
 }
 
 template <typename Statistic>
@@ -49,8 +61,8 @@ void TargetScan<Statistic>::move(std::uint32_t entry) {
 template <typename Statistic>
 double TargetScan<Statistic>::gain_of(const double* left, double weight) const {
     for (std::size_t k = 0; k < width_; ++k) right_[k] = known_[k] - left[k];
-    return known_impurity_ - (statistic_.impurity(left, weight) +
-                              statistic_.impurity(right_.data(), known_weight_ - weight, true));
+    return known_impurity_ -
+           (statistic_.impurity(left, weight) + impurity(right_, known_weight_ - weight, true));
 }
 
 template <typename Statistic>

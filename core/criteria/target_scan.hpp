@@ -50,6 +50,8 @@ class TargetScan : public ScanBase {
     const double* value_sums(std::size_t value) const {
         return value_sums_.data() + value * width_;
     }
+    /// Impurity of a part whose sums are differences; rest: of the right side of a test.
+    double impurity(const std::vector<double>& sums, double weight, bool rest) const;
     /// The gain with these sums on the left side.
     double gain_of(const double* left, double weight) const;
 

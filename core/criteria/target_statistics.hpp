@@ -22,6 +22,7 @@ inline constexpr double smallest_known = 1e-9;
 /// Sums: of the values x, of x^2, and, if some are unknown, the weight of the known ones.
 class NumericStatistic {
   public:
+    static constexpr bool uses_logarithms = false;
     explicit NumericStatistic(const TargetTable& table) : table_(table) {}
     std::size_t width() const { return (table_.any_unknown ? 3 : 2) * table_.n_targets(); }
     void add(const double* values, double weight, double* sums) const;
@@ -38,6 +39,7 @@ class NumericStatistic {
 template <bool by_entropy>
 class NominalStatistic {
   public:
+    static constexpr bool uses_logarithms = by_entropy;
     explicit NominalStatistic(const TargetTable& table) : table_(table) {}
     std::size_t width() const {
         return table_.n_columns() + (table_.any_unknown ? table_.n_targets() : 0);

@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import ramify
 from ramify import (
+    PCTClassifier,
     PCTForestRegressor,
     PCTMultiTargetClassifier,
     PCTMultiTargetForestClassifier,
@@ -297,3 +298,18 @@ def test_forests_without_samples_refuse_what_needs_them():
     for name, value in (("oob_score", True), ("max_samples", 5)):
         with pytest.raises(ValueError, match=f"{name} must be .* with bootstrap=False"):
             PCTForestRegressor(bootstrap=False, **{name: value}).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+@pytest.mark.parametrize("criterion", ["entropy", "gain_ratio"])
+@pytest.mark.parametrize("seed", range(5))
+def test_labels_and_binary_targets_give_the_same_tree_as_clus_grows_it(criterion, seed):
+    """Weights of classes that rounding makes negative rule out tests, for labels too."""
+    random = np.random.default_rng(seed)
+    X = random.integers(-20, 20, size=(100, 4)) / 10
+    Y = (X @ random.normal(size=(4, 3)) + random.normal(size=(100, 3)) > 0).astype(int)
+    X[random.random(X.shape) < 0.2] = np.nan
+    options = {"criterion": criterion, "min_weight": 2, "clus_compat": True}
+    labels = PCTClassifier(**options).fit(X, Y).tree_
+    targets = PCTMultiTargetClassifier(**options).fit(X, Y).tree_
+    np.testing.assert_array_equal(labels.feature, targets.feature)
+    np.testing.assert_array_equal(labels.threshold, targets.threshold)

@@ -18,6 +18,8 @@ OPENED = (
 )
 FILES = "[Data]\nFile = train.arff\nTestSet = test.arff\n"
 TREE = "[Hierarchical]\nType = Tree\nWType = ExpAvgParentWeight\nHSeparator = /\n"
+GAIN = "[Tree]\nHeuristic = Gain\n"
+RATIO = "[Tree]\nHeuristic = GainRatio\nPruningMethod = None\n"
 BOTH = "[Output]\nWritePredictions = [Train,Test]\n"
 PER_TREE = "[Ensemble]\nIterations = 3\nPrintAllModels = Yes\nOOBestimate = Yes\nEnsembleMethod = "
 # Settings by data set and run; the names of forests and cross-validations start with the switch.
@@ -54,6 +56,14 @@ RUNS = {
         "xval": "[Attributes]\nTarget = 4-6\n[Data]\nFile = train.arff\nXVal = 3\n",
     },
     "classes": {"tree": "[Attributes]\nTarget = 3-4\n" + FILES + BOTH},
+    "multilabel_missing": {
+        "gain": "[Attributes]\nTarget = 5-7\n" + FILES + GAIN + BOTH,
+        "ratio": "[Attributes]\nTarget = 5-7\n" + FILES + RATIO + BOTH,
+    },
+    "classes_missing": {
+        "gain": "[Attributes]\nTarget = 5-6\n" + FILES + GAIN + BOTH,
+        "ratio": "[Attributes]\nTarget = 5-6\n" + FILES + RATIO + BOTH,
+    },
     "regression": {
         "tree": "[Attributes]\nTarget = 3-4\n" + FILES + BOTH,
         "xval": "[Attributes]\nTarget = 3-4\n[Data]\nFile = train.arff\nXVal = 3\n",
@@ -65,7 +75,8 @@ RUNS = {
 def row_of(kind: str, number: int, draw: random.Random) -> str:
     """Return a row of a data set."""
     x = [round(draw.random() * 3, 1) for _ in range(3)]
-    cells = ["?" if draw.random() < 0.05 else str(value) for value in x]
+    gaps = 0.2 if kind.endswith("missing") else 0.05
+    cells = ["?" if draw.random() < gaps else str(value) for value in x]
     noise = draw.random() < 0.2
     if kind == "hierarchical":
         labels = {draw.choice(["1", "1/1", "1/2"])} if x[0] > 1.5 else {"10/1"}
@@ -77,9 +88,16 @@ def row_of(kind: str, number: int, draw: random.Random) -> str:
         return ",".join([f"r{number}", *cells, colour, "@".join(sorted(labels))])
     if kind == "multilabel":
         return ",".join([*map(str, x), *(str(int((v > 1.5) != noise)) for v in x)])
-    if kind == "classes":
-        values = ["low", "middle", "high"][int(x[0])], "yes" if (x[1] > 1) != noise else "no"
-        return ",".join([*cells[:2], *values])
+    if kind.endswith("missing"):
+        cells.insert(0, draw.choice(["red", "green", "blue", "?"]))
+    if kind == "multilabel_missing":
+        noises = [draw.random() < 0.2 for _ in x]
+        values = [str(int((v > 1.5) != n)) for v, n in zip(x, noises, strict=True)]
+        return ",".join([*cells, *values])
+    if kind.startswith("classes"):
+        level = ["low", "middle", "high", "high"][int(x[0])]
+        values = level, "yes" if (x[1] > 1) != noise else "no"
+        return ",".join([*(cells[:2] if kind == "classes" else cells), *values])
     values = f"{2 * x[0] - x[1] + draw.gauss(0, 0.3):.2f}", f"{x[1] ** 2 + draw.gauss(0, 1):.2f}"
     return ",".join([*cells[:2], *values])
 
@@ -89,6 +107,10 @@ HEADERS = {
     "class hierarchical 1/1,1/2,2/1,2/2,3,10/1",
     "multilabel": "x1 numeric\nx2 numeric\nx3 numeric\ny1 {0,1}\ny2 {0,1}\ny3 {0,1}",
     "classes": "x1 numeric\nx2 numeric\ny1 {low,middle,high}\ny2 {yes,no}",
+    "multilabel_missing": "colour {red,green,blue}\nx1 numeric\nx2 numeric\nx3 numeric\n"
+    "y1 {0,1}\ny2 {0,1}\ny3 {0,1}",
+    "classes_missing": "colour {red,green,blue}\nx1 numeric\nx2 numeric\nx3 numeric\n"
+    "y1 {low,middle,high}\ny2 {yes,no}",
     "regression": "x1 numeric\nx2 numeric\ny1 numeric\ny2 numeric",
 }
 
@@ -97,7 +119,8 @@ def write_data(kind: str, folder: Path) -> None:
     """Write the training and the test rows of a data set."""
     draw = random.Random(kind)
     header = [f"@attribute {line}" for line in HEADERS[kind].split("\n")]
-    for name, n_rows in (("train", 50), ("test", 20)):
+    n_train = 100 if kind.endswith("missing") else 50
+    for name, n_rows in (("train", n_train), ("test", 20)):
         rows = [row_of(kind, i, draw) for i in range(n_rows)]
         lines = [f"@relation {kind}", "", *header, "", "@data", *rows]
         (folder / f"{name}.arff").write_text("\n".join(lines) + "\n")

@@ -1,0 +1,9 @@
+[Attributes]
+Target = 5-6
+[Data]
+File = train.arff
+TestSet = test.arff
+[Tree]
+Heuristic = Gain
+[Output]
+WritePredictions = [Train,Test]
