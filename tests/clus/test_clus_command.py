@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -23,7 +22,7 @@ def runs(monkeypatch) -> list[tuple[Settings, Switches]]:
         found.append((settings, switches))
         return [settings.application.with_suffix(".out")]
 
-    monkeypatch.setitem(sys.modules, "ramify.clus.running", SimpleNamespace(run=record))
+    monkeypatch.setattr(import_module("ramify.cli.clus"), "run", record)
     return found
 
 

@@ -48,6 +48,13 @@ def test_files_equal_those_of_clus(settings: Path, tmp_path: Path) -> None:
         assert found[file].splitlines() == text.splitlines(), file
 
 
+def test_a_fold_has_no_effect_as_in_clus(tmp_path: Path) -> None:
+    settings = GOLDEN / "hierarchical" / "xval.s"
+    found = run_in(tmp_path, settings, Switches(xval=True, fold=2))
+    assert found["xval.xval"] == read_masked(settings.with_name("xval.xval"))
+    assert found["xval.out"] == read_masked(settings.with_name("xval.out"))
+
+
 def test_there_are_golden_runs() -> None:
     assert len(GOLDEN_RUNS) >= 10
 

@@ -80,7 +80,7 @@ def clus(
         bool, typer.Option("-xval", help="Cross-validate (XVal in the section Data).")
     ] = False,
     fold: Annotated[
-        int | None, typer.Option("-fold", min=1, help="With -xval: run only this fold.")
+        int | None, typer.Option("-fold", min=1, help="No effect: -xval runs all folds.")
     ] = None,
     target: Annotated[
         str | None, typer.Option("-target", help="Columns to predict, e.g. 2-5,8.")
@@ -112,7 +112,8 @@ def clus(
     if fold is not None and folds != "LOO" and fold > int(folds):
         raise SettingsError(f"-fold must be at most XVal, {folds}, got {fold}.")
     if not silent:
-        for line in settings.ignored:
+        notes = [] if fold is None else [f"-fold {fold} has no effect: -xval runs all folds."]
+        for line in (*notes, *settings.ignored):
             Console(stderr=True).print(escape(line), highlight=False, soft_wrap=True)
     if show:
         typer.echo(explain(settings, switches), nl=False)

@@ -38,8 +38,6 @@ def check_run(problem: Problem) -> None:
         The settings and the data.
     """
     settings, switches = problem.settings, problem.switches
-    if switches.fold is not None:
-        raise UnsupportedOptionError("-fold is not supported. Run all folds with -xval.")
     refused = [*_REFUSED, *(_REFUSED_IN_FORESTS if switches.forest else ())]
     for section, option, values in refused:
         for value in settings.names(section, option):

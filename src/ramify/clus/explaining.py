@@ -15,7 +15,7 @@ _WIDTH = 97
 _SWITCHES = {
     "forest": "-forest: learn an ensemble, with the options of the section Ensemble",
     "xval": "-xval: cross-validate",
-    "fold": "-fold {}: run only this fold of the cross-validation",
+    "fold": "-fold {}: no effect with -xval, which runs all folds",
     "target": "-target {}: predict these columns instead of those of Target",
     "disable": "-disable {}: leave out these columns as well",
 }

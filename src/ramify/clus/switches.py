@@ -16,7 +16,7 @@ class Switches:
     xval : bool
         ``-xval``: cross-validate with the folds of XVal in the section Data.
     fold : int or None
-        ``-fold i``: run only this fold of the cross-validation, from 1.
+        ``-fold i``: accepted with ``-xval``, where CLUS runs all folds all the same.
     target : str or None
         ``-target r``: columns that replace Target in the section Attributes.
     disable : str or None
