@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,9 +17,9 @@ __all__ = ["StagedClassifier"]
 class StagedClassifier(HierarchicalClassifier):
     """Base class of classifiers whose rounds add to the scores of those before."""
 
+    @abstractmethod
     def _staged_scores(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Check X and yield the probabilities after each round."""
-        raise NotImplementedError
 
     def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Yield the probabilities after each round.

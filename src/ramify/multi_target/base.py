@@ -44,7 +44,8 @@ from ramify.multi_target.checks import check_forest, check_tree
 from ramify.multi_target.growing import TargetData, TargetPlan
 from ramify.multi_target.targets import Columns, read_columns
 from ramify.tree.plan import check_tree_fits, count_features, predict_tree
-from ramify.tree.structure import find_leaves, find_paths, measure_depth, sum_gains
+from ramify.tree.structure import find_leaves, sum_gains
+from ramify.tree.views import TreeViews
 
 __all__ = ["TargetEstimator", "TargetForest", "TargetTree"]
 
@@ -182,7 +183,7 @@ class TargetEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
             raise ValueError("flat_output_ and n_outputs_ do not fit together")
 
 
-class TargetTree(TargetEstimator):
+class TargetTree(TreeViews, TargetEstimator):
     """Base class of single trees for several targets."""
 
     tree_: _core.Tree
@@ -222,55 +223,6 @@ class TargetTree(TargetEstimator):
         columns = np.zeros((X.shape[0], self.n_columns_))
         predict_tree(self.tree_, X, columns, clus=self.clus_compat)
         return columns
-
-    def apply(self, X: Any) -> NDArray[np.int32]:
-        """Return the index of the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the same features as in `fit`.
-
-        Returns
-        -------
-        ndarray of int32, shape (n,)
-            Node indices. A row with a missing value follows the largest branch here, whereas its
-            prediction combines all branches.
-        """
-        check_is_fitted(self)
-        return find_leaves(self.tree_, read_features(self, X, self.schema_))
-
-    def decision_path(self, X: Any) -> sparse.csr_array[np.int8]:
-        """Return the nodes on the path of each row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the same features as in `fit`.
-
-        Returns
-        -------
-        csr_array of shape (n, n_nodes)
-            Indicator matrix: 1 if the row passes through the node. Missing values are treated as
-            in `apply`.
-        """
-        return find_paths(self.tree_, self.apply(X))
-
-    def get_depth(self) -> int:
-        """Return the depth of the tree: the number of tests on the longest path."""
-        check_is_fitted(self)
-        return measure_depth(self.tree_)
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves."""
-        check_is_fitted(self)
-        return int((self.tree_.feature < 0).sum())
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Impurity-based feature importances; all zeros if the tree is a single leaf."""
-        check_is_fitted(self)
-        return sum_gains(self.tree_, self.n_features_in_)
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier
@@ -24,13 +23,13 @@ from ramify.tree.f_test_choice import FTestChoice, choose_f_test
 from ramify.tree.parameters import is_list, plan_growth, weigh_labels
 from ramify.tree.plan import check_tree_fits, predict_tree
 from ramify.tree.pruning import make_loss, prune_by_error
-from ramify.tree.structure import find_leaves, find_paths, measure_depth, sum_gains
 from ramify.tree.training_data import TrainingData
+from ramify.tree.views import TreeViews
 
 __all__ = ["PCTClassifier"]
 
 
-class PCTClassifier(HierarchicalClassifier):
+class PCTClassifier(TreeViews, HierarchicalClassifier):
     """A predictive clustering tree (PCT) for hierarchical multi-label classification.
 
     A single decision tree predicts all labels of the hierarchy. At each node, the test is chosen
@@ -384,55 +383,6 @@ class PCTClassifier(HierarchicalClassifier):
         scores = np.zeros((X.shape[0], self.hierarchy_.n_labels))
         predict_tree(self.tree_, X, scores, clus=self.clus_compat)
         return np.minimum(scores, 1.0, out=scores)
-
-    def apply(self, X: Any) -> NDArray[np.int32]:
-        """Return the index of the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the same features as in `fit`.
-
-        Returns
-        -------
-        ndarray of int32, shape (n,)
-            Node indices. A row with a missing value follows the largest branch here, whereas its
-            prediction combines all branches.
-        """
-        check_is_fitted(self)
-        return find_leaves(self.tree_, read_features(self, X, self.schema_))
-
-    def decision_path(self, X: Any) -> sparse.csr_array[np.int8]:
-        """Return the nodes on the path of each row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the same features as in `fit`.
-
-        Returns
-        -------
-        csr_array of shape (n, n_nodes)
-            Indicator matrix: 1 if the row passes through the node. Missing values are treated as
-            in `apply`.
-        """
-        return find_paths(self.tree_, self.apply(X))
-
-    def get_depth(self) -> int:
-        """Return the depth of the tree: the number of tests on the longest path."""
-        check_is_fitted(self)
-        return measure_depth(self.tree_)
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves."""
-        check_is_fitted(self)
-        return int((self.tree_.feature < 0).sum())
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Impurity-based feature importances; all zeros if the tree is a single leaf."""
-        check_is_fitted(self)
-        return sum_gains(self.tree_, self.n_features_in_)
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
