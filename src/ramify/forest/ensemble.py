@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
@@ -27,6 +26,8 @@ from ramify.forest.members import (
     count_draws,
     grow_member,
     grow_members,
+    keep_trees,
+    read_seed,
 )
 from ramify.labels.encoding import EncodedLabels
 from ramify.tree.checks import check_tree
@@ -93,7 +94,7 @@ class PCTEnsemble(HierarchicalClassifier):
         PCTEnsemble
             The fitted classifier.
         """
-        kept = self._kept_trees()
+        kept = keep_trees(self)
         previous = (self.n_features_in_, self.hierarchy_) if kept else None
         X, encoded, weights = self._read_training(X, y, sample_weight, clus_order=self._clus)
         if previous is not None and previous != (self.n_features_in_, encoded.hierarchy):
@@ -107,18 +108,6 @@ class PCTEnsemble(HierarchicalClassifier):
     @property
     def _clus(self) -> bool:
         return bool(getattr(self, "clus_compat", False))
-
-    def _kept_trees(self) -> list[_core.Tree]:
-        """Return the trees of the previous fit that this fit keeps."""
-        if not self.warm_start or not hasattr(self, "trees_"):
-            return []
-        if self.n_estimators < len(self.trees_):
-            raise ValueError(
-                f"n_estimators must be at least {len(self.trees_)} with warm_start=True, the "
-                f"number of trees in the previous fit, got {self.n_estimators}. Increase "
-                "n_estimators, or set warm_start=False."
-            )
-        return self.trees_
 
     def _check_parameters(self) -> None:
         check_ensemble(self)
@@ -140,7 +129,7 @@ class PCTEnsemble(HierarchicalClassifier):
         )
         sampling = self._sampling(np.diff(encoded.Y.indptr) > 0)
         if not kept:
-            self._seed = self._read_seed()
+            self._seed = read_seed(self.random_state, clus=self._clus)
         seeds = sampling.seeds(self._seed, self.n_estimators)
         if len(kept) < self.n_estimators:
             grown = grow_members(
@@ -161,18 +150,6 @@ class PCTEnsemble(HierarchicalClassifier):
             )
         if self.oob_score:
             self._score_out_of_bag(X, encoded.Y, sampling.left_out(seeds))
-
-    def _read_seed(self) -> int:
-        if not self._clus:
-            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        if self.random_state is None:
-            return 0
-        if not isinstance(self.random_state, int | np.integer):
-            raise ValueError(
-                "random_state must be an integer or None with clus_compat=True, got "
-                f"{self.random_state!r}. Pass the RandomSeed of CLUS; None means 0."
-            )
-        return int(self.random_state)
 
     def _sampling(self, labelled: NDArray[np.bool_]) -> Sampling:
         """Return how to draw rows; CLUS draws rows without labels separately."""
@@ -337,7 +314,7 @@ def grow_in_turn(ensemble: PCTEnsemble, data: TrainingData, plan: GrowthPlan) ->
     """
     n_rows = data.n_rows if data.rows is None else len(data.rows)
     sampling = ensemble._sampling(np.ones(n_rows, dtype=bool))
-    ensemble._seed = ensemble._read_seed()
+    ensemble._seed = read_seed(ensemble.random_state, clus=ensemble._clus)
     seeds = sampling.seeds(ensemble._seed, ensemble.n_estimators)
     plan = data.find_sets(plan).for_rows(n_rows)
     ensemble.trees_ = [grow_member(data, plan, sampling, seed) for seed in seeds]

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from ramify import _core
 from ramify._parallel import in_parallel
@@ -25,6 +26,8 @@ __all__ = [
     "count_draws",
     "grow_member",
     "grow_members",
+    "keep_trees",
+    "read_seed",
 ]
 
 
@@ -221,3 +224,55 @@ def grow_member(data: Growable, plan: GrowthPlan, sampling: Sampling, seed: int)
     """
     counts, seed = sampling.draw(seed)
     return data.grow(plan.for_member(seed), counts=counts)
+
+
+def keep_trees(ensemble: Any) -> list[_core.Tree]:
+    """Return the trees of the previous fit that a fit with `warm_start` keeps.
+
+    Parameters
+    ----------
+    ensemble : estimator
+        An ensemble with the parameters `n_estimators` and `warm_start`.
+
+    Returns
+    -------
+    list of Tree
+        The trees; empty if the ensemble is not fitted, or without `warm_start`.
+    """
+    if not ensemble.warm_start or not hasattr(ensemble, "trees_"):
+        return []
+    trees: list[_core.Tree] = ensemble.trees_
+    if ensemble.n_estimators < len(trees):
+        raise ValueError(
+            f"n_estimators must be at least {len(trees)} with warm_start=True, the number of "
+            f"trees in the previous fit, got {ensemble.n_estimators}. Increase n_estimators, or "
+            "set warm_start=False."
+        )
+    return trees
+
+
+def read_seed(random_state: Any, *, clus: bool) -> int:
+    """Return the seed from which those of the trees are drawn.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None
+        The parameter of an ensemble.
+    clus : bool
+        Whether it is the RandomSeed of CLUS, an integer; None means 0.
+
+    Returns
+    -------
+    int
+        The seed.
+    """
+    if not clus:
+        return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    if random_state is None:
+        return 0
+    if not isinstance(random_state, int | np.integer):
+        raise ValueError(
+            "random_state must be an integer or None with clus_compat=True, got "
+            f"{random_state!r}. Pass the RandomSeed of CLUS; None means 0."
+        )
+    return int(random_state)

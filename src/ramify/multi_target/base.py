@@ -39,7 +39,14 @@ from ramify._schema import (
     Whole,
 )
 from ramify._validation import check_same_length, check_sample_weight
-from ramify.forest.members import ClusSampling, Sampling, count_draws, grow_members
+from ramify.forest.members import (
+    ClusSampling,
+    Sampling,
+    count_draws,
+    grow_members,
+    keep_trees,
+    read_seed,
+)
 from ramify.multi_target.checks import check_forest, check_tree
 from ramify.multi_target.growing import TargetData, TargetPlan
 from ramify.multi_target.targets import Columns, read_columns
@@ -268,7 +275,7 @@ class TargetForest(TargetEstimator):
         TargetForest
             The fitted estimator.
         """
-        kept = self._kept_trees()
+        kept = keep_trees(self)
         before = self._describe_output() if kept else None
         data = self._read_training(X, y, sample_weight)
         if before is not None and before != self._describe_output():
@@ -283,25 +290,13 @@ class TargetForest(TargetEstimator):
         """Return what must not change between two fits with `warm_start`."""
         return self.n_features_in_, self.n_outputs_, self.n_columns_
 
-    def _kept_trees(self) -> list[_core.Tree]:
-        """Return the trees of the previous fit that this fit keeps."""
-        if not self.warm_start or not hasattr(self, "trees_"):
-            return []
-        if self.n_estimators < len(self.trees_):
-            raise ValueError(
-                f"n_estimators must be at least {len(self.trees_)} with warm_start=True, the "
-                f"number of trees in the previous fit, got {self.n_estimators}. Increase "
-                "n_estimators, or set warm_start=False."
-            )
-        return self.trees_
-
     def _grow(self, data: TargetData, kept: list[_core.Tree]) -> None:
         # As in scikit-learn, fractions refer to all rows, not to the sample of a tree.
         n_rows = int(np.count_nonzero(data.learnt_weights > 0))
         plan = self._plan(self.n_features_in_).for_rows(n_rows)
         sampling = self._sampling(data.labelled)
         if not kept:
-            self._seed = self._read_seed()
+            self._seed = read_seed(self.random_state, clus=self.clus_compat)
         seeds = sampling.seeds(self._seed, self.n_estimators)
         if len(kept) < self.n_estimators:
             grown = grow_members(
@@ -329,18 +324,6 @@ class TargetForest(TargetEstimator):
         if not self.clus_compat:
             return Sampling(len(labelled), n_draws)
         return ClusSampling(len(labelled), n_draws, labelled)
-
-    def _read_seed(self) -> int:
-        if not self.clus_compat:
-            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        if self.random_state is None:
-            return 0
-        if not isinstance(self.random_state, int | np.integer):
-            raise ValueError(
-                "random_state must be an integer or None with clus_compat=True, got "
-                f"{self.random_state!r}. Pass the RandomSeed of CLUS; None means 0."
-            )
-        return int(self.random_state)
 
     def _score_out_of_bag(self, data: TargetData, left_out: NDArray[np.uint8]) -> None:
         columns = np.full((data.values.shape[0], self.n_columns_), np.nan)
