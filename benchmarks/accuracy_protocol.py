@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import ShuffleSplit
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import ramify
 from ramify import _core
@@ -126,6 +127,31 @@ def _add_components(fitted: Rows, others: Rows, n_components: int) -> tuple[Rows
     return add(fitted), add(others)
 
 
+def standardise(split: Split) -> Split:
+    """Replace the features by numbers with mean 0 and variance 1, for distances.
+
+    Means are imputed, and nominal columns become a column for each category.
+    """
+    learn, valid = _standardise(split.learn, split.valid)
+    train, test = _standardise(split.train, split.test)
+    return replace(split, learn=learn, valid=valid, train=train, test=test)
+
+
+def _standardise(fitted: Rows, others: Rows) -> tuple[Rows, Rows]:
+    encode = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), _nominal_columns),
+        remainder="passthrough",
+    )
+    scale = make_pipeline(encode, SimpleImputer(keep_empty_features=True), StandardScaler()).fit(
+        fitted.X
+    )
+    return Rows(scale.transform(fitted.X), fitted.Y), Rows(scale.transform(others.X), others.Y)
+
+
+def _nominal_columns(X: Any) -> list[str]:
+    return list(X.select_dtypes(exclude="number")) if isinstance(X, pd.DataFrame) else []
+
+
 def _numeric_columns(X: Any) -> np.ndarray:
     return np.asarray(X.select_dtypes("number") if isinstance(X, pd.DataFrame) else X, dtype=float)
 
@@ -156,7 +182,8 @@ class Model:
     validation rows. A `candidate` may be chosen on the validation rows; the others are shown
     beside them. If `step` is set, the number of rounds is chosen among its multiples up to
     `max_iter`, and no more are tried after `patience` without improvement. `n_components`
-    principal components of the numeric columns are added to the features.
+    principal components of the numeric columns are added to the features, or the features are
+    replaced by those of `standardise`. A model that is not `seeded` is the same for all seeds.
     """
 
     title: str
@@ -168,6 +195,8 @@ class Model:
     step: int = 0
     patience: int = 0
     n_components: int = 0
+    standardised: bool = False
+    seeded: bool = True
 
     @property
     def estimator_class(self) -> Callable[..., Any]:
@@ -197,14 +226,15 @@ class Fits:
         self.models = models
         self.n_seeds = n_seeds
         self.n_jobs = n_jobs
-        self._splits: dict[int, Split] = {}
+        self._splits: dict[tuple[bool, int], Split] = {}
         self._valid: dict[tuple[str, int], Fit] = {}
         self._test: dict[tuple[str, int], Fit] = {}
 
     def valid(self, name: str, seed: int) -> Fit:
         """Return the predictions for the validation rows, after the best number of rounds."""
+        model = self.models[name]
+        seed = seed if model.seeded else 0
         if (name, seed) not in self._valid:
-            model = self.models[name]
             if model.members:
                 fit = self._vote_on_valid(model, seed)
             elif model.step:
@@ -217,8 +247,9 @@ class Fits:
 
     def test(self, name: str, seed: int) -> Fit:
         """Return the predictions for the test rows, learned from all training rows."""
+        model = self.models[name]
+        seed = seed if model.seeded else 0
         if (name, seed) not in self._test:
-            model = self.models[name]
             if model.members:
                 weights = self.valid(name, seed).weights or {}
                 fit = vote({n: self._mean(self.test, model, seed, n) for n in weights}, weights)
@@ -231,10 +262,12 @@ class Fits:
 
     def _features(self, model: Model) -> Split:
         """Return the split with the features of a model."""
-        n = model.n_components
-        if n not in self._splits:
-            self._splits[n] = add_components(self.split, n) if n else self.split
-        return self._splits[n]
+        key = (model.standardised, model.n_components)
+        if key not in self._splits:
+            split = standardise(self.split) if model.standardised else self.split
+            n = model.n_components
+            self._splits[key] = add_components(split, n) if n else split
+        return self._splits[key]
 
     def _mean(self, fits: Callable[[str, int], Fit], model: Model, seed: int, name: str) -> Fit:
         """Return the mean of the members of a vote with the same name."""
@@ -267,7 +300,9 @@ class Fits:
         return [(name, (seed + offset) % self.n_seeds) for name, offset in model.members]
 
     def _make(self, model: Model, seed: int, changes: dict[str, Any]) -> Any:
-        shared = {"n_jobs": self.n_jobs, "random_state": seed}
+        shared: dict[str, Any] = {"n_jobs": self.n_jobs}
+        if model.seeded:
+            shared["random_state"] = seed
         return model.estimator_class(
             self.split.hierarchy, **{**shared, **model.parameters, **changes}
         )
