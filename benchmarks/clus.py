@@ -260,6 +260,8 @@ def _read_out(text: str, wall_s: float, cpu_s: float) -> ClusRun:
 
 def java_version() -> str:
     """Return the first line of ``java -version``."""
+    if shutil.which("java") is None:
+        return "no java"
     done = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False)
     return (done.stderr or done.stdout).splitlines()[0] if done.returncode == 0 else "no java"
 
