@@ -12,18 +12,20 @@ namespace {
 
 template <typename T>
 Dataset dataset_from_dense(const Matrix<T>& X, const Vector<std::int32_t>& n_categories,
-                           bool all_dense) {
+                           bool all_dense, unsigned n_threads) {
     require(n_categories.size() == X.shape(1), "n_categories must have one number per column");
     require(X.shape(0) < 0xFFFFFFFFu, "X has too many rows");
     StopSignal signal(interrupted_by(nullptr));
     return stoppable([&] {
-        return Dataset::from_dense(matrix_view(X), view(n_categories), all_dense, signal);
+        return Dataset::from_dense(matrix_view(X), view(n_categories), all_dense, n_threads,
+                                   signal);
     });
 }
 
 Dataset dataset_from_csc(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
                          const Vector<double>& data, std::size_t n_rows,
-                         const Vector<std::int32_t>& n_categories, bool all_dense) {
+                         const Vector<std::int32_t>& n_categories, bool all_dense,
+                         unsigned n_threads) {
     require(data.size() == indices.size(), "data and indices must have the same length");
     require(n_rows < 0xFFFFFFFFu, "X has too many rows");
     check_compressed(view(indptr), view(indices), n_rows);
@@ -32,7 +34,7 @@ Dataset dataset_from_csc(const Vector<std::int64_t>& indptr, const Vector<std::i
     StopSignal signal(interrupted_by(nullptr));
     return stoppable([&] {
         return Dataset::from_csc({view(indptr), view(indices), view(data), n_rows},
-                                 view(n_categories), all_dense, signal);
+                                 view(n_categories), all_dense, n_threads, signal);
     });
 }
 
@@ -41,12 +43,14 @@ Dataset dataset_from_csc(const Vector<std::int64_t>& indptr, const Vector<std::i
 void init_data(nb::module_& m) {
     nb::class_<Dataset>(m, "Dataset", "X prepared for growing: ranks and codes per column.")
         .def_static("from_dense", &dataset_from_dense<double>, nb::arg("X"),
-                    nb::arg("n_categories"), nb::arg("all_dense") = false)
+                    nb::arg("n_categories"), nb::arg("all_dense") = false,
+                    nb::arg("n_threads") = 1)
         .def_static("from_dense", &dataset_from_dense<float>, nb::arg("X"),
-                    nb::arg("n_categories"), nb::arg("all_dense") = false)
+                    nb::arg("n_categories"), nb::arg("all_dense") = false,
+                    nb::arg("n_threads") = 1)
         .def_static("from_csc", &dataset_from_csc, nb::arg("indptr"), nb::arg("indices"),
                     nb::arg("data"), nb::arg("n_rows"), nb::arg("n_categories"),
-                    nb::arg("all_dense") = false)
+                    nb::arg("all_dense") = false, nb::arg("n_threads") = 1)
         .def_ro("n_rows", &Dataset::n_rows)
         .def_ro("any_missing", &Dataset::any_missing);
 }

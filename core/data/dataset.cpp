@@ -184,20 +184,54 @@ Feature nominal_feature(std::size_t n_rows, std::int32_t n_categories) {
     return feature;
 }
 
+/// One builder per thread, and a place for the features of all columns.
+class DatasetBuilder {
+  public:
+    DatasetBuilder(std::size_t n_rows, std::size_t n_columns, bool all_dense, unsigned n_threads)
+        : builders_(std::max(1U, n_threads), FeatureBuilder(n_rows, all_dense)),
+          any_missing_(n_columns, 0) {
+        dataset_.n_rows = n_rows;
+        dataset_.features.resize(n_columns);
+    }
+    unsigned n_threads() const { return static_cast<unsigned>(builders_.size()); }
+    FeatureBuilder& cleared(unsigned thread) {
+        builders_[thread].clear();
+        return builders_[thread];
+    }
+    void put_numeric(std::size_t column, FeatureBuilder& builder) {
+        any_missing_[column] = builder.has_missing();
+        dataset_.features[column] = builder.numeric();
+    }
+    void put_nominal(std::size_t column, Feature feature) {
+        any_missing_[column] = count_codes(feature);
+        dataset_.features[column] = std::move(feature);
+    }
+    Dataset finish() {
+        dataset_.any_missing = std::ranges::any_of(any_missing_, [](auto any) { return any; });
+        return std::move(dataset_);
+    }
+
+  private:
+    std::vector<FeatureBuilder> builders_;
+    std::vector<std::uint8_t> any_missing_;  // per column
+    Dataset dataset_;
+};
+
 }  // namespace
 
 template <typename T>
 Dataset Dataset::from_dense(MatrixView<T> X, std::span<const std::int32_t> n_categories,
-                            bool all_dense, StopSignal& signal) {
-    Dataset dataset;
-    dataset.n_rows = X.n_rows;
-    dataset.features.reserve(X.n_columns);
-    FeatureBuilder builder(X.n_rows, all_dense);
-    // A few columns at a time, so that a row-major matrix is read along its rows.
-    constexpr std::size_t width = 16;
-    std::vector<double> cells(width * X.n_rows);
-    for (std::size_t first = 0; first < X.n_columns; first += width) {
+                            bool all_dense, unsigned n_threads, StopSignal& signal) {
+    DatasetBuilder made(X.n_rows, X.n_columns, all_dense, n_threads);
+    // A few columns at a time, so that a row-major matrix is read along its rows; fewer if each
+    // thread has a copy of its own.
+    const std::size_t width = made.n_threads() > 1 ? 4 : 16;
+    std::vector<std::vector<double>> buffers(made.n_threads());
+    const auto convert = [&](unsigned thread, std::size_t block) {
+        const auto first = block * width;
         const auto last = std::min(first + width, X.n_columns);
+        auto& cells = buffers[thread];
+        cells.resize(width * X.n_rows);
         for (std::size_t r = 0; r < X.n_rows; ++r) {
             for (auto f = first; f < last; ++f) cells[(f - first) * X.n_rows + r] = X.at(r, f);
         }
@@ -207,34 +241,30 @@ Dataset Dataset::from_dense(MatrixView<T> X, std::span<const std::int32_t> n_cat
             if (n_categories[f] > 0) {
                 auto feature = nominal_feature(X.n_rows, n_categories[f]);
                 for (std::size_t r = 0; r < X.n_rows; ++r) set_code(feature, r, column[r]);
-                dataset.any_missing |= count_codes(feature);
-                dataset.features.push_back(std::move(feature));
+                made.put_nominal(f, std::move(feature));
                 continue;
             }
-            builder.clear();
+            auto& builder = made.cleared(thread);
             for (std::size_t r = 0; r < X.n_rows; ++r) {
                 builder.add(static_cast<std::uint32_t>(r), column[r]);
             }
-            dataset.any_missing |= builder.has_missing();
-            dataset.features.push_back(builder.numeric());
+            made.put_numeric(f, builder);
         }
-    }
-    return dataset;
+    };
+    parallel_for(made.n_threads(), (X.n_columns + width - 1) / width, signal, convert);
+    return made.finish();
 }
 
 template Dataset Dataset::from_dense(MatrixView<float>, std::span<const std::int32_t>, bool,
-                                     StopSignal&);
+                                     unsigned, StopSignal&);
 template Dataset Dataset::from_dense(MatrixView<double>, std::span<const std::int32_t>, bool,
-                                     StopSignal&);
+                                     unsigned, StopSignal&);
 
 Dataset Dataset::from_csc(CscView X, std::span<const std::int32_t> n_categories, bool all_dense,
-                          StopSignal& signal) {
-    Dataset dataset;
-    dataset.n_rows = X.n_rows;
+                          unsigned n_threads, StopSignal& signal) {
     const std::size_t n_columns = X.indptr.size() - 1;
-    dataset.features.reserve(n_columns);
-    FeatureBuilder builder(X.n_rows, all_dense);
-    for (std::size_t f = 0; f < n_columns; ++f) {
+    DatasetBuilder made(X.n_rows, n_columns, all_dense, n_threads);
+    const auto convert = [&](unsigned thread, std::size_t f) {
         signal.check();
         const auto begin = static_cast<std::size_t>(X.indptr[f]);
         const auto end = static_cast<std::size_t>(X.indptr[f + 1]);
@@ -243,18 +273,17 @@ Dataset Dataset::from_csc(CscView X, std::span<const std::int32_t> n_categories,
             for (auto k = begin; k < end; ++k) {
                 set_code(feature, static_cast<std::size_t>(X.indices[k]), X.data[k]);
             }
-            dataset.any_missing |= count_codes(feature);
-            dataset.features.push_back(std::move(feature));
-            continue;
+            made.put_nominal(f, std::move(feature));
+            return;
         }
-        builder.clear();
+        auto& builder = made.cleared(thread);
         for (auto k = begin; k < end; ++k) {
             builder.add(static_cast<std::uint32_t>(X.indices[k]), X.data[k]);
         }
-        dataset.any_missing |= builder.has_missing();
-        dataset.features.push_back(builder.numeric());
-    }
-    return dataset;
+        made.put_numeric(f, builder);
+    };
+    parallel_for(made.n_threads(), n_columns, signal, convert);
+    return made.finish();
 }
 
 }  // namespace ramify

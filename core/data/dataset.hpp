@@ -84,12 +84,12 @@ struct Dataset {
     /// `n_categories[f]` > 0 makes column f nominal: its cells are codes below that number.
     /// NaN is a missing cell. Columns with more than half of their cells zero are stored sparse,
     /// unless `all_dense`: scans skip the zeros of a sparse column, which changes the order of
-    /// sums.
+    /// sums. Columns are divided among the threads.
     template <typename T>
     static Dataset from_dense(MatrixView<T> X, std::span<const std::int32_t> n_categories,
-                              bool all_dense, StopSignal& signal);
+                              bool all_dense, unsigned n_threads, StopSignal& signal);
     static Dataset from_csc(CscView X, std::span<const std::int32_t> n_categories, bool all_dense,
-                            StopSignal& signal);
+                            unsigned n_threads, StopSignal& signal);
 };
 
 }  // namespace ramify

@@ -71,9 +71,9 @@ class Grower {
     void search_together(const Pending& node, Crew<Grower>& crew);
     void search_further(const Pending& node, SplitMix& random);
     void choose(const Pending& node, std::span<Split> found);
-    void split(Pending& node, std::int32_t id, std::vector<Pending>& stack);
+    void split(Pending& node, std::int32_t id, std::vector<Pending>& stack, Crew<Grower>* crew);
     FeatureOrder order_of_split(const Pending& node);
-    void hand_orders_down(const Pending& node, std::span<Pending> children);
+    void hand_orders_down(const Pending& node, std::span<Pending> children, Crew<Grower>* crew);
     void hand_labels_down(const Pending& node, Pending& child);
     void add_kernel(Pending& node);
     std::size_t count_labels(const NodeRows& rows) const;
@@ -244,7 +244,8 @@ Pending Grower<S>::make_root(NodeRows rows) {
         add_kernel(root);
     }
     if (work_.keep_orders) {
-        root.orders = KeptOrders::of_root(work_.dataset, root.rows, work_.options.rules.clus);
+        root.orders = KeptOrders::of_root(work_.dataset, root.rows, work_.options.rules.clus,
+                                          work_.options.n_threads, work_.signal);
     }
     return root;
 }
@@ -258,7 +259,8 @@ FeatureOrder Grower<S>::order_of_split(const Pending& node) {
 
 /// Hands the rows to the branches; the first branch ends up on top of the stack.
 template <Scan S>
-void Grower<S>::split(Pending& node, std::int32_t id, std::vector<Pending>& stack) {
+void Grower<S>::split(Pending& node, std::int32_t id, std::vector<Pending>& stack,
+                      Crew<Grower>* crew) {
     partition_.assign(node.rows, best_, order_of_split(node));
     const std::size_t n_waiting = stack.size();
     for (std::size_t b = partition_.n_branches(); b-- > 0;) {
@@ -273,19 +275,25 @@ void Grower<S>::split(Pending& node, std::int32_t id, std::vector<Pending>& stac
         }
         stack.push_back(std::move(child));
     }
-    if (work_.keep_orders) hand_orders_down(node, std::span(stack).subspan(n_waiting));
+    if (work_.keep_orders) hand_orders_down(node, std::span(stack).subspan(n_waiting), crew);
 }
 
 /// `children`: from the last branch to the first.
 template <Scan S>
-void Grower<S>::hand_orders_down(const Pending& node, std::span<Pending> children) {
+void Grower<S>::hand_orders_down(const Pending& node, std::span<Pending> children,
+                                 Crew<Grower>* crew) {
     heirs_.clear();
     for (Pending& child : children) {
         if (!child.splittable) continue;
         const auto branch = static_cast<std::size_t>(child.place.branch);
         heirs_.push_back({partition_.entries(branch), child.rows.size(), &child.orders});
     }
-    node.orders.hand_down(work_.dataset, heirs_);
+    if (crew != nullptr && node.rows.size() * node.orders.size() >= min_shared_work) {
+        node.orders.hand_down_together(work_.dataset, heirs_, static_cast<unsigned>(crew->size()),
+                                       work_.signal);
+    } else {
+        node.orders.hand_down(work_.dataset, heirs_);
+    }
 }
 
 /// Finds the labels of a child among those of its parent, or, where their order matters to CLUS,
@@ -354,7 +362,7 @@ void Grower<S>::expand(Pending node, std::int32_t id, TreeBuilder& tree,
     if (inner) {
         tree.set_impurity(id, splitter_.node_impurity(), node.weight);
         tree.set_split(id, best_, work_.options.rules.score_factor);
-        split(node, id, stack);
+        split(node, id, stack, crew);
     }
     spare_.put_back(std::move(node));
 }

@@ -140,23 +140,39 @@ FeatureOrder KeptOrders::order_of(std::uint32_t feature) const {
     return order(static_cast<std::size_t>(found - lists_.begin()));
 }
 
-KeptOrders KeptOrders::of_root(const Dataset& dataset, const NodeRows& rows, bool store_all) {
+KeptOrders KeptOrders::of_root(const Dataset& dataset, const NodeRows& rows, bool store_all,
+                               unsigned n_threads, StopSignal& signal) {
+    const std::size_t n_features = dataset.features.size();
+    std::vector<List> lists(n_features, List{});
+    std::vector<std::vector<RankedEntry>> found(n_features);  // empty: constant
+    std::vector<std::unique_ptr<SortedOrders>> sorters(std::max(1U, n_threads));
+    parallel_for(n_threads, n_features, signal, [&](unsigned thread, std::size_t f) {
+        auto& sorter = sorters[thread];
+        if (sorter == nullptr) {
+            sorter = std::make_unique<SortedOrders>(dataset, store_all);
+            sorter->reset(rows);
+        }
+        const auto feature = static_cast<std::uint32_t>(f);
+        const FeatureOrder order = sorter->order_of(feature);
+        if (order.constant(dataset.features[f].kind, rows.size())) return;
+        lists[f] = {feature, static_cast<std::uint32_t>(order.stored.size()),
+                    static_cast<std::uint32_t>(order.missing.size()), 0};
+        found[f].reserve(order.stored.size() + order.missing.size());
+        found[f].assign(order.stored.begin(), order.stored.end());
+        found[f].insert(found[f].end(), order.missing.begin(), order.missing.end());
+    });
     KeptOrders orders;
-    SortedOrders sorter(dataset, store_all);
-    sorter.reset(rows);
-    std::vector<RankedEntry> items;
-    for (std::uint32_t f = 0; f < dataset.features.size(); ++f) {
-        const FeatureKind kind = dataset.features[f].kind;
-        const FeatureOrder order = sorter.order_of(f);
-        if (order.constant(kind, rows.size())) continue;
-        orders.lists_.push_back({f, static_cast<std::uint32_t>(order.stored.size()),
-                                 static_cast<std::uint32_t>(order.missing.size()), items.size()});
-        items.insert(items.end(), order.stored.begin(), order.stored.end());
-        items.insert(items.end(), order.missing.begin(), order.missing.end());
+    for (std::size_t f = 0; f < n_features; ++f) {
+        if (found[f].empty()) continue;
+        lists[f].begin = orders.n_items_;
+        orders.n_items_ += found[f].size();
+        orders.lists_.push_back(lists[f]);
     }
-    orders.n_items_ = items.size();
-    orders.items_ = std::make_unique_for_overwrite<RankedEntry[]>(items.size() + 1);
-    std::ranges::copy(items, orders.items_.get());
+    orders.items_ = std::make_unique_for_overwrite<RankedEntry[]>(orders.n_items_ + 1);
+    for (const List& list : orders.lists_) {
+        std::ranges::copy(found[list.feature], orders.items_.get() + list.begin);
+        found[list.feature] = {};
+    }
     return orders;
 }
 
@@ -168,52 +184,123 @@ void KeptOrders::hand_down(const Dataset& dataset, std::span<const Child> childr
     for (const Child& child : children) hand_down_to<1>(dataset, &child);
 }
 
-template <std::size_t n_children>
-void KeptOrders::hand_down_to(const Dataset& dataset, const Child* children) const {
-    std::array<RankedEntry*, n_children> out;
-    std::array<const std::uint32_t*, n_children> entry;
-    for (std::size_t c = 0; c < n_children; ++c) {
-        KeptOrders& orders = *children[c].orders;
-        orders = {};
-        orders.lists_.reserve(lists_.size());
-        // One item more: the loop below writes before it knows whether the item stays.
-        const std::size_t capacity = std::min(n_items_, children[c].size * lists_.size()) + 1;
-        orders.items_ = std::make_unique_for_overwrite<RankedEntry[]>(capacity);
-        out[c] = orders.items_.get();
-        entry[c] = children[c].entry.data();
+void KeptOrders::hand_down_together(const Dataset& dataset, std::span<const Child> children,
+                                    unsigned n_threads, StopSignal& signal) const {
+    if (children.size() == 2) {
+        share_out<2>(dataset, children.data(), n_threads, signal);
+        return;
     }
+    for (const Child& child : children) share_out<1>(dataset, &child, n_threads, signal);
+}
+
+/// Writes the entries of a list that belong to each child. `out` moves on behind them; n_stored:
+/// how many of them are not missing.
+template <std::size_t n_children>
+void KeptOrders::divide(const List& list, const Entries<n_children>& entry, Ends<n_children>& out,
+                        std::array<std::uint32_t, n_children>& n_stored) const {
     const auto keep = [&](const RankedEntry* from, std::uint32_t n) {
         for (std::uint32_t k = 0; k < n; ++k) {
             const RankedEntry item = from[k];
             for (std::size_t c = 0; c < n_children; ++c) {
+                // Branch-free: the item is written, and stays if it belongs to the child.
                 const auto number = entry[c][item.entry];
                 *out[c] = {number, item.rank};
                 out[c] += number != no_entry;
             }
         }
     };
+    const RankedEntry* from = items_.get() + list.begin;
+    const auto start = out;
+    keep(from, list.n_stored);
+    for (std::size_t c = 0; c < n_children; ++c) {
+        n_stored[c] = static_cast<std::uint32_t>(out[c] - start[c]);
+    }
+    keep(from + list.n_stored, list.n_missing);
+}
+
+template <std::size_t n_children>
+void KeptOrders::hand_down_to(const Dataset& dataset, const Child* children) const {
+    Ends<n_children> out;
+    Entries<n_children> entry;
+    for (std::size_t c = 0; c < n_children; ++c) {
+        // One item more: an item is written before it is known whether it stays.
+        const std::size_t capacity = std::min(n_items_, children[c].size * lists_.size()) + 1;
+        children[c].orders->clear(lists_.size(), capacity);
+        out[c] = children[c].orders->items_.get();
+        entry[c] = children[c].entry.data();
+    }
     for (const List& list : lists_) {
-        const RankedEntry* from = items_.get() + list.begin;
         const auto start = out;
-        keep(from, list.n_stored);
-        const auto middle = out;
-        keep(from + list.n_stored, list.n_missing);
+        std::array<std::uint32_t, n_children> n_stored;
+        divide<n_children>(list, entry, out, n_stored);
         for (std::size_t c = 0; c < n_children; ++c) {
-            const FeatureOrder order{{start[c], middle[c]}, {middle[c], out[c]}};
-            if (order.constant(dataset.features[list.feature].kind, children[c].size)) {
-                out[c] = start[c];
-                continue;
-            }
-            KeptOrders& orders = *children[c].orders;
-            orders.lists_.push_back({list.feature, static_cast<std::uint32_t>(order.stored.size()),
-                                     static_cast<std::uint32_t>(order.missing.size()),
-                                     static_cast<std::size_t>(start[c] - orders.items_.get())});
+            const bool kept = children[c].orders->add_list(dataset, list.feature, children[c].size,
+                                                           {start[c], n_stored[c]},
+                                                           {start[c] + n_stored[c], out[c]});
+            if (!kept) out[c] = start[c];
         }
     }
     for (std::size_t c = 0; c < n_children; ++c) {
         KeptOrders& orders = *children[c].orders;
         orders.n_items_ = static_cast<std::size_t>(out[c] - orders.items_.get());
     }
+}
+
+/// As hand_down_to, with a place of its own for each list: no thread waits for another.
+template <std::size_t n_children>
+void KeptOrders::share_out(const Dataset& dataset, const Child* children, unsigned n_threads,
+                           StopSignal& signal) const {
+    struct Written {
+        Ends<n_children> begin;
+        Ends<n_children> end;
+        std::array<std::uint32_t, n_children> n_stored;
+    };
+    std::vector<Written> written(lists_.size());
+    Entries<n_children> entry;
+    for (std::size_t c = 0; c < n_children; ++c) {
+        std::vector<std::size_t> place(lists_.size() + 1, 0);
+        for (std::size_t k = 0; k < lists_.size(); ++k) {
+            const std::size_t n_items = std::size_t{lists_[k].n_stored} + lists_[k].n_missing;
+            place[k + 1] = place[k] + std::min(n_items, children[c].size) + 1;
+        }
+        KeptOrders& orders = *children[c].orders;
+        orders.clear(lists_.size(), place.back());
+        orders.n_items_ = place.back();
+        entry[c] = children[c].entry.data();
+        for (std::size_t k = 0; k < lists_.size(); ++k) {
+            written[k].begin[c] = orders.items_.get() + place[k];
+        }
+    }
+    parallel_for(n_threads, lists_.size(), signal, [&](unsigned, std::size_t k) {
+        written[k].end = written[k].begin;
+        divide<n_children>(lists_[k], entry, written[k].end, written[k].n_stored);
+    });
+    for (std::size_t k = 0; k < lists_.size(); ++k) {
+        const Written& list = written[k];
+        for (std::size_t c = 0; c < n_children; ++c) {
+            const auto* middle = list.begin[c] + list.n_stored[c];
+            children[c].orders->add_list(dataset, lists_[k].feature, children[c].size,
+                                         {list.begin[c], middle}, {middle, list.end[c]});
+        }
+    }
+}
+
+void KeptOrders::clear(std::size_t n_lists, std::size_t n_items) {
+    *this = {};
+    lists_.reserve(n_lists);
+    items_ = std::make_unique_for_overwrite<RankedEntry[]>(n_items);
+}
+
+/// Lists a feature, unless it is constant; returns whether it did.
+bool KeptOrders::add_list(const Dataset& dataset, std::uint32_t feature, std::size_t n_entries,
+                          std::span<const RankedEntry> stored,
+                          std::span<const RankedEntry> missing) {
+    const FeatureOrder order{stored, missing};
+    if (order.constant(dataset.features[feature].kind, n_entries)) return false;
+    lists_.push_back({feature, static_cast<std::uint32_t>(stored.size()),
+                      static_cast<std::uint32_t>(missing.size()),
+                      static_cast<std::size_t>(stored.data() - items_.get())});
+    return true;
 }
 
 }  // namespace ramify

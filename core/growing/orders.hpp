@@ -1,6 +1,7 @@
 // The entries of a node in the order of each feature.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -33,7 +34,8 @@ struct FeatureOrder {
 class KeptOrders {
   public:
     KeptOrders() = default;
-    static KeptOrders of_root(const Dataset& dataset, const NodeRows& rows, bool store_all);
+    static KeptOrders of_root(const Dataset& dataset, const NodeRows& rows, bool store_all,
+                              unsigned n_threads, StopSignal& signal);
     /// A child of the node. entry[e]: the number of parent entry e in the child, or no_entry.
     struct Child {
         std::span<const std::uint32_t> entry;
@@ -42,6 +44,9 @@ class KeptOrders {
     };
     /// Writes the orders of the children; those of two children in one pass.
     void hand_down(const Dataset& dataset, std::span<const Child> children) const;
+    /// The same with several threads, for large nodes.
+    void hand_down_together(const Dataset& dataset, std::span<const Child> children,
+                            unsigned n_threads, StopSignal& signal) const;
 
     std::size_t size() const { return lists_.size(); }
     std::uint32_t feature(std::size_t k) const { return lists_[k].feature; }
@@ -59,7 +64,21 @@ class KeptOrders {
         std::size_t begin;
     };
     template <std::size_t n_children>
+    using Entries = std::array<const std::uint32_t*, n_children>;
+    template <std::size_t n_children>
+    using Ends = std::array<RankedEntry*, n_children>;
+
+    template <std::size_t n_children>
     void hand_down_to(const Dataset& dataset, const Child* children) const;
+    template <std::size_t n_children>
+    void share_out(const Dataset& dataset, const Child* children, unsigned n_threads,
+                   StopSignal& signal) const;
+    template <std::size_t n_children>
+    void divide(const List& list, const Entries<n_children>& entry, Ends<n_children>& out,
+                std::array<std::uint32_t, n_children>& n_stored) const;
+    void clear(std::size_t n_lists, std::size_t n_items);
+    bool add_list(const Dataset& dataset, std::uint32_t feature, std::size_t n_entries,
+                  std::span<const RankedEntry> stored, std::span<const RankedEntry> missing);
 
     std::vector<List> lists_;
     std::unique_ptr<RankedEntry[]> items_;

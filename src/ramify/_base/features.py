@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from ramify import _core
 from ramify._base.columns import TIMES, kind_of_column, numbers_of, seconds_of
 from ramify._frames import in_memory, is_frame
+from ramify._parallel import count_threads
 from ramify._savable import savable
 from ramify._schema import Anything, Array, MapOf, Schema, Text, TupleOf, Whole
 from ramify._validation import is_missing, shorten
@@ -32,6 +33,7 @@ __all__ = [
 # A column with more distinct values than this is an identifier rather than a nominal feature.
 _MAX_CATEGORIES = 2**16
 _POLARS = ("Int", "UInt", "Float", "Boolean")  # numeric types of polars
+_MIN_SHARED_CELLS = 1_000_000  # cells of X below which threads are not worth starting
 _COLUMNS_AT_ONCE = 64  # nominal columns checked per call, to limit both calls and memory
 
 
@@ -188,7 +190,9 @@ def given_features(given: Any, X: Any) -> Any:
     return cast("Any", X).tocsr() if sparse.issparse(X) else X
 
 
-def make_dataset(X: Any, schema: FeatureSchema, *, clus: bool = False) -> _core.Dataset:
+def make_dataset(
+    X: Any, schema: FeatureSchema, *, clus: bool = False, n_jobs: int | None = None
+) -> _core.Dataset:
     """Convert X to the data set of the core, whose ranks and codes all trees share.
 
     Parameters
@@ -199,14 +203,17 @@ def make_dataset(X: Any, schema: FeatureSchema, *, clus: bool = False) -> _core.
         The schema returned with it.
     clus : bool
         Whether to sum along columns in the order of CLUS, which includes the zeros.
+    n_jobs : int, optional
+        Number of threads. The result does not depend on it.
 
     Returns
     -------
     Dataset
         The features, ready for growing trees.
     """
+    n_threads = count_threads(n_jobs) if X.shape[0] * X.shape[1] >= _MIN_SHARED_CELLS else 1
     if not sparse.issparse(X):
-        return _core.Dataset.from_dense(X, schema.n_categories, clus)
+        return _core.Dataset.from_dense(X, schema.n_categories, clus, n_threads)
     columns = _canonical(cast("Any", X).tocsc())
     return _core.Dataset.from_csc(
         columns.indptr.astype(np.int64),
@@ -215,6 +222,7 @@ def make_dataset(X: Any, schema: FeatureSchema, *, clus: bool = False) -> _core.
         columns.shape[0],
         schema.n_categories,
         clus,
+        n_threads,
     )
 
 

@@ -161,7 +161,7 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
         self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]
     ) -> _core.Booster:
         return _core.Booster(
-            make_dataset(X, self.schema_),
+            make_dataset(X, self.schema_, n_jobs=self.n_jobs),
             Y.indptr.astype(np.int64),
             Y.indices.astype(np.int32),
             *self.hierarchy_.parent_rows,

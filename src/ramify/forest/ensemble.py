@@ -125,7 +125,14 @@ class PCTEnsemble(HierarchicalClassifier):
         plan = plan.for_rows(int(np.count_nonzero(weights > 0)))
         label_weights = weigh_labels(member, self.hierarchy_, encoded.Y, weights)
         data = TrainingData(
-            X, self.schema_, encoded.Y, weights, label_weights, many=True, clus=self._clus
+            X,
+            self.schema_,
+            encoded.Y,
+            weights,
+            label_weights,
+            many=True,
+            clus=self._clus,
+            n_jobs=self.n_jobs,
         )
         sampling = self._sampling(np.diff(encoded.Y.indptr) > 0)
         if not kept:

@@ -53,7 +53,7 @@ def make_booster(
     """
     start = margins if margins.ndim == 1 else np.zeros(margins.shape[1])
     booster = _core.GradientBooster(
-        make_dataset(rows.X, schema),
+        make_dataset(rows.X, schema, n_jobs=options.n_threads),
         outputs.indptr.astype(np.int64),
         outputs.indices.astype(np.int32),
         rows.learning,

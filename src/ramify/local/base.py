@@ -79,6 +79,7 @@ class LocalClassifier(HierarchicalClassifier):
             given=given_features(given, X),
             feature_names=getattr(self, "feature_names_in_", None),
             unlabelled_count=True,
+            n_jobs=self.n_jobs,
         )
         self._learn_local(data)
         return self

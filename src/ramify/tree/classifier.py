@@ -336,7 +336,15 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
             seed=int(random.randint(np.iinfo(np.int32).max)),
         )
         label_weights = weigh_labels(self, self.hierarchy_, Y, weights)
-        data = TrainingData(X, self.schema_, Y, weights, label_weights, clus=self.clus_compat)
+        data = TrainingData(
+            X,
+            self.schema_,
+            Y,
+            weights,
+            label_weights,
+            clus=self.clus_compat,
+            n_jobs=self.n_jobs,
+        )
         by_error = self.pruning == "reduced_error"
         if is_list(self.f_test):
             levels = tuple(map(float, self.f_test))

@@ -51,6 +51,8 @@ class TrainingData:
     unlabelled_count : bool
         Whether rows without labels are used even under the conventions of CLUS. The negative rows
         of local problems have no labels.
+    n_jobs : int, optional
+        Number of threads for converting X.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class TrainingData:
     many: bool = False
     clus: bool = False
     unlabelled_count: bool = False
+    n_jobs: int | None = None
     _prepared: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -91,7 +94,9 @@ class TrainingData:
     def dataset(self) -> _core.Dataset:
         """X in the format of the core."""
         if "dataset" not in self._prepared:
-            self._prepared["dataset"] = make_dataset(self.X, self.schema, clus=self.clus)
+            self._prepared["dataset"] = make_dataset(
+                self.X, self.schema, clus=self.clus, n_jobs=self.n_jobs
+            )
         return cast("_core.Dataset", self._prepared["dataset"])
 
     @property
