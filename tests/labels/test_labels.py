@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from ramify import Hierarchy, HierarchyBinarizer, as_levels, as_sets
+from ramify.io import read_arff
 from ramify.labels import read_labels
 from ramify.labels.encoding import format_from_settings
 from ramify.labels.extending import read_more_labels
 from tests.support.label_graphs import PATHS, build, label_graphs
 
+DATA = os.environ.get("RAMIFY_DATA", "")
 TREE = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
 BARE = Hierarchy.from_edges([("mammal", "cat"), ("mammal", "dog"), ("root", "bird")], root="root")
 DAG = Hierarchy.from_edges([("mammal", "dog"), ("pet", "dog")])
@@ -230,7 +234,15 @@ RAGGED = [["Animal", "Mammal", "Sheep"], ["Animal", "Reptile"], ["Plant"]]
 SAME_NAMES = [["food", "other"], ["drink", "other"], ["food", "fruit"]]
 
 
-@pytest.mark.parametrize("y", [NESTED, RAGGED, SAME_NAMES, [[1, 11], [1, 12], [2, 21]]])
+STOPS = [["Bird"], ["Bird", "Owl"], ["Fish"], ["Fish", "Cod"]]
+CHAIN = [["Animal", "Mammal", "Sheep"], ["Animal", "Mammal"], ["Animal"], ["Plant"]]
+SAME_NUMBERS = [[1, 2], [1, 3], [2, 4], [2, 5]]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [NESTED, RAGGED, SAME_NAMES, [[1, 11], [1, 12], [2, 21]], STOPS, CHAIN, SAME_NUMBERS],
+)
 @pytest.mark.parametrize("make", [list, tuple, np.array])
 def test_nested_lists_that_look_like_levels_warn_and_name_both_readings(y, make):
     rows = [make(row) for row in y]
@@ -251,6 +263,10 @@ def test_nested_lists_that_look_like_levels_warn_and_name_both_readings(y, make)
         [["a", "b"], ["c", "d"]],  # no parent with two children
         [["a"], ["a", "b"], ["c", "b"], ["c", "d"]],  # a name below two others
         [["a/b", "c"]],
+        [["a/b", "c"], ["a/b", "d"], ["e", "f"]],  # paths are no names of levels
+        [["a", "b"], ["a", "c"], ["d", "e"], ["f", "g"], ["h", "i"]],  # many first names
+        [["a"], ["a", "b"], ["c"]],  # one name that ends or goes on
+        [[1, 2], [1, 3], [2, 3], [4, 5]],  # a name below two others
         [["a"], ["b"]],
         [{"Animal", "Mammal"}, {"Animal", "Reptile"}],
         [[1.5, 2.5], [1.5, 3.5]],
@@ -260,12 +276,39 @@ def test_label_sets_do_not_warn(y):
     assert not read_labels(y).format.single_label
 
 
+@pytest.mark.parametrize("in_order", [True, False])
+@given(st.integers(0, 2**32 - 1), st.sampled_from([20, 100, 400]), st.integers(40, 80))
+@settings(max_examples=60)
+def test_random_label_sets_do_not_warn(in_order, seed, n_labels, n_rows):
+    random = np.random.default_rng(seed)
+    frequent = 1 / np.arange(1, n_labels + 1)
+    rows = []
+    for size in 1 + random.poisson(1.5, n_rows):
+        labels = random.choice(n_labels, size, replace=False, p=frequent / frequent.sum())
+        rows.append(sorted(labels.tolist()) if in_order else labels.tolist())
+    assert not read_labels(rows).format.single_label
+
+
+@pytest.mark.skipif(not DATA, reason="RAMIFY_DATA names no folder of data sets")
+@pytest.mark.parametrize(
+    ("name", "split"), [("church_FUN", "train"), ("enron_hmc", "test"), ("pheno_GO", "train")]
+)
+def test_label_sets_of_real_data_do_not_warn(name, split):
+    table = read_arff(Path(DATA, name, f"{name}.{split}.arff.gz"))
+    rows = [
+        [str(label).replace("/", ".") for label in row] for row in table.hierarchy.decode(table.y)
+    ]
+    assert not read_labels(rows).format.single_label
+
+
 @pytest.mark.parametrize("padding", ["", None, np.nan])
 def test_padded_lists_are_levels(padding):
     y = [["pet", "cat"], ["pet", "dog"], ["plant", padding]]
     encoded = read_labels(y)
     assert encoded.hierarchy.labels == ("pet", "pet/cat", "pet/dog", "plant")
     assert as_sets(y) == [{"pet", "cat"}, {"pet", "dog"}, {"plant"}]
+    more = read_labels([*y, ["rock", padding], ["soil", padding]])
+    assert more.hierarchy.depth == 2
 
 
 def test_nested_lists_are_read_as_the_hierarchy_asks():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -125,9 +125,7 @@ def are_levels(rows: Sequence[Any], hierarchy: Hierarchy | None) -> bool:
         rows of the same length that look like levels end in "", None or NaN.
     """
     if hierarchy is None:
-        padded = any(_is_padding(row[-1]) for row in rows if len(row))
-        same_width = len({len(row) for row in rows}) == 1
-        return padded and same_width and _look_like_levels(rows)
+        return _are_padded(rows) and _look_like_levels(rows)
     if hierarchy.depth == 1 or not hierarchy.is_tree:
         return False
     known: set[tuple[str, ...]] | None = None
@@ -141,7 +139,7 @@ def are_levels(rows: Sequence[Any], hierarchy: Hierarchy | None) -> bool:
 
 
 def warn_of_levels(rows: Sequence[Any], stacklevel: int) -> None:
-    """Warn if label sets look like levels: every name in one column, and parents with children.
+    """Warn if label sets look like paths, one name per level.
 
     Parameters
     ----------
@@ -157,21 +155,38 @@ def warn_of_levels(rows: Sequence[Any], stacklevel: int) -> None:
 def _look_like_levels(rows: Sequence[Any]) -> bool:
     """Return whether rows look like paths from the top.
 
-    No name occurs at two positions, and a name is followed by different ones in different rows.
-    If rows have different lengths, a name must also follow the same name wherever it occurs.
+    Names are followed by different ones, or by none, in different rows; unless rows are padded,
+    they have few first names. Besides, two of three properties that label sets in any order lose
+    within a few rows: all rows have the same length; no name occurs at two positions; and
+    wherever a name occurs at a position, it follows the same names, as in a tree.
     """
-    paths = [[name for name in row if not _is_padding(name)] for row in rows]
-    width = max(map(len, paths), default=0)
-    plain = (str, int, np.integer)
-    if width < 2 or not all(isinstance(name, plain) for path in paths for name in path):
+    paths = [tuple(name for name in row if not _is_padding(name)) for row in rows]
+    if max(map(len, paths), default=0) < 2 or not all(_is_name(x) for path in paths for x in path):
         return False
-    columns = [{path[k] for path in paths if len(path) > k} for k in range(width)]
-    if sum(map(len, columns)) > len(set().union(*columns)):
-        return False
-    steps = {step for path in paths for step in pairwise(path)}
-    branching = len({above for above, _ in steps}) < len(steps)
-    is_forest = len({below for _, below in steps}) == len(steps)
-    return branching and (is_forest or len(set(map(len, rows))) == 1)
+    prefixes = {path[:k] for path in paths for k in range(1, len(path) + 1)}
+    places = {(len(prefix), prefix[-1]) for prefix in prefixes}
+    same_length = len(set(map(len, rows))) == 1
+    one_place = len({name for _, name in places}) == len(places)
+    is_tree = len(places) == len(prefixes)
+    ends = set(paths)
+    n_children = Counter(prefix[:-1] for prefix in prefixes if len(prefix) > 1)
+    n_forks = sum(n > 1 for n in n_children.values())
+    n_stops = sum(n == 1 and prefix in ends for prefix, n in n_children.items())
+    n_tops = len({path[0] for path in paths if path})
+    few_tops = 3 * n_tops <= 2 * len(paths) or _are_padded(rows)
+    if one_place and (same_length or is_tree):
+        return few_tops and (n_forks > 0 or (is_tree and n_stops > 1))
+    return same_length and is_tree and n_forks > 1 and 2 * n_tops <= len(paths)
+
+
+def _are_padded(rows: Sequence[Any]) -> bool:
+    same_length = len(set(map(len, rows))) == 1
+    return same_length and any(_is_padding(row[-1]) for row in rows if len(row))
+
+
+def _is_name(value: Any) -> bool:
+    """Return whether a value may be the name of one level: not a path, and not a real number."""
+    return "/" not in value if isinstance(value, str) else isinstance(value, int | np.integer)
 
 
 def _is_padding(name: Any) -> bool:
