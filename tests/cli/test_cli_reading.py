@@ -251,3 +251,78 @@ def test_studies_take_the_same_settings(german: Path, tmp_path: Path) -> None:
     message = words("study", wrong, "-o", tmp_path / "out2", code=2)
     assert "reading of data set 'german'" in message
     assert "Did you mean 'delimiter'" in message
+
+
+@pytest.fixture
+def visits(tmp_path: Path) -> Path:
+    days = pd.date_range("2024-01-01", periods=60).strftime("%Y-%m-%d").tolist()
+    days[7] = ""
+    rows = [
+        f"{day},{'winter/january' if k < 31 else 'winter/march'}" for k, day in enumerate(days)
+    ]
+    return write(tmp_path / "visits.csv", "day,labels", *rows)
+
+
+def test_dates_are_features(visits: Path, tmp_path: Path) -> None:
+    out, written = tmp_path / "m.ramify", tmp_path / "p.csv"
+    trained = words("train", visits, "-o", out, *TREE)
+    assert "Note: column 'day': read as dates" in trained
+    assert "left out" not in trained
+    assert load(out).schema_.times == {0: "date"}
+    assert "day > 2024-01-31 12:00" in words("tree", out)
+    assert "day > 2024-01-31 12:00" in words("rules", out)
+    words("evaluate", out, visits)
+    new = write(tmp_path / "new.csv", "day", "2024-01-02T09:30:00", "2031-05-01", "NA")
+    words("predict", out, new, "-o", written)
+    assert pd.read_csv(written)["labels"].tolist()[:2] == ["winter/january", "winter/march"]
+    words("predict", out, new, "-o", tmp_path / "p.arff")
+    assert "@attribute day numeric" in (tmp_path / "p.arff").read_text()
+
+
+def test_a_model_of_dates_names_other_cells(visits: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.ramify"
+    words("train", visits, "-o", out, *TREE)
+    for cell in ("31.01.2024", "19753"):
+        new = write(tmp_path / "new.csv", "day", cell)
+        assert (
+            f"column 'day', row 1 below the column names: '{cell}' is not a date such as "
+            "2024-01-31, although the model was trained on dates"
+        ) in words("predict", out, new, code=2)
+    empty = write(tmp_path / "new.csv", "day", "?")
+    assert words("predict", out, empty)
+
+
+def test_a_model_of_numbers_refuses_dates(tmp_path: Path) -> None:
+    out = tmp_path / "m.ramify"
+    path = write(tmp_path / "d.csv", "x,labels", *(f"{k * k},{'ab'[k % 2]}" for k in range(9)))
+    words("train", path, "-o", out, *TREE)
+    new = write(tmp_path / "new.csv", "x", "2024-01-31")
+    assert "although the model was trained on numbers" in words("predict", out, new, code=2)
+
+
+DOTS = ("@relation d", "@attribute x numeric", "@attribute class hierarchical 1,1.1,1.2,2,2.1")
+
+
+def test_flat_labels_that_look_like_paths_are_noted(tmp_path: Path) -> None:
+    out = tmp_path / "m.ramify"
+    path = write(tmp_path / "dots.arff", *DOTS, "@data", "1,1.1", "2,1.2", "3,2.1", "4,1.1")
+    note = "Note: labels such as '1.1' were read as flat labels; if they are paths, pass"
+    assert f"{note} --separator ." in words("train", path, "-o", out, *TREE)
+    assert "Note" not in words("train", path, "-o", out, *TREE, "--separator", ".")
+    assert load(out).hierarchy_.depth == 2
+    assert "Note" not in words("evaluate", out, path)
+
+
+@pytest.mark.parametrize(
+    ("labels", "noted"),
+    [
+        (("bird.owl", "bird.duck", "fish.cod"), True),
+        (("1.0", "1.3", "2.0", "2.3"), False),  # grades
+        (("St. John", "Mt. Etna", "K2"), False),
+        (("a/b", "a/c.d", "a/c.e"), False),
+    ],
+)
+def test_labels_with_dots_in_tables(labels: tuple[str, ...], noted: bool, tmp_path: Path) -> None:
+    rows = [f"{k * k},{labels[k % len(labels)]}" for k in range(12)]
+    path = write(tmp_path / "d.csv", "x,labels", *rows)
+    assert ("--separator" in words("train", path, "-o", tmp_path / "m.ramify", *TREE)) is noted

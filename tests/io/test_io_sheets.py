@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +49,13 @@ def test_a_sheet_equals_the_same_csv_file(tmp_path: Path) -> None:
     assert read_data(sheet).X.shape == (2, 3)
 
 
-def test_cells_of_other_types_are_text(tmp_path: Path) -> None:
-    rows = [["day", "n", "labels"], [datetime(2020, 2, 1), 123456789012345, "a"]]
+def test_cells_of_other_types(tmp_path: Path) -> None:
+    rows = [["day", "at", "n", "labels"]]
+    rows += [[datetime(2020, 2, 1), time(9, 30), 123456789012345, "a"], [None, None, 1, "b"]]
     table = read_table(workbook(tmp_path / "d.xlsx", *rows), as_frame=True)
-    assert table.categories["day"] == ("2020-02-01T00:00:00",)
+    assert table.X["day"][0] == datetime(2020, 2, 1)
+    assert table.X["day"].isna()[1]
+    assert table.categories == {"at": ("09:30:00",)}
     assert table.X["n"][0] == 123456789012345
 
 

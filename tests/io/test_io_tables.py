@@ -170,13 +170,12 @@ def test_wrong_parquet(tmp_path):
         read_table(tmp_path / "none.parquet")
 
 
-def test_columns_of_dates_are_refused(tmp_path):
-    frame = pandas.DataFrame({"t": pandas.to_datetime(["2020-01-01"]), "labels": ["a"]})
-    frame.to_parquet(tmp_path / "t.parquet")
+def test_columns_of_other_types_are_refused(tmp_path):
+    frame = pandas.DataFrame({"t": pandas.period_range("2020", periods=1), "labels": ["a"]})
     with pytest.raises(
-        ValueError, match=r"columns of X must be .*, got column 't' of type datetime"
+        ValueError, match=r"columns of X must be .*, got column 't' of type period"
     ):
-        read_table(tmp_path / "t.parquet")
+        write_table(tmp_path / "t.csv", frame[["t"]])
 
 
 WORDS = st.text("ab ,'\"\n;é01", min_size=1, max_size=3).map(lambda word: f"v{word}")

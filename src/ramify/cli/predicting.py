@@ -23,6 +23,7 @@ from ramify.saving import ModelFileError
 from ramify.saving.model import load_settings
 
 __all__ = [
+    "date_columns",
     "features_for",
     "label_cells",
     "label_sets",
@@ -131,13 +132,22 @@ def read_for(
     Returns
     -------
     Table
-        Nominal features of the model are text, and text in its numeric features is an error.
+        Nominal features of the model are text. Text in its numeric features is an error, and so
+        is anything but dates in its dates.
     """
-    nominal = nominal_columns(model)
+    nominal, dates = nominal_columns(model), date_columns(model)
     # Without a schema, as in a vote, it is not known which features are numeric.
     names = getattr(model, "feature_names_in_", ()) if hasattr(model, "schema_") else ()
-    numeric = [str(name) for name in names if name not in nominal]
-    return read_data(path, hierarchy, options, labelled=labelled, texts=nominal, numbers=numeric)
+    numeric = [str(name) for name in names if name not in (*nominal, *dates)]
+    return read_data(
+        path,
+        hierarchy,
+        options,
+        labelled=labelled,
+        texts=nominal,
+        numbers=numeric,
+        dates=dates,
+    )
 
 
 def nominal_columns(model: Any) -> list[str]:
@@ -156,6 +166,26 @@ def nominal_columns(model: Any) -> list[str]:
     names = getattr(model, "feature_names_in_", None)
     schema = getattr(model, "schema_", None)
     return [] if names is None or schema is None else [str(names[j]) for j in schema.categories]
+
+
+def date_columns(model: Any) -> list[str]:
+    """Return the names of the columns of a model that are dates.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+
+    Returns
+    -------
+    list of str
+        Empty if the model does not have this information.
+    """
+    names = getattr(model, "feature_names_in_", None)
+    schema = getattr(model, "schema_", None)
+    if names is None or schema is None:
+        return []
+    return [str(names[j]) for j, kind in schema.times.items() if kind.startswith("date")]
 
 
 def label_sets(model: Any, X: Any, threshold: float | None) -> sparse.csr_array[np.int32]:
@@ -335,4 +365,4 @@ def _row_names(model: Any, data: Table, id_column: str | None) -> Any:
 
 
 def _is_numeric(column: Any) -> bool:
-    return not hasattr(column, "cat") and column.dtype.kind in "biuf"
+    return not hasattr(column, "cat") and column.dtype.kind in "biufM"

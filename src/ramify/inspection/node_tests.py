@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,14 @@ from numpy.typing import NDArray
 
 from ramify import _core
 
-__all__ = ["FeatureNames", "NodeTest", "join_categories", "read_feature_names", "threshold_texts"]
+__all__ = [
+    "FeatureNames",
+    "NodeTest",
+    "join_categories",
+    "read_feature_names",
+    "threshold_texts",
+    "time_text",
+]
 
 _FEW_DIGITS = 6  # thresholds with at most this many digits are written in full
 _MIN_DIGITS = 4
@@ -28,15 +36,20 @@ class FeatureNames:
         One name per feature.
     categories : dict of int to tuple of str
         Category names of nominal features, if known.
+    times : dict of int to str
+        What dates, durations and times of day are; see `ramify._base.columns.TIMES`.
     """
 
     names: tuple[str, ...]
     categories: Mapping[int, tuple[str, ...]]
+    times: Mapping[int, str] = field(default_factory=dict)
 
     def value_text(self, feature: int, value: float) -> str:
-        """Return a value as text: a number, the name of a category, or "missing"."""
+        """Return a value as text: a number, a date, the name of a category, or "missing"."""
         if math.isnan(value):
             return "missing"
+        if feature in self.times:
+            return time_text(value, self.times[feature])
         if feature in self.categories:
             return self.category(feature, int(value))
         return f"{value:.6g}"
@@ -89,7 +102,7 @@ def read_feature_names(
                 "feature_names."
             )
         known[names.index(str(name))] = tuple(map(str, values))
-    return FeatureNames(names, known)
+    return FeatureNames(names, known, model.schema_.times)
 
 
 @dataclass(frozen=True)
@@ -105,7 +118,7 @@ class NodeTest:
     threshold : float or None
         Numeric tests: values above the threshold go to branch 0. None for nominal tests.
     threshold_text : str
-        The threshold as text, with as many digits as necessary.
+        The threshold as text, with as many digits as necessary; a date if the feature is one.
     branch_of : tuple of int
         Nominal tests: the branch of each code, -1 for codes that the node did not see in training.
     categories : tuple of str
@@ -184,6 +197,43 @@ def join_categories(members: Sequence[str], all_categories: Sequence[str]) -> st
     return f"in {{{', '.join(members)}}}"
 
 
+def time_text(seconds: float, kind: str) -> str:
+    """Format a date, duration or time of day, with as many parts as necessary.
+
+    Parameters
+    ----------
+    seconds : float
+        Seconds, as `ramify._base.columns.seconds_of` counts them.
+    kind : str
+        What they are: one of `ramify._base.columns.TIMES`.
+
+    Returns
+    -------
+    str
+        A date and time of ISO 8601, a time, or a duration in days, hours, minutes and seconds.
+        The number if there is no such date.
+
+    Examples
+    --------
+    >>> time_text(1706659200, "date"), time_text(1706702400.5, "date with time zone")
+    ('2024-01-31', '2024-01-31 12:00:00.500000Z')
+    >>> time_text(90000.0, "duration"), time_text(45000.0, "time of day")
+    ('1 day, 1:00:00', '12:30')
+    """
+    try:
+        part = timedelta(seconds=seconds)
+        if kind == "duration":
+            return str(part)
+        moment = datetime(1970, 1, 1) + part
+    except OverflowError:
+        return f"{seconds:.12g}"
+    time = moment.time().isoformat("auto" if moment.second or moment.microsecond else "minutes")
+    if kind == "time of day":
+        return time
+    day = moment.date().isoformat()
+    return (day if time == "00:00" else f"{day} {time}") + "Z" * kind.endswith("zone")
+
+
 def threshold_texts(feature: NDArray[np.int32], threshold: NDArray[np.float64]) -> list[str]:
     """Format each threshold with as many digits as necessary.
 
@@ -254,6 +304,8 @@ def read_tests(
         codes = tree.category_branch[tree.category_indptr[node] : tree.category_indptr[node + 1]]
         nominal = len(codes) > 0
         text = next(written)
+        if feature in features.times:
+            text = time_text(float(tree.threshold[node]), features.times[feature])
         tests.append(
             NodeTest(
                 feature=feature,

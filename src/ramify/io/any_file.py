@@ -16,11 +16,14 @@ from ramify._validation import did_you_mean, import_extra, shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io import read_arff, read_mulan, read_obo, read_table
 from ramify.io.cell_checks import (
+    check_date_features,
     check_numeric_features,
     check_suspicious_columns,
+    foreign_date_notes,
     names_rows,
 )
 from ramify.io.csv_files import csv_marks, declared_delimiter, unique_names
+from ramify.io.dates import is_time
 from ramify.io.errors import FormatError, names_file
 from ramify.io.files import read_chunks, read_utf8
 from ramify.io.limits import ReadLimits
@@ -42,6 +45,7 @@ def read_data(
     labelled: bool = True,
     texts: Sequence[str] = (),
     numbers: Sequence[str] | None = None,
+    dates: Sequence[str] = (),
 ) -> Table:
     """Read an ARFF, CSV, parquet or spreadsheet file.
 
@@ -62,7 +66,9 @@ def read_data(
         although they may contain only numbers here.
     numbers : sequence of str, optional
         Columns that are numeric for a model, where text is an error. By default, text is an error
-        in columns of which most cells are numbers.
+        in columns of which most cells are numbers or dates.
+    dates : sequence of str
+        Columns that are dates for a model, where anything else is an error.
 
     Returns
     -------
@@ -79,12 +85,48 @@ def read_data(
             hierarchy = read_hierarchy(hierarchy, options.limits)
         table = _read_table(path, hierarchy, options, labelled=labelled, texts=texts)
     table = _without_columns(table, options)
+    if hierarchy is None:
+        is_hierarchical = ".arff" in path.suffixes and options.target is None
+        table = replace(
+            table, notes=(*table.notes, *_separator_notes(table, options, is_hierarchical))
+        )
     if hasattr(table.X, "columns") and ".arff" not in path.suffixes:
         if numbers is None:
             check_suspicious_columns(path, table.X, options.form, texts)
-        else:
-            check_numeric_features(path, table.X, options.form, numbers)
+            return replace(table, notes=(*table.notes, *foreign_date_notes(table.X)))
+        check_numeric_features(path, table.X, options.form, numbers)
+        check_date_features(path, table.X, dates)
     return table
+
+
+def _separator_notes(table: Table, options: DataOptions, is_hierarchical: bool) -> list[str]:
+    """Return a note on flat labels that look like paths with another separator.
+
+    Most labels contain the separator, and several labels begin with the same name. Numbers are
+    no paths unless the file calls the labels hierarchical.
+    """
+    hierarchy = table.hierarchy
+    if hierarchy is None or hierarchy.depth != 1:
+        return []
+    labels = [str(label) for label in hierarchy.labels]
+    for mark in (mark for mark in "./" if mark != options.separator):
+        paths = [label for label in labels if all(label.split(mark)) and mark in label]
+        tops = {label.split(mark)[0] for label in labels}
+        enough = 2 * len(paths) > len(labels) and 3 * len(tops) <= 2 * len(labels)
+        if enough and (is_hierarchical or not all(map(_is_number, paths))):
+            return [
+                f"labels such as {paths[0]!r} were read as flat labels; if they are paths, pass "
+                f"--separator {mark}"
+            ]
+    return []
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_arff(path: Path, hierarchy: Path | Hierarchy | None, options: DataOptions) -> Table:
@@ -401,7 +443,7 @@ def _reason_to_drop(column: Any) -> str:
         return "no values"
     if names_rows(column):
         return "identifiers"
-    if hasattr(column, "cat") or len(column) <= _FEW:
+    if hasattr(column, "cat") or is_time(column) or len(column) <= _FEW:
         return ""
     values = np.asarray(column, dtype=np.float64)
     counted = np.arange(len(values)) + values[0]

@@ -1,4 +1,4 @@
-"""Find text in columns that were meant to be numeric, and say which cell it is in."""
+"""Find text in columns that were meant to be numbers or dates, and say which cell it is in."""
 
 from __future__ import annotations
 
@@ -10,10 +10,18 @@ from typing import Any
 import numpy as np
 
 from ramify.io.csv_files import TextForm
+from ramify.io.dates import is_date, is_foreign_date, is_time
 from ramify.io.errors import FormatError
 
-__all__ = ["check_numeric_features", "check_suspicious_columns", "names_rows"]
+__all__ = [
+    "check_date_features",
+    "check_numeric_features",
+    "check_suspicious_columns",
+    "foreign_date_notes",
+    "names_rows",
+]
 
+_DATE = "a date such as 2024-01-31"
 _GROUPED = re.compile(r"[+-]?\d{1,3}(?:(?P<mark>[.,' \u00a0\u202f])\d{3})+(?P<rest>[.,]\d+)?")
 _POINTED = re.compile(r"[+-]?\d+(?P<point>[.,])\d+")
 _MARKERS = frozenset(
@@ -29,7 +37,7 @@ _MARKERS = frozenset(
 def check_suspicious_columns(
     path: Path, frame: Any, form: TextForm, exempt: Sequence[str] = ()
 ) -> None:
-    """Raise an error for text columns of which most cells are numbers.
+    """Raise an error for text columns of which most cells are numbers or dates.
 
     Parameters
     ----------
@@ -48,6 +56,10 @@ def check_suspicious_columns(
             text = _suspect(column, form)
             if text is not None:
                 raise _cell_error(path, column, text, "the column looks numeric", name)
+            text = _suspect_date(column)
+            if text is not None:
+                why = "most cells of the column are dates"
+                raise _cell_error(path, column, text, why, name, what=_DATE)
 
 
 def check_numeric_features(path: Path, frame: Any, form: TextForm, numeric: Sequence[str]) -> None:
@@ -65,14 +77,79 @@ def check_numeric_features(path: Path, frame: Any, form: TextForm, numeric: Sequ
         The numeric features of the model.
     """
     for name in numeric:
-        if name not in frame.columns or not hasattr(frame[name], "cat"):
+        if name not in frame.columns:
             continue
         column = frame[name]
+        if is_time(column) and column.notna().any():
+            first = str(column[column.notna()].iloc[0])
+            raise _cell_error(path, column, first, "the model was trained on numbers", None)
+        if not hasattr(column, "cat"):
+            continue
         number = _number_pattern(form)
         texts = [str(v) for v in column.cat.categories if not number.fullmatch(str(v))]
         if texts:
             first = min(texts, key=lambda text: _first_row(column, text))
             raise _cell_error(path, column, first, "the model was trained on numbers", None)
+
+
+def check_date_features(path: Path, frame: Any, dates: Sequence[str]) -> None:
+    """Raise an error for text and numbers in columns that are dates for a model.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    frame : pandas.DataFrame
+        Its features; text columns are categorical.
+    dates : sequence of str
+        The features of the model that are dates.
+    """
+    why = "the model was trained on dates"
+    for name in dates:
+        if name not in frame.columns or is_time(frame[name]):
+            continue
+        column = frame[name]
+        if not hasattr(column, "cat"):
+            column = column.map("{:.15g}".format, na_action="ignore")
+        known = column[column.notna()].astype(str)
+        texts = [text for text in dict.fromkeys(known) if not is_date(text)]
+        if texts:
+            raise _cell_error(path, column, texts[0], why, None, what=_DATE)
+
+
+def foreign_date_notes(frame: Any) -> list[str]:
+    """Return notes on text columns whose cells look like dates of another notation.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Features; text columns are categorical.
+
+    Returns
+    -------
+    list of str
+        One note per column.
+    """
+    return [
+        f"column {name!r}: read as text, because its dates are not written as 2024-01-31"
+        for name in frame.columns
+        if hasattr(frame[name], "cat")
+        and len(frame[name].cat.categories)
+        and all(is_foreign_date(str(value)) for value in frame[name].cat.categories)
+    ]
+
+
+def _suspect_date(column: Any) -> str | None:
+    """Return the first text of a column of which most cells are dates, or None."""
+    values = [str(value) for value in column.cat.categories]
+    are_dates = np.array([is_date(value) for value in values], dtype=bool)
+    if not are_dates.any() or are_dates.all():
+        return None
+    counts = np.bincount(np.asarray(column.cat.codes) + 1, minlength=len(values) + 1)[1:]
+    if 2 * counts[are_dates].sum() <= counts.sum():
+        return None
+    others = [value for value, found in zip(values, are_dates, strict=True) if not found]
+    return min(others, key=lambda text: _first_row(column, text))
 
 
 def _suspect(column: Any, form: TextForm) -> str | None:
@@ -110,15 +187,17 @@ def _first_row(column: Any, text: str) -> int:
     return int(np.argmax(np.asarray(column.astype(str) == text)))
 
 
-def _cell_error(path: Path, column: Any, text: str, why: str, drop: str | None) -> FormatError:
-    advice = _number_advice(text) or (
+def _cell_error(
+    path: Path, column: Any, text: str, why: str, drop: str | None, *, what: str = "a number"
+) -> FormatError:
+    advice = (what == "a number" and _number_advice(text)) or (
         f"If it means that the value is missing, pass --missing {_quoted(text)}."
     )
     if drop is not None:
         advice += f" To leave the column out, pass --drop {_quoted(drop)}."
     return FormatError(
         f"{path}, column {column.name!r}, row {_first_row(column, text) + 1} below the column "
-        f"names: {text!r} is not a number, although {why}. {advice}"
+        f"names: {text!r} is not {what}, although {why}. {advice}"
     )
 
 

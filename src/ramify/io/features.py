@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from ramify.io.dates import is_time, seconds_of_times
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,15 @@ class Features:
         are NaN.
     n_rows : int
         Number of rows.
+    times : dict of str to column
+        The columns of dates and durations, which are seconds in `matrix`.
     """
 
     names: tuple[str, ...]
     categories: dict[str, tuple[str, ...]]
     matrix: Any
     n_rows: int
+    times: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_sparse(self) -> bool:
@@ -64,7 +69,8 @@ def read_features(
     Parameters
     ----------
     X : array-like, sparse matrix or pandas.DataFrame
-        The features. Categorical and text columns of a data frame are nominal.
+        The features. Categorical and text columns of a data frame are nominal, dates and
+        durations are numbers of seconds.
     feature_names : sequence of str, optional
         Names of the columns. By default, those of the data frame, or x0, x1, ...
     categories : mapping of str to sequence of str, optional
@@ -114,13 +120,17 @@ def _of_frame(
     numeric = [j for j, dtype in enumerate(frame.dtypes) if dtype.kind in "biuf"]
     numbers = frame.iloc[:, numeric].to_numpy(dtype=np.float64, na_value=np.nan)
     columns = dict(zip(numeric, numbers.T, strict=True))
+    times = {}
     for j in sorted(set(range(len(names))) - set(numeric)):
         series = frame.iloc[:, j]
-        if _is_bool(series):
+        if is_time(series):
+            times[names[j]] = series
+            columns[j] = seconds_of_times(series)
+        elif _is_bool(series):
             columns[j] = series.to_numpy(dtype=np.float64, na_value=np.nan)
         else:
             columns[j], values[names[j]] = _nominal_column(series, names[j])
-    return Features(names, values, [columns[j] for j in range(len(names))], len(frame))
+    return Features(names, values, [columns[j] for j in range(len(names))], len(frame), times)
 
 
 def _is_bool(series: Any) -> bool:
@@ -134,8 +144,8 @@ def _nominal_column(series: Any, name: str) -> tuple[NDArray[np.float64], tuple[
     if kind != "category":
         if kind not in ("object", "str", "string"):
             raise ValueError(
-                f"columns of X must be numeric, text or categorical, got column {name!r} of type "
-                f"{kind}. Convert it first."
+                "columns of X must be numeric, text, categorical or dates, got column "
+                f"{name!r} of type {kind}. Convert it first."
             )
         series = series.astype("category")
     listed = tuple(str(value) for value in series.cat.categories)

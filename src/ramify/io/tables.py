@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ramify._validation import did_you_mean, import_extra
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.csv_files import MISSING_WORDS, TextForm, check_size, read_csv
+from ramify.io.dates import with_dates
 from ramify.io.errors import names_file
 from ramify.io.features import Features, read_features
 from ramify.io.files import FilePath, FormatError, replacing, writing_text
@@ -46,7 +47,8 @@ def read_table(
 ) -> Table:
     r"""Read a CSV or parquet file, or the first sheet of a spreadsheet.
 
-    Columns of numbers become numeric features, columns of text nominal features.
+    Columns of numbers become numeric features, columns of text nominal features, and columns
+    whose cells are all dates such as 2024-01-31 or 2024-01-31T09:30:00Z become dates.
 
     Parameters
     ----------
@@ -71,7 +73,8 @@ def read_table(
         file. A value that is not listed raises an error. Columns of numbers listed here become
         nominal. By default, the values are those that occur, sorted.
     texts : sequence of str
-        Columns of a CSV file that are always nominal, such as codes that look like numbers.
+        Columns that are always nominal, such as codes of a CSV file that look like numbers, or
+        dates.
     delimiter : str, optional
         Delimiter of the cells of a CSV file. By default, the delimiter declared by a first line
         such as ``sep=;``, or else a tab in .tsv files and a comma otherwise.
@@ -89,7 +92,8 @@ def read_table(
         What to do with rows without any value, such as ``;;;;``. A row with features but without
         labels is not empty.
     as_frame : bool, optional
-        As in `read_arff`.
+        Whether X is a data frame. By default, it is one if there are nominal features or dates;
+        an array has codes and seconds.
     encoding : str
         Encoding of a CSV file.
     limits : ReadLimits, optional
@@ -139,6 +143,8 @@ def read_table(
         )  # fmt: skip
     weights = None if sample_weight is None else _weights(frame[sample_weight], path)
     named = {*targets, sample_weight}
+    frame, dated = with_dates(frame, {*as_text, *named})
+    notes += dated
     columns = [name for name in frame.columns if name not in named]
     features = read_features(_with_categories(frame[columns], categories or {}, path))
     for name, values in features.categories.items():
@@ -313,9 +319,14 @@ def _matrix(features: Features, as_frame: bool | None) -> Any:
     numeric = [column for name, column in named if name not in features.categories]
     numbers = np.column_stack(numeric) if numeric else np.empty((features.n_rows, 0))
     codes = {j: np.nan_to_num(columns[j], nan=-1).astype(np.int32) for j in nominal}
-    if as_frame or (as_frame is None and codes):
-        return frame_of_columns(features.names, numbers, codes, features.categories)
+    if as_frame or (as_frame is None and (codes or features.times)):
+        frame = frame_of_columns(features.names, numbers, codes, features.categories)
+        return frame.assign(**_without_index(features.times)) if features.times else frame
     return array_of_columns(len(columns), numbers, codes)
+
+
+def _without_index(columns: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: column.reset_index(drop=True) for name, column in columns.items()}
 
 
 def _label_cells(
