@@ -215,7 +215,10 @@ class Question:
         """
         if not hasattr(model, "predict_proba"):
             return self._read_predictions(np.asarray(model.predict(X)))
-        answer = model.predict_proba(X)
+        return self.read_probabilities(model, model.predict_proba(X))
+
+    def read_probabilities(self, model: Any, answer: Any) -> NDArray[np.float64]:
+        """Return the scores of a fitted classifier from the result of its `predict_proba`."""
         if self.answer == "classes":
             return _columns_of(np.asarray(answer), model.classes_, self.names)
         if self.answer == "positive":

@@ -17,6 +17,7 @@ from ramify._base.foreign import ANSWERS, Question
 from ramify._savable import savable
 from ramify._schema import AnyOf, Fitted, Maybe, Number, Schema, Text, TreeOf, TupleOf, Whole
 from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.local.linear import logistic_probabilities
 
 __all__ = ["ConstantClassifier", "LocalModel", "Queries"]
 
@@ -170,7 +171,11 @@ class Queries:
         if model.answer == "columns":
             return self._predict_own(model.estimator, len(model.learnt))
         names = [self.hierarchy.labels[label] for label in model.learnt]
-        return Question(model.answer, names).read(model.estimator, self.given)
+        question = Question(model.answer, names)
+        found = logistic_probabilities(model.estimator, self.given)
+        if found is None:
+            return question.read(model.estimator, self.given)
+        return question.read_probabilities(model.estimator, found)
 
     def _predict_own(self, model: Any, n_labels: int) -> NDArray[np.float64]:
         if not isinstance(model, _core.Tree):

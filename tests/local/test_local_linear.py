@@ -1,0 +1,70 @@
+"""Linear models without a second validation: the numbers and errors of scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+
+from ramify import PerNodeClassifier, PerParentClassifier
+from ramify.local.linear import logistic_probabilities
+
+
+class Renamed(SGDClassifier):
+    """A subclass, whose predict_proba may differ."""
+
+
+def problem(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(n_classes)
+    return random.normal(size=(60, 5)), random.integers(n_classes, size=60)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sparse.csr_array])
+@pytest.mark.parametrize("scale", [1.0, 1e6])
+def test_probabilities_equal_those_of_scikit_learn(n_classes, make, scale):
+    X, y = problem(n_classes)
+    model = SGDClassifier(loss="log_loss", random_state=0).fit(X, y)
+    queries = make(X * scale)
+    for rows in (queries, queries[:1]):
+        found = logistic_probabilities(model, rows)
+        np.testing.assert_array_equal(found, model.predict_proba(rows))
+
+
+def test_all_scores_far_below_zero():
+    X, y = problem(3)
+    model = SGDClassifier(loss="log_loss", random_state=0).fit(X, y)
+    model.coef_[:] = -1e4
+    rows = np.abs(X)
+    np.testing.assert_array_equal(logistic_probabilities(model, rows), model.predict_proba(rows))
+
+
+def test_other_models_and_rows_are_left_to_scikit_learn():
+    X, y = problem(3)
+    model = SGDClassifier(loss="log_loss", random_state=0).fit(X, y)
+    frame = pd.DataFrame(X)
+    missing = X.copy()
+    missing[0, 0] = np.nan
+    for rows in (frame, missing, X[:, :4], X.astype(np.float32), sparse.csc_array(X), X.tolist()):
+        assert logistic_probabilities(model, rows) is None
+    others = [SGDClassifier(loss="modified_huber"), Renamed(loss="log_loss"), LogisticRegression()]
+    for other in others:
+        assert logistic_probabilities(other.fit(X, y), X) is None
+    assert logistic_probabilities(model.sparsify(), X) is None
+
+
+@pytest.mark.parametrize("cls", [PerParentClassifier, PerNodeClassifier])
+def test_local_models_give_the_same_answers(cls, monkeypatch):
+    X, classes = problem(6)
+    y = np.array(["a/b", "a/c", "a/d", "e/f", "e/g", "h"])[classes]
+    model = cls(SGDClassifier(loss="log_loss", random_state=0)).fit(X, y)
+    scores, answers = model.predict_proba(X), model.predict(X)
+    monkeypatch.setattr("ramify.local.models.logistic_probabilities", lambda *_: None)
+    np.testing.assert_array_equal(scores, model.predict_proba(X))
+    np.testing.assert_array_equal(answers, model.predict(X))
+    missing = X.copy()
+    missing[0, 0] = np.nan
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.predict(missing)
