@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ramify._validation import import_extra
 
-__all__ = ["OUTPUTS", "in_memory", "is_frame", "make_frame"]
+__all__ = ["OUTPUTS", "in_memory", "is_frame", "make_frame", "names_of"]
 
 OUTPUTS = ("default", "pandas", "polars")
 """Values of `set_output`, as in scikit-learn."""
@@ -46,7 +46,15 @@ def is_frame(data: Any) -> bool:
     return hasattr(data, "columns") and hasattr(data, "dtypes") and not sparse.issparse(data)
 
 
-def make_frame(found: Any, library: str, columns: Sequence[Any], given: Any) -> Any:
+def names_of(y: Any) -> tuple[str, ...]:
+    """Return the names of the columns of a data frame, or that of a column; empty if none."""
+    names = list(y.columns) if is_frame(y) else [getattr(y, "name", None)]
+    return tuple(names) if all(isinstance(name, str) and name for name in names) else ()
+
+
+def make_frame(
+    found: Any, library: str, columns: Sequence[Any], given: Any, own: Sequence[str] = ()
+) -> Any:
     """Convert predictions to a data frame or a column.
 
     Parameters
@@ -59,6 +67,8 @@ def make_frame(found: Any, library: str, columns: Sequence[Any], given: Any) -> 
         Names of the columns of a matrix.
     given : object
         X. The rows of pandas are indexed like those of X if it is a data frame of pandas.
+    own : sequence of str
+        Names of the columns of y in `fit`, used for levels and for a column.
 
     Returns
     -------
@@ -72,13 +82,14 @@ def make_frame(found: Any, library: str, columns: Sequence[Any], given: Any) -> 
     is_matrix = getattr(values, "ndim", 1) == 2
     names = list(columns) if is_matrix else []
     if is_matrix and len(names) != values.shape[1]:
-        names = [f"level_{k + 1}" for k in range(values.shape[1])]
+        width = values.shape[1]
+        names = [*map(str, own), *(f"level_{k + 1}" for k in range(len(own), width))][:width]
     rows = values if is_matrix else list(values)
     if library == "polars":
         if is_matrix:
             return frames.DataFrame(rows, schema=[str(name) for name in names], orient="row")
-        return frames.Series(rows)
+        return frames.Series(name=str(own[0]) if own else None, values=rows)
     index = getattr(given, "index", None) if isinstance(given, frames.DataFrame) else None
     if is_matrix:
         return frames.DataFrame(rows, columns=names, index=index)
-    return frames.Series(rows, index=index)
+    return frames.Series(rows, index=index, name=str(own[0]) if own else None)

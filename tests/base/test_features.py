@@ -282,3 +282,16 @@ def test_lazy_frames_are_refused_with_the_remedy():
             model.fit(lazy, LABELS)
     with pytest.raises(TypeError, match=r"got a LazyFrame. Pass y.collect\(\)"):
         PCTClassifier().fit([[1], [2], [3], [4]], pl.DataFrame({"y": LABELS}).lazy())
+
+
+TEXTS = ["an owl at night", "ducks on the lake", "a cat"]
+
+
+@pytest.mark.parametrize("make", [list, np.array, pd.Series, lambda x: np.array(x, dtype=object)])
+def test_texts_name_the_vectorizers(make):
+    y = ["bird", "bird", "cat"]
+    with pytest.raises(ValueError, match=r"got the text 'an owl at night'.*TfidfVectorizer"):
+        PCTClassifier().fit(make(TEXTS), y)
+    model = PCTClassifier().fit([[1.0], [2.0], [3.0]], y)
+    with pytest.raises(ValueError, match=r"make_pipeline\(TfidfVectorizer\(\), model\)"):
+        model.predict(make(TEXTS))

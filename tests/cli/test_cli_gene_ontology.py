@@ -46,6 +46,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             more = ["", "", "protein", "taxon:1", "20260101", "DB", "", ""]
             lines.append("\t".join(cells + more))
     Path("genes.gaf").write_text("\n".join(lines) + "\n")
+    tested = [line for line in lines[1:] if line.split("\t")[1] in set(X["gene"][40:])]
+    Path("test-genes.gaf").write_text("\n".join([lines[0], *tested]) + "\n")
     return tmp_path
 
 
@@ -67,12 +69,21 @@ def test_the_commands_of_the_guide_run(folder: Path) -> None:
     assert "other namespace" in outputs[0]
     assert load("go.ramify").hierarchy_.labels == ("GO:1", "GO:2", "GO:3", "GO:4")
     assert outputs[2].splitlines()[-5].split()[:2] == ["namespace", "f_max"]
-    # 15 of the 55 annotated genes have predictions; a model is evaluated on the rows of the table.
-    assert outputs[2].splitlines()[-4].split()[-1] == "0.2727"
+    # All targets have predictions; a model is evaluated on the rows of the table.
+    assert outputs[2].splitlines()[-4].split()[-1] == "1.0000"
     assert outputs[3].splitlines()[-1].split()[-1] == "1.0000"
     assert {file.name for file in Path("results").iterdir()} == {
         "evaluation_all.tsv", "evaluation_best.tsv", "curves.png",
     }  # fmt: skip
+
+
+def test_targets_without_a_prediction_are_not_covered(folder: Path) -> None:
+    assert run(*TRAIN, "-o", "m.ramify").exit_code == 0
+    assert run("predict", "m.ramify", "test.csv", "--format", "cafa", "-o", "p.tsv").exit_code == 0
+    shared = ("--cafa", "--ontology", "go.obo", "--namespace", "BP")
+    shown = run("evaluate", "p.tsv", "genes.gaf", *shared).output
+    # 15 of the 55 annotated genes have predictions.
+    assert shown.splitlines()[-1].split()[-1] == "0.2727"
 
 
 def test_a_model_has_the_figures_of_its_predictions(folder: Path) -> None:

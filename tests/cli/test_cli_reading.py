@@ -326,3 +326,59 @@ def test_labels_with_dots_in_tables(labels: tuple[str, ...], noted: bool, tmp_pa
     rows = [f"{k * k},{labels[k % len(labels)]}" for k in range(12)]
     path = write(tmp_path / "d.csv", "x,labels", *rows)
     assert ("--separator" in words("train", path, "-o", tmp_path / "m.ramify", *TREE)) is noted
+
+
+def test_a_row_with_too_many_cells_is_named(tmp_path: Path) -> None:
+    lines = ["x,labels", "1,a", "2,3,b"]
+    for first in ((), ("sep=,",)):
+        path = write(tmp_path / "d.csv", *first, *lines)
+        shown = words("train", path, "-o", tmp_path / "m.ramify", *TREE, code=2)
+        assert f"d.csv, line {3 + len(first)}: expected 2 cells, as many as there are" in shown
+        assert "found 3. Write cells that contain the delimiter in quotes." in shown
+        assert "C error" not in shown
+
+
+def test_a_table_without_rows_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.csv", "x,labels")
+    shown = words("train", path, "-o", tmp_path / "m.ramify", *TREE, code=2)
+    assert "d.csv has column names, but no rows below them." in shown
+
+
+def test_names_of_levels_must_not_contain_the_separator(tmp_path: Path) -> None:
+    out = tmp_path / "m.ramify"
+    path = write(tmp_path / "d.csv", "x,g,s", "1,n/a,b", "2,c,d", "3,c,e")
+    levels = ("-t", "g", "-t", "s")
+    shown = words("train", path, "-o", out, *TREE, *levels, code=2)
+    assert "column 'g': the name 'n/a' of a level contains the separator of paths, '/'" in shown
+    words("train", path, "-o", out, *TREE, *levels, "--separator", "|")
+    assert load(out).hierarchy_.labels == ("c", "c|d", "c|e", "n/a", "n/a|b")
+
+
+def test_evaluate_counts_the_features_of_the_model(tmp_path: Path) -> None:
+    out = tmp_path / "m.ramify"
+    rows = [f"s{k},{k * k},{'ab'[k % 2]}" for k in range(30)]
+    path = write(tmp_path / "d.csv", "name,x,labels", *rows)
+    assert "30 rows, 1 features" in words("train", path, "-o", out, *TREE)
+    assert "30 rows, 1 features" in words("evaluate", out, path)
+
+
+def test_probabilities_need_a_number(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.csv", "x,labels", *(f"{k},{'ab'[k % 2]}" for k in range(9)))
+    out = tmp_path / "m.ramify"
+    words("train", path, "-o", out, *TREE)
+    for text in ("-o", "2", "nan"):
+        shown = words("predict", out, path, "--probabilities", text, code=2).replace("│ ", "")
+        assert "it must be followed by a number from 0 to 1, got" in shown
+        assert "--probabilities 0.1" in shown
+    words("predict", out, path, "--probabilities", 0, "-o", tmp_path / "p.csv")
+    assert len(pd.read_csv(tmp_path / "p.csv")) == 18
+
+
+@pytest.mark.parametrize(
+    "options", [("--decimal", ","), ("--weight", "nope"), ("--thousands", ".")]
+)
+def test_messages_do_not_give_advice_for_python(options: tuple[str, ...], tmp_path: Path) -> None:
+    path = write(tmp_path / "d.csv", "x,labels", "1,a", "2,b")
+    shown = words("train", path, "-o", tmp_path / "m.ramify", *TREE, *options, code=2)
+    assert "=" not in shown
+    assert "target" not in shown

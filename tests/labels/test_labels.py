@@ -577,3 +577,13 @@ def test_binarizer_names_its_columns():
     assert list(frame.index) == [7, 8]
     assert frame.to_numpy().tolist() == CAT_AND_BIRD
     assert HierarchyBinarizer().fit([3, 1]).get_feature_names_out().tolist() == ["1", "3"]
+
+
+@pytest.mark.parametrize(("name", "mark"), [("n/a", "|"), ("a/b|c", ">"), ("plain", "/")])
+def test_names_of_levels_may_contain_a_separator(name, mark):
+    y = np.array([["x", name], ["x", "b"], [name, ""]])
+    encoded = read_labels(y)
+    assert encoded.hierarchy.separator == mark
+    assert f"x{mark}{name}" in encoded.hierarchy
+    assert encoded.format.write(encoded.Y).tolist() == y.tolist()
+    assert (encoded.Y[:2] != read_labels(y[:2], encoded.hierarchy).Y).nnz == 0

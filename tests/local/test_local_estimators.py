@@ -218,7 +218,8 @@ ERRORS = [
     (
         PerParentClassifier(estimator=LogisticRegression()),
         ValueError,
-        "estimator must support multi-label .*, got LogisticRegression. Use PerEdgeClassifier",
+        r"estimator must support multi-label .*, got LogisticRegression. Use PerEdgeClassifier"
+        r".*If every row is one path, .* pass ramify.as_levels\(y\)",
     ),
     (
         PerLevelClassifier(multilabel=False),

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.features import FeatureSchema, read_features, read_training_features
 from ramify._fitting import all_or_nothing, is_all_or_nothing
-from ramify._frames import OUTPUTS, make_frame
+from ramify._frames import OUTPUTS, in_memory, make_frame, names_of
 from ramify._savable import get_fitted, savable, set_fitted
 from ramify._schema import (
     AnyOf,
@@ -35,6 +35,7 @@ from ramify.decision import apply_threshold, most_probable_path
 from ramify.decision.paths import find_ends
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels, LabelFormat, read_labels
+from ramify.labels.formats import IndicatorFormat
 from ramify.metrics.inputs import is_matrix
 from ramify.metrics.scorers import is_inferred, read_with_unseen
 
@@ -53,6 +54,7 @@ _INPUT_ATTRIBUTES = (
     "schema_",
     "n_features_in_",
     "feature_names_in_",
+    "target_names_",
 )
 """Fitted attributes that describe X and y; every classifier has them."""
 
@@ -75,7 +77,8 @@ def _framed(method: Method) -> Method:
         library = getattr(self, "_sklearn_output_config", {}).get(method.__name__, "default")
         if library == "default":
             return found
-        return make_frame(found, library, self.classes_.tolist(), X)
+        names = getattr(self, "target_names_", ()) if method.__name__ == "predict" else ()
+        return make_frame(found, library, self.classes_.tolist(), X, list(names))
 
     return cast("Method", predict)
 
@@ -105,6 +108,9 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     ends_ : ndarray of bool, shape (n_labels,)
         Whether a training row ends at the label, i.e. has the label and none of its children.
         Defined only if y has one label or path per row.
+    target_names_ : ndarray of str
+        Names of the columns of y. Defined only if y was a data frame of levels or a column that
+        has a name.
     """
 
     hierarchy: Hierarchy | None
@@ -122,6 +128,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         "schema_": Part(FeatureSchema, n_features="n_features_in_"),
         "feature_names_in_": IfPresent(Array(("n_features_in_",), "O U")),
         "ends_": IfPresent(Array(("n_labels",), "b1")),
+        "target_names_": IfPresent(Array(("?",), "O U")),
     }
     _saved_parameters: ClassVar[Schema] = {
         "hierarchy": Maybe(Instance(Hierarchy)),
@@ -192,6 +199,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         check_same_length(X.shape[0], encoded.Y.shape[0])
         weights = check_sample_weight(sample_weight, X.shape[0])
         self._describe_labels(encoded, weights)
+        self._name_targets(y)
         return X, encoded, weights
 
     def _describe_labels(self, encoded: EncodedLabels, weights: NDArray[np.float64]) -> None:
@@ -201,6 +209,12 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self.classes_ = encoded.format.classes
         if encoded.format.single_label:
             self.ends_ = find_ends(encoded.Y[weights > 0], encoded.hierarchy)
+
+    def _name_targets(self, y: Any) -> None:
+        """Keep the names of y, a data frame or column, unless they are those of the labels."""
+        names = names_of(in_memory(y, "y"))
+        if names and not isinstance(self.format_, IndicatorFormat):
+            self.target_names_ = np.array(names, dtype=object)
 
     def _check_parameters(self) -> None:
         """Raise an error if a parameter is invalid."""

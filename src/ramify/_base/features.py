@@ -122,6 +122,7 @@ def read_training_features(
         times = {j: kind for j, kind in kinds.items() if kind in TIMES}
         schema = FeatureSchema(n_categories, columns, times)
         return _read_frame(estimator, X, schema, reset=True), schema
+    _check_no_texts(X)
     kind = _times_of_array(X)
     X = _read_array(estimator, X, reset=True)
     chosen = _chosen_columns(categorical_features, None, X.shape[1])
@@ -155,6 +156,7 @@ def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
     if is_frame(X):
         _check_names(X.columns)
         return _read_frame(estimator, X, schema, reset=False)
+    _check_no_texts(X)
     if schema.categories:
         raise ValueError(
             "X must be a data frame, got an array: the model was fitted on a data frame with "
@@ -167,6 +169,19 @@ def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
             f"Pass the same types of columns as in fit; these are columns {shorten(schema.times)}."
         )
     return _read_array(estimator, X, reset=False)
+
+
+def _check_no_texts(X: Any) -> None:
+    """Raise an error if X, which is no data frame, has texts: strings instead of rows or cells."""
+    if sparse.issparse(X) or not hasattr(X, "__len__") or len(X) == 0:
+        return
+    first = X.iloc[0] if hasattr(X, "iloc") else X[0] if hasattr(X, "__getitem__") else None
+    if isinstance(first, str):
+        raise ValueError(
+            f"X must have rows of numbers, got the text {shorten([str(first)])}. Convert texts "
+            "with scikit-learn's TfidfVectorizer or CountVectorizer, for example "
+            "make_pipeline(TfidfVectorizer(), model)."
+        )
 
 
 def given_features(given: Any, X: Any) -> Any:

@@ -30,7 +30,7 @@ class EvaluationSummary:
     Attributes
     ----------
     data : Table
-        The data.
+        The data, with the features of the model.
     scores : ndarray of shape (n, n_labels)
         The predicted probabilities.
     figures : Evaluation
@@ -60,7 +60,12 @@ def evaluate_model(model: Any, data: Table, *, threshold: float = 0.5) -> Evalua
         The result.
     """
     truth = labels_of(data)
-    scores = model.predict_proba(features_for(model, data))
+    X = features_for(model, data)
+    if hasattr(X, "columns"):
+        names = tuple(X.columns)
+        nominal = {name: data.categories[name] for name in names if name in data.categories}
+        data = replace(data, X=X, feature_names=names, categories=nominal)
+    scores = model.predict_proba(X)
     figures = evaluate(truth, scores, model.hierarchy_, threshold=threshold)
     return EvaluationSummary(data, scores, figures)
 

@@ -23,6 +23,20 @@ from ramify.cli.predicting import (
 from ramify.cli.running import command
 
 
+def _read_share(text: str) -> float:
+    """Read the value of --probabilities."""
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise typer.BadParameter(
+            f"it must be followed by a number from 0 to 1, got {text!r}. Pass, for example, "
+            "--probabilities 0.1, or 0 for all labels."
+        )
+    return share
+
+
 @command
 def predict(
     model: ModelFile,
@@ -45,9 +59,10 @@ def predict(
     probabilities: Annotated[
         float | None,
         typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Write probabilities of at least this value instead of label sets.",
+            parser=_read_share,
+            metavar="NUMBER",
+            help="Write probabilities of at least this value instead of label sets, e.g. 0.1; "
+            "0 for all.",
         ),
     ] = None,
     form: Annotated[

@@ -34,6 +34,9 @@ MISSING_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "None")
 _DECLARED = re.compile(rb'\A(?:\xef\xbb\xbf)?"?sep=([^\r\n])"?(?:\r\n|\r|\n)')
 
 
+_TOO_LONG = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
+
+
 @dataclass(frozen=True)
 class TextForm:
     """How cells are written in text files.
@@ -93,8 +96,7 @@ def csv_marks(path: FilePath, form: TextForm, declared: str | None = None) -> di
         if marks[name] == marks[other]:
             raise ValueError(
                 f"{name} must differ from the {other}, got {marks[name]!r} for both. Pass the "
-                f"{other} of the file, for example {other}="
-                f"{';' if other == 'delimiter' else ','!r}."
+                f"{other} of the file, for example {';' if other == 'delimiter' else ','!r}."
             )
     return {"sep": delimiter, "decimal": form.decimal}
 
@@ -171,13 +173,26 @@ def read_csv(
             **options,
         )
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
-        raise FormatError(f"{fspath(path)}: expected a CSV file: {error}") from None
+        raise _parser_error(path, str(error), 0 if declared is None else 1) from None
     if not isinstance(frame.index, pandas.RangeIndex):
         raise FormatError(
             f"{fspath(path)}: expected {len(names)} cells in every row, as in line 1, found a row "
             "with more."
         )
     return _without_groups(frame, form, texts, marks["decimal"]), [*notes, *renamed]
+
+
+def _parser_error(path: FilePath, message: str, n_before: int) -> FormatError:
+    """Return an error for a message of the parser, which does not count the lines before."""
+    found = _TOO_LONG.search(message)
+    if found is None:
+        reason = message.removeprefix("Error tokenizing data. C error: ")
+        return FormatError(f"{fspath(path)}: expected a CSV file: {reason}")
+    expected, line, n_cells = map(int, found.groups())
+    return FormatError(
+        f"{fspath(path)}, line {line + n_before}: expected {expected} cells, as many as there are "
+        f"column names, found {n_cells}. Write cells that contain the delimiter in quotes."
+    )
 
 
 def _header(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,7 @@ def read_label_columns(
         rows = np.array([[_ZERO_ONE[cell] for cell in column] for column in words]).T
         sets = [[names[j] for j in np.flatnonzero(row)] for row in rows]
     else:
+        _check_names(path, columns.columns, words, separator)
         sets = [_path(levels, separator) for levels in zip(*words, strict=True)]
     try:
         if hierarchy is None:
@@ -82,6 +84,19 @@ def read_label_columns(
 
 def _word(cell: Any) -> str:
     return "" if is_missing(cell) else str(cell)
+
+
+def _check_names(
+    path: str, columns: Iterable[Any], words: Sequence[Sequence[str]], separator: str
+) -> None:
+    for name, cells in zip(columns, words, strict=True):
+        found = next((cell for cell in cells if separator in cell), None)
+        if found is not None:
+            raise FormatError(
+                f"{path}, column {str(name)!r}: the name {found!r} of a level contains the "
+                f"separator of paths, {separator!r}. Pass a separator that occurs in no name, for "
+                "example '|'."
+            )
 
 
 def _split(cell: str, label_separator: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._validation import did_you_mean, import_extra
+from ramify._validation import did_you_mean, import_extra, shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.csv_files import MISSING_WORDS, TextForm, check_size, read_csv
 from ramify.io.dates import with_dates
@@ -132,6 +132,8 @@ def read_table(
         )
     for name in [*as_text, *([] if sample_weight is None else [sample_weight])]:
         _check_column(name, frame, path)
+    if len(frame) == 0:
+        raise FormatError(f"{fspath(path)} has column names, but no rows below them.")
     if empty_rows == "drop":
         frame, dropped = _without_empty_rows(frame, targets)
         notes += dropped
@@ -280,8 +282,8 @@ def _read_parquet(path: FilePath, limits: ReadLimits) -> Any:
 def _check_column(name: str, frame: Any, path: FilePath) -> None:
     if name not in frame.columns:
         raise ValueError(
-            f"{fspath(path)} has no column {name!r}.{did_you_mean(name, frame.columns)} Pass the "
-            "column of labels as target, or target=None to read no labels."
+            f"{fspath(path)} has no column {name!r}.{did_you_mean(name, frame.columns)} The "
+            f"columns are {shorten(frame.columns)}."
         )
 
 

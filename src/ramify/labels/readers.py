@@ -36,6 +36,9 @@ from ramify.labels.formats import (
     names_by_level,
 )
 
+_SEPARATORS = ("/", "|", ">", "::", "→")
+"""Separators of the labels of levels, in the order in which they are tried."""
+
 
 class EncodedLabels(NamedTuple):
     """Labels as a matrix, with their hierarchy and format.
@@ -271,13 +274,24 @@ def _labels_of_paths(
     """Return the hierarchy, built from paths if it is None, and the label of every path."""
     if hierarchy is None:
         occurring = [path for path in dict.fromkeys(paths) if path]
-        hierarchy = Hierarchy.from_paths(occurring) if occurring else infer_hierarchy([])
+        hierarchy = (
+            Hierarchy.from_paths(occurring, _free_separator(occurring))
+            if occurring
+            else infer_hierarchy([])
+        )
     labels = dict(zip(names_by_level(hierarchy), hierarchy.labels, strict=True))
     unknown = [path for path in paths if path and path not in labels]
     if unknown:
         joined = [hierarchy.separator.join(path) for path in labels]
         raise unknown_labels_error((hierarchy.separator.join(path) for path in unknown), joined)
     return hierarchy, labels
+
+
+def _free_separator(paths: Sequence[tuple[str, ...]]) -> str:
+    """Return a separator that occurs in no name: "/" if possible."""
+    names = {name for path in paths for name in path}
+    marks = (mark for mark in _SEPARATORS if not any(mark in name for name in names))
+    return next(marks, _SEPARATORS[0])
 
 
 def _path_of_levels(row: Any, number: int) -> tuple[str, ...]:

@@ -65,7 +65,8 @@ class ForeignLearner(ModelLearner):
                 "estimator must support multi-label targets, because rows may have several of the "
                 f"labels {shorten(names)}, got {type(self.estimator).__name__}. Use "
                 "PerEdgeClassifier, or wrap the estimator in "
-                "sklearn.multioutput.MultiOutputClassifier."
+                "sklearn.multioutput.MultiOutputClassifier. If every row is one path, with a name "
+                "per level, pass ramify.as_levels(y)."
             )
         estimator, data = clone_seeded(self.estimator, seed), self.data
         y = question.write(label_columns(problem.positives, data.n_rows)[problem.rows])

@@ -76,6 +76,7 @@ class WrappingClassifier(HierarchicalClassifier):
         check_same_length(_num_samples(X), encoded.Y.shape[0])
         weights = check_sample_weight(sample_weight, encoded.Y.shape[0])
         self._describe_labels(encoded, weights)
+        self._name_targets(y)
         return X, encoded, weights
 
     def _fit_estimator(
