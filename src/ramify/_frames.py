@@ -48,7 +48,7 @@ def is_frame(data: Any) -> bool:
 
 def names_of(y: Any) -> tuple[str, ...]:
     """Return the names of the columns of a data frame, or that of a column; empty if none."""
-    names = list(y.columns) if is_frame(y) else [getattr(y, "name", None)]
+    names: list[Any] = list(y.columns) if is_frame(y) else [getattr(y, "name", None)]
     return tuple(names) if all(isinstance(name, str) and name for name in names) else ()
 
 
