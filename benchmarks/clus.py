@@ -210,7 +210,7 @@ def _memory_path(work: Path, switches: tuple[str, ...]) -> Path:
 def _run_java(work: Path, switches: tuple[str, ...], timeout_s: float) -> ClusRun:
     command = ["java", *OPENS, "-jar", str(find_jar()), *switches, "run.s"]
     start = time.perf_counter()
-    cpu_before = _children_cpu_s()
+    cpu_before = children_cpu_s()
     try:
         done = subprocess.run(
             command, cwd=work, capture_output=True, text=True, timeout=timeout_s, check=False
@@ -222,10 +222,10 @@ def _run_java(work: Path, switches: tuple[str, ...], timeout_s: float) -> ClusRu
     if done.returncode or not out.exists():
         message = (done.stderr or done.stdout).strip()[-2000:]
         return ClusRun("failed", wall_s=wall_s, message=message)
-    return _read_out(out.read_text(), wall_s, _children_cpu_s() - cpu_before)
+    return _read_out(out.read_text(), wall_s, children_cpu_s() - cpu_before)
 
 
-def _children_cpu_s() -> float:
+def children_cpu_s() -> float:
     """Return the CPU seconds of all child processes that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime

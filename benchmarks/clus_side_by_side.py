@@ -1,29 +1,24 @@
 """Run CLUS and ``ramify clus`` on the same settings files and compare all files they write.
 
 ``python -m benchmarks.clus_side_by_side [CASE ...]`` prints a table with the number of files, the
-number of lines that differ apart from dates and times, and the wall time of both programs. It
-needs Java and the data sets in RAMIFY_DATA; data and results are kept in temporary folders.
+number of lines that differ apart from dates and times, and the seconds of both programs from
+start to end, by the clock and of the processor. It needs Java and the data sets in RAMIFY_DATA;
+data and results are kept in temporary folders.
 """
 
 from __future__ import annotations
 
 import difflib
-import gzip
-import os
 import re
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.clus import OPENS, find_jar
-from ramify.clus import Switches, read_settings
-from ramify.clus.running import run
+from benchmarks.clus_files import run_clus, run_ramify
+from tests.support.clus_data import header_and_rows, read_split
 
-DATA = Path(os.environ.get("RAMIFY_DATA", "datasets"))
 TIMES = re.compile(r"^(Date|(?:Induction|Pruning|Preprocessing) [Tt]ime): .*", re.MULTILINE)
 OUTPUT = "[Output]\nWritePredictions = [Train,Test]\n"
 TREE = "[Hierarchical]\nType = Tree\nWType = ExpAvgParentWeight\nHSeparator = /\n"
@@ -43,19 +38,6 @@ class Case:
     switches: tuple[str, ...] = ()
 
 
-def read_lines(name: str, split: str = "") -> list[str]:
-    """Return the lines of a file of a data set."""
-    ending = f".{split}.arff.gz" if split else ".arff.gz"
-    with gzip.open(DATA / name / f"{name}{ending}", "rt") as lines:
-        return [line for line in lines.read().splitlines() if line.strip()]
-
-
-def halves(lines: list[str]) -> tuple[list[str], list[str]]:
-    """Split the lines of an ARFF file into the header and the rows."""
-    at = next(i for i, line in enumerate(lines) if line.strip().lower() == "@data")
-    return lines[: at + 1], lines[at + 1 :]
-
-
 def write(path: Path, lines: Iterable[str]) -> None:
     """Write lines."""
     path.write_text("\n".join(lines) + "\n")
@@ -66,7 +48,7 @@ def hierarchical(name: str, *, weights: bool = False) -> Callable[[Path], None]:
 
     def prepare(folder: Path) -> None:
         for split in ("train", "valid", "test"):
-            header, rows = halves(read_lines(name, split))
+            header, rows = header_and_rows(read_split(name, split))
             if weights and split != "test":
                 rows = [f"{row},{{{0.5 + (i % 4) / 2}}}" for i, row in enumerate(rows)]
             write(folder / f"{split}.arff", [*header, *rows])
@@ -79,7 +61,7 @@ def sparse_rows(name: str) -> Callable[[Path], None]:
 
     def prepare(folder: Path) -> None:
         for split, ending in (("train", "trainvalid"), ("test", "test")):
-            header, rows = halves(read_lines(name, ending))
+            header, rows = header_and_rows(read_split(name, ending))
             kept = []
             for row in rows:
                 *cells, labels = row.split(",")
@@ -94,12 +76,12 @@ def sparse_rows(name: str) -> Callable[[Path], None]:
 def emotions(folder: Path) -> None:
     """Write a multi-label data set."""
     for split in ("train", "test"):
-        write(folder / f"{split}.arff", read_lines("emotions", split))
+        write(folder / f"{split}.arff", read_split("emotions", split))
 
 
 def water_quality(folder: Path) -> None:
     """Write a data set with 14 numeric targets; every third row is a test row."""
-    header, rows = halves(read_lines("water_quality"))
+    header, rows = header_and_rows(read_split("water_quality"))
     write(folder / "train.arff", [*header, *(r for i, r in enumerate(rows) if i % 3 != 2)])
     write(folder / "test.arff", [*header, *(r for i, r in enumerate(rows) if i % 3 == 2)])
 
@@ -147,22 +129,6 @@ CASES = [
 ]
 
 
-def run_clus(folder: Path, switches: tuple[str, ...]) -> float:
-    """Run CLUS in a folder; return the wall time."""
-    begin = time.perf_counter()
-    flags = [f"-{switch}" for switch in switches]
-    command = ["java", "-Xmx4g", *OPENS, "-jar", str(find_jar()), *flags, "run.s"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    return time.perf_counter() - begin
-
-
-def run_ramify(folder: Path, switches: tuple[str, ...]) -> float:
-    """Run ramify in a folder; return the wall time."""
-    begin = time.perf_counter()
-    run(read_settings(folder / "run.s"), Switches(**dict.fromkeys(switches, True)))
-    return time.perf_counter() - begin
-
-
 def results(folder: Path, data: set[str]) -> dict[str, list[str]]:
     """Return the lines of all results, without dates and times."""
     return {
@@ -199,13 +165,13 @@ def compare(case: Case, folder: Path) -> str:
     notes = [f"{name}: {count}" for name, count in differ.items()] + [f"{m}?" for m in missing]
     return (
         f"{case.name:<24} {len(expected):>5} {n_lines:>8} {sum(differ.values()):>8} "
-        f"{seconds[0]:>8.1f} {seconds[1]:>8.1f}  {', '.join(notes)}"
+        f"{seconds[0]} {seconds[1]}  {', '.join(notes)}"
     )
 
 
 def main(names: list[str]) -> None:
     """Compare all cases, or those whose names contain one of `names`."""
-    print(f"{'case':<24} files    lines   differ   CLUS s ramify s", flush=True)
+    print(f"{'case':<24} files    lines   differ   CLUS s   (cpu) ramify s   (cpu)", flush=True)
     for case in CASES:
         if not names or any(name in case.name for name in names):
             with tempfile.TemporaryDirectory(prefix="clus-side-by-side-") as folder:

@@ -22,7 +22,7 @@ DATA = Path(os.environ["RAMIFY_DATA"]) if os.environ.get("RAMIFY_DATA") else Non
 requires_data = pytest.mark.skipif(DATA is None, reason="RAMIFY_DATA is not set")
 
 # Name in the results: folder in RAMIFY_DATA, splits of the training set, splits of the test set.
-_HIERARCHICAL = {
+HIERARCHICAL = {
     "Enron_corr": ("enron_hmc", ["trainvalid"], ["test"]),
     "ImCLEF07A": ("imclef07a", ["train"], ["test"]),
     "ImCLEF07D": ("imclef07d", ["train"], ["test"]),
@@ -53,7 +53,7 @@ def load(name: str) -> RealData:
     base, _, kind = name.rpartition("_")
     if kind in ("flat", "mlc"):
         return _flat(base, by_path=kind == "flat")
-    folder, train, test = _HIERARCHICAL.get(name, (name, ["train", "valid"], ["test"]))
+    folder, train, test = HIERARCHICAL.get(name, (name, ["train", "valid"], ["test"]))
     tables = []
     for split in [*train, *test]:
         tables.append(
@@ -77,6 +77,19 @@ def load(name: str) -> RealData:
         hierarchy,
         [hierarchy.index(label) for label in order],
     )
+
+
+def read_split(folder: str, split: str = "") -> list[str]:
+    """Return the lines of a file of a data set that are not empty."""
+    ending = f".{split}.arff.gz" if split else ".arff.gz"
+    with gzip.open(DATA / folder / f"{folder}{ending}", "rt") as lines:
+        return [line for line in lines.read().splitlines() if line.strip()]
+
+
+def header_and_rows(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Split the lines of an ARFF file after ``@data``."""
+    at = next(i for i, line in enumerate(lines) if line.strip().lower() == "@data")
+    return lines[: at + 1], lines[at + 1 :]
 
 
 def _flat(base: str, *, by_path: bool) -> RealData:
@@ -116,8 +129,8 @@ def _mulan(folder: str, split: str) -> tuple[pd.DataFrame, Any]:
 
 def _file_order(folder: str, split: str, hierarchy: Hierarchy) -> list[int]:
     """Return label positions in the order of the ARFF header, which differs from the XML file."""
-    with gzip.open(DATA / folder / f"{folder}.{split}.arff.gz", "rt") as lines:
-        names = [line.split()[1] for line in lines if line.lower().startswith("@attribute")]
+    lines = read_split(folder, split)
+    names = [line.split()[1] for line in lines if line.lower().startswith("@attribute")]
     return [hierarchy.index(name) for name in names if name in set(hierarchy.labels)]
 
 
