@@ -172,7 +172,11 @@ def test_paths(write, tmp_path, monkeypatch):
 
 
 def test_the_data_file_has_the_name_of_the_settings_by_default(write, tmp_path):
-    assert read_settings(write("[Data]\n")).file("Data", "File") == tmp_path / "run.arff"
+    settings = read_settings(write("[Data]\n"))
+    with pytest.raises(SettingsError, match=r"File must name an existing file, got"):
+        settings.data_file()
+    (tmp_path / "run.arff").touch()
+    assert settings.data_file() == tmp_path / "run.arff"
 
 
 def test_lines_before_the_first_section_are_ignored_and_reported(write):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ramify.clus.errors import UnsupportedOptionError, quoted
+from ramify.clus.errors import SettingsError, UnsupportedOptionError, quoted
 from ramify.clus.plan import UNCOUNTED_METHODS, count_features, forest_sizes
 from ramify.clus.problem import Problem
 from ramify.clus.targets.hierarchical import HierarchicalTarget
@@ -45,7 +45,24 @@ def check_run(problem: Problem) -> None:
                 _refuse(problem, section, option, "ramify does not follow CLUS here")
     if settings.names("Output", "ShowInfo") not in ((), ("Count",)):
         _refuse(problem, "Output", "ShowInfo", "leaves only show Count")
+    _check_folds(problem)
     _check_model(problem)
+
+
+def _check_folds(problem: Problem) -> None:
+    """Raise an error if there are more folds than rows; CLUS does not end then."""
+    settings = problem.settings
+    tuned = len(settings.numbers("Tree", "FTest")) > 1 and problem.prune is None
+    for section, option, used in (
+        ("Data", "XVal", problem.switches.xval),
+        ("Model", "ParamTuneNumberFolds", tuned),
+    ):
+        text = settings.text(section, option)
+        if used and text != "LOO" and int(text) > len(problem.train):
+            raise SettingsError(
+                f"{settings.place(section, option)} must be at most the number of rows, "
+                f"{len(problem.train)}, got {text}."
+            )
 
 
 def _check_model(problem: Problem) -> None:
@@ -65,7 +82,14 @@ def _check_model(problem: Problem) -> None:
 def _check_forest(problem: Problem) -> None:
     settings = problem.settings
     method = settings.text("Ensemble", "EnsembleMethod")
-    several = len(forest_sizes(settings)) > 1
+    sizes = forest_sizes(settings)
+    several = len(sizes) > 1
+    if 0 in sizes or len(set(sizes)) < len(sizes):
+        text = quoted(settings.text("Ensemble", "Iterations"))
+        raise SettingsError(
+            f"{settings.place('Ensemble', 'Iterations')} must be different numbers of trees, each "
+            f"at least 1, got {text}."
+        )
     if method in UNCOUNTED_METHODS and several:
         reason = f"with {method}, CLUS gives all forests the same name. Give one number"
         _refuse(problem, "Ensemble", "Iterations", reason)

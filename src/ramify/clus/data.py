@@ -20,6 +20,15 @@ from ramify.io.files import read_chunks
 __all__ = ["Attributes", "Rows", "clus_values", "read_file", "read_rows", "take_rows"]
 
 
+_KINDS = {
+    "numeric": "numeric",
+    "nominal": "nominal",
+    "text": "a key or text",
+    "labels": "hierarchical",
+    "date": "a date",
+}
+
+
 def clus_values(declared: Sequence[str]) -> tuple[str, ...]:
     """Return the values of a nominal attribute in the order of CLUS.
 
@@ -84,6 +93,12 @@ class Attributes:
                 f"{file.path}: expected {len(self.names)} attributes as in the training file, "
                 f"found {len(file.names)}."
             )
+        for name, ours, found in zip(self.names, self.kinds, file.kinds, strict=True):
+            if ours != found:
+                raise FormatError(
+                    f"{file.path}: expected attribute {name!r} to be {_KINDS[ours]} as in the "
+                    f"training file, found that it is {_KINDS[found]}."
+                )
 
 
 @dataclass(frozen=True)
@@ -122,7 +137,10 @@ class Rows:
 
 def read_file(path: Path) -> ArffFile:
     """Parse a data file with the conventions of CLUS."""
-    return parse_arff(path, index_base=1, rename_duplicates=True, encoding="utf-8")
+    file = parse_arff(path, index_base=1, rename_duplicates=True, encoding="utf-8")
+    if not file.n_rows:
+        raise FormatError(f"{path}: expected at least one row after @data, found none.")
+    return file
 
 
 def read_quoted_relation(path: Path, name: str) -> str:
@@ -189,8 +207,16 @@ def _recode(
     place = {value: float(code) for code, value in enumerate(values)}
     table = np.array([place.get(value, np.nan) for value in file.values[position]])
     found = np.full(len(codes), np.nan)
-    known = ~np.isnan(codes)
+    known = np.flatnonzero(~np.isnan(codes))
     found[known] = table[codes[known].astype(np.int64)]
+    wrong = known[np.isnan(found[known])]
+    if len(wrong):
+        value = file.values[position][int(codes[wrong[0]])]
+        if value != "?":
+            raise FormatError(
+                f"{file.path}: expected the values {{{','.join(values)}}} of attribute "
+                f"{file.names[position]!r} as in the training file, found {value!r}."
+            )
     return found
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from ramify.clus.errors import SettingsError, quoted
+from ramify.clus.data import read_file
 from ramify.clus.estimator_code import Program, estimator_of
-from ramify.clus.roles import read_roles
+from ramify.clus.roles import read_attributes
 from ramify.clus.settings import Settings
 from ramify.clus.switches import Switches
-from ramify.clus.values import number_of
-from ramify.io.arff_columns import ArffFile, parse_arff
 
 __all__ = ["python_code"]
 
@@ -45,8 +42,8 @@ def python_code(settings: Settings, switches: Switches) -> list[str]:
     list of str
         The lines of the program.
     """
-    file = _parse(settings)
-    program = Program(settings, switches, file, read_roles(settings, switches, file))
+    file = read_file(settings.data_file())
+    program = Program(settings, switches, file, read_attributes(settings, switches, file))
     name, parameters = estimator_of(program)
     columns, features, targets = _columns(program)
     body = [
@@ -63,26 +60,19 @@ def python_code(settings: Settings, switches: Switches) -> list[str]:
     return [*_import_lines(program), "", *notes, *([""] if notes else []), *body]
 
 
-def _parse(settings: Settings) -> ArffFile:
-    return parse_arff(
-        _path(settings, "File"), index_base=1, rename_duplicates=True, encoding="utf-8"
-    )
-
-
 def _reading(program: Program) -> list[str]:
     """Return the lines that read the data files."""
     program.use("ramify.io", "read_arff")
     lines = _reading_options(program)
-    lines.append(f"train = read_arff({_literal(str(_path(program.settings, 'File')))}, **reading)")
+    lines.append(f"train = read_arff({_literal(program.file.path)}, **reading)")
     for option, name in (("TestSet", "test"), ("PruneSet", "valid")):
-        text = program.settings.text("Data", option)
-        if not _is_file(program, option):
-            if text not in {"None", ""}:
-                program.notes.append(f"The rows that {option} = {text} draws are left out.")
-            continue
-        known = "hierarchy=train.hierarchy, **reading" if program.has_labels else "**reading"
-        path = _literal(str(_path(program.settings, option)))
-        lines.append(f"{name} = read_arff({path}, {known})")
+        path = program.rows_file(option)
+        if path is not None:
+            known = "hierarchy=train.hierarchy, **reading" if program.has_labels else "**reading"
+            lines.append(f"{name} = read_arff({_literal(str(path))}, {known})")
+        elif program.settings.fraction("Data", option) is not None:
+            text = program.settings.text("Data", option)
+            program.notes.append(f"The rows that {option} = {text} draws are left out.")
     return lines
 
 
@@ -91,7 +81,7 @@ def _reading_options(program: Program) -> list[str]:
     if not program.has_labels:
         return _assigned("reading", {"target": [], "as_frame": True, **options})
     if not program.is_hierarchical:
-        names = [program.file.names[at] for at in program.roles.target]
+        names = [program.file.names[at] for at in program.attributes.target]
         return _assigned("reading", {"target": names, **options})
     is_dag = _is_dag(program)
     options |= {
@@ -133,15 +123,16 @@ def _made(program: Program, name: str, parameters: dict[str, Any]) -> list[str]:
 
 def _columns(program: Program) -> tuple[list[str], str, str]:
     """Return lines that define columns, and what follows a table to select features, targets."""
-    targets = set(program.roles.target) if program.has_labels else set()
+    targets = set(program.attributes.target) if program.has_labels else set()
     cells = [at for at in program.file.cell_positions if at not in targets]
-    chosen = [cells.index(at) for at in program.roles.features]
+    chosen = [cells.index(at) for at in program.attributes.descriptive]
     if chosen == list(range(len(cells))):
         return [], ".X", ".y"
     program.use("", "numpy as np")
     lines = [f"columns = np.r_[{_slices(chosen)}]"]
     if not program.has_labels:
-        lines.append(f"targets = np.r_[{_slices([cells.index(t) for t in program.roles.target])}]")
+        chosen = [cells.index(at) for at in program.attributes.target]
+        lines.append(f"targets = np.r_[{_slices(chosen)}]")
         return lines, ".X.iloc[:, columns]", ".X.iloc[:, targets]"
     is_frame = any(at in program.file.values for at in cells) and not program.file.is_sparse
     return lines, ".X.iloc[:, columns]" if is_frame else ".X[:, columns]", ".y"
@@ -159,14 +150,14 @@ def _fitted(program: Program, features: str, targets: str) -> str:
     """Return the line that fits the model."""
     arguments = [f"train{features}", f"train{targets}", "sample_weight=train.sample_weight"]
     tuned = len(program.settings.numbers("Tree", "FTest")) > 1 and not program.switches.forest
-    if tuned and program.has_labels and _is_file(program, "PruneSet"):
+    if tuned and program.has_labels and program.rows_file("PruneSet"):
         arguments.append(f"validation=(valid{features}, valid{targets})")
     return f"model.fit({', '.join(arguments)})"
 
 
 def _evaluation(program: Program, features: str, targets: str) -> list[str]:
     """Return the lines that print the model and its measures."""
-    has_test = _is_file(program, "TestSet")
+    has_test = program.rows_file("TestSet") is not None
     tables = '("train", train), ("test", test)' if has_test else '("train", train)'
     loop = f"for name, table in [{tables}]:"
     if not program.has_labels:
@@ -211,28 +202,6 @@ def _note_differences(program: Program) -> None:
         for section, name in _NOT_IN_CODE
         if program.settings.given(section, name)
     ]
-
-
-def _path(settings: Settings, option: str) -> Path:
-    path = settings.file("Data", option)
-    if path is None or not path.is_file():
-        raise SettingsError(
-            f"{settings.place('Data', option)} must name an existing file, got "
-            f"{quoted(str(path))}."
-        )
-    return path
-
-
-def _is_file(program: Program, option: str) -> bool:
-    """Whether an option names a file, and not a fraction of the rows."""
-    text = program.settings.text("Data", option)
-    if text in {"None", ""}:
-        return False
-    try:
-        number_of(text)
-    except ValueError:
-        return True
-    return False
 
 
 def _literal(value: Any) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
+from ramify.clus.data import Attributes
 from ramify.clus.errors import UnsupportedOptionError, quoted
-from ramify.clus.roles import Roles
+from ramify.clus.plan import label_weighting
 from ramify.clus.settings import Settings
 from ramify.clus.switches import Switches
 from ramify.clus.values import number_of
@@ -16,13 +18,6 @@ __all__ = ["Program", "TargetKind", "estimator_of"]
 
 TargetKind = Literal["hierarchical", "multilabel", "nominal", "numeric"]
 
-WEIGHTING = {
-    "ExpSumParentWeight": "sum",
-    "ExpAvgParentWeight": "avg",
-    "ExpMinParentWeight": "min",
-    "ExpMaxParentWeight": "max",
-    "NoWeight": "avg",
-}
 CRITERIA = {
     "Default": "entropy",
     "Gain": "entropy",
@@ -55,8 +50,8 @@ class Program:
         The switches of the command line.
     file : ArffFile
         The training file.
-    roles : Roles
-        The roles of its columns.
+    attributes : Attributes
+        Its columns and their roles.
     imports : dict of str to set of str
         Names to import, by module.
     notes : list of str
@@ -66,7 +61,7 @@ class Program:
     settings: Settings
     switches: Switches
     file: ArffFile
-    roles: Roles
+    attributes: Attributes
     imports: dict[str, set[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -82,23 +77,22 @@ class Program:
         """
         self.imports.setdefault(module, set()).update(names)
 
+    def rows_file(self, option: str) -> Path | None:
+        """Return the file of the test or validation rows; None for a fraction of the rows."""
+        is_drawn = self.settings.fraction("Data", option) is not None
+        return None if is_drawn else self.settings.file("Data", option)
+
     @property
     def kind(self) -> TargetKind:
         """The kind of the targets, which decides between the methods of CLUS."""
-        kinds = {self.file.kinds[at] for at in self.roles.target}
-        if kinds == {"labels"}:
+        kind = self.file.kinds[self.attributes.target[0]]  # all targets are of one kind
+        if kind == "labels":
             return "hierarchical"
-        if kinds == {"numeric"}:
+        if kind == "numeric":
             return "numeric"
-        if kinds == {"nominal"}:
-            values = [set(self.file.values[at]) for at in self.roles.target]
-            binary = len(values) > 1 and all(found == {"0", "1"} for found in values)
-            return "multilabel" if binary else "nominal"
-        names = ", ".join(self.file.names[at] for at in self.roles.target)
-        raise UnsupportedOptionError(
-            f"{self.settings.place('Attributes', 'Target')} must hold one hierarchical column, or "
-            f"only numeric or only nominal columns, got {quoted(names)}."
-        )
+        values = [set(self.file.values[at]) for at in self.attributes.target]
+        binary = len(values) > 1 and all(found == {"0", "1"} for found in values)
+        return "multilabel" if binary else "nominal"
 
     @property
     def is_hierarchical(self) -> bool:
@@ -144,14 +138,11 @@ def _target_parameters(program: Program) -> dict[str, Any]:
     settings = program.settings
     found: dict[str, Any] = {}
     if program.is_hierarchical:
-        kind = settings.text("Hierarchical", "WType")
-        found["w0"] = 1.0 if kind == "NoWeight" else settings.number("Hierarchical", "WParam")
-        found["weighting"] = WEIGHTING[kind]
-        return found
+        return label_weighting(settings)
     if program.kind != "numeric":
         found["criterion"] = CRITERIA[settings.text("Tree", "Heuristic")]
     weights = settings.numbers("Attributes", "ClusteringWeights")
-    if not program.has_labels and len(weights) == len(program.roles.target) > 1:
+    if not program.has_labels and len(weights) == len(program.attributes.target) > 1:
         found["target_weight"] = list(weights)
     if program.switches.forest:
         return found

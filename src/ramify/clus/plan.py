@@ -23,6 +23,7 @@ __all__ = [
     "f_test_levels",
     "forest_sizes",
     "hierarchical_learner",
+    "label_weighting",
     "plan_forest",
     "table_learner",
 ]
@@ -44,16 +45,21 @@ _PER_TREE = ("RSubspaces", "BagSubspaces")
 def hierarchical_learner(problem: Problem, target: HierarchicalTarget) -> LabelLearner:
     """Return the learner of trees for a hierarchical target."""
     settings = problem.settings
-    kind = settings.text("Hierarchical", "WType")
-    w0 = 1.0 if kind == "NoWeight" else settings.number("Hierarchical", "WParam")
     hierarchy = target.labels.hierarchy
     tree = PCTClassifier(
-        hierarchy, criterion="variance", w0=w0, weighting=_WEIGHTING[kind], **_shared(settings)
+        hierarchy, criterion="variance", **label_weighting(settings), **_shared(settings)
     )
     if settings.integer("Model", "MinimalNumberExamples") > 0:
         # CLUS does not count the rows of hierarchical targets, so that no test has enough of them.
         tree.set_params(max_depth=0)
     return LabelLearner(tree, hierarchy, problem.attributes.schema)
+
+
+def label_weighting(settings: Settings) -> dict[str, Any]:
+    """Return the parameters of trees that weigh labels."""
+    kind = settings.text("Hierarchical", "WType")
+    w0 = 1.0 if kind == "NoWeight" else settings.number("Hierarchical", "WParam")
+    return {"w0": w0, "weighting": _WEIGHTING[kind]}
 
 
 def table_learner(problem: Problem, target: NominalTarget | NumericTarget) -> TableLearner:

@@ -1,34 +1,21 @@
-"""The roles of the columns of a data file: targets and features."""
+"""The roles of the columns of a data file: targets, features, keys and columns left out."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pathlib import Path
 
-from ramify.clus.errors import SettingsError
+from ramify.clus.data import Attributes, clus_values, read_quoted_relation
+from ramify.clus.errors import SettingsError, UnsupportedOptionError, quoted
 from ramify.clus.ranges import columns_of
 from ramify.clus.settings import Settings
 from ramify.clus.switches import Switches
 from ramify.io.arff_columns import ArffFile
 
-
-@dataclass(frozen=True)
-class Roles:
-    """Positions of columns, from 0.
-
-    Attributes
-    ----------
-    target : tuple of int
-        The columns to predict.
-    features : tuple of int
-        The columns to predict them from.
-    """
-
-    target: tuple[int, ...]
-    features: tuple[int, ...]
+__all__ = ["read_attributes"]
 
 
-def read_roles(settings: Settings, switches: Switches, file: ArffFile) -> Roles:
-    """Return the roles of the columns of a data file.
+def read_attributes(settings: Settings, switches: Switches, file: ArffFile) -> Attributes:
+    """Return the attributes of a training file with their roles.
 
     The target is the last column by default, and all columns that are neither targets nor keys
     nor disabled are features. Columns of text are keys.
@@ -44,26 +31,69 @@ def read_roles(settings: Settings, switches: Switches, file: ArffFile) -> Roles:
 
     Returns
     -------
-    Roles
-        Targets and features.
+    ramify.clus.data.Attributes
+        All columns of the file.
     """
     n_columns = len(file.names)
-    unused = {at for at, kind in enumerate(file.kinds) if kind == "text"}
-    for option in ("Disable", "Key"):
-        unused |= set(settings.columns("Attributes", option, n_columns) or ())
+
+    def columns(option: str) -> tuple[int, ...] | None:
+        return settings.columns("Attributes", option, n_columns)
+
+    disabled = set(columns("Disable") or ())
     if switches.disable:
-        unused |= set(columns_of(switches.disable, n_columns, "-disable"))
-    target = settings.columns("Attributes", "Target", n_columns)
+        disabled |= set(columns_of(switches.disable, n_columns, "-disable"))
+    texts = {at for at, kind in enumerate(file.kinds) if kind == "text"}
+    key = set(columns("Key") or ()) | texts
+    usable = [at for at in range(n_columns) if at not in disabled | key]
+    target = columns("Target")
     if switches.target:
         target = columns_of(switches.target, n_columns, "-target")
-    usable = [at for at in range(n_columns) if at not in unused]
-    if not target:
-        if not usable:
-            raise SettingsError(
-                f"{settings.place('Attributes', 'Disable')} must leave a column to predict."
-            )
-        target = (usable[-1],)
-    chosen = settings.columns("Attributes", "Descriptive", n_columns)
-    features = usable if chosen is None else chosen
-    found = tuple(at for at in features if at not in target and file.kinds[at] != "text")
-    return Roles(target, found)
+    if not target and not usable:
+        raise SettingsError(f"{settings.place('Attributes', 'Target')}: no column is left.")
+    target = target or (usable[-1],)
+    clustering = columns("Clustering") or target
+    if clustering != target:
+        raise UnsupportedOptionError(
+            f"{settings.place('Attributes', 'Clustering')} must equal Target, got "
+            f"{quoted(settings.text('Attributes', 'Clustering'))}. Remove the line."
+        )
+    chosen = columns("Descriptive") or usable
+    descriptive = tuple(at for at in chosen if at not in target and at not in texts)
+    _check_target(settings, file, target)
+    _check_features(settings, file, descriptive)
+    return Attributes(
+        file.relation,
+        read_quoted_relation(Path(file.path), file.relation),
+        tuple(file.names),
+        tuple(file.kinds),
+        {at: clus_values(values) for at, values in file.values.items()},
+        target,
+        clustering,
+        descriptive,
+        tuple(sorted(key & texts)),
+        tuple(sorted(disabled)),
+    )
+
+
+def _check_target(settings: Settings, file: ArffFile, target: tuple[int, ...]) -> None:
+    kinds = {file.kinds[at] for at in target}
+    if kinds in ({"numeric"}, {"nominal"}) or (kinds == {"labels"} and len(target) == 1):
+        return
+    names = ", ".join(file.names[at] for at in target)
+    raise UnsupportedOptionError(
+        f"{settings.place('Attributes', 'Target')} must hold one hierarchical column, or only "
+        f"numeric or only nominal columns, got {quoted(names)}."
+    )
+
+
+def _check_features(settings: Settings, file: ArffFile, descriptive: tuple[int, ...]) -> None:
+    wrong = [file.names[at] for at in descriptive if file.kinds[at] == "labels"]
+    if wrong:
+        raise UnsupportedOptionError(
+            f"{settings.place('Attributes', 'Descriptive')}: the hierarchical attribute "
+            f"{wrong[0]!r} cannot be a feature. Disable it."
+        )
+    if not descriptive:
+        raise SettingsError(
+            f"{settings.place('Attributes', 'Descriptive')}: no column is left as a feature."
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
@@ -47,11 +48,28 @@ def run(settings: Settings, switches: Switches) -> list[Path]:
     list of Path
         The files that were written. They are written at the end, all or none.
     """
+    _check_place(settings)
     problem = read_problem(settings, switches)
     check_run(problem)
     files = cross_validate(problem) if switches.xval else _single_run(problem)
     folder = settings.application.parent
     return write_files({folder / name: lines for name, lines in files.items()})
+
+
+def _check_place(settings: Settings) -> None:
+    """Raise an error if results cannot be written, before anything is learned."""
+    folder = settings.application.parent
+    _check_file(folder / f"{settings.application.name}.out")
+    if not os.access(folder, os.W_OK):
+        raise SettingsError(
+            f"{folder}: the folder of the settings file must be writable, because the results are "
+            "written there. Copy the file to another folder."
+        )
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise SettingsError(f"{path} must be a file, got a folder. Rename the settings file.")
 
 
 def _single_run(problem: Problem) -> Files:
@@ -177,8 +195,7 @@ def write_files(files: dict[Path, Iterable[str]]) -> list[Path]:
         The files.
     """
     for path in files:
-        if path.is_dir():
-            raise SettingsError(f"{path} must be a file, got a folder. Rename the settings file.")
+        _check_file(path)
     with ExitStack() as stack:
         for path, lines in files.items():
             stream = stack.enter_context(writing_text(path))

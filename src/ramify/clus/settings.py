@@ -23,6 +23,8 @@ _TEXT_FILES = (("Hierarchical", "EvalClasses"), ("Hierarchical", "DefinitionFile
 class Settings:
     r"""The options of a settings file; options that it does not set have the defaults of CLUS.
 
+    The methods that return the value of an option take its section and its name.
+
     Attributes
     ----------
     path : Path
@@ -57,142 +59,46 @@ class Settings:
         return self.path.with_suffix("") if self.path.suffix == ".s" else self.path
 
     def given(self, section: str, option: str) -> bool:
-        """Whether the file sets an option.
-
-        Parameters
-        ----------
-        section, option : str
-            The option.
-
-        Returns
-        -------
-        bool
-            False if it has its default.
-        """
+        """Whether the file sets an option."""
         return (section, option) in self.entries
 
     def place(self, section: str, option: str) -> str:
-        """Say where an option is set, for the beginning of an error message.
-
-        Parameters
-        ----------
-        section, option : str
-            The option.
-
-        Returns
-        -------
-        str
-            File, line, section and option.
-        """
+        """Say where an option is set, for the beginning of an error message."""
         entry = self.entries.get((section, option))
         return place(self.path, entry.line if entry else None, section, option)
 
     def text(self, section: str, option: str) -> str:
-        """Return a value as text; names of values are spelled as in CLUS 2.12.8.
-
-        Parameters
-        ----------
-        section, option : str
-            The option.
-
-        Returns
-        -------
-        str
-            The value, or the default of CLUS.
-        """
+        """Return a value as text; names of values are spelled as in CLUS 2.12.8."""
         known = OPTIONS[section, option]  # a KeyError is a bug of the caller
         entry = self.entries.get((section, option))
         return known.default if entry is None else entry.value
 
     def number(self, section: str, option: str) -> float:
-        """Return a number.
-
-        Parameters
-        ----------
-        section, option : str
-            The option.
-
-        Returns
-        -------
-        float
-            The value, or the default of CLUS.
-        """
+        """Return a number."""
         return number_of(self.text(section, option))
 
     def integer(self, section: str, option: str) -> int:
-        """Return an integer.
-
-        Parameters
-        ----------
-        section, option : str
-            The option.
-
-        Returns
-        -------
-        int
-            The value, or the default of CLUS.
-        """
+        """Return an integer."""
         return int(self.text(section, option))
 
     def limit(self, section: str, option: str) -> int | None:
-        """Return an upper limit.
-
-        Parameters
-        ----------
-        section, option : str
-            The option.
-
-        Returns
-        -------
-        int or None
-            The value, or the default of CLUS; None for Infinity and negative numbers.
-        """
+        """Return an upper limit; None for Infinity and negative numbers."""
         value = self.number(section, option)
         return None if math.isinf(value) or value < 0 else int(value)
 
     def yes_no(self, section: str, option: str) -> bool:
-        """Return whether an option is on.
-
-        Parameters
-        ----------
-        section, option : str
-            The option.
-
-        Returns
-        -------
-        bool
-            The value, or the default of CLUS.
-        """
+        """Return whether an option is on."""
         return self.text(section, option) == "Yes"
 
     def names(self, section: str, option: str) -> tuple[str, ...]:
-        """Return a list of names such as ``[Train,Test]``.
-
-        Parameters
-        ----------
-        section, option : str
-            The option.
-
-        Returns
-        -------
-        tuple of str
-            The names; empty for ``[]`` and ``None``.
-        """
+        """Return a list of names such as ``[Train,Test]``; it is empty for ``[]`` and None."""
         found = tuple(items(self.text(section, option)))
         return () if found == ("None",) else found
 
     def numbers(self, section: str, option: str) -> tuple[float, ...]:
         """Return a list of numbers such as ``[0.001,0.01]``; a single number is a list of one.
 
-        Parameters
-        ----------
-        section, option : str
-            The option.
-
-        Returns
-        -------
-        tuple of float
-            The numbers; empty for a name such as None, Normalize or Dynamic.
+        The list is empty for a name such as None, Normalize or Dynamic.
         """
         try:
             return tuple(number_of(item) for item in items(self.text(section, option)))
@@ -202,68 +108,46 @@ class Settings:
     def columns(self, section: str, option: str, n_columns: int) -> tuple[int, ...] | None:
         """Return the columns of a range such as ``2-5,8``.
 
-        Parameters
-        ----------
-        section, option : str
-            The option.
-        n_columns : int
-            Number of columns of the data.
-
-        Returns
-        -------
-        tuple of int or None
-            Indices from 0 in increasing order, empty for None; the None object for Default.
+        Indices start at 0 and increase. The text None is an empty range; for Default, the object
+        None is returned.
         """
         value = self.text(section, option)
         if value == "Default":
             return None
         return columns_of(value, n_columns, self.place(section, option))
 
+    def fraction(self, section: str, option: str) -> float | None:
+        """Return the fraction of the rows to draw for a set of rows; None for a file or no set."""
+        try:
+            return self.number(section, option)
+        except ValueError:
+            return None
+
     def file(self, section: str, option: str) -> Path | None:
-        """Return the path of a file.
+        """Return the path of an existing file; None for the text None.
 
         As in CLUS, a relative path starts at the working directory; if there is no such file, at
         the folder of the settings file.
-
-        Parameters
-        ----------
-        section, option : str
-            The option.
-
-        Returns
-        -------
-        Path or None
-            The path, which need not exist; None for None.
         """
         value = self.text(section, option)
-        if value == "None" or not value:
-            if (section, option) == ("Data", "File"):
-                return self.application.with_name(self.application.name + ".arff")
-            return None
-        beside = self.path.parent / value
-        try:
-            return beside if not Path(value).exists() and beside.exists() else Path(value)
-        except OSError as error:  # for example, a name that is too long
+        return None if value in ("None", "") else self._existing(section, option, value)
+
+    def data_file(self) -> Path:
+        """Return the path of the training file; by default, it has the name of the settings."""
+        path = self.file("Data", "File")
+        return path or self._existing("Data", "File", f"{self.application}.arff")
+
+    def _existing(self, section: str, option: str, value: str) -> Path:
+        places = (Path(value), self.path.parent / value)
+        found = next((path for path in places if _is_file(path)), None)
+        if found is None:
             raise SettingsError(
-                f"{self.place(section, option)} must name a file, got {quoted(value)}: "
-                f"{error.strerror}."
-            ) from None
+                f"{self.place(section, option)} must name an existing file, got {quoted(value)}."
+            )
+        return found
 
     def with_value(self, section: str, option: str, value: str) -> Settings:
-        """Return the settings with another value of an option.
-
-        Parameters
-        ----------
-        section, option : str
-            The option.
-        value : str
-            Its value, as CLUS 2.12.8 spells it.
-
-        Returns
-        -------
-        Settings
-            The changed settings.
-        """
+        """Return the settings with another value of an option, as CLUS 2.12.8 spells it."""
         old = self.entries.get((section, option))
         entry = Entry(section, option, value, old.line if old else 0)
         return replace(self, entries={**self.entries, (section, option): entry})
@@ -341,6 +225,13 @@ def read_settings(path: str | Path) -> Settings:
         )
         entries[section, name] = replace(found, section=section, name=name, value=checked)
     return Settings(path, entries, frozenset(sections), tuple(raw.ignored))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # for example, the name is too long
+        return False
 
 
 def _section(path: Path, found: Entry) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ramify.clus.data import Attributes
-from ramify.clus.errors import SettingsError, UnsupportedOptionError
+from ramify.clus.errors import SettingsError, UnsupportedOptionError, quoted
+from ramify.clus.lines import read_small_text
 from ramify.clus.settings import Settings
 from ramify.clus.targets.hierarchical import HierarchicalTarget
 from ramify.clus.targets.hierarchy import ClusHierarchy, LabelFormat
@@ -39,20 +39,14 @@ def read_target(settings: Settings, attributes: Attributes, file: ArffFile) -> T
     Target
         The target.
     """
-    kinds = {attributes.kinds[at] for at in attributes.target}
-    if kinds == {"labels"}:
+    kind = attributes.kinds[attributes.target[0]]  # all targets are of one kind
+    if kind == "labels":
         return _hierarchical(settings, file)
-    if kinds == {"nominal"}:
+    if kind == "nominal":
         return _nominal(settings, attributes)
-    if kinds == {"numeric"}:
-        names = tuple(attributes.names[at] for at in attributes.target)
-        factors, normalize = _weights(settings, len(names))
-        return NumericTarget(names, attributes.target, factors, normalize, [])
-    found = ", ".join(attributes.names[at] for at in attributes.target)
-    raise UnsupportedOptionError(
-        f"{settings.place('Attributes', 'Target')}: targets of the kinds {sorted(kinds)} are not "
-        f"supported, got {found}."
-    )
+    names = tuple(attributes.names[at] for at in attributes.target)
+    factors, normalize = _weights(settings, len(names))
+    return NumericTarget(names, attributes.target, factors, normalize, [])
 
 
 def _nominal(settings: Settings, attributes: Attributes) -> NominalTarget:
@@ -113,14 +107,12 @@ def _hierarchical(settings: Settings, file: ArffFile) -> HierarchicalTarget:
 
 def _evaluated(settings: Settings, labels: ClusHierarchy) -> NDArray[np.bool_]:
     path = settings.file("Hierarchical", "EvalClasses")
-    chosen = np.ones(len(labels.labels), dtype=bool)
     if path is None:
-        return chosen
-    if not Path(path).is_file():
-        raise SettingsError(
-            f"{settings.place('Hierarchical', 'EvalClasses')} must name an existing file, got "
-            f"{str(path)!r}."
-        )
-    names = {line.strip() for line in path.read_text(encoding="utf-8").splitlines()}
-    chosen[:] = [label in names for label in labels.labels]
-    return chosen
+        return np.ones(len(labels.labels), dtype=bool)
+    lines = read_small_text(path, "a file with labels").splitlines()
+    names = {labels.label_of(line.strip()) for line in lines if line.strip()}
+    unknown = sorted(names - set(labels.labels))
+    if unknown or not names:
+        found = f"found {quoted(unknown[0])}" if unknown else "found none"
+        raise SettingsError(f"{path}: expected labels of the hierarchy, one per line, {found}.")
+    return np.array([label in names for label in labels.labels])

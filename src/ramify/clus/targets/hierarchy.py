@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, cmp_to_key
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify.clus.lines import read_small_text
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.arff_columns import ArffFile, LabelSets, NamedPlace
 from ramify.io.arff_labels import NO_LABELS, LabelReader, read_labels
@@ -111,6 +113,15 @@ class ClusHierarchy:
         above = {parent for at in members for parent in self.parents[at]}
         return [at for at in sorted(members) if at not in above]
 
+    def label_of(self, name: str) -> str:
+        """Return the label that a name means: the end of a path in a DAG, a path without zeros."""
+        if self.is_dag:
+            return name.rsplit("/", maxsplit=1)[-1]
+        segments = name.split(self.format.separator)
+        while len(segments) > 1 and segments[-1] == "0":
+            segments.pop()
+        return self.format.separator.join(segments)
+
     def last_name(self, at: int) -> str:
         """Return the last segment of a path, or the label of a DAG."""
         label = self.labels[at]
@@ -127,14 +138,14 @@ class ClusHierarchy:
     @classmethod
     def of_file(cls, file: ArffFile, wanted: LabelFormat) -> ClusHierarchy:
         """Build the hierarchy that the header of the training file declares."""
-        declared = file.declared_labels or []
+        declared, source = file.declared_labels or [], file.path
         if wanted.definition is not None:
-            declared = _read_definition(wanted.definition)
+            declared, source = _read_definition(wanted.definition), str(wanted.definition)
         kind = wanted.kind or _guess(declared or file.label_sets.names, wanted.separator)
         is_dag = kind == "dag"
         wanted = replace(wanted, kind=kind)
         reader = LabelReader(
-            file.path, "/" if is_dag else wanted.separator, kind, not is_dag, ReadLimits()
+            source, "/" if is_dag else wanted.separator, kind, not is_dag, ReadLimits()
         )
         if declared:
             hierarchy = reader.declared_hierarchy(declared)
@@ -171,9 +182,12 @@ def _guess(places: list[NamedPlace], separator: str) -> str:
 
 
 def _read_definition(path: Path) -> list[NamedPlace]:
-    text = path.read_text(encoding="utf-8")
-    names = [name.strip() for line in text.splitlines() for name in line.split(",")]
-    return [(name, 1, 1) for name in names if name]
+    lines = read_small_text(path, "a file with the edges of a hierarchy").splitlines()
+    return [
+        (match[0].strip(), number, match.start() + 1)
+        for number, line in enumerate(lines, 1)
+        for match in re.finditer(r"[^,\s][^,]*", line)
+    ]
 
 
 def _declared_parents(
