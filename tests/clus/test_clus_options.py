@@ -21,6 +21,7 @@ NOT_PRINTED = {
     ("Tree", "M5PruningMult"),
     ("Tree", "1-SE-Rule"),
     ("General", "Compatibility"),  # an option of older versions
+    ("Exhaustive", "Exhaustive"),  # printed for files that name the section
 }
 UNPRINTED_SECTIONS = {"HMTR", "TimeSeries", "ILevelC"}
 

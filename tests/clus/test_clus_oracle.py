@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import shutil
 from pathlib import Path
@@ -53,6 +54,20 @@ def test_a_fold_has_no_effect_as_in_clus(tmp_path: Path) -> None:
     found = run_in(tmp_path, settings, Switches(xval=True, fold=2))
     assert found["xval.xval"] == read_masked(settings.with_name("xval.xval"))
     assert found["xval.out"] == read_masked(settings.with_name("xval.out"))
+
+
+def test_results_are_compressed_as_in_clus(tmp_path: Path) -> None:
+    settings = GOLDEN / "hierarchical" / "forest.s"
+    changed = tmp_path / "source" / "forest.s"
+    shutil.copytree(settings.parent, changed.parent)
+    changed.write_text(settings.read_text() + "GzipOutput = Yes\n")
+    for path in run(read_settings(changed), Switches(forest=True)):
+        packed = path.suffix == ".gz"
+        assert packed == (".fimp" not in path.name and ".hierarchy" not in path.name)
+        text = gzip.decompress(path.read_bytes()).decode() if packed else path.read_text()
+        expected = read_masked(settings.with_name(path.name.removesuffix(".gz")))
+        expected = expected.replace("GzipOutput = No", "GzipOutput = Yes")
+        assert TIMES.sub(r"\1: -", text).splitlines() == expected.splitlines(), path.name
 
 
 def test_there_are_golden_runs() -> None:

@@ -283,7 +283,7 @@ class TestUnsupported:
 
     def test_a_name_of_a_value(self, write):
         found = read_settings(write("[Ensemble]\nEnsembleMethod = Pert\n"))
-        with pytest.raises(UnsupportedOptionError, match="the value must be Bagging, RForest"):
+        with pytest.raises(UnsupportedOptionError, match="The value must be Bagging or RForest"):
             found.supported(Switches(forest=True))
         assert found.supported(Switches(forest=False)).ignored == ()
 

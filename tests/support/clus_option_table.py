@@ -22,7 +22,7 @@ def done(option: Option) -> str:
     if option.status == "without effect":
         return f"read, no effect: {option.reason}"
     if option.unsupported:
-        return f"done, except for {', '.join(option.unsupported)}"
+        return f"done; not done: {', '.join(option.unsupported)} ({option.reason})"
     return f"done differently: {option.reason}" if option.reason else "done"
 
 

@@ -14,7 +14,6 @@ _REFUSED = (
     ("Hierarchical", "MEstimate", ("Yes",)),
     ("Output", "UnknownFrequency", ("Yes",)),
     ("Output", "BranchFrequency", ("Yes",)),
-    ("Output", "GzipOutput", ("Yes",)),
     ("Output", "OutputPythonModel", ("Yes",)),
     ("Output", "AllFoldDatasets", ("Yes",)),
     ("Output", "PrintModelAndExamples", ("Yes",)),
@@ -50,7 +49,7 @@ def check_run(problem: Problem) -> None:
 
 
 def _check_folds(problem: Problem) -> None:
-    """Raise an error if there are more folds than rows; CLUS does not end then."""
+    """Raise an error if there are more folds than rows."""
     settings = problem.settings
     tuned = len(settings.numbers("Tree", "FTest")) > 1 and problem.prune is None
     for section, option, used in (

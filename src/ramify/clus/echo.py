@@ -18,6 +18,8 @@ _HIDDEN = {
     ("Tree", "M5PruningMult"),
     ("Tree", "1-SE-Rule"),
 }
+# Options that CLUS prints as parts of the option before them.
+_INDENTED = {("Rules", f"{kind}Weight") for kind in ("Target", "NonTarget", "Numeric", "Nominal")}
 
 
 def settings_lines(
@@ -48,7 +50,8 @@ def settings_lines(
             known = effective.get((section, name), "")
             if known is None or ((section, name) in _HIDDEN and not known):
                 continue
-            lines.append(f"{name} = {known or value_text(settings, section, name)}")
+            indent = "  " if (section, name) in _INDENTED else ""
+            lines.append(f"{indent}{name} = {known or value_text(settings, section, name)}")
         lines.append("")
     return lines
 

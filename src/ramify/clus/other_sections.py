@@ -136,6 +136,7 @@ _SECTIONS = {
         "Exhaustive search for trees",
         "CLUS only uses this section with -exhaustive",
         """
+        Exhaustive = Yes
         StartTreeCpt = 0
         StartItemCpt = 0
         """,

@@ -49,17 +49,38 @@ def genie3(
 
 
 def symbolic(
-    trees: Sequence[_core.Tree], weight: float, n_features: int, n_trees: int
+    trees: Sequence[_core.Tree], weight: float | None, n_features: int, n_trees: int
 ) -> NDArray[np.float64]:
-    """Return the mean over trees of weight ** depth of the tests of each feature."""
+    """Return the mean over trees of the weights of the tests of each feature.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        The trees.
+    weight : float or None
+        A test at depth d has the weight ``weight ** d``; None means the share of the rows of the
+        tree that the test divides (Dynamic).
+    n_features : int
+        Number of features.
+    n_trees : int
+        Number of trees to divide by.
+
+    Returns
+    -------
+    ndarray
+        The relevance of each feature.
+    """
     total = np.zeros(n_features)
     for tree in trees:
+        found = np.zeros(n_features)
         level = np.zeros(len(tree.feature), dtype=np.int64)
         for node in _preorder(tree):
-            total[tree.feature[node]] += weight ** int(level[node])
+            own = tree.weight[node] / tree.weight[0] if weight is None else weight ** level[node]
+            found[tree.feature[node]] += own
             level[tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]]] = (
                 level[node] + 1
             )
+        total += found
     return total / n_trees
 
 
@@ -77,9 +98,9 @@ def _preorder(tree: _core.Tree) -> Iterator[int]:
 def ranking_lines(
     attributes: Attributes,
     method: str,
-    ranking: tuple[str, str],
+    ranking: str,
     n_trees: int,
-    values: NDArray[np.float64],
+    columns: dict[str, NDArray[np.float64]],
     *,
     by_relevance: bool,
 ) -> list[str]:
@@ -91,12 +112,12 @@ def ranking_lines(
         The attributes.
     method : str
         The ensemble method.
-    ranking : tuple (str, str)
-        Name of the ranking, and title of its column.
+    ranking : str
+        Name of the ranking.
     n_trees : int
         Number of trees.
-    values : ndarray
-        Relevance of each feature.
+    columns : dict of str to ndarray
+        Relevance of each feature, by the title of the column.
     by_relevance : bool
         Whether to sort by decreasing relevance.
 
@@ -105,22 +126,24 @@ def ranking_lines(
     list of str
         The lines.
     """
-    name, column = ranking
+    values = np.column_stack(list(columns.values()))
+    first = values[:, 0]
     hashed = _hash_order([attributes.names[at] for at in attributes.descriptive])
-    order = hashed[np.argsort(-values[hashed], kind="stable")]
-    rank = 1 + (values[:, None] < values).sum(axis=1)
-    title = f"attributeDatasetIndex\tattributeName\t[{column}Rank]\t[{column}]"
+    order = hashed[np.argsort(-first[hashed], kind="stable")]
+    ranks = 1 + (values[:, None, :] < values).sum(axis=1)
+    titles = ", ".join(f"{title}Rank" for title in columns), ", ".join(columns)
+    title = f"attributeDatasetIndex\tattributeName\t[{titles[0]}]\t[{titles[1]}]"
     lines = [
         f"Ensemble method: {method}",
-        f"Ranking method: {name}",
+        f"Ranking method: {ranking}",
         f"Ensemble size: {n_trees}",
         title,
         "-" * len(title),
     ]
     for j in order.tolist() if by_relevance else range(len(values)):
         at = attributes.descriptive[j]
-        value = java_double(values[j])
-        lines.append(f"{at + 1}\t{attributes.names[at]}\t[{rank[j]}]\t[{value}]")
+        own = ", ".join(map(str, ranks[j])), ", ".join(map(java_double, values[j]))
+        lines.append(f"{at + 1}\t{attributes.names[at]}\t[{own[0]}]\t[{own[1]}]")
     return lines
 
 

@@ -32,6 +32,8 @@ __all__ = ["run", "write_files"]
 
 Files = dict[str, Iterable[str]]
 
+_COMPRESSED = (".out", ".xval", ".oob", ".arff")  # the files that GzipOutput compresses
+
 
 def run(settings: Settings, switches: Switches) -> list[Path]:
     """Run a settings file.
@@ -53,13 +55,20 @@ def run(settings: Settings, switches: Switches) -> list[Path]:
     check_run(problem)
     files = cross_validate(problem) if switches.xval else _single_run(problem)
     folder = settings.application.parent
-    return write_files({folder / name: lines for name, lines in files.items()})
+    ending = ".gz" if settings.yes_no("Output", "GzipOutput") else ""
+    return write_files(
+        {
+            folder / (name + ending if name.endswith(_COMPRESSED) else name): lines
+            for name, lines in files.items()
+        }
+    )
 
 
 def _check_place(settings: Settings) -> None:
     """Raise an error if results cannot be written, before anything is learned."""
     folder = settings.application.parent
-    _check_file(folder / f"{settings.application.name}.out")
+    for ending in (".out", ".out.gz"):
+        _check_file(folder / f"{settings.application.name}{ending}")
     if not os.access(folder, os.W_OK):
         raise SettingsError(
             f"{folder}: the folder of the settings file must be writable, because the results are "

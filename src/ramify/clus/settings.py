@@ -265,6 +265,6 @@ def _unsupported(section: str, name: str, entry: Entry) -> str:
         return f"is not supported: {option.reason}."
     refused = [item for item in items(entry.value) if item in option.unsupported]
     if refused:
-        known = ", ".join(name for name in option.choices if name not in option.unsupported)
-        return f"is not supported: the value must be {known or 'a number'}."
+        known = " or ".join(name for name in option.choices if name not in option.unsupported)
+        return f"is not supported: {option.reason}. The value must be {known}."
     return ""

@@ -1,7 +1,7 @@
 """Write small data sets and settings files, and the files that CLUS writes for them.
 
-Run with ``python -m tests.golden.clus.make_results CLUS.JAR``; it needs Java. Dates and times are
-replaced by ``-``.
+Run with ``python -m tests.golden.clus.make_results CLUS.JAR [RUN ...]``; it needs Java. Dates and
+times are replaced by ``-``.
 """
 
 import random
@@ -22,6 +22,7 @@ GAIN = "[Tree]\nHeuristic = Gain\n"
 RATIO = "[Tree]\nHeuristic = GainRatio\nPruningMethod = None\n"
 BOTH = "[Output]\nWritePredictions = [Train,Test]\n"
 PER_TREE = "[Ensemble]\nIterations = 3\nPrintAllModels = Yes\nOOBestimate = Yes\nEnsembleMethod = "
+RANKED = "[Ensemble]\nIterations = [2,4]\nFeatureRanking = [Symbolic]\n"
 # Settings by data set and run; the names of forests and cross-validations start with the switch.
 RUNS = {
     "hierarchical": {
@@ -37,6 +38,12 @@ RUNS = {
         + BOTH,
         "forest-subspaces": FILES + TREE + PER_TREE + "RSubspaces\n" + BOTH,
         "forest-bags": FILES + TREE + PER_TREE + "BagSubspaces\n" + BOTH,
+        "single": FILES + TREE + "SingleLabel = Yes\n[Output]\nWritePredictions = [Test]\n",
+        "sections": FILES
+        + TREE
+        + "[Rules]\n[Exhaustive]\n[Multilabel]\n[Ensemble]\nBagSize = 9\n",
+        "forest-weights": FILES + TREE + RANKED + "SymbolicWeight = [0.5,0.3]\n",
+        "forest-dynamic": FILES + TREE + RANKED + "SymbolicWeight = Dynamic\n",
         "forest-selection": FILES + TREE + PER_TREE + "RFeatSelection\n",
     },
     "multilabel": {
@@ -126,22 +133,24 @@ def write_data(kind: str, folder: Path) -> None:
         (folder / f"{name}.arff").write_text("\n".join(lines) + "\n")
 
 
-def main(jar: str) -> None:
-    """Write the data, the settings and the results of all runs."""
+def main(jar: str, *names: str) -> None:
+    """Write the data, the settings and the results of all runs, or of those with some names."""
     opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED.split()]
     for kind, runs in RUNS.items():
         folder = FOLDER / kind
         folder.mkdir(exist_ok=True)
         write_data(kind, folder)
         for run, settings in runs.items():
+            if names and run not in names:
+                continue
             (folder / f"{run}.s").write_text(settings)
             switch = run.partition("-")[0]
             switches = [f"-{switch}"] if switch in ("forest", "xval") else []
-            command = ["java", *opens, "-jar", jar, *switches, f"{run}.s"]
+            command = ["java", *opens, "-jar", str(Path(jar).resolve()), *switches, f"{run}.s"]
             subprocess.run(command, cwd=folder, check=True, capture_output=True)
         for path in folder.iterdir():
             path.write_text(TIMES.sub(r"\1: -", path.read_text()))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -102,6 +102,7 @@ def _hierarchical(settings: Settings, file: ArffFile) -> HierarchicalTarget:
         _evaluated(settings, labels),
         settings.numbers("Hierarchical", "RecallValues"),
         settings.numbers("Hierarchical", "ClassificationThreshold"),
+        settings.yes_no("Hierarchical", "SingleLabel"),
     )
 
 

@@ -41,12 +41,15 @@ class HierarchicalTarget:
         Recalls at which to report the precision.
     thresholds : tuple of float
         Thresholds of the models that predict label sets, in percent.
+    single_label : bool
+        Whether prediction files hold the best label without children instead of all scores.
     """
 
     labels: ClusHierarchy
     evaluated: NDArray[np.bool_]
     recalls: tuple[float, ...] = ()
     thresholds: tuple[float, ...] = ()
+    single_label: bool = False
 
     @property
     def n_labels(self) -> int:
@@ -141,6 +144,8 @@ class HierarchicalTarget:
 
     def truth_columns(self) -> list[tuple[str, str]]:
         """Return the attributes of the true labels in a prediction file."""
+        if self.single_label:
+            return [("class-a", "string")]
         return [
             ("class-a", "string"),
             *((f"class-a-{label}", "{1,0}") for label in self.labels.labels),
@@ -154,18 +159,24 @@ class HierarchicalTarget:
         for start, end in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
             members = rows.indices[start:end].tolist()
             specific = [names[at] for at in self.labels.specific(members)]
-            bits = ["0"] * len(names)
-            for at in members:
+            bits = [] if self.single_label else ["0"] * len(names)
+            for at in members if bits else ():
                 bits[at] = "1"
             found.append(["@".join(specific) or "none", *bits])
         return found
 
     def prediction_columns(self, model: str) -> list[tuple[str, str]]:
         """Return the attributes of a model in a prediction file."""
+        if self.single_label:
+            names = [self.labels.labels[at] for at in self.labels.leaves]
+            return [(f"{model}-class", f"{{{','.join(names)}}}")]
         return [(f"{model}-p-{label}", "numeric") for label in self.labels.labels]
 
     def prediction_cells(self, scores: Scores) -> list[list[str]]:
         """Return the cells of a model in a prediction file."""
+        if self.single_label:
+            best = np.argmax(scores[:, self.labels.leaves], axis=1)
+            return [[self.labels.labels[self.labels.leaves[at]]] for at in best.tolist()]
         texts: dict[float, str] = {}
         for value in np.unique(scores).tolist():
             texts[value] = java_double(value)

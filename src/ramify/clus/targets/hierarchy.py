@@ -92,6 +92,11 @@ class ClusHierarchy:
         }
         return found
 
+    @cached_property
+    def leaves(self) -> list[int]:
+        """The labels without children."""
+        return [at for at in range(len(self.labels)) if not self.children[at]]
+
     @property
     def separator(self) -> str | None:
         """Separator of the paths of a tree; None for a DAG."""

@@ -97,28 +97,34 @@ def _oob_lines(
 
 def _rankings(problem: Problem, learned: Learned, n_trees: int) -> dict[str, list[str]]:
     settings = problem.settings
+    return {
+        name: ranking_lines(
+            problem.attributes,
+            settings.text("Ensemble", "EnsembleMethod"),
+            name,
+            n_trees,
+            _relevance(problem, learned, name, n_trees),
+            by_relevance=settings.yes_no("Ensemble", "SortRankingByRelevance"),
+        )
+        for name in settings.names("Ensemble", "FeatureRanking")
+    }
+
+
+def _relevance(
+    problem: Problem, learned: Learned, ranking: str, n_trees: int
+) -> dict[str, NDArray[np.float64]]:
+    """Return the relevance of the features by the titles of the columns of the ranking."""
     n_all = len(learned.models[-1].trees)  # CLUS divides by the size of the largest forest
     trees = learned.models[-1].trees[:n_trees]
     n_features = len(problem.attributes.descriptive)
-    weights = settings.numbers("Ensemble", "SymbolicWeight")
-    found = {}
-    for name in settings.names("Ensemble", "FeatureRanking"):
-        if name == "Symbolic":
-            values, column = (
-                symbolic(trees, weights[0], n_features, n_all),
-                f"w={java_double(weights[0])}",
-            )
-        else:
-            squares = [tree.impurity * tree.weight for tree in trees]
-            if learned.squares is not None:
-                squares = learned.squares[:n_trees]
-            values, column = genie3(trees, squares, n_features, n_all), "overAll"
-        found[name] = ranking_lines(
-            problem.attributes,
-            settings.text("Ensemble", "EnsembleMethod"),
-            (name, column),
-            n_trees,
-            values,
-            by_relevance=settings.yes_no("Ensemble", "SortRankingByRelevance"),
-        )
-    return found
+    if ranking == "Symbolic":
+        weights = problem.settings.numbers("Ensemble", "SymbolicWeight")
+        named: dict[str, float | None] = {f"w={java_double(w)}": w for w in weights}
+        named = named or {"w=Dynamic": None}
+        return {
+            title: symbolic(trees, weight, n_features, n_all) for title, weight in named.items()
+        }
+    squares = [tree.impurity * tree.weight for tree in trees]
+    if learned.squares is not None:
+        squares = learned.squares[:n_trees]
+    return {"overAll": genie3(trees, squares, n_features, n_all)}

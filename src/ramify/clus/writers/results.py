@@ -9,11 +9,17 @@ from ramify.clus.echo import column_text, settings_lines
 from ramify.clus.learned import Learned
 from ramify.clus.models import Model, describe
 from ramify.clus.numbers import java_double, number
+from ramify.clus.options import SECTIONS
 from ramify.clus.plan import bootstraps, count_features
 from ramify.clus.problem import Problem
 from ramify.clus.writers.trees import print_tree
 
 __all__ = ["header_lines", "model_lines", "statistics_lines", "underlined"]
+
+_ALWAYS = (
+    *("General", "Data", "Attributes", "Constraints", "Nominal", "Model", "Tree"),
+    *("SemiSupervised", "Output"),
+)
 
 
 def underlined(title: str, mark: str) -> list[str]:
@@ -46,12 +52,12 @@ def header_lines(
 
 
 def _sections(problem: Problem) -> list[str]:
-    return [
-        *("General", "Data", "Attributes", "Constraints", "Nominal", "Model", "Tree"),
-        *([problem.target.section] if problem.target.section else []),
-        *(["Ensemble"] if problem.switches.forest else []),
-        *("SemiSupervised", "Output"),
-    ]
+    """Return the sections that CLUS prints: those of every run, and those that the file names."""
+    kinds = {"Multilabel", "Hierarchical"}  # printed for targets of the kind only
+    wanted = {*_ALWAYS, *(problem.settings.sections - kinds), problem.target.section}
+    if problem.switches.forest:
+        wanted.add("Ensemble")
+    return [section for section in SECTIONS if section in wanted]
 
 
 def _effective(
@@ -76,6 +82,8 @@ def _effective(
         found["Ensemble", "EnsembleBootstrapping"] = "Yes" if bootstraps(settings) else "No"
         found["Ensemble", "SelectRandomSubspaces"] = str(count_features(problem))
         found["Output", "WriteOOBFile"] = "Yes"
+    elif not settings.given("Ensemble", "Iterations"):
+        found["Ensemble", "Iterations"] = "0"  # CLUS sets the default when it grows a forest
     return found
 
 
