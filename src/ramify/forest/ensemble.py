@@ -1,9 +1,7 @@
-"""Base class of forests, bagging and extra trees: growing, voting, out-of-bag scores."""
+"""Base class of forests, bagging and extra trees: fitting, out-of-bag scores, members."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,27 +11,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier, copy_input_attributes
-from ramify._base.features import csr_parts, read_features
 from ramify._base.measuring import measure_scores, read_measure
-from ramify._parallel import count_threads
 from ramify._schema import Array, IfPresent, ListOf, Number, Schema, TreeOf, Whole
 from ramify._validation import check_number
 from ramify.forest.clus_voting import multilabel_votes
 from ramify.forest.members import (
-    ClusSampling,
     Sampling,
     check_max_samples,
-    count_draws,
     grow_member,
-    grow_members,
     keep_trees,
     read_seed,
 )
+from ramify.forest.trees import TreeEnsemble
 from ramify.labels.encoding import EncodedLabels
 from ramify.tree.checks import check_tree
 from ramify.tree.classifier import PCTClassifier
 from ramify.tree.parameters import is_list, plan_growth, weigh_labels
-from ramify.tree.plan import GrowthPlan, check_tree_fits
+from ramify.tree.plan import GrowthPlan
 from ramify.tree.training_data import TrainingData
 
 __all__ = ["PCTEnsemble", "check_ensemble", "grow_in_turn", "make_member"]
@@ -46,22 +40,15 @@ _SHARED_PARAMETERS = tuple(
 """Parameters that an ensemble passes on to its trees, if it has them."""
 
 
-class PCTEnsemble(HierarchicalClassifier):
+class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
     """Base class of the ensembles of predictive clustering trees.
 
     All parameters that a subclass has in common with `PCTClassifier` are passed on to the trees.
     """
 
-    n_estimators: int
-    bootstrap: bool
-    max_samples: int | float | None
     oob_score: Any
     warm_start: bool
-    n_jobs: int | None
-    random_state: Any
-    verbose: bool
     clus_compat: bool
-    trees_: list[_core.Tree]
     oob_score_: float
     oob_decision_function_: NDArray[np.float64]
 
@@ -105,10 +92,6 @@ class PCTEnsemble(HierarchicalClassifier):
         self._grow(X, encoded, weights, kept)
         return self
 
-    @property
-    def _clus(self) -> bool:
-        return bool(getattr(self, "clus_compat", False))
-
     def _check_parameters(self) -> None:
         check_ensemble(self)
 
@@ -135,53 +118,21 @@ class PCTEnsemble(HierarchicalClassifier):
             n_jobs=self.n_jobs,
         )
         sampling = self._sampling(np.diff(encoded.Y.indptr) > 0)
-        if not kept:
-            self._seed = read_seed(self.random_state, clus=self._clus)
-        seeds = sampling.seeds(self._seed, self.n_estimators)
-        if len(kept) < self.n_estimators:
-            grown = grow_members(
-                data,
-                data.find_sets(plan),
-                sampling,
-                seeds[len(kept) :],
-                n_jobs=self.n_jobs,
-                verbose=bool(self.verbose),
-            )
-            self.trees_ = [*kept, *grown]
-        else:
-            warnings.warn(
-                f"warm_start=True adds no trees: there are {len(kept)} trees already. Increase "
-                "n_estimators to grow more.",
-                UserWarning,
-                stacklevel=4,
-            )
+        seeds = self._grow_trees(data, data.find_sets(plan), sampling, kept)
         if self.oob_score:
             self._score_out_of_bag(X, encoded.Y, sampling.left_out(seeds))
 
     def _sampling(self, labelled: NDArray[np.bool_]) -> Sampling:
-        """Return how to draw rows; CLUS draws rows without labels separately."""
-        n_draws = count_draws(self.max_samples, len(labelled)) if self.bootstrap else None
-        if not self._clus:
-            return Sampling(len(labelled), n_draws)
-        if self.criterion != "variance":
+        if self._clus and self.criterion != "variance":
             # In multi-label mode, rows without labels are negatives of all labels.
             labelled = np.ones_like(labelled)
-        return ClusSampling(len(labelled), n_draws, labelled)
+        return super()._sampling(labelled)
 
     def _score_out_of_bag(
         self, X: Any, Y: sparse.csr_array[np.int32], left_out: NDArray[np.uint8]
     ) -> None:
-        scores = np.full(Y.shape, np.nan)
-        self._vote(X, scores, left_out)
+        scores, has_votes = self._vote_out_of_bag(X, left_out)
         self.oob_decision_function_ = scores
-        has_votes = np.asarray(left_out.any(axis=0))
-        if not has_votes.all():
-            warnings.warn(
-                f"{int((~has_votes).sum())} of {len(has_votes)} rows were drawn by every tree and "
-                "have no out-of-bag prediction. Increase n_estimators.",
-                UserWarning,
-                stacklevel=5,
-            )
         if not has_votes.any():
             self.oob_score_ = float("nan")
             return
@@ -194,15 +145,14 @@ class PCTEnsemble(HierarchicalClassifier):
             lambda found: self._decide(found, None),
         )
 
+    @property
+    def _n_values(self) -> int:
+        return self.hierarchy_.n_labels
+
     def _vote(
         self, X: Any, out: NDArray[np.float64], voters: NDArray[np.uint8] | None = None
     ) -> None:
-        """Write the mean prediction to `out`; a tree is left out for rows with 0 in `voters`."""
-        n_threads = count_threads(self.n_jobs)
-        if sparse.issparse(X):
-            _core.vote_csr(self.trees_, *csr_parts(X), out, self._clus, n_threads, voters)
-        else:
-            _core.vote(self.trees_, X, out, self._clus, n_threads, voters)
+        super()._vote(X, out, voters)
         np.minimum(out, 1.0, out=out)
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
@@ -211,27 +161,6 @@ class PCTEnsemble(HierarchicalClassifier):
         scores = np.empty((X.shape[0], self.hierarchy_.n_labels))
         self._vote(X, scores)
         return scores
-
-    def apply(self, X: Any) -> NDArray[np.int32]:
-        """Return the index of the leaf that each row reaches in each tree.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the same features as in `fit`.
-
-        Returns
-        -------
-        ndarray of int32, shape (n, n_estimators)
-            Node indices. A row with a missing value follows the largest branch here, whereas its
-            prediction combines all branches.
-        """
-        check_is_fitted(self)
-        X = read_features(self, X, self.schema_)
-        if sparse.issparse(X):
-            parts = csr_parts(X)
-            return np.stack([tree.apply_csr(*parts) for tree in self.trees_], axis=1)
-        return np.stack([tree.apply(X) for tree in self.trees_], axis=1)
 
     @property
     def estimators_(self) -> list[PCTClassifier]:
@@ -244,28 +173,6 @@ class PCTEnsemble(HierarchicalClassifier):
             member.tree_, member.f_test_ = tree, member.f_test
             members.append(member)
         return members
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Impurity-based feature importances: the mean of the importances in the trees."""
-        check_is_fitted(self)
-        total = np.zeros(self.n_features_in_)
-        for member in self.estimators_:
-            total += member.feature_importances_
-        return np.asarray(total / max(total.sum(), np.finfo(float).tiny), dtype=np.float64)
-
-    def _get_saved_state(self) -> dict[str, Any]:
-        state = super()._get_saved_state()
-        return {**state, "_seed": self._seed} if "trees_" in state else state
-
-    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
-        fitted = dict(state)
-        seed = fitted.pop("_seed", None)
-        super()._set_saved_state(fitted)
-        if "trees_" in fitted:
-            for tree in self.trees_:
-                check_tree_fits(tree, self.n_features_in_, self.hierarchy_.n_labels)
-            self._seed = int(seed)  # required by warm_start
 
 
 def check_ensemble(ensemble: PCTEnsemble) -> None:

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.classifier import MAX_JOBS
-from ramify._base.features import (
-    FeatureSchema,
-    csr_parts,
-    read_features,
-    read_training_features,
-)
+from ramify._base.features import FeatureSchema, read_training_features
 from ramify._fitting import all_or_nothing, is_all_or_nothing
-from ramify._parallel import count_threads
 from ramify._savable import get_fitted, savable, set_fitted
 from ramify._schema import (
     AnyOf,
@@ -39,19 +30,12 @@ from ramify._schema import (
     Whole,
 )
 from ramify._validation import check_same_length, check_sample_weight
-from ramify.forest.members import (
-    ClusSampling,
-    Sampling,
-    count_draws,
-    grow_members,
-    keep_trees,
-    read_seed,
-)
+from ramify.forest.members import keep_trees
+from ramify.forest.trees import TreeEnsemble
 from ramify.multi_target.checks import check_forest, check_tree
 from ramify.multi_target.growing import TargetData, TargetPlan
 from ramify.multi_target.targets import Columns, read_columns
 from ramify.tree.plan import check_tree_fits, count_features, predict_tree
-from ramify.tree.structure import find_leaves, sum_gains
 from ramify.tree.views import TreeViews
 
 __all__ = ["TargetEstimator", "TargetForest", "TargetTree"]
@@ -237,16 +221,11 @@ class TargetTree(TreeViews, TargetEstimator):
             check_tree_fits(self.tree_, self.n_features_in_, self.n_columns_)
 
 
-class TargetForest(TargetEstimator):
+class TargetForest(TreeEnsemble, TargetEstimator):
     """Base class of forests for several targets."""
 
-    n_estimators: int
-    bootstrap: bool
-    max_samples: int | float | None
     oob_score: bool
     warm_start: bool
-    verbose: bool
-    trees_: list[_core.Tree]
     oob_score_: float
 
     _saved_schema: ClassVar[Schema] = {
@@ -295,47 +274,16 @@ class TargetForest(TargetEstimator):
         n_rows = int(np.count_nonzero(data.learnt_weights > 0))
         plan = self._plan(self.n_features_in_).for_rows(n_rows)
         sampling = self._sampling(data.labelled)
-        if not kept:
-            self._seed = read_seed(self.random_state, clus=self.clus_compat)
-        seeds = sampling.seeds(self._seed, self.n_estimators)
-        if len(kept) < self.n_estimators:
-            grown = grow_members(
-                data,
-                plan,
-                sampling,
-                seeds[len(kept) :],
-                n_jobs=self.n_jobs,
-                verbose=bool(self.verbose),
-            )
-            self.trees_ = [*kept, *grown]
-        else:
-            warnings.warn(
-                f"warm_start=True adds no trees: there are {len(kept)} trees already. Increase "
-                "n_estimators to grow more.",
-                UserWarning,
-                stacklevel=4,
-            )
+        seeds = self._grow_trees(data, plan, sampling, kept)
         if self.oob_score:
             self._score_out_of_bag(data, sampling.left_out(seeds))
 
-    def _sampling(self, labelled: NDArray[np.bool_]) -> Sampling:
-        """Return how to draw rows; CLUS draws rows without a known target separately."""
-        n_draws = count_draws(self.max_samples, len(labelled)) if self.bootstrap else None
-        if not self.clus_compat:
-            return Sampling(len(labelled), n_draws)
-        return ClusSampling(len(labelled), n_draws, labelled)
+    @property
+    def _n_values(self) -> int:
+        return self.n_columns_
 
     def _score_out_of_bag(self, data: TargetData, left_out: NDArray[np.uint8]) -> None:
-        columns = np.full((data.values.shape[0], self.n_columns_), np.nan)
-        self._vote(data.X, columns, left_out)
-        has_votes = np.asarray(left_out.any(axis=0))
-        if not has_votes.all():
-            warnings.warn(
-                f"{int((~has_votes).sum())} of {len(has_votes)} rows were drawn by every tree and "
-                "have no out-of-bag prediction. Increase n_estimators.",
-                UserWarning,
-                stacklevel=5,
-            )
+        columns, _ = self._vote_out_of_bag(data.X, left_out)
         self._set_out_of_bag(data.values, columns)
 
     @abstractmethod
@@ -346,58 +294,7 @@ class TargetForest(TargetEstimator):
         super()._check_parameters()
         check_forest(self)
 
-    def _vote(
-        self, X: Any, out: NDArray[np.float64], voters: NDArray[np.uint8] | None = None
-    ) -> None:
-        """Write the mean prediction to `out`; a tree is left out for rows with 0 in `voters`."""
-        n_threads = count_threads(self.n_jobs)
-        if sparse.issparse(X):
-            parts = csr_parts(X)
-            _core.vote_csr(self.trees_, *parts, out, self.clus_compat, n_threads, voters)
-        else:
-            _core.vote(self.trees_, X, out, self.clus_compat, n_threads, voters)
-
     def _predict_columns(self, X: Any) -> NDArray[np.float64]:
         columns = np.empty((X.shape[0], self.n_columns_))
         self._vote(X, columns)
         return columns
-
-    def apply(self, X: Any) -> NDArray[np.int32]:
-        """Return the index of the leaf that each row reaches in each tree.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the same features as in `fit`.
-
-        Returns
-        -------
-        ndarray of int32, shape (n, n_estimators)
-            Node indices. A row with a missing value follows the largest branch here, whereas its
-            prediction combines all branches.
-        """
-        check_is_fitted(self)
-        X = read_features(self, X, self.schema_)
-        return np.stack([find_leaves(tree, X) for tree in self.trees_], axis=1)
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Impurity-based feature importances: the mean of the importances in the trees."""
-        check_is_fitted(self)
-        total = np.zeros(self.n_features_in_)
-        for tree in self.trees_:
-            total += sum_gains(tree, self.n_features_in_)
-        return np.asarray(total / max(total.sum(), np.finfo(float).tiny), dtype=np.float64)
-
-    def _get_saved_state(self) -> dict[str, Any]:
-        state = super()._get_saved_state()
-        return {**state, "_seed": self._seed} if "trees_" in state else state
-
-    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
-        fitted = dict(state)
-        seed = fitted.pop("_seed", None)
-        super()._set_saved_state(fitted)
-        if "trees_" in fitted:
-            for tree in self.trees_:
-                check_tree_fits(tree, self.n_features_in_, self.n_columns_)
-            self._seed = int(seed)  # required by warm_start
