@@ -15,7 +15,7 @@ __all__ = ["Counts", "area", "count_steps", "precision_at", "simplify"]
 
 Vector = NDArray[np.float64]
 
-_SAME = 1e-9  # coordinates of points that differ by less are equal
+_SAME = 1e-12  # coordinates that differ by less are equal; CLUS keeps points 7e-10 apart
 
 
 @dataclass(frozen=True)

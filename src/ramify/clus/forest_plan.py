@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
 
 import numpy as np
 from joblib import delayed
@@ -12,10 +11,12 @@ from numpy.typing import NDArray
 from ramify import _core
 from ramify._base.features import FeatureSchema
 from ramify._parallel import in_parallel
+from ramify.clus.tracing import sign_zeros
 from ramify.forest.members import ClusSampling, grow_members
 from ramify.multi_target.growing import TargetData, TargetPlan
 from ramify.tree.java_random import JavaRandom
 from ramify.tree.plan import GrowthPlan
+from ramify.tree.structure import change_tree
 from ramify.tree.training_data import TrainingData
 
 __all__ = ["ForestPlan", "grow_forest"]
@@ -72,14 +73,21 @@ def grow_forest(
     list of Tree
         The trees, in the order of the seeds.
     """
-    if not wanted.per_tree:
+    if wanted.per_tree:
+        tasks = (
+            delayed(_grow_in_subspace)(data, plan, sampling, seed, wanted.max_features)
+            for seed in seeds
+        )
+        trees = list(in_parallel(tasks, n_jobs=plan.n_jobs, prefer="threads", shared=[data]))
+    else:
         chosen = replace(plan, max_features=wanted.max_features)
-        return grow_members(data, chosen, sampling, seeds, n_jobs=plan.n_jobs)
-    tasks = (
-        delayed(_grow_in_subspace)(data, plan, sampling, seed, wanted.max_features)
-        for seed in seeds
-    )
-    return list(in_parallel(tasks, n_jobs=plan.n_jobs, prefer="threads", shared=[data]))
+        trees = grow_members(data, chosen, sampling, seeds, n_jobs=plan.n_jobs)
+
+    def rows_of(at: int) -> NDArray[np.int64]:
+        counts, _ = sampling.draw(seeds[at])
+        return np.arange(len(data.X)) if counts is None else np.flatnonzero(counts)
+
+    return sign_zeros(trees, data.X, rows_of)
 
 
 def _grow_in_subspace(
@@ -91,9 +99,8 @@ def _grow_in_subspace(
     schema = FeatureSchema(data.schema.n_categories[features], {})
     part = replace(data, X=data.X[:, features], schema=schema, _prepared={})
     tree = part.grow(plan.for_member(state), counts=counts)
-    arrays: dict[str, Any] = cast("Any", tree.__reduce__())[1][0]
     feature = np.where(tree.feature < 0, tree.feature, features[tree.feature])
-    return _core.Tree({**arrays, "feature": feature.astype(np.int32)})
+    return change_tree(tree, feature=feature.astype(np.int32))
 
 
 def draw_features(state: int, n_features: int, n_wanted: int) -> NDArray[np.int64]:

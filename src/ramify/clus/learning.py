@@ -13,7 +13,7 @@ from ramify import PCTClassifier, _core
 from ramify._base.features import FeatureSchema
 from ramify.clus.data import Rows
 from ramify.clus.forest_plan import ForestPlan, grow_forest
-from ramify.clus.tracing import node_rows
+from ramify.clus.tracing import node_rows, sign_zeros
 from ramify.forest.members import ClusSampling
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.tree.java_random import clus_folds
@@ -59,7 +59,8 @@ class LabelLearner:
 
     def grow(self, rows: Rows, f_test: float) -> _core.Tree:
         """Grow a tree."""
-        return self.data(rows).grow(self.plan().with_f_test(f_test))
+        tree = self.data(rows).grow(self.plan().with_f_test(f_test))
+        return sign_zeros([tree], rows.X)[0]
 
     def root(self, rows: Rows) -> _core.Tree:
         """Return the tree that consists of the root, the model Default."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify.tree.structure import change_tree
 
-__all__ = ["node_rows", "reached_leaves"]
+__all__ = ["node_rows", "reached_leaves", "sign_zeros"]
 
 
 def node_rows(
@@ -74,3 +75,57 @@ def reached_leaves(tree: _core.Tree, X: Any) -> list[list[int]]:
             for row in rows.tolist():
                 found[row].append(node)
     return found
+
+
+def sign_zeros(
+    trees: list[_core.Tree], X: Any, rows_of: Callable[[int], NDArray[np.int64]] | None = None
+) -> list[_core.Tree]:
+    """Return trees whose thresholds of 0 have the sign that CLUS prints.
+
+    Of rows with the values 0.0 and -0.0, which are equal, CLUS takes the threshold from those with
+    0.0 if there are any. If a feature is not negative and mostly zero, CLUS does not sort the rows
+    with zeros, and takes the first of them.
+
+    Parameters
+    ----------
+    trees : list of Tree
+        The trees.
+    X : ndarray or sparse matrix
+        The training rows.
+    rows_of : callable, optional
+        Returns the rows of the tree at a position; all by default.
+
+    Returns
+    -------
+    list of Tree
+        The trees; those without such a threshold are unchanged.
+    """
+    if sparse.issparse(X) or not ((X == 0) & np.signbit(X)).any():
+        return trees
+    return [
+        _sign_zeros(tree, X, None if rows_of is None else rows_of(at))
+        for at, tree in enumerate(trees)
+    ]
+
+
+def _sign_zeros(tree: _core.Tree, X: Any, rows: NDArray[np.int64] | None) -> _core.Tree:
+    is_numeric = (tree.feature >= 0) & (np.diff(tree.category_indptr) == 0)
+    wanted = set(np.flatnonzero(is_numeric & (tree.threshold == 0)).tolist())
+    threshold = tree.threshold.copy()
+    n_rows = X.shape[0] if rows is None else len(rows)
+    for node, inside, _ in node_rows(tree, X, np.ones(n_rows), rows) if wanted else ():
+        if node in wanted:
+            column = X[:, tree.feature[node]]
+            signs = np.signbit(column[inside][column[inside] == 0])
+            if len(signs):  # none if the threshold is the middle of two values
+                is_negative = signs[0] if _is_unsorted(column) else signs.all()
+                threshold[node] = -0.0 if is_negative else 0.0
+    if not np.signbit(threshold[list(wanted)]).any():
+        return tree
+    return change_tree(tree, threshold=threshold)
+
+
+def _is_unsorted(column: NDArray[np.float64]) -> bool:
+    """Whether CLUS sorts only the rows of a feature that are not zero."""
+    n_zero = np.count_nonzero((column == 0) | np.isnan(column))
+    return not (column < 0).any() and 2 * n_zero > len(column)

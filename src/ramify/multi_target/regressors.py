@@ -19,14 +19,9 @@ from ramify.multi_target.pruning import prune_m5
 from ramify.multi_target.targets import Columns, read_numbers
 from ramify.multi_target.weights import read_target_weight, weigh_numbers
 from ramify.tree.plan import predict_tree
+from ramify.tree.structure import change_tree
 
 __all__ = ["PCTForestRegressor", "PCTRegressor"]
-
-_ARRAYS = (
-    *("feature", "threshold", "weight", "n_samples", "impurity", "gain", "child_indptr", "child"),
-    *("share", "category_indptr", "category_branch", "value_indptr", "value_label"),
-)
-"""The arrays of a tree but for the values of its leaves."""
 
 
 class _Regressor(RegressorMixin, TargetEstimator):  # type: ignore[misc]
@@ -389,8 +384,7 @@ def _known_part(tree: _core.Tree, X: Any, n_targets: int) -> NDArray[np.float64]
     n_values = np.diff(tree.value_indptr)[tree.feature < 0]
     if (n_values == n_targets).all():
         return None
-    arrays: dict[str, Any] = {name: getattr(tree, name) for name in _ARRAYS}
-    marked = _core.Tree({**arrays, "value": np.ones_like(tree.value)})
+    marked = change_tree(tree, value=np.ones_like(tree.value))
     known = np.zeros((X.shape[0], n_targets))
     predict_tree(marked, X, known, clus=True)
     return known

@@ -11,7 +11,24 @@ from scipy import sparse
 from ramify import _core
 from ramify._base.features import csr_parts
 
-__all__ = ["find_leaves", "find_parents", "find_paths", "measure_depth", "sum_gains"]
+__all__ = [
+    "change_tree",
+    "find_leaves",
+    "find_parents",
+    "find_paths",
+    "measure_depth",
+    "sum_gains",
+]
+
+_ARRAYS = (
+    *("feature", "threshold", "weight", "n_samples", "impurity", "gain", "child_indptr", "child"),
+    *("share", "category_indptr", "category_branch", "value_indptr", "value_label", "value"),
+)
+
+
+def change_tree(tree: _core.Tree, **changed: NDArray[Any]) -> _core.Tree:
+    """Return a copy of a tree with other arrays, named as the attributes of the tree."""
+    return _core.Tree({name: getattr(tree, name) for name in _ARRAYS} | changed)
 
 
 def find_parents(tree: _core.Tree) -> NDArray[np.int64]:

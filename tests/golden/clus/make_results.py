@@ -46,6 +46,10 @@ RUNS = {
         "forest-dynamic": FILES + TREE + RANKED + "SymbolicWeight = Dynamic\n",
         "forest-selection": FILES + TREE + PER_TREE + "RFeatSelection\n",
     },
+    "zeros": {
+        "tree": FILES + TREE,
+        "forest": FILES + TREE + PER_TREE + "Bagging\n",
+    },
     "multilabel": {
         "tree": "[Attributes]\nTarget = 4-6\n" + FILES + BOTH,
         "forest": "[Attributes]\nTarget = 4-6\n"
@@ -93,6 +97,10 @@ def row_of(kind: str, number: int, draw: random.Random) -> str:
         if noise or colour == "red":
             labels.add("3")
         return ",".join([f"r{number}", *cells, colour, "@".join(sorted(labels))])
+    if kind == "zeros":
+        signs = [draw.choice(["-1.0", "-0.0", "0.0", "1.0"]) for _ in x]
+        label = "a" if (float(signs[0]) > 0) != noise else f"b/{int(float(signs[1]) > 0)}"
+        return ",".join([*signs, label])
     if kind == "multilabel":
         return ",".join([*map(str, x), *(str(int((v > 1.5) != noise)) for v in x)])
     if kind.endswith("missing"):
@@ -112,6 +120,7 @@ def row_of(kind: str, number: int, draw: random.Random) -> str:
 HEADERS = {
     "hierarchical": "name key\nx1 numeric\nx2 numeric\nx3 numeric\ncolour {red,green,blue}\n"
     "class hierarchical 1/1,1/2,2/1,2/2,3,10/1",
+    "zeros": "x1 numeric\nx2 numeric\nx3 numeric\nclass hierarchical a,b,b/0,b/1",
     "multilabel": "x1 numeric\nx2 numeric\nx3 numeric\ny1 {0,1}\ny2 {0,1}\ny3 {0,1}",
     "classes": "x1 numeric\nx2 numeric\ny1 {low,middle,high}\ny2 {yes,no}",
     "multilabel_missing": "colour {red,green,blue}\nx1 numeric\nx2 numeric\nx3 numeric\n"

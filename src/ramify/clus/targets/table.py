@@ -14,6 +14,7 @@ from ramify._base.features import FeatureSchema
 from ramify.clus.data import Rows
 from ramify.clus.forest_plan import ForestPlan, grow_forest
 from ramify.clus.numbers import numbers
+from ramify.clus.tracing import sign_zeros
 from ramify.forest.members import ClusSampling
 from ramify.multi_target.growing import TargetData, TargetPlan
 
@@ -55,16 +56,18 @@ class TableLearner:
 
     def grow(self, rows: Rows, f_test: float) -> _core.Tree:
         """Grow a tree."""
-        return self.data(rows).grow(self._with_level(f_test))
+        return sign_zeros([self.data(rows).grow(self._with_level(f_test))], rows.X)[0]
 
     def grow_pruned(self, rows: Rows, f_test: float) -> _core.Tree | None:
         """Grow a tree and prune it; None without pruning."""
         plan = self._with_level(f_test)
         if self.prune is not None:
-            return self.prune(self.data(rows).grow(replace(plan, inner_values=True)))
-        if self.confidence is not None:
-            return self.data(rows).grow(replace(plan, confidence=self.confidence))
-        return None
+            tree = self.prune(self.data(rows).grow(replace(plan, inner_values=True)))
+        elif self.confidence is not None:
+            tree = self.data(rows).grow(replace(plan, confidence=self.confidence))
+        else:
+            return None
+        return sign_zeros([tree], rows.X)[0]
 
     def root(self, rows: Rows) -> _core.Tree:
         """Return the tree that consists of the root, the model Default."""

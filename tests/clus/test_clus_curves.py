@@ -1,0 +1,23 @@
+"""Curves are simplified as in CLUS."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ramify.clus.curves import simplify
+
+
+def test_points_in_horizontal_and_vertical_parts_are_removed() -> None:
+    x = np.array([0.0, 0.25, 0.5, 0.5, 0.5, 1.0])
+    y = np.array([1.0, 1.0, 1.0, 0.75, 0.5, 0.25])
+    kept = simplify(x, y)
+    np.testing.assert_array_equal(kept[0], [0.0, 0.5, 0.5, 1.0])
+    np.testing.assert_array_equal(kept[1], [1.0, 1.0, 0.5, 0.25])
+
+
+def test_points_that_are_almost_level_are_kept() -> None:
+    # Curves of CLUS over millions of labels have points whose precision differs by 7e-10.
+    x, y = np.array([0.0, 0.25, 0.5, 1.0]), np.array([0.9, 0.9 - 7e-10, 0.9 - 1.4e-9, 0.5])
+    kept = simplify(x, y)
+    np.testing.assert_array_equal(kept[0], x)
+    np.testing.assert_array_equal(kept[1], y)

@@ -1,0 +1,7 @@
+[Data]
+File = train.arff
+TestSet = test.arff
+[Hierarchical]
+Type = Tree
+WType = ExpAvgParentWeight
+HSeparator = /
