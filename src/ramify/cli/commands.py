@@ -15,6 +15,7 @@ from ramify.cli.datasets import datasets
 from ramify.cli.demo import demo
 from ramify.cli.evaluate import evaluate
 from ramify.cli.explore import explore
+from ramify.cli.export import export
 from ramify.cli.predict import predict
 from ramify.cli.rules import rules
 from ramify.cli.study import study
@@ -29,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for command in (train, predict, evaluate, datasets, study, explore, tree, rules, demo):
+for command in (train, predict, evaluate, datasets, study, explore, tree, rules, export, demo):
     app.command()(command)
 app.command(cls=SwitchCommand)(clus)
 

@@ -1,0 +1,5 @@
+"""Export models to formats of other programs."""
+
+from ramify.export.onnx_models import to_onnx
+
+__all__ = ["to_onnx"]

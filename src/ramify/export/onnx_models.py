@@ -1,0 +1,139 @@
+"""Convert fitted models to ONNX."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify._validation import check_choice
+from ramify.export.dividing import add_dividing_mean
+from ramify.export.linking import add_coherence, add_label_sums
+from ramify.export.onnx_graph import GraphBuilder
+from ramify.export.tree_ensembles import add_ensemble, add_mean_or_nan
+from ramify.export.tree_nodes import boosted_nodes
+from ramify.forest.ensemble import PCTEnsemble
+from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
+from ramify.tree.classifier import PCTClassifier
+
+__all__ = ["MISSING", "to_onnx"]
+
+MISSING = ("divide", "nan")
+"""What an exported model does with missing values."""
+
+
+def to_onnx(model: Any, *, missing: str = "divide", dtype: Any = "float32") -> Any:
+    """Convert a fitted tree, forest or gradient boosting model to ONNX.
+
+    The result computes `predict_proba`. It has one input, ``X`` of shape (n, n_features), and one
+    output, ``probabilities`` of shape (n, n_labels) and type float32. Nominal features are codes,
+    as in the arrays that ramify accepts, and NaN marks missing values. The metadata of the model
+    holds the labels, the names of the features and the categories that codes stand for, as JSON.
+
+    Parameters
+    ----------
+    model : PCTClassifier, ensemble of PCTs or PCTGradientBoostingClassifier
+        A fitted model.
+    missing : {"divide", "nan"}
+        What trees and forests do with a row that has a missing value or an unknown category.
+        "divide": divide it among all branches of a test, as `predict_proba` does. "nan": return
+        NaN for the row; the model is then a single tree ensemble operator, which is faster. Use
+        it if there are no missing values. Boosted trees send missing values to one branch, and
+        need neither.
+    dtype : {"float32", "float64"}
+        The type of ``X``. Thresholds are rounded so that a row in float32 takes the same branches
+        as in ramify. Use "float64" for features such as dates, whose differences float32 loses.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The model, which requires opset 18. Write its ``SerializeToString()`` to a file.
+
+    Examples
+    --------
+    >>> from ramify import PCTClassifier
+    >>> from ramify.export import to_onnx
+    >>> tree = PCTClassifier().fit([[1.0], [2.0], [3.0]], ["a/x", "a/y", "b"])
+    >>> proto = to_onnx(tree)
+    >>> [output.name for output in proto.graph.output]
+    ['probabilities']
+    """
+    check_choice("missing", missing, MISSING)
+    check_choice("dtype", np.dtype(dtype).name, ("float32", "float64"))
+    _check_model(model)
+    graph = GraphBuilder(dtype)
+    if isinstance(model, PCTGradientBoostingClassifier):
+        scores = _add_boosted(graph, model)
+    else:
+        trees = [model.tree_] if isinstance(model, PCTClassifier) else model.trees_
+        scores = _add_trees(graph, trees, model.hierarchy_.n_labels, missing)
+    scores = graph.add("Min", scores, graph.constant(1.0, np.float32))
+    return graph.finish(
+        scores, int(model.n_features_in_), model.hierarchy_.n_labels, _describe(model)
+    )
+
+
+def _check_model(model: Any) -> None:
+    """Raise an error if a model cannot be exported."""
+    if not isinstance(model, PCTClassifier | PCTEnsemble | PCTGradientBoostingClassifier):
+        raise TypeError(
+            "model must be a PCTClassifier, a forest, bagging or extra-trees ensemble of PCTs, or "
+            f"a PCTGradientBoostingClassifier, got {type(model).__name__}. Save other models with "
+            "ramify.save."
+        )
+    check_is_fitted(model)
+    if isinstance(model, PCTEnsemble) and model._clus and model.criterion != "variance":
+        raise ValueError(
+            f"clus_compat must be False to export a forest with criterion={model.criterion!r}, "
+            "got True: CLUS counts the votes of the trees. Fit with clus_compat=False."
+        )
+    if (
+        isinstance(model, PCTGradientBoostingClassifier)
+        and model.loss_ == "logistic"
+        and model.coherence == "isotonic"
+    ):
+        raise ValueError(
+            "coherence must be 'max' or 'min' to export a model, got 'isotonic': ONNX has no "
+            "isotonic regression. Set model.coherence = 'max'; the trees do not depend on it."
+        )
+
+
+def _add_trees(
+    graph: GraphBuilder, trees: Sequence[_core.Tree], n_labels: int, missing: str
+) -> str:
+    if missing == "divide":
+        return add_dividing_mean(graph, trees, n_labels)
+    has_nominal = any(tree.category_branch.size for tree in trees)
+    return add_mean_or_nan(graph, trees, n_labels, has_nominal=has_nominal)
+
+
+def _add_boosted(graph: GraphBuilder, model: PCTGradientBoostingClassifier) -> str:
+    n_outputs = model.trees_.n_outputs
+    all_arrays: Any = (model.trees_.arrays(number) for number in range(len(model.trees_)))
+    nodes = [boosted_nodes(arrays, n_outputs, graph.dtype) for arrays in all_arrays]
+    margins = add_ensemble(graph, nodes, n_outputs, base=model.baseline_)
+    if model.loss_ == "softmax":
+        probabilities = graph.add("Softmax", margins, axis=1)
+        return add_label_sums(graph, probabilities, model.label_sets_)
+    probabilities = graph.add("Sigmoid", margins)
+    return add_coherence(graph, probabilities, model.hierarchy_, model.coherence)
+
+
+def _describe(model: Any) -> dict[str, str]:
+    """Return the names of labels, features and categories."""
+    names = getattr(model, "feature_names_in_", None)
+    facts: dict[str, Any] = {
+        "labels": list(model.hierarchy_.labels),
+        "features": None if names is None else [str(name) for name in names],
+        "categories": {
+            str(feature): list(categories)
+            for feature, categories in model.schema_.categories.items()
+        },
+    }
+    return {
+        name: json.dumps(value, ensure_ascii=False, default=str) for name, value in facts.items()
+    }
