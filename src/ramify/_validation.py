@@ -146,7 +146,7 @@ def check_label_matrix(
             f"{name} has {matrix.shape[1]} columns, but the hierarchy has {n_labels} labels. "
             "Pass one column per label, in the order of hierarchy.labels."
         )
-    rows = sparse.csr_array(matrix)
+    rows = matrix if type(matrix) is sparse.csr_array else sparse.csr_array(matrix)
     bad = np.flatnonzero((rows.data != 0) & (rows.data != 1))
     if bad.size:
         row = int(np.searchsorted(rows.indptr, bad[0], side="right")) - 1

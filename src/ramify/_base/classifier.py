@@ -219,6 +219,12 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _check_parameters(self) -> None:
         """Raise an error if a parameter is invalid."""
 
+    def _check_fitted(self) -> None:
+        """Raise an error if the classifier is not fitted."""
+        # `fit` is all or nothing, so that one attribute tells. scikit-learn lists all of them.
+        if not hasattr(self, "schema_"):
+            check_is_fitted(self)
+
     @abstractmethod
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         """Return coherent probabilities, n × n_labels, for X as returned by `read_features`."""
@@ -238,7 +244,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             Probabilities, with columns in the order of `classes_`. No label is more probable than
             any of its parents, and the result for a row does not depend on the other rows.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         return self._score_given(X, read_features(self, X, self.schema_))
 
     def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
@@ -269,7 +275,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         array or list
             n label sets, paths or classes, in the format of y in `fit`.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         check_choice("candidates", candidates, CANDIDATES)
         if self.format_.single_label and threshold is not None:
             raise ValueError(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify import _core
 from ramify.decision.scores import check_scores, incoherent_error
 from ramify.hierarchy.hierarchy import Hierarchy
 
@@ -52,6 +53,8 @@ def check_threshold(threshold: Any, hierarchy: Hierarchy) -> NDArray[np.float64]
             values[hierarchy.index(label)] = value
     else:
         values = np.asarray(threshold, dtype=np.float64)
+        if values.ndim == 0 and not np.isnan(values):
+            return np.full(hierarchy.n_labels, float(values))
         if values.ndim == 0:
             values = np.full(hierarchy.n_labels, float(values))
     if values.shape != (hierarchy.n_labels,):
@@ -107,8 +110,18 @@ def apply_threshold(
     array([[1, 1, 0]], dtype=int32)
     """
     values = check_scores(scores, hierarchy)
-    chosen: Any = values >= check_threshold(threshold, hierarchy)
-    rows = cast("sparse.csr_array[np.int32]", sparse.csr_array(chosen).astype(np.int32))
-    if hierarchy.close(rows).nnz > rows.nnz:
+    chosen = values >= check_threshold(threshold, hierarchy)
+    rows = _to_sparse(chosen)
+    is_coherent = _core.first_incoherent_row(values, *hierarchy.parent_rows) < 0
+    if not is_coherent and hierarchy.close(rows).nnz > rows.nnz:
         raise incoherent_error(values, hierarchy)
     return rows
+
+
+def _to_sparse(chosen: NDArray[np.bool_]) -> sparse.csr_array[np.int32]:
+    """Convert an indicator matrix; for few rows, this is faster than scipy's conversion."""
+    labels = np.nonzero(chosen)[1]
+    starts = np.zeros(len(chosen) + 1, dtype=np.int64)
+    np.cumsum(np.count_nonzero(chosen, axis=1), out=starts[1:])
+    ones = np.ones(len(labels), dtype=np.int32)
+    return sparse.csr_array((ones, labels, starts), shape=chosen.shape)

@@ -127,9 +127,10 @@ class IndicatorFormat(LabelFormat):
 
     def write(self, Y: Any) -> Any:
         """Return a dense array, csr_array or csr_matrix with the dtype of y."""
-        matrix = check_label_matrix(Y, self.hierarchy.labels).astype(self.dtype)
+        given = check_label_matrix(Y, self.hierarchy.labels)
         if self.container == "dense":
-            return matrix.toarray()
+            return given.toarray().astype(self.dtype)
+        matrix = given.astype(self.dtype)
         return sparse.csr_matrix(matrix) if self.container == "csr_matrix" else matrix
 
 
