@@ -18,6 +18,7 @@ from ramify.cli.explore import explore
 from ramify.cli.export import export
 from ramify.cli.predict import predict
 from ramify.cli.rules import rules
+from ramify.cli.serve import serve
 from ramify.cli.study import study
 from ramify.cli.train import train
 from ramify.cli.tree import tree
@@ -30,7 +31,19 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for command in (train, predict, evaluate, datasets, study, explore, tree, rules, export, demo):
+for command in (
+    train,
+    predict,
+    evaluate,
+    datasets,
+    study,
+    explore,
+    tree,
+    rules,
+    export,
+    serve,
+    demo,
+):
     app.command()(command)
 app.command(cls=SwitchCommand)(clus)
 

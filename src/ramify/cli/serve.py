@@ -1,0 +1,40 @@
+"""The command ``ramify serve``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ramify._validation import import_extra
+from ramify.cli.options import ModelFile
+from ramify.cli.output import say
+from ramify.cli.predicting import load_classifier
+from ramify.cli.running import command
+from ramify.cli.serving import ServingLimits, make_app
+
+
+@command
+def serve(
+    model: ModelFile,
+    *,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 chooses one.")] = 8000,
+    max_bytes: Annotated[
+        int, typer.Option(min=1, help="Largest request in bytes.")
+    ] = ServingLimits.max_bytes,
+    max_rows: Annotated[
+        int, typer.Option(min=1, help="Largest number of rows in a request.")
+    ] = ServingLimits.max_rows,
+) -> None:
+    """Answer requests for predictions over HTTP, as JSON.
+
+    ``ramify serve species.ramify --port 8000``
+    """
+    uvicorn = import_extra("uvicorn", "serve")
+    app = make_app(load_classifier(model), ServingLimits(max_bytes, max_rows))
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False)
+    listening = config.bind_socket()
+    address = f"http://{host}:{listening.getsockname()[1]}"
+    say(f"Listening on {address} (Ctrl-C stops it)")
+    uvicorn.Server(config).run(sockets=[listening])

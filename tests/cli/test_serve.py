@@ -1,0 +1,170 @@
+"""The web service of ``ramify serve``, with a real server and a real client."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ramify
+from ramify import PCTClassifier, PCTForestClassifier, load_animals
+from ramify.cli.serving import ServedModel, ServingLimits, make_app
+from tests.support.cli_runs import run
+
+httpx = pytest.importorskip("httpx")
+pytest.importorskip("starlette")
+uvicorn = pytest.importorskip("uvicorn")
+
+
+@contextmanager
+def serving(model: Any, limits: ServingLimits | None = None) -> Iterator[Any]:
+    """Serve a model in a thread and yield a client."""
+    config = uvicorn.Config(make_app(model, limits), port=0, log_level="critical")
+    listening = config.bind_socket()
+    listening.listen()  # clients that come before the server has started wait
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    try:
+        with httpx.Client(base_url=address, timeout=60) as client:
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+
+
+@pytest.fixture(scope="module")
+def numeric() -> tuple[Any, np.ndarray]:
+    data = ramify.make_hierarchical_classification(100, 4, n_labels=8, random_state=0)
+    model = PCTForestClassifier(data.hierarchy, n_estimators=5, random_state=0)
+    return model.fit(data.X, data.y), np.asarray(data.X)
+
+
+@pytest.fixture(scope="module")
+def animals() -> tuple[Any, Any]:
+    data = load_animals()
+    model = PCTForestClassifier(data.hierarchy, n_estimators=3, random_state=0)
+    return model.fit(data.X, data.y), data.X
+
+
+def test_many_clients_get_the_predictions_of_their_rows(numeric: tuple[Any, np.ndarray]) -> None:
+    model, X = numeric
+    expected = model.predict_proba(X)
+    with serving(model) as client:
+
+        def ask(k: int) -> bool:
+            rows = X[k : k + 1 + k % 3]
+            answer = client.post("/predict_proba", json={"rows": rows.tolist()}).json()
+            return bool(np.array_equal(answer["probabilities"], expected[k : k + len(rows)]))
+
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(ask, [k % 90 for k in range(200)]))
+        assert client.get("/health").json() == {"status": "ok"}
+
+
+def test_labels_are_those_of_predict(numeric: tuple[Any, np.ndarray]) -> None:
+    model, X = numeric
+    with serving(model) as client:
+        found = client.post("/predict", json={"rows": X.tolist()}).json()["predictions"]
+        low = client.post("/predict", json={"rows": X.tolist(), "threshold": 0.1}).json()
+    decode = model.hierarchy_.decode
+    assert [tuple(row) for row in found] == decode(model.predict(X))
+    assert [tuple(row) for row in low["predictions"]] == decode(model.predict(X, threshold=0.1))
+
+
+def test_rows_of_data_frames_are_named(animals: tuple[Any, Any]) -> None:
+    model, X = animals
+    rows = json.loads(X.to_json(orient="records"))
+    labels = [str(label) for label in model.classes_[:3]]
+    with serving(model) as client:
+        answer = client.post("/predict_proba", json={"rows": rows, "labels": labels}).json()
+        as_lists = client.post("/predict_proba", json={"rows": [list(r.values()) for r in rows]})
+        partial = client.post("/predict_proba", json={"rows": [{}]}).json()
+        facts = client.get("/model").json()
+    expected = model.predict_proba(X)
+    assert answer["labels"] == labels
+    np.testing.assert_array_equal(answer["probabilities"], expected[:, :3])
+    np.testing.assert_array_equal(as_lists.json()["probabilities"], expected)
+    assert len(partial["probabilities"][0]) == len(model.classes_)  # all values are missing
+    assert [feature["name"] for feature in facts["features"]] == list(X.columns)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "message"),
+    [
+        ("/predict", b"{", 400, "must be JSON"),
+        ("/predict", b"\xff\xfe\xff", 400, "must be JSON"),
+        ("/predict", b'{"rows": [[NaN, 1, 1, 1]]}', 400, "got NaN. Use null"),
+        ("/predict", b"[" * 100_000, 400, "must be JSON"),
+        ("/predict", b"[1]", 422, "an object with the field 'rows'"),
+        ("/predict", b"{}", 422, "rows must be a list with at least one row"),
+        ("/predict", b'{"rows": [[1, 2]]}', 422, "row 0 must have 4 values, got 2"),
+        ("/predict", b'{"rows": [[1, 2, 3, "a"]]}', 422, "a number or null as 'x3', got 'a'"),
+        ("/predict", b'{"rows": [[1, 2, 3, 1e999]]}', 422, "infinity"),
+        ("/predict", b'{"rows": [{"a": 1}]}', 422, "row 0 must be a list of 4 values"),
+        ("/predict", b'{"rows": [[1,2,3,4]], "top": 3}', 422, "got 'top'"),
+        ("/predict", b'{"rows": [[1,2,3,4]], "threshold": 2}', 422, "from 0 to 1 or null, got 2"),
+        ("/predict_proba", b'{"rows": [[1,2,3,4]], "labels": ["z"]}', 422, "got 'z'"),
+        ("/predict_proba", b'{"rows": [[1,2,3,4]], "labels": "z"}', 422, "got 'z'"),
+        ("/predict", b'{"rows": [[1,2,3,4],[1,2,3,4],[1,2,3,4]]}', 413, "at most 2 rows, got 3"),
+        ("/predict", b" " * 200_001, 413, "at most 200000 bytes"),
+    ],
+)
+def test_wrong_requests_are_refused_with_a_reason(
+    client: Any, path: str, body: bytes, status: int, message: str
+) -> None:
+    answer = client.post(path, content=body)
+    assert (answer.status_code, message in answer.json()["error"]) == (status, True), answer.text
+
+
+@pytest.fixture(scope="module")
+def client(numeric: tuple[Any, np.ndarray]) -> Iterator[Any]:
+    with serving(numeric[0], ServingLimits(max_bytes=200_000, max_rows=2)) as client:
+        yield client
+
+
+def test_the_description_lists_every_path(client: Any) -> None:
+    facts = client.get("/openapi.json").json()
+    assert facts["openapi"].startswith("3.1")
+    for path, methods in facts["paths"].items():
+        (method,) = methods
+        assert client.request(method, path).status_code in (200, 400), path
+
+
+def test_models_of_dates_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"day": pandas.date_range("2020-01-01", periods=4)})
+    model = PCTClassifier().fit(frame, ["a", "a", "b", "b"])
+    with pytest.raises(ValueError, match=r"got columns 'day'. Convert them to numbers"):
+        ServedModel(model, ServingLimits())
+
+
+def test_the_command_serves_until_it_is_interrupted(
+    numeric: tuple[Any, np.ndarray], tmp_path: Path
+) -> None:
+    path = tmp_path / "m.ramify"
+    ramify.save(numeric[0], path)
+    assert run("serve", tmp_path / "none.ramify").exit_code == 2
+    command = [sys.executable, "-c", "from ramify.cli import main; main()"]
+    command += ["serve", str(path), "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        address = process.stderr.readline().split(" ")[2]
+        try:
+            assert httpx.get(f"{address}/health", timeout=60).status_code == 200
+        finally:
+            process.send_signal(signal.SIGINT)
+        process.wait(60)
+    assert process.returncode in (0, 130)
