@@ -1,5 +1,6 @@
 """ramify learns classifiers whose labels form a hierarchy."""
 
+from ramify._versions import show_versions
 from ramify.adaboost import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
 from ramify.brdt import BRDTClassifier
 from ramify.datasets import (
@@ -112,4 +113,5 @@ __all__ = [
     "make_leaf_classifier",
     "read_labels",
     "save",
+    "show_versions",
 ]
