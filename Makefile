@@ -5,13 +5,23 @@ BIN := $(VENV)/bin
 NATIVE := pyproject.toml CMakeLists.txt $(wildcard core/*/* bindings/* cmake/*)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
+.PHONY: demo test test-oldest lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
 
 demo: $(VENV)/.base
 	@$(BIN)/ramify demo
 
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest --quiet -n auto
+
+# Run the tests with the oldest supported versions of all dependencies.
+OLDEST_PYTHON ?= python3.10
+OLDEST := .venv-oldest
+
+test-oldest:
+	@test -d $(OLDEST) || $(OLDEST_PYTHON) -m venv $(OLDEST)
+	@$(OLDEST)/bin/python -m pip --quiet --disable-pip-version-check install \
+	    --constraint constraints/oldest.txt --editable '.[test]'
+	@$(OLDEST)/bin/python -m pytest --quiet -n auto $(TESTS)
 
 lint: $(VENV)/.dev
 	@PATH="$(abspath $(BIN)):$$PATH" tools/lint
@@ -71,4 +81,4 @@ $(VENV)/.dev: $(VENV)/.venv $(NATIVE)
 	@touch $(VENV)/.base $@
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) $(OLDEST) build dist
