@@ -20,6 +20,7 @@ from ramify.export.tree_nodes import round_down
 __all__ = ["add_dividing_mean"]
 
 _YES, _NO, _UNKNOWN = 1, 0, -1
+_SHARE = np.float64  # a row with many missing values is the sum of many small parts
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,13 @@ def add_dividing_mean(graph: GraphBuilder, trees: Sequence[_core.Tree], n_labels
     one = graph.constant([1], np.int64)
     rows = graph.add("Expand", graph.add("Unsqueeze", row_numbers, one), all_parts)
     nodes = graph.add("Expand", graph.constant(tests.roots[None, :]), all_parts)
-    shares = graph.add("Expand", graph.constant([[1.0]], graph.dtype), all_parts)
+    shares = graph.add("Expand", graph.constant([[1.0]], _SHARE), all_parts)
     parts = tuple(graph.add("Reshape", part, flat) for part in (rows, nodes, shares))
     if tests.is_test.any():
         parts = _descend(graph, tests, parts)
     shape = graph.add("Concat", n_rows, graph.constant([n_labels], np.int64), axis=0)
     scores = _sum_leaves(graph, tests, trees, shape, parts)
-    mean = graph.add("Div", scores, graph.constant(float(len(trees)), graph.dtype))
+    mean = graph.add("Div", scores, graph.constant(float(len(trees)), _SHARE))
     return graph.cast(mean, np.float32)
 
 
@@ -91,7 +92,7 @@ def _descend(graph: GraphBuilder, tests: _Tests, parts: tuple[str, ...]) -> tupl
     arrays = {name: graph.constant(getattr(tests, name)) for name in needed}
     arrays["threshold"] = graph.constant(round_down(tests.threshold, graph.dtype))
     for name in ("share_yes", "share_no"):
-        arrays[name] = graph.constant(getattr(tests, name), graph.dtype)
+        arrays[name] = graph.constant(getattr(tests, name), _SHARE)
     body = GraphBuilder(graph.dtype, prefix="step_")
     rows, nodes, shares = "rows_in", "nodes_in", "shares_in"
     answer, unknown = _answer(body, arrays, rows, nodes, has_nominal=has_nominal)
@@ -101,7 +102,7 @@ def _descend(graph: GraphBuilder, tests: _Tests, parts: tuple[str, ...]) -> tupl
             "Where",
             unknown,
             body.add("Gather", arrays[f"share_{branch}"], nodes),
-            body.cast(taken, graph.dtype),
+            body.cast(taken, _SHARE),
         )
         moved.append((body.add("Gather", arrays[branch], nodes), body.add("Mul", shares, share)))
     both = [
@@ -109,13 +110,13 @@ def _descend(graph: GraphBuilder, tests: _Tests, parts: tuple[str, ...]) -> tupl
         body.add("Concat", moved[0][0], moved[1][0], axis=0),
         body.add("Concat", moved[0][1], moved[1][1], axis=0),
     ]
-    is_kept = body.add("Greater", both[2], body.constant(0.0, graph.dtype))
+    is_kept = body.add("Greater", both[2], body.constant(0.0, _SHARE))
     kept = body.add("Reshape", body.add("NonZero", is_kept), body.constant([-1], np.int64))
     outputs = [body.add("Gather", part, kept) for part in both]
     at_test = body.cast(body.add("Gather", arrays["is_test"], outputs[1]), np.int32)
     any_test = body.add("ReduceMax", at_test, keepdims=0)
     goes_on = body.add("Greater", any_test, body.constant(0, np.int32))
-    types = (np.int64, np.int64, graph.dtype)
+    types = (np.int64, np.int64, _SHARE)
     loop_body = body.body(
         {"step": (np.int64, ()), "going": (np.bool_, ())}
         | dict(zip((rows, nodes, shares), ((dtype, (None,)) for dtype in types), strict=True)),
@@ -197,14 +198,13 @@ def _sum_leaves(
     first = graph.add("Gather", graph.constant(tests.first_value), nodes)
     offset = graph.add("Gather", graph.add("Sub", first, starts), owner)
     place = graph.add("Add", _count_up(graph, total), offset)
-    value = graph.add(
-        "Mul", graph.add("Gather", values, place), graph.add("Gather", shares, owner)
-    )
+    value = graph.cast(graph.add("Gather", values, place), _SHARE)
+    value = graph.add("Mul", value, graph.add("Gather", shares, owner))
     n_labels = graph.add("Slice", shape, one, graph.constant([2], np.int64))
     row = graph.add("Mul", graph.add("Gather", rows, owner), n_labels)
     cell = graph.add("Add", row, graph.cast(graph.add("Gather", labels, place), np.int64))
     n_cells = graph.add("ReduceProd", shape, keepdims=1)
-    empty = graph.add("Expand", graph.constant([0.0], graph.dtype), n_cells)
+    empty = graph.add("Expand", graph.constant([0.0], _SHARE), n_cells)
     sums = graph.add("ScatterElements", empty, cell, value, reduction="add")
     return graph.add("Reshape", sums, shape)
 
