@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := pyproject.toml CMakeLists.txt $(wildcard core/*/* bindings/* cmake/*)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test test-oldest lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
+.PHONY: demo test test-oldest docs lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
 
 demo: $(VENV)/.base
 	@$(BIN)/ramify demo
@@ -22,6 +22,14 @@ test-oldest:
 	@$(OLDEST)/bin/python -m pip --quiet --disable-pip-version-check install \
 	    --constraint constraints/oldest.txt --editable '.[test]'
 	@$(OLDEST)/bin/python -m pytest --quiet -n auto $(TESTS)
+
+# Build the site into build/docs; warnings are errors. Then check its links and run all blocks.
+docs: $(VENV)/.docs
+	@$(BIN)/python -m sphinx --builder html --quiet --fail-on-warning --keep-going \
+	    --doctree-dir build/doctrees docs build/docs
+	@$(BIN)/python tools/check_site build/docs
+	@$(BIN)/python -m pytest --quiet docs README.md tests/test_docs.py tests/cli/test_cli_docs.py \
+	    tests/cli/test_cli_gene_ontology.py
 
 lint: $(VENV)/.dev
 	@PATH="$(abspath $(BIN)):$$PATH" tools/lint
@@ -78,6 +86,11 @@ $(VENV)/.base: $(VENV)/.venv $(NATIVE)
 $(VENV)/.dev: $(VENV)/.venv $(NATIVE)
 	@echo "ramify: building the native core and installing into $(VENV) (a few minutes)"
 	@$(PIP) install --editable ".[dev]"
+	@touch $(VENV)/.base $@
+
+$(VENV)/.docs: $(VENV)/.venv $(NATIVE)
+	@echo "ramify: building the native core and installing into $(VENV) (a few minutes)"
+	@$(PIP) install --editable ".[docs,test]"
 	@touch $(VENV)/.base $@
 
 clean:

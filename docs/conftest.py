@@ -1,5 +1,7 @@
-"""Pages whose examples need optional packages are not run without them."""
+"""Leave out the configuration and generated pages of the site, and pages that need more packages."""
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("onnxruntime") and find_spec("onnx") else ["serving.md"]
+collect_ignore = ["conf.py", "gallery", "reference/generated"]
+if not (find_spec("onnxruntime") and find_spec("onnx")):
+    collect_ignore.append("serving.md")

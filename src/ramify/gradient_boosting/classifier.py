@@ -60,8 +60,7 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
         depth d is proportional to w0 ** d. With 1, all labels have the same weight.
     weighting : {"avg", "sum", "min", "max"}
         How to combine the weights derived from several parents if the hierarchy is a DAG.
-    label_weight : {"balanced"}, array-like of shape (n_labels,) or dict of label to float, \
-            optional
+    label_weight : {"balanced"}, array-like of shape (n_labels,) or dict, optional
         Factors by which to multiply the label weights in the choice of tests; see
         `PCTClassifier`. The values of the leaves do not depend on label weights.
     class_weight : {"balanced"} or dict of label to float, optional

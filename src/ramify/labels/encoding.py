@@ -223,7 +223,7 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     See Also
     --------
-    ramify.labels.read_labels : The formats of y.
+    read_labels : The formats of y.
 
     Examples
     --------

@@ -138,7 +138,7 @@ def get_scorer(name: str, **options: Any) -> HierarchicalScorer:
     ----------
     name : str
         Name of a measure; see `get_scorer_names`. Losses are negated and have the prefix
-        "neg_", as in "neg_hmc_loss".
+        ``"neg_"``, as in ``"neg_hmc_loss"``.
     **options
         Keyword arguments of the measure, such as ``labels="leaves"`` or ``hierarchy=…``.
 

@@ -79,7 +79,7 @@ def choose_model(
 
     See Also
     --------
-    HierarchicalVotingClassifier : The vote as a classifier.
+    ramify.HierarchicalVotingClassifier : The vote as a classifier.
 
     Notes
     -----
