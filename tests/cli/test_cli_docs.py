@@ -1,4 +1,4 @@
-"""The commands of the README and of docs/command-line.md run as written."""
+"""The commands of the README, of the tutorial and of docs/command-line.md run as written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 def commands(page: str) -> list[str]:
     lines = (ROOT / page).read_text("utf-8").splitlines()
-    found = [line.strip() for line in lines if line.startswith("    ramify ")]
+    found = [line[2:].strip() for line in lines if line.startswith(("    ramify ", "$ ramify "))]
     return [line for line in found if not line.startswith("ramify study")]
 
 
@@ -45,10 +45,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/command-line.md"])
-def test_commands_run_as_written(folder: Path, page: str) -> None:
+@pytest.mark.parametrize(
+    ("page", "least"), [("README.md", 5), ("docs/command-line.md", 5), ("docs/tutorial.md", 3)]
+)
+def test_commands_run_as_written(folder: Path, page: str, least: int) -> None:
     listed = commands(page)
-    assert len(listed) >= 5
+    assert len(listed) >= least
     for line in listed:
         words = shlex.split(line, comments=True)[1:]
         # Small models are enough.
