@@ -131,17 +131,15 @@ def link_scikit_learn(app: Any, env: Any, node: Any, content: nodes.Node) -> nod
 
 
 def escape_underscores(app: Any, what: str, name: str, *others: Any) -> None:
-    """Escape the underscores of fitted attributes in headers such as "a_ : array of b_ numbers".
+    """Escape the last underscores of types such as "ndarray of shape (n_features_in_,)".
 
-    They would be links in reStructuredText. numpydoc escapes only the last one before the colon.
+    In reStructuredText they would make links of the words.
     """
     lines: list[str] = others[-1]
     for k, line in enumerate(lines):
         names, colon, kind = line.partition(" : ")
         if colon and not line.startswith(" "):
-            lines[k] = re.sub(r"_(?=,)", r"\\_", names) + colon + re.sub(r"_(?!\w)", r"\\_", kind)
-        elif re.fullmatch(r"(\w+_, )+\w+_", line):
-            lines[k] = re.sub(r"_(?=,)", r"\\_", line)
+            lines[k] = names + colon + re.sub(r"_(?!\w)", r"\\_", kind)
 
 
 def skip_foreign_members(app: Any, what: str, name: str, obj: Any, *others: Any) -> bool | None:

@@ -4,6 +4,8 @@ import ast
 import importlib
 import pkgutil
 import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -77,3 +79,29 @@ def test_pages_link_to_files_that_exist() -> None:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
             else:
                 assert (ROOT / "examples" / f"{Path(target).stem}.py").exists(), target
+
+
+def test_shared_parameters_have_the_same_text() -> None:
+    tool = ROOT / "tools" / "share_parameters"
+    result = subprocess.run([sys.executable, tool], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_a_text_that_drifts_is_found(tmp_path: Path) -> None:
+    for name in ("share_parameters", "shared_parameters.toml"):
+        (tmp_path / "tools").mkdir(exist_ok=True)
+        (tmp_path / "tools" / name).write_text((ROOT / "tools" / name).read_text("utf-8"), "utf-8")
+    source = tmp_path / "src" / "ramify" / "model.py"
+    source.parent.mkdir(parents=True)
+    text = "The labels, in the order of columns of `predict_proba`."
+    source.write_text(
+        f'class Model:\n    """A model.\n\n    classes_ : ndarray\n        {text}\n    """\n',
+        "utf-8",
+    )
+    command = [sys.executable, str(tmp_path / "tools" / "share_parameters")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "Model: classes_" in result.stdout
+    subprocess.run([*command, "--write"], capture_output=True, check=True)
+    assert "in the order of the columns of" in source.read_text("utf-8")
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0

@@ -165,8 +165,8 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        The label hierarchy, a tree or a DAG. If None, a tree is inferred from path labels; all
-        other labels are treated as flat.
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
+        treated as flat.
     costs : {"shared", "uniform"} or array-like of shape (n_labels,)
         The initial weights of the labels. "shared": the weight of a label is divided among its
         children (see `Hierarchy.costs`). "uniform": all weights are equal.
@@ -193,8 +193,9 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
 
     Attributes
     ----------
-    rounds_, n_rounds_, alphas_, edges_, relaxed_, validation_losses_, stop_reason_, hierarchy_, \
-    classes_, n_features_in_, feature_names_in_
+    rounds_, n_rounds_, alphas_, edges_, relaxed_, validation_losses_, stop_reason_
+        As in `AdaBoostMHClassifier`.
+    hierarchy_, classes_, n_features_in_, feature_names_in_
         As in `AdaBoostMHClassifier`.
 
     See Also
