@@ -27,6 +27,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "sphinx-mathjax-offline",  # equations without a network
 ]
 exclude_patterns = [
     "conftest.py",
@@ -41,6 +42,7 @@ nitpicky = False
 
 # ---- Markdown --------------------------------------------------------------------------------
 
+myst_enable_extensions = ["attrs_block", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
 # ---- API reference ---------------------------------------------------------------------------
@@ -51,6 +53,7 @@ autodoc_default_options = {"members": True, "inherited-members": True}
 numpydoc_show_class_members = False  # methods follow the class on its page
 numpydoc_xref_param_type = False
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 
 # ---- gallery ---------------------------------------------------------------------------------
 
@@ -88,9 +91,10 @@ html_theme_options = {
         "image_dark": "_static/logo.svg",
         "text": "ramify",
     },
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "navigation_with_keys": False,
     "show_toc_level": 2,
+    "collapse_navigation": True,  # its buttons to expand have no names
     "show_prev_next": True,
     "use_edit_page_button": False,
     "navbar_end": ["theme-switcher"],
