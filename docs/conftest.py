@@ -1,4 +1,4 @@
-"""Leave out the configuration and generated pages of the site, and pages that need more packages."""
+"""Leave out the configuration and generated pages of the site, and pages that lack packages."""
 
 from importlib.util import find_spec
 
