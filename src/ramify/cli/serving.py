@@ -282,7 +282,7 @@ def _describe_service() -> dict[str, Any]:
     labels = {"type": "array", "items": {"type": ["string", "number"]}}
     threshold = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
     numbers = {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
-    posts = {
+    posts: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         "/predict": (
             "The most specific predicted labels of each row",
             {"rows": rows, "threshold": threshold},
