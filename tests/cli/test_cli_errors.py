@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -121,3 +124,9 @@ def test_compressed_predictions_are_reproducible(tmp_path: Path, data: Path) -> 
         written.append((tmp_path / "p.csv.gz").read_bytes())
     assert written[0] == written[1]
     assert gzip.decompress(written[0]).startswith(b"row,labels\n0,A/C\n1,A/B\n")
+
+
+@pytest.mark.skipif(find_spec("typer._click") is None, reason="this typer requires click")
+def test_the_command_line_does_not_need_click() -> None:
+    code = "import sys; sys.modules['click'] = None; import ramify.cli"
+    subprocess.run([sys.executable, "-c", code], check=True)

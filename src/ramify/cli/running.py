@@ -11,7 +11,6 @@ from functools import wraps
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from click import ClickException
 from rich.console import Console
 from rich.markup import escape
 
@@ -22,6 +21,9 @@ __all__ = ["BUG", "MISTAKE", "command"]
 MISTAKE = 2  # exit status for user errors, as for an invalid option
 BUG = 70  # exit status for internal errors, as in sysexits.h
 INTERRUPTED = 130  # exit status after Ctrl-C, as in shells
+
+# Newer versions of typer contain click instead of requiring it, so that it cannot be imported.
+_UsageError = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
 
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the traceback of errors.")]
 
@@ -90,7 +92,7 @@ def _plain_errors(verbose: bool) -> Iterator[None]:
     """
     try:
         yield
-    except (typer.Exit, typer.Abort, ClickException):
+    except (typer.Exit, typer.Abort, _UsageError):
         raise
     except MemoryError as error:
         _print_error(f"not enough memory. {str(error) or 'Use fewer rows, trees or threads.'}")
