@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import wraps
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, cast, get_type_hints
 
 import typer
 from rich.console import Console
@@ -23,7 +23,10 @@ BUG = 70  # exit status for internal errors, as in sysexits.h
 INTERRUPTED = 130  # exit status after Ctrl-C, as in shells
 
 # Newer versions of typer contain click instead of requiring it, so that it cannot be imported.
-_UsageError = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
+_UsageError = cast(
+    "type[Exception]",
+    next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException"),
+)
 
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the traceback of errors.")]
 
