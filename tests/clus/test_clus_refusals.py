@@ -81,11 +81,6 @@ def test_data_that_are_no_file(pets, option, name):
             "PruneSet = 0.5 draws 0 of 6 rows",
         ),
         (
-            "[Data]\nFile = pets.arff\n[Tree]\nFTest = [0.1,0.01]\n"
-            "[Model]\nParamTuneNumberFolds = 7\n",
-            "ParamTuneNumberFolds must be at most the number of rows, 6, got 7",
-        ),
-        (
             "[Data]\nFile = pets.arff\n[Attributes]\nTarget = 2,3\n",
             "Target must hold one hierarchical column",
         ),
@@ -118,7 +113,7 @@ def test_a_fold_too_many(pets):
     assert "-fold" in refused(pets, text, "-xval", "-fold", "4")
 
 
-@pytest.mark.parametrize("folds", ["0", "1", "7", "many"])
+@pytest.mark.parametrize("folds", ["0", "1", "many"])
 def test_wrong_numbers_of_folds(pets, folds):
     text = f"[Data]\nFile = pets.arff\nXVal = {folds}\n{HIERARCHICAL}"
     assert "XVal" in refused(pets, text, "-xval")

@@ -44,24 +44,7 @@ def check_run(problem: Problem) -> None:
                 _refuse(problem, section, option, "ramify does not follow CLUS here")
     if settings.names("Output", "ShowInfo") not in ((), ("Count",)):
         _refuse(problem, "Output", "ShowInfo", "leaves only show Count")
-    _check_folds(problem)
     _check_model(problem)
-
-
-def _check_folds(problem: Problem) -> None:
-    """Raise an error if there are more folds than rows."""
-    settings = problem.settings
-    tuned = len(settings.numbers("Tree", "FTest")) > 1 and problem.prune is None
-    for section, option, used in (
-        ("Data", "XVal", problem.switches.xval),
-        ("Model", "ParamTuneNumberFolds", tuned),
-    ):
-        text = settings.text(section, option)
-        if used and text != "LOO" and int(text) > len(problem.train):
-            raise SettingsError(
-                f"{settings.place(section, option)} must be at most the number of rows, "
-                f"{len(problem.train)}, got {text}."
-            )
 
 
 def _check_model(problem: Problem) -> None:

@@ -49,6 +49,7 @@ RUNS = {
     "zeros": {
         "tree": FILES + TREE,
         "forest": FILES + TREE + PER_TREE + "Bagging\n",
+        "xval-empty": "[Data]\nFile = test.arff\nXVal = 43\n" + TREE,
     },
     "multilabel": {
         "tree": "[Attributes]\nTarget = 4-6\n" + FILES + BOTH,

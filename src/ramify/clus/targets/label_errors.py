@@ -71,7 +71,8 @@ class LabelErrors:
                 self.truth.astype(np.int32), self.scores, threshold=self.threshold
             )
         # CLUS divides the correct rows of all folds by the number of rows of the last one.
-        found["SubsetAccuracy"] *= len(self.truth) / self.folds[-1]
+        last = self.folds[-1]
+        found["SubsetAccuracy"] *= len(self.truth) / last if last else np.nan
         return found
 
     @cached_property

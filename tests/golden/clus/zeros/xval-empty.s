@@ -1,0 +1,7 @@
+[Data]
+File = test.arff
+XVal = 43
+[Hierarchical]
+Type = Tree
+WType = ExpAvgParentWeight
+HSeparator = /
