@@ -164,6 +164,11 @@ def test_rows_without_any_label(pets):
     assert "empty.arff: no row has a value of the target" in told
 
 
+def test_errors_of_folds_without_rows(pets):
+    text = f"[Data]\nFile = pets.arff\nXVal = 7\n{HIERARCHICAL}[Output]\nAllFoldErrors = Yes\n"
+    assert "XVal must be at most the number of rows, 6, with" in refused(pets, text, "-xval")
+
+
 def test_a_folder_in_the_place_of_a_result(pets, monkeypatch):
     monkeypatch.setattr("ramify.clus.running.learn", None)  # refused before anything is learned
     (pets / "run.out").mkdir()

@@ -44,6 +44,13 @@ def check_run(problem: Problem) -> None:
                 _refuse(problem, section, option, "ramify does not follow CLUS here")
     if settings.names("Output", "ShowInfo") not in ((), ("Count",)):
         _refuse(problem, "Output", "ShowInfo", "leaves only show Count")
+    folds, n_rows = settings.text("Data", "XVal"), len(problem.train)
+    shown = switches.xval and settings.yes_no("Output", "AllFoldErrors")
+    if shown and folds != "LOO" and int(folds) > n_rows:
+        raise SettingsError(
+            f"{settings.place('Data', 'XVal')} must be at most the number of rows, {n_rows}, with "
+            f"AllFoldErrors = Yes, got {folds}."
+        )
     _check_model(problem)
 
 
