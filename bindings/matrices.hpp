@@ -54,14 +54,21 @@ inline SparseCells sparse_cells(const Vector<std::int64_t>& indptr,
     return SparseCells({view(indptr), view(indices), view(data), n_columns});
 }
 
+/// Counts once, as counting takes longer than the prediction of a row. Needs Python's lock.
 inline void check_prediction(const Tree& tree, std::size_t n_features, std::size_t n_labels) {
-    for (const auto feature : tree.feature) {
-        require(feature < 0 || static_cast<std::size_t>(feature) < n_features,
-                "X has fewer columns than the tree tests");
+    auto& extent = tree.extent;
+    if (extent.n_features < 0) {
+        std::int32_t feature = -1;
+        std::int32_t label = -1;
+        for (const auto f : tree.feature) feature = std::max(feature, f);
+        for (const auto l : tree.value_label) label = std::max(label, l);
+        extent.n_features = feature + 1;
+        extent.n_labels = label + 1;
     }
-    for (const auto label : tree.value_label) {
-        require(static_cast<std::size_t>(label) < n_labels, "out has fewer columns than labels");
-    }
+    require(static_cast<std::size_t>(extent.n_features) <= n_features,
+            "X has fewer columns than the tree tests");
+    require(static_cast<std::size_t>(extent.n_labels) <= n_labels,
+            "out has fewer columns than labels");
 }
 
 inline Mixing mixing_of(bool by_node) {

@@ -6,6 +6,19 @@
 
 namespace ramify {
 
+/// How many features and labels a tree refers to; -1 until somebody has counted them.
+struct TreeExtent {
+    std::int64_t n_features = -1;
+    std::int64_t n_labels = -1;
+
+    TreeExtent() = default;
+    TreeExtent(const TreeExtent&) {}  // a copy of a tree may be edited
+    TreeExtent& operator=(const TreeExtent&) {
+        n_features = n_labels = -1;
+        return *this;
+    }
+};
+
 /// Node 0 is the root; a node's number is smaller than its children's (depth-first, first branch
 /// first). Branch 0 of a numeric or subset test is "yes" (x > threshold, x in subset).
 struct Tree {
@@ -27,6 +40,8 @@ struct Tree {
     std::vector<std::int64_t> value_indptr;  // per node + 1; empty ranges in inner nodes
     std::vector<std::int32_t> value_label;   // leaves: labels with a positive share, increasing
     std::vector<double> value;               // their shares of the leaf's weight
+
+    mutable TreeExtent extent;  // of the arrays above; not part of the tree
 
     std::size_t n_nodes() const { return feature.size(); }
 };
