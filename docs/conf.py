@@ -82,6 +82,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "ramify"
 html_static_path = ["_static"]
 html_css_files = ["ramify.css"]
+html_js_files = ["names.js"]
 html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_copy_source = False
