@@ -104,7 +104,8 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "tutorial": [], "in-pictures": [], "changelog": [], "glossary": []}
+WITHOUT_SIDEBAR = ("benchmarks", "changelog", "glossary", "in-pictures", "index", "tutorial")
+html_sidebars = {page: [] for page in WITHOUT_SIDEBAR}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
