@@ -61,7 +61,10 @@ inline void check_prediction(const Tree& tree, std::size_t n_features, std::size
         std::int32_t feature = -1;
         std::int32_t label = -1;
         for (const auto f : tree.feature) feature = std::max(feature, f);
-        for (const auto l : tree.value_label) label = std::max(label, l);
+        for (const auto l : tree.value_label) {
+            require(l >= 0, "out has fewer columns than labels");
+            label = std::max(label, l);
+        }
         extent.n_features = feature + 1;
         extent.n_labels = label + 1;
     }
