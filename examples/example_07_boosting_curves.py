@@ -36,14 +36,15 @@ models = {
 for model in models.values():
     model.fit(X, y)
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-plot_staged_loss(models, X_test, y_test, every=5, ax=left)
-left.set_title("AdaBoost and the hierarchy")
+fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+plot_staged_loss(models, X_test, y_test, every=5, ax=ax)
+ax.set_title("AdaBoost and the hierarchy")
 
 # %%
 # Gradient boosting has a learning rate: small steps need more rounds and end lower. Early stopping
 # finds the number of rounds on held-out rows.
 
+fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for rate in (0.3, 0.1, 0.03):
     boosted = PCTGradientBoostingClassifier(
         data.hierarchy, learning_rate=rate, max_iter=200, scoring="pooled_auprc",
@@ -51,6 +52,6 @@ for rate in (0.3, 0.1, 0.03):
     )  # fmt: skip
     boosted.fit(X, y, X_val=X_test, y_val=y_test)
     scores = [pooled_auprc(y_test, p) for p in boosted.staged_predict_proba(X_test)]
-    right.plot(range(1, len(scores) + 1), scores, label=f"learning rate {rate}")
-right.set(xlabel="rounds", ylabel="AU(PRC)", title="Gradient boosting")
-right.legend()
+    ax.plot(range(1, len(scores) + 1), scores, label=f"learning rate {rate}")
+ax.set(xlabel="rounds", ylabel="AU(PRC)", title="Gradient boosting")
+ax.legend()
