@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ __all__ = [
     "weigh_outputs",
 ]
 
-Matrix = sparse.csr_array[np.int32]
+Matrix: TypeAlias = "sparse.csr_array[np.int32]"
 
 # With fewer rows per label set on average, labels that sets share are learnt better one by one.
 _MIN_ROWS_PER_SET = 3
