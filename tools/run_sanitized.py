@@ -40,6 +40,7 @@ NATIVE = [
     "tests/tree/test_tree_pruning.py",
     "tests/tree/test_tree_rare_classes.py",
     "tests/tree/test_tree_reference.py",
+    "tests/tree/test_tree_threads.py",
 ]
 # Test files whose native code starts threads. None of them imports polars, which crashes when
 # ThreadSanitizer is preloaded.
@@ -51,6 +52,7 @@ THREADED = [
     "tests/multi_target/test_targets_reference.py",
     "tests/tree/test_tree_one_label.py",
     "tests/tree/test_tree_rare_classes.py",
+    "tests/tree/test_tree_threads.py",
 ]
 
 
