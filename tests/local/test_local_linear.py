@@ -33,6 +33,17 @@ def test_probabilities_equal_those_of_scikit_learn(n_classes, make, scale):
         np.testing.assert_array_equal(found, model.predict_proba(rows))
 
 
+@pytest.mark.parametrize("n_rows", [0, 1, 3])
+def test_rows_with_few_cells(n_rows):
+    X = sparse.random_array((80, 300), density=0.02, format="csr", rng=np.random.default_rng(0))
+    y = np.arange(80) % 3
+    model = SGDClassifier(loss="log_loss", random_state=0).fit(X, y)
+    rows = sparse.csr_array(X[:n_rows])
+    found = logistic_probabilities(model, rows)
+    expected = model.predict_proba(rows) if n_rows else np.empty((0, 3))
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_all_scores_far_below_zero():
     X, y = problem(3)
     model = SGDClassifier(loss="log_loss", random_state=0).fit(X, y)

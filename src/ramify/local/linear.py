@@ -33,7 +33,7 @@ def logistic_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:
     """
     if type(model) is not SGDClassifier or model.loss != "log_loss" or not _is_valid(model, X):
         return None
-    scores = X @ model.coef_.T + model.intercept_
+    scores = _multiply(X, model.coef_) + model.intercept_
     found: NDArray[np.float64] = expit(scores, out=scores)
     if found.shape[1] == 1:
         return np.hstack([1 - found, found])
@@ -43,6 +43,21 @@ def logistic_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:
         total[total == 0] = found.shape[1]
     found /= total
     return found
+
+
+def _multiply(X: Any, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return X times the transposed coefficients, which scipy copies if X is sparse.
+
+    With few cells in X, only the columns that have one are copied. The sums are the same.
+    """
+    rows: Any = X
+    if not sparse.issparse(X) or 4 * len(rows.data) > coef.shape[1]:
+        return np.asarray(rows @ coef.T)
+    used, places = np.unique(np.asarray(rows.indices), return_inverse=True)
+    cells: Any = sparse.csr_array(
+        (rows.data, places, rows.indptr), shape=(len(rows.indptr) - 1, len(used))
+    )
+    return np.asarray(cells @ coef[:, used].T)
 
 
 def _is_valid(model: Any, X: Any) -> bool:
