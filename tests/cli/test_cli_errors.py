@@ -130,3 +130,30 @@ def test_compressed_predictions_are_reproducible(tmp_path: Path, data: Path) -> 
 def test_the_command_line_does_not_need_click() -> None:
     code = "import sys; sys.modules['click'] = None; import ramify.cli"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_explore_can_leave_out_labels_of_other_data(data: Path, tmp_path: Path) -> None:
+    model, other, page = tmp_path / "m.ramify", tmp_path / "other.csv", tmp_path / "page.html"
+    assert run("train", data, "-m", "tree", "--folds", 0, "-o", model).exit_code == 0
+    other.write_text("a,labels\n3,A/B\n4,A/new\n", "utf-8")
+    assert "pass --ignore-unknown" in mistake("explore", model, other, "-o", page)
+    result = run("explore", model, other, "-o", page, "--ignore-unknown")
+    assert result.exit_code == 0, result.output
+    assert "Ignored 1 labels" in result.output
+    assert page.is_file()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals of closed pipes")
+def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(8000, 2)), random.integers(0, 9, 8000)  # more than a pipe holds
+    model = tmp_path / "m.ramify"
+    save(PCTClassifier().fit(X, y), model)
+    command = [sys.executable, "-c", "from ramify.cli import app; app()", "tree", str(model)]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert running.stdout is not None
+    assert running.stderr is not None
+    running.stdout.readline()
+    running.stdout.close()
+    assert running.stderr.read() == b""
+    assert running.wait() == 141

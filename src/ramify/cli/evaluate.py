@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from zipfile import is_zipfile
 
 import typer
@@ -19,23 +19,21 @@ from ramify.cli.cafa import (
     write_cafa_evaluation,
 )
 from ramify.cli.describing import evaluation_facts, print_evaluation
-from ramify.cli.evaluating import evaluate_model, keep_known_labels, write_evaluation
+from ramify.cli.evaluating import evaluate_model, read_known_labels, write_evaluation
 from ramify.cli.options import (
     AnnotationOptions,
     AsJson,
     DataFile,
     FileOptions,
+    IgnoreUnknown,
     LabelOptions,
     ModelFile,
     Threshold,
 )
 from ramify.cli.output import print_json, say, say_where
-from ramify.cli.predicting import load_classifier, read_for, remembered_settings
+from ramify.cli.predicting import load_classifier, remembered_settings
 from ramify.cli.running import command
-from ramify.io.errors import UnknownLabelError
-from ramify.io.limits import ReadLimits
-from ramify.io.settings import DataOptions, ReadingSettings
-from ramify.io.table import Table
+from ramify.io.settings import DataOptions
 
 
 @dataclass(frozen=True)
@@ -91,9 +89,7 @@ def evaluate(
     labels: LabelOptions,
     files: FileOptions,
     threshold: Threshold = 0.5,
-    ignore_unknown: Annotated[
-        bool, typer.Option(help="Ignore labels that are not known to the model.")
-    ] = False,
+    ignore_unknown: IgnoreUnknown = False,
     annotations: AnnotationOptions,
     cafa: CafaSettings,
     as_json: AsJson = False,
@@ -105,16 +101,17 @@ def evaluate(
     if out is not None and out.is_file():
         raise ValueError(f"--out must be a folder, got the file {out}. Pass another name.")
     if cafa.cafa:
-        options = cafa.options(annotations.choice(files.limits()))
+        cafa_options = cafa.options(annotations.choice(files.limits()))
         given = files.settings()
         if is_zipfile(model):
             given = given.over(remembered_settings(model))
         reading = given.unlabelled(files.limits())
-        _evaluate_cafa(model, data, options, reading, out=out, as_json=as_json)
+        _evaluate_cafa(model, data, cafa_options, reading, out=out, as_json=as_json)
         return
     fitted = load_classifier(model)
     settings = labels.settings(files).over(remembered_settings(model))
-    table = _read(data, fitted, settings, files.limits(), ignore_unknown=ignore_unknown)
+    options = settings.labelled(files.limits())
+    table = read_known_labels(fitted, data, options, ignore_unknown=ignore_unknown)
     for note in table.notes:
         say(f"Note: {note}")
     summary = evaluate_model(fitted, table, threshold=threshold)
@@ -123,26 +120,6 @@ def evaluate(
         print_json(evaluation_facts(summary, written))
     else:
         print_evaluation(Console(), summary, written)
-
-
-def _read(
-    data: Path,
-    fitted: Any,
-    settings: ReadingSettings,
-    limits: ReadLimits,
-    *,
-    ignore_unknown: bool,
-) -> Table:
-    """Read rows with labels of the model, or with others that are left out."""
-    options = settings.labelled(limits)
-    if ignore_unknown:
-        table, unknown = keep_known_labels(read_for(fitted, data, options), fitted.hierarchy_)
-        say(f"Ignored {len(unknown):,} labels that are not known to the model")
-        return table
-    try:
-        return read_for(fitted, data, options, fitted.hierarchy_)
-    except UnknownLabelError as error:
-        raise ValueError(f"{error} To evaluate the other labels, pass --ignore-unknown.") from None
 
 
 def _evaluate_cafa(

@@ -13,14 +13,23 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._validation import Label
-from ramify.cli.predicting import features_for
+from ramify.cli.output import say
+from ramify.cli.predicting import features_for, read_for
 from ramify.cli.training import labels_of
 from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.io.errors import UnknownLabelError
 from ramify.io.files import replacing, writing_text
+from ramify.io.settings import DataOptions
 from ramify.io.table import Table
 from ramify.metrics import Evaluation, PrecisionRecallDisplay, evaluate, per_label_report
 
-__all__ = ["EvaluationSummary", "evaluate_model", "keep_known_labels", "write_evaluation"]
+__all__ = [
+    "EvaluationSummary",
+    "evaluate_model",
+    "keep_known_labels",
+    "read_known_labels",
+    "write_evaluation",
+]
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,42 @@ def keep_known_labels(data: Table, hierarchy: Hierarchy) -> tuple[Table, list[La
     )
     unknown = [label for label in own if label not in known]
     return replace(data, y=hierarchy.close(moved), hierarchy=hierarchy), unknown
+
+
+def read_known_labels(
+    model: Any, path: Path, options: DataOptions, *, ignore_unknown: bool, labelled: bool = True
+) -> Table:
+    """Read rows whose labels are those of a model.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    path : Path
+        The data.
+    options : DataOptions
+        How the file is to be read.
+    ignore_unknown : bool
+        Whether to leave out other labels, and say how many, instead of raising an error.
+    labelled : bool
+        As in `read_data`.
+
+    Returns
+    -------
+    Table
+        The rows.
+    """
+    if ignore_unknown:
+        table = read_for(model, path, options, labelled=labelled)
+        if table.y is None:
+            return table
+        table, unknown = keep_known_labels(table, model.hierarchy_)
+        say(f"Ignored {len(unknown):,} labels that are not known to the model")
+        return table
+    try:
+        return read_for(model, path, options, model.hierarchy_, labelled=labelled)
+    except UnknownLabelError as error:
+        raise ValueError(f"{error} To leave them out, pass --ignore-unknown.") from None
 
 
 def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from ramify.cli.options import FileOptions, LabelOptions, ModelFile
+from ramify.cli.evaluating import read_known_labels
+from ramify.cli.options import FileOptions, IgnoreUnknown, LabelOptions, ModelFile
 from ramify.cli.output import check_output, say_where
 from ramify.cli.predicting import (
     features_for,
     load_classifier,
-    read_for,
     remembered_settings,
 )
 from ramify.cli.running import command
@@ -29,6 +29,7 @@ def explore(
     ),
     labels: LabelOptions,
     files: FileOptions,
+    ignore_unknown: IgnoreUnknown = False,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     trees: Annotated[
         int, typer.Option(min=1, help="Maximum number of trees of a forest to show.")
@@ -44,7 +45,9 @@ def explore(
     if data is not None:
         settings = labels.settings(files).over(remembered_settings(model))
         options = settings.labelled(files.limits())
-        table = read_for(fitted, data, options, fitted.hierarchy_, labelled=False)
+        table = read_known_labels(
+            fitted, data, options, ignore_unknown=ignore_unknown, labelled=False
+        )
         X = features_for(fitted, table)
         # A data frame defines its categories; an array does not.
         categories = None if hasattr(X, "columns") else table.categories

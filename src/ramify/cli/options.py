@@ -30,6 +30,9 @@ ModelFile = Annotated[
     Path, typer.Argument(help="Model file written by `ramify train`.", metavar="MODEL")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+IgnoreUnknown = Annotated[
+    bool, typer.Option(help="Ignore labels that are not known to the model.")
+]
 Threshold = Annotated[
     float,
     typer.Option(min=0.0, max=1.0, help="Predict labels with at least this probability."),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import os
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +23,7 @@ __all__ = ["BUG", "MISTAKE", "command"]
 MISTAKE = 2  # exit status for user errors, as for an invalid option
 BUG = 70  # exit status for internal errors, as in sysexits.h
 INTERRUPTED = 130  # exit status after Ctrl-C, as in shells
+PIPE_CLOSED = 141  # exit status if nobody reads the output, as in shells
 
 # Newer versions of typer contain click instead of requiring it, so that it cannot be imported.
 _UsageError = cast(
@@ -97,6 +100,11 @@ def _plain_errors(verbose: bool) -> Iterator[None]:
         yield
     except (typer.Exit, typer.Abort, _UsageError):
         raise
+    except BrokenPipeError:
+        # The reader has seen enough, as in `ramify tree MODEL | head`. Nothing may be printed, not
+        # even by Python at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(PIPE_CLOSED) from None
     except MemoryError as error:
         _print_error(f"not enough memory. {str(error) or 'Use fewer rows, trees or threads.'}")
         raise typer.Exit(MISTAKE) from None
