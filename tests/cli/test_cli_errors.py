@@ -150,10 +150,10 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     model = tmp_path / "m.ramify"
     save(PCTClassifier().fit(X, y), model)
     command = [sys.executable, "-c", "from ramify.cli import app; app()", "tree", str(model)]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert running.stdout is not None
-    assert running.stderr is not None
-    running.stdout.readline()
-    running.stdout.close()
-    assert running.stderr.read() == b""
-    assert running.wait() == 141
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.readline()
+        running.stdout.close()
+        assert running.stderr.read() == b""
+    assert running.returncode == 141
