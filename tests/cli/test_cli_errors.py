@@ -139,7 +139,7 @@ def test_explore_can_leave_out_labels_of_other_data(data: Path, tmp_path: Path) 
     assert "pass --ignore-unknown" in mistake("explore", model, other, "-o", page)
     result = run("explore", model, other, "-o", page, "--ignore-unknown")
     assert result.exit_code == 0, result.output
-    assert "Ignored 1 labels" in result.output
+    assert "ignored: 1" in result.output
     assert page.is_file()
 
 

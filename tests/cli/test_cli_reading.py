@@ -145,7 +145,7 @@ def test_unknown_labels_name_the_option_to_ignore_them(german: Path, tmp_path: P
     message = words("evaluate", out, new, code=2)
     assert "unknown label 'A.X'" in message
     assert "pass --ignore-unknown" in message
-    assert "Ignored 1 labels" in words("evaluate", out, new, "--ignore-unknown")
+    assert "ignored: 1" in words("evaluate", out, new, "--ignore-unknown")
 
 
 ARFF = (
@@ -183,7 +183,7 @@ def test_unknown_values_of_an_arff_target(tmp_path: Path) -> None:
     message = words("evaluate", out, other, code=2)
     assert "b.arff: unknown label 'c'" in message
     assert "pass --ignore-unknown" in message
-    assert "Ignored 1 labels" in words("evaluate", out, other, "--ignore-unknown")
+    assert "ignored: 1" in words("evaluate", out, other, "--ignore-unknown")
 
 
 def test_arff_honours_the_separator(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def read_known_labels(
         if table.y is None:
             return table
         table, unknown = keep_known_labels(table, model.hierarchy_)
-        say(f"Ignored {len(unknown):,} labels that are not known to the model")
+        say(f"Labels that the model does not know, ignored: {len(unknown):,}")
         return table
     try:
         return read_for(model, path, options, model.hierarchy_, labelled=labelled)

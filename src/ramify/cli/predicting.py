@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -163,9 +164,8 @@ def nominal_columns(model: Any) -> list[str]:
     list of str
         Empty if the model does not have this information.
     """
-    names = getattr(model, "feature_names_in_", None)
     schema = getattr(model, "schema_", None)
-    return [] if names is None or schema is None else [str(names[j]) for j in schema.categories]
+    return [] if schema is None else _names_of(model, schema.categories)
 
 
 def date_columns(model: Any) -> list[str]:
@@ -181,11 +181,16 @@ def date_columns(model: Any) -> list[str]:
     list of str
         Empty if the model does not have this information.
     """
-    names = getattr(model, "feature_names_in_", None)
     schema = getattr(model, "schema_", None)
-    if names is None or schema is None:
+    if schema is None:
         return []
-    return [str(names[j]) for j, kind in schema.times.items() if kind.startswith("date")]
+    return _names_of(model, (j for j, kind in schema.times.items() if kind.startswith("date")))
+
+
+def _names_of(model: Any, columns: Iterable[int]) -> list[str]:
+    """Return the names of some columns of a model, none if its columns have no names."""
+    names = getattr(model, "feature_names_in_", None)
+    return [] if names is None else [str(names[j]) for j in columns]
 
 
 def label_sets(model: Any, X: Any, threshold: float | None) -> sparse.csr_array[np.int32]:
