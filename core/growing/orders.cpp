@@ -147,6 +147,7 @@ KeptOrders KeptOrders::of_root(const Dataset& dataset, const NodeRows& rows, boo
     std::vector<std::vector<RankedEntry>> found(n_features);  // empty: constant
     std::vector<std::unique_ptr<SortedOrders>> sorters(std::max(1U, n_threads));
     parallel_for(n_threads, n_features, signal, [&](unsigned thread, std::size_t f) {
+        signal.check();
         auto& sorter = sorters[thread];
         if (sorter == nullptr) {
             sorter = std::make_unique<SortedOrders>(dataset, store_all);
@@ -272,6 +273,7 @@ void KeptOrders::share_out(const Dataset& dataset, const Child* children, unsign
         }
     }
     parallel_for(n_threads, lists_.size(), signal, [&](unsigned, std::size_t k) {
+        signal.check();
         written[k].end = written[k].begin;
         divide<n_children>(lists_[k], entry, written[k].end, written[k].n_stored);
     });
