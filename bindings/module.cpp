@@ -12,6 +12,8 @@ NB_MODULE(_core, m) {
     init_tree(m);
     init_adaboost(m);
     init_arff(m);
+    init_boosted_trees(m);
+    init_boosting_plan(m);
     init_brdt(m);
     init_curves(m);
     init_decoding(m);

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ramify {
@@ -21,6 +22,10 @@ class Sketch {
     std::size_t width() const { return n_single_ + n_shared_; }
     /// The length of the gradients passed to apply; the end is padded with zeros.
     std::size_t n_padded() const { return factor_.size(); }
+    /// How many numbers of the summary are sums of several outputs: the last ones.
+    std::size_t n_shared() const { return n_shared_; }
+    std::span<const float> factor() const { return factor_; }
+    std::span<const std::size_t> shift() const { return shift_; }
     /// Draws signs and groups.
     void draw(std::uint64_t seed);
     /// Writes the summary of `gradient`, times `weight`.

@@ -151,7 +151,7 @@ def test_options_that_are_not_valid_are_refused(change, message):
     [
         ({"start": np.array([0.0, math.nan])}, "start must be finite"),
         ({"start": np.array([0.0, 1e300])}, "start must be finite"),
-        ({"start": np.zeros(3)}, "start and output_weight"),
+        ({"start": np.zeros(3)}, "start must have one number"),
         ({"output_weight": np.array([1.0, -1.0])}, "weights must be"),
         ({"output_weight": np.array([1.0, 1e38])}, "weights must not"),
         ({"weights": np.ones(59)}, "row_weight must have"),

@@ -74,6 +74,9 @@ class Problem:
         return replace(self, settings=replace(self.settings, **changes))
 
     def booster(self, X: Any = None) -> _core.GradientBooster:
+        return _core.GradientBooster(self.plan(X), self.start)
+
+    def plan(self, X: Any = None) -> _core.BoostingPlan:
         options = _core.GradientBoostingOptions()
         for name in ("loss", "learning_rate", "max_depth", "min_samples_leaf"):
             setattr(options, name, getattr(self.settings, name))
@@ -82,14 +85,13 @@ class Problem:
             setattr(options, name, value)
         schema = FeatureSchema(self.n_categories, {})
         Y = sparse.csr_array(self.Y)
-        return _core.GradientBooster(
+        return _core.BoostingPlan(
             make_dataset(self.X if X is None else X, schema),
             Y.indptr.astype(np.int64),
             Y.indices.astype(np.int32),
             self.learning.astype(np.int64),
             self.held_out.astype(np.int64),
             self.weights,
-            self.start,
             self.output_weight,
             self.settings.max_bins,
             options,

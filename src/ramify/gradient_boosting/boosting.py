@@ -52,18 +52,18 @@ def make_booster(
         It has copies of all it needs.
     """
     start = margins if margins.ndim == 1 else np.zeros(margins.shape[1])
-    booster = _core.GradientBooster(
+    plan = _core.BoostingPlan(
         make_dataset(rows.X, schema, n_jobs=options.n_threads),
         outputs.indptr.astype(np.int64),
         outputs.indices.astype(np.int32),
         rows.learning,
         rows.held_out,
         rows.weights,
-        start.astype(np.float64),
         output_weights,
         max_bins,
         options,
     )
+    booster = _core.GradientBooster(plan, start.astype(np.float64))
     if margins.ndim == 2:
         booster.add_margins(margins)
     return booster
