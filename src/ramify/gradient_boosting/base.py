@@ -27,11 +27,13 @@ from ramify._validation import (
 from ramify.decision import make_coherent
 from ramify.decision.coherence import REPAIRS
 from ramify.gradient_boosting.boosting import (
+    Booster,
     add_margins,
     learn_rounds,
     make_booster,
     total_gains,
 )
+from ramify.gradient_boosting.cuda.device import load_cupy
 from ramify.gradient_boosting.outputs import (
     choose_loss,
     find_outputs,
@@ -93,6 +95,7 @@ class GradientBoostingBase(StagedClassifier):
     score_every: int
     refit: bool
     warm_start: bool
+    device: str
     n_jobs: int | None
     random_state: Any
     verbose: bool
@@ -138,6 +141,7 @@ class GradientBoostingBase(StagedClassifier):
         check_number("tol", self.tol, 0)
         read_scoring(self.scoring)
         check_number("score_every", self.score_every, 1, whole=True)
+        check_choice("device", self.device, ("cpu", "cuda"))
         if self.refit and self.warm_start:
             raise ValueError(
                 "refit must be False with warm_start=True, got True: learning again does not keep "
@@ -180,6 +184,8 @@ class GradientBoostingBase(StagedClassifier):
             The fitted classifier.
         """
         self._check_parameters()
+        if self.device == "cuda":
+            load_cupy()
         previous = self._previous() if self.warm_start and hasattr(self, "trees_") else None
         known = None if previous is None else (self.n_features_in_, self.hierarchy_)
         X, encoded, weights = self._read_training(X, y, sample_weight)
@@ -274,6 +280,7 @@ class GradientBoostingBase(StagedClassifier):
             weigh_outputs(self._label_weights(rows), getattr(self, "label_sets_", None)),
             max_bins=int(self.max_bins),
             options=self._options(len(learning), n_kept),
+            device=self.device,
         )
         course = self._course(booster, rows) if len(rows.held_out) else None
         if course is not None:
@@ -338,7 +345,7 @@ class GradientBoostingBase(StagedClassifier):
         options.n_threads = count_threads(self.n_jobs)
         return options
 
-    def _course(self, booster: _core.GradientBooster, rows: BoostingRows) -> Course:
+    def _course(self, booster: Booster, rows: BoostingRows) -> Course:
         scorer = read_scoring(self.scoring)
         X, truth = rows.X[rows.held_out], rows.Y[rows.held_out]
         weights = rows.weights[rows.held_out]
@@ -379,7 +386,8 @@ class GradientBoostingBase(StagedClassifier):
 
     def _margins(self, X: Any, trees: _core.BoostedTrees) -> NDArray[np.float32]:
         margins = self._start(X.shape[0])
-        add_margins(trees, X, margins, n_threads=count_threads(self.n_jobs))
+        n_threads = count_threads(self.n_jobs)
+        add_margins(trees, X, margins, n_threads=n_threads, device=self.device)
         return margins
 
     def _link(self, margins: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,29 @@ from scipy import sparse
 from ramify import _core
 from ramify._base.features import FeatureSchema, csr_parts, make_dataset
 from ramify._progress import track
+from ramify.gradient_boosting.cuda import predicting
+from ramify.gradient_boosting.cuda.booster import CudaBooster
+from ramify.gradient_boosting.cuda.device import has_gpu
 from ramify.gradient_boosting.rows import BoostingRows
 from ramify.gradient_boosting.stopping import Course
 
-__all__ = ["add_margins", "learn_rounds", "make_booster", "total_gains"]
+__all__ = ["Booster", "add_margins", "learn_rounds", "make_booster", "total_gains"]
+
+
+class Booster(Protocol):
+    """Learns trees, on any device."""
+
+    def learn(self, model: _core.BoostedTrees) -> None:
+        """Append one tree to the model."""
+
+    def loss(self, held_out: bool) -> float:
+        """Return the mean loss of the learning rows, or of those held out."""
+
+    def copy_margins(self, rows: NDArray[np.int64], out: NDArray[np.float32]) -> None:
+        """Copy the margins of rows."""
+
+    def add_margins(self, margins: NDArray[np.float32]) -> None:
+        """Add to the margins of all rows."""
 
 
 def make_booster(
@@ -26,8 +45,9 @@ def make_booster(
     *,
     max_bins: int,
     options: _core.GradientBoostingOptions,
-) -> _core.GradientBooster:
-    """Return the booster of the core, ready for the next round.
+    device: str = "cpu",
+) -> Booster:
+    """Return a booster that is ready for the next round.
 
     Parameters
     ----------
@@ -45,10 +65,12 @@ def make_booster(
         Largest number of bins of a feature.
     options : GradientBoostingOptions
         All other options.
+    device : {"cpu", "cuda"}
+        Where to learn.
 
     Returns
     -------
-    GradientBooster
+    Booster
         It has copies of all it needs.
     """
     start = margins if margins.ndim == 1 else np.zeros(margins.shape[1])
@@ -63,14 +85,15 @@ def make_booster(
         max_bins,
         options,
     )
-    booster = _core.GradientBooster(plan, start.astype(np.float64))
+    make: Any = CudaBooster if device == "cuda" else _core.GradientBooster
+    booster: Booster = make(plan, start.astype(np.float64))
     if margins.ndim == 2:
         booster.add_margins(margins)
     return booster
 
 
 def learn_rounds(
-    booster: _core.GradientBooster,
+    booster: Booster,
     trees: _core.BoostedTrees,
     n_rounds: int,
     course: Course | None,
@@ -81,7 +104,7 @@ def learn_rounds(
 
     Parameters
     ----------
-    booster : GradientBooster
+    booster : Booster
         Learns the trees.
     trees : BoostedTrees
         Receives them.
@@ -109,6 +132,7 @@ def add_margins(
     first: int = 0,
     last: int | None = None,
     n_threads: int = 1,
+    device: str = "cpu",
 ) -> None:
     """Add the values of the leaves that rows reach to their margins.
 
@@ -124,7 +148,12 @@ def add_margins(
         The range of trees, without `last`; all trees by default.
     n_threads : int
         Number of threads. The result does not depend on it.
+    device : {"cpu", "cuda"}
+        "cuda" uses a GPU for dense rows and all trees, if there is one.
     """
+    if device == "cuda" and first == 0 and last is None and not sparse.issparse(X) and has_gpu():
+        predicting.add_margins(trees, X, out)
+        return
     last = len(trees) if last is None else last
     if sparse.issparse(X):
         trees.add_margins_csr(*csr_parts(X), first, last, n_threads, out)

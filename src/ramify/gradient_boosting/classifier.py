@@ -95,6 +95,10 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
         The nominal features, as a boolean mask, indices or column names. String and categorical
         columns of a data frame are always nominal. Nominal columns of an array must contain
         integer codes 0, 1, ….
+    device : {"cpu", "cuda"}
+        Where to learn. "cuda" uses an NVIDIA GPU and needs CuPy
+        (``pip install 'ramify[cuda12]'``). The trees are the same on both; see
+        :doc:`/gradient-boosting`. Predictions use the GPU as well if there is one.
     n_jobs : int, optional
         Number of threads; -1 means all cores. The result does not depend on it.
     random_state : int, RandomState instance or None
@@ -197,6 +201,7 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
         refit: bool = False,
         warm_start: bool = False,
         categorical_features: Any = None,
+        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -227,6 +232,7 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
         self.refit = refit
         self.warm_start = warm_start
         self.categorical_features = categorical_features
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
