@@ -18,10 +18,12 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from benchmarks.problems import Problem, generate, load_parts
@@ -120,10 +122,16 @@ def timed(function: Callable[..., Any], *arguments: Any, **options: Any) -> tupl
     return time.perf_counter() - start, result
 
 
+def dense(problem: Problem | None) -> Problem:
+    """Return rows with a dense X, which SketchBoost needs."""
+    assert problem is not None, "the data set has test rows"
+    X = problem.X.toarray() if sp.issparse(problem.X) else problem.X
+    return replace(problem, X=np.asarray(X, dtype=np.float64))
+
+
 def compare_on_delicious(rounds: int, most: int) -> None:
     """Print times and cross-entropies on delicious."""
-    train, test = load_parts("delicious")
-    assert test is not None, "delicious has test rows"
+    train, test = (dense(part) for part in load_parts("delicious"))
     truth = test.Y.toarray()
     small = Problem("small", train.X[:500], train.Y[:500], train.hierarchy)
     fit_ramify(small, 2, "cuda")
