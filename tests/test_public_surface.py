@@ -137,6 +137,7 @@ VOCABULARY = {
     "solver": "how the predicted set is searched",
     "k": "the number of leaves of a prediction",
     # running
+    "device": "where to learn: on the processor or on a GPU",
     "n_jobs": "the number of threads or processes",
     "random_state": "the seed",
     "verbose": "whether to show a progress bar",

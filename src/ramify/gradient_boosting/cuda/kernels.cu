@@ -475,8 +475,8 @@ __global__ void divide_rows(const u32* rows, u32 n, const u32* is_yes, const u32
 // ---- values and margins --------------------------------------------------------------------
 
 // The sums of gradients and curvatures of parts of leaves.
-__global__ void sum_gradients(const Rows* of_rows, const u32* rows, const u32* begin, const u32* end,
-                              float* gradients, float* curvatures) {
+__global__ void sum_gradients(const Rows* of_rows, const u32* rows, const u32* begin,
+                              const u32* end, float* gradients, float* curvatures) {
     const Rows data = *of_rows;
     const u32 part = blockIdx.x;
     const int k = blockIdx.y * blockDim.x + threadIdx.x;
@@ -498,9 +498,9 @@ __global__ void sum_gradients(const Rows* of_rows, const u32* rows, const u32* b
 }
 
 // One Newton step per output and leaf (x).
-__global__ void find_values(const float* gradients, const float* curvatures,
-                            const u32* first_part, int stride, int n_outputs, double l2,
-                            double learning_rate, float* values) {
+__global__ void find_values(const float* gradients, const float* curvatures, const u32* first_part,
+                            int stride, int n_outputs, double l2, double learning_rate,
+                            float* values) {
     const int k = blockIdx.y * blockDim.x + threadIdx.x;
     if (k >= stride) return;
     double gradient = 0;
@@ -533,7 +533,8 @@ __global__ void add_values(const int* leaf, const float* values, int stride, flo
 }
 
 // The loss of a row for every warp.
-__global__ void find_losses(const Rows* of_rows, const u32* rows, u32 n, int n_outputs, double* losses) {
+__global__ void find_losses(const Rows* of_rows, const u32* rows, u32 n, int n_outputs,
+                            double* losses) {
     const u32 i = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
     if (i >= n) return;
     const Rows data = *of_rows;
@@ -579,8 +580,8 @@ struct Trees {
 };
 
 // The leaf of a row (x) in a tree (y).
-__global__ void reach_leaves(const Trees* of_trees, const void* X, int is_double, u32 n, int n_features,
-                             u32* out) {
+__global__ void reach_leaves(const Trees* of_trees, const void* X, int is_double, u32 n,
+                             int n_features, u32* out) {
     const u32 row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= n) return;
     const Trees trees = *of_trees;
