@@ -125,13 +125,16 @@ void copy_bits(const BoostingPlan& plan, const Words& out) {
 Arrays describe_features(const BoostingPlan& plan) {
     std::vector<std::int32_t> n_bins;
     std::vector<std::uint8_t> is_nominal;
+    std::vector<std::int32_t> zero_bin;  // sparse features; others have -1
     for (const auto& feature : plan.data().features) {
         n_bins.push_back(feature.n_bins);
         is_nominal.push_back(feature.nominal ? 1 : 0);
+        zero_bin.push_back(feature.is_sparse() ? feature.zero_bin : -1);
     }
     nb::dict arrays;
     arrays["n_bins"] = to_numpy(std::move(n_bins));
     arrays["is_nominal"] = to_numpy(std::move(is_nominal));
+    arrays["zero_bin"] = to_numpy(std::move(zero_bin));
     return Arrays(arrays);
 }
 

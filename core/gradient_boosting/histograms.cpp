@@ -6,6 +6,14 @@
 
 namespace ramify {
 
+namespace {
+
+// Sums are added up in parts: the error of a sum in single precision grows with the number of its
+// terms, and exceeds what a label adds to it by chance when there are about a million.
+constexpr std::size_t rows_per_part = 8192;
+
+}  // namespace
+
 void Histograms::reset(std::span<const std::size_t> first_bin, std::size_t width) {
     width_ = width;
     first_bin_.assign(first_bin.begin(), first_bin.end());
@@ -27,9 +35,6 @@ void Histograms::fill(std::size_t feature, const std::uint8_t* bins, const NodeR
     std::fill_n(sums, n_floats, 0.0F);
     std::fill(&rows_[first], &rows_[last - 1] + 1, 0U);
     std::fill(&weights_[first], &weights_[last - 1] + 1, 0.0);
-    // In parts: the error of a sum in single precision grows with the number of its terms, and
-    // exceeds what a label adds to it by chance when there are about a million.
-    constexpr std::size_t rows_per_part = 8192;
     thread_local std::vector<float> part;
     for (std::size_t begin = 0; begin < node.rows.size(); begin += rows_per_part) {
         const auto rows =
@@ -92,8 +97,7 @@ void SparseHistograms::fill(const BinnedData& data, const SparseGroup& group,
         std::fill(&histograms_.sums_[first_bin[i] * node.width],
                   &histograms_.sums_[first_bin[i + 1] * node.width - 1] + 1, 0.0F);
     }
-    add_vectors(node.sketch, row_.data(), target_.data(), row_.size(), node.width,
-                histograms_.sums_.data());
+    add_cells(node);
     for (std::size_t i = 0; i < places.size(); ++i) {
         if (n_cells_[i] == 0) continue;
         // All other rows are zero: what is left of the total.
@@ -118,7 +122,10 @@ void SparseHistograms::fill(const BinnedData& data, const SparseGroup& group,
 void SparseHistograms::list_cells(const SparseGroup& group, const NodeRows& node) {
     row_.clear();
     target_.clear();
-    for (const auto row : node.rows) {
+    part_end_.clear();
+    for (std::size_t i = 0; i < node.rows.size(); ++i) {
+        if (i > 0 && i % rows_per_part == 0) part_end_.push_back(row_.size());
+        const auto row = node.rows[i];
         for (auto k = group.indptr[row]; k < group.indptr[row + 1]; ++k) {
             const auto& cell = group.cells[k];
             const auto slot = slot_of_place_[cell.place];
@@ -130,6 +137,26 @@ void SparseHistograms::list_cells(const SparseGroup& group, const NodeRows& node
             ++histograms_.rows_[bin];
             histograms_.weights_[bin] += static_cast<double>(node.weight[row]);
         }
+    }
+    part_end_.push_back(row_.size());
+}
+
+void SparseHistograms::add_cells(const NodeRows& node) {
+    auto& sums = histograms_.sums_;
+    std::size_t begin = 0;
+    for (const auto end : part_end_) {
+        const auto add = [&](float* to) {
+            add_vectors(node.sketch, row_.data() + begin, target_.data() + begin, end - begin,
+                        node.width, to);
+        };
+        if (begin == 0) {
+            add(sums.data());
+        } else {
+            part_.assign(sums.size(), 0.0F);
+            add(part_.data());
+            add_floats(sums.data(), part_.data(), sums.size());
+        }
+        begin = end;
     }
 }
 

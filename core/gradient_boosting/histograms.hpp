@@ -58,12 +58,15 @@ class SparseHistograms {
 
   private:
     void list_cells(const SparseGroup& group, const NodeRows& node);
+    void add_cells(const NodeRows& node);
 
     Histograms histograms_;
     std::vector<std::int32_t> slot_of_place_;
     std::vector<std::uint32_t> n_cells_;
     std::vector<std::uint32_t> row_;
     std::vector<std::uint32_t> target_;
+    std::vector<std::size_t> part_end_;  // in row_ and target_
+    std::vector<float> part_;
 };
 
 }  // namespace ramify

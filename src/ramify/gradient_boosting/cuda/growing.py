@@ -21,6 +21,7 @@ _ROWS_PER_CHUNK = 8192
 _ROWS_PER_PART = 1024
 
 _WARP = 32
+_MAX_BLOCKS = 65535  # in the second dimension
 _MAX_SCRATCH_BYTES = 2**30
 _MAX_LEVEL_BYTES = 2**32
 _FOUND = np.dtype(
@@ -98,11 +99,18 @@ class Histograms:
         self.counts = cupy.empty(n_bins, dtype=np.uint32)
         self.weights = cupy.empty(n_bins, dtype=np.float64)
 
-    def subtract(self, other: Histograms) -> None:
-        """Subtract the histograms of another node."""
-        self.sums -= other.sums
-        self.counts -= other.counts
-        self.weights -= other.weights
+    def copy_from(self, other: Histograms, n_bins: int) -> Histograms:
+        """Copy the first bins of another node; return self."""
+        self.sums[:n_bins] = other.sums[:n_bins]
+        self.counts[:n_bins] = other.counts[:n_bins]
+        self.weights[:n_bins] = other.weights[:n_bins]
+        return self
+
+    def subtract(self, other: Histograms, n_bins: int) -> None:
+        """Subtract the first bins of another node."""
+        self.sums[:n_bins] -= other.sums[:n_bins]
+        self.counts[:n_bins] -= other.counts[:n_bins]
+        self.weights[:n_bins] -= other.weights[:n_bins]
 
 
 @dataclass
@@ -190,6 +198,7 @@ class TreeGrower:
         described: Any = plan.features()
         self._n_bins = described["n_bins"].astype(np.int64) + 1  # with that of missing values
         self._is_nominal = described["is_nominal"].astype(bool)
+        self._zero_bin = described["zero_bin"]
 
     def grow(self, features: NDArray[np.int32], rows: Any, sketch: Any) -> GrownTree:
         """Grow a tree.
@@ -237,8 +246,11 @@ class TreeGrower:
         return GrownTree(self._nodes, self._rows)
 
     def _choose(self, features: NDArray[np.int32]) -> None:
-        """Lay out the histograms of a tree."""
+        """Lay out the histograms of a tree, those of sparse features last."""
+        is_sparse = self._zero_bin[features] >= 0
+        features = np.concatenate([features[~is_sparse], features[is_sparse]])
         self._features = features
+        self._n_dense = int((~is_sparse).sum())
         first_bin = np.concatenate([[0], np.cumsum(self._n_bins[features])])
         self._first_bin = first_bin.astype(np.uint32)
         self._nominal = np.flatnonzero(self._is_nominal[features])
@@ -246,20 +258,27 @@ class TreeGrower:
         self._features_there = cupy.asarray(features)
         self._first_bin_there = cupy.asarray(self._first_bin)
         self._is_nominal_there = cupy.asarray(self._is_nominal[features].astype(np.uint8))
-        self._histogram_bytes = int(first_bin[-1]) * self._width * 4
+        self._zero_bin_there = cupy.asarray(self._zero_bin[features[self._n_dense :]])
+        # Those of sparse features are not kept.
+        self._n_dense_bins = int(first_bin[self._n_dense])
+        self._kept_bytes = self._n_dense_bins * self._width * 4
+        self._n_bins_of_tree = int(first_bin[-1])
 
     def _release(self) -> None:
-        self._bytes_in_use -= self._histogram_bytes
+        self._bytes_in_use -= self._kept_bytes
 
     # ---- finding tests ---------------------------------------------------------------------
 
     def _evaluate(self, families: list[Family]) -> None:
         """Find the best test of all members."""
         keeps = self._prepare(families)
-        n_at_once = max(1, _MAX_LEVEL_BYTES // max(1, 2 * self._histogram_bytes))
+        bytes_of_family = 2 * 4 * self._n_bins_of_tree * self._width
+        n_at_once = max(1, _MAX_LEVEL_BYTES // max(1, bytes_of_family))
         for first in range(0, len(families), n_at_once):
             chosen = families[first : first + n_at_once]
-            self._search([f for f in chosen if any(f.wanted)], keeps)
+            chosen = [family for family in chosen if any(family.wanted)]
+            if chosen:
+                self._search(chosen, keeps)
         for family in families:
             if family.parent is None:
                 continue
@@ -288,10 +307,10 @@ class TreeGrower:
                     and member.node.depth + 1 < options.max_depth
                     and member.n_rows >= _MIN_KEPT_ROWS
                     and not by_subtraction
-                    and self._bytes_in_use + self._histogram_bytes <= _MAX_KEPT_BYTES
+                    and self._bytes_in_use + self._kept_bytes <= _MAX_KEPT_BYTES
                 ):
                     keeps.add(member.number)
-                    self._bytes_in_use += self._histogram_bytes
+                    self._bytes_in_use += self._kept_bytes
         return keeps
 
     def _find_totals(self, members: list[OpenNode]) -> None:
@@ -327,40 +346,51 @@ class TreeGrower:
         subtracted: list[tuple[Histograms, Histograms]] = []
         for family in families:
             for place, member in enumerate(family.members):
-                if place == 1 and family.parent is not None:
-                    if family.wanted[1]:
-                        subtracted.append((family.parent, counted[-1][1]))
-                        searched.append((member, family.parent))
+                if not family.wanted[place] and (place > 0 or family.parent is None):
                     continue
-                if not family.wanted[place] and family.parent is None:
-                    continue
-                histograms = Histograms(self._cupy, int(self._first_bin[-1]), self._width)
-                counted.append((member.node, histograms))
+                if place > 0 and family.parent is not None:
+                    family.parent = histograms = self._resize(family.parent, self._n_bins_of_tree)
+                    subtracted.append((histograms, counted[-1][1]))
+                else:
+                    histograms = Histograms(self._cupy, self._n_bins_of_tree, self._width)
+                    counted.append((member.node, histograms))
                 if family.wanted[place]:
                     searched.append((member, histograms))
                 if member.number in keeps:
                     member.histograms = histograms
-        self._fill(counted)
+        self._fill(counted, 0, self._n_dense)
         for whole, part in subtracted:
-            whole.subtract(part)
-        if searched:
-            self._find_cuts(searched)
+            whole.subtract(part, self._n_dense_bins)
+        to_search = [(member.node, histograms) for member, histograms in searched]
+        self._fill(to_search, self._n_dense, len(self._features))
+        self._find_cuts(searched)
+        for family in families:
+            if family.parent is not None:
+                family.parent = self._resize(family.parent, self._n_dense_bins)
+            for member in family.members:
+                if member.histograms is not None:
+                    member.histograms = self._resize(member.histograms, self._n_dense_bins)
 
-    def _fill(self, counted: list[tuple[Node, Histograms]]) -> None:
-        """Fill histograms, a range of features at a time if there are many rows."""
+    def _resize(self, histograms: Histograms, n_bins: int) -> Histograms:
+        """Return histograms with room for sparse features, or without."""
+        if len(histograms.counts) == n_bins:
+            return histograms
+        resized = Histograms(self._cupy, n_bins, self._width)
+        return resized.copy_from(histograms, self._n_dense_bins)
+
+    def _fill(self, counted: list[tuple[Node, Histograms]], first: int, end: int) -> None:
+        """Fill histograms of some features, a few at a time if there are many rows."""
         ranges = [(node.begin, node.end) for node, _ in counted]
-        begin, end, first_part = split_into_parts(ranges, _ROWS_PER_CHUNK)
-        n_parts = np.diff(first_part.astype(np.int64))
+        parts = split_into_parts(ranges, _ROWS_PER_CHUNK)
+        n_parts = np.diff(parts[2].astype(np.int64))
         bytes_of_bin = (self._width * 4 + 12) * int(n_parts[n_parts > 1].sum())
-        first = 0
-        while first < len(self._features):
-            last = len(self._features)
+        while first < end:
+            last = min(end, first + _MAX_BLOCKS)
             if bytes_of_bin:
                 room = int(self._first_bin[first]) + _MAX_SCRATCH_BYTES // bytes_of_bin
                 fits = int(np.searchsorted(self._first_bin, room, side="right")) - 1
                 last = min(last, max(first + 1, fits))
-            last = min(last, first + 65535)
-            self._fill_features(counted, (begin, end, first_part), first, last)
+            self._fill_features(counted, parts, first, last)
             first = last
 
     def _fill_features(
@@ -430,19 +460,29 @@ class TreeGrower:
         )
         places = cupy.asarray(np.array([member.total for member, _ in searched]))
         n_rows = np.array([member.n_rows for member, _ in searched], dtype=np.uint32)
+        nodes = (
+            cupy.asarray(pointers),
+            self._totals[places],
+            cupy.asarray(n_rows),
+            self._total_weights[places],
+        )
+        width = np.int32(self._width)
+        self._kernels.run(
+            "find_zero_bins",
+            (n_features - self._n_dense, len(searched)),
+            (*nodes, self._first_bin_there[self._n_dense :], self._zero_bin_there, width),
+            n_threads=_threads_for(self._width),
+        )
         found = cupy.empty(len(searched) * n_features * _FOUND.itemsize, dtype=np.uint8)
         best = cupy.empty(len(searched) * _FOUND.itemsize, dtype=np.uint8)
         self._kernels.run(
             "search_cuts",
             (n_features, len(searched)),
             (
-                cupy.asarray(pointers),
-                self._totals[places],
-                cupy.asarray(n_rows),
-                self._total_weights[places],
+                *nodes,
                 self._first_bin_there,
                 self._is_nominal_there,
-                np.int32(self._width),
+                width,
                 np.uint32(options.min_samples_leaf),
                 np.float64(options.l2_regularization),
                 found,
@@ -450,7 +490,11 @@ class TreeGrower:
             n_threads=_WARP,
             shared_bytes=2 * self._width * 4,
         )
-        self._kernels.run("choose_features", len(searched), (found, np.int32(n_features), best))
+        self._kernels.run(
+            "choose_features",
+            len(searched),
+            (found, self._features_there, np.int32(n_features), best),
+        )
         for (member, histograms), cut in zip(searched, best.get().view(_FOUND), strict=True):
             if cut["gain"] > 0:
                 member.node.split = self._describe(cut)

@@ -187,6 +187,12 @@ struct Chunk {
     u32 end;
 };
 
+struct Histogram {
+    float* sums;
+    u32* counts;
+    double* weights;
+};
+
 // A warp adds the rows of a chunk (x) to the histogram of a feature (y), WARP dimensions of the
 // sketch (z), one after the other.
 __global__ void fill_histograms(const u8* bins, u64 n_rows, const u32* rows, const float* sketch,
@@ -280,13 +286,38 @@ __global__ void add_count_parts(const u32* counts, const double* weights, u64 n,
     out_weights[i] = weight;
 }
 
-// ---- splits --------------------------------------------------------------------------------
+// The histogram of a sparse feature (x) in a node (y): rows with zeros are what is left of the
+// total.
+__global__ void find_zero_bins(const Histogram* histograms, const float* totals,
+                               const u32* total_rows, const double* total_weights,
+                               const u32* first_bin, const int* zero_bin, int width) {
+    const u32 node = blockIdx.y;
+    const u32 first = first_bin[blockIdx.x];
+    const int n_bins = static_cast<int>(first_bin[blockIdx.x + 1] - first);
+    const int zero = zero_bin[blockIdx.x];
+    float* sums = histograms[node].sums + static_cast<u64>(first) * width;
+    u32* counts = histograms[node].counts + first;
+    double* weights = histograms[node].weights + first;
+    for (int d = threadIdx.x; d < width; d += blockDim.x) {
+        float sum = totals[static_cast<u64>(node) * width + d];
+        for (int b = 0; b < n_bins; ++b) {
+            if (b != zero && counts[b] > 0) sum -= sums[static_cast<u64>(b) * width + d];
+        }
+        sums[static_cast<u64>(zero) * width + d] = sum;
+    }
+    if (threadIdx.x > 0) return;
+    u32 rows = total_rows[node];
+    double weight = total_weights[node];
+    for (int b = 0; b < n_bins; ++b) {
+        if (b == zero || counts[b] == 0) continue;
+        rows -= counts[b];
+        weight -= weights[b];
+    }
+    counts[zero] = rows;
+    weights[zero] = weight;
+}
 
-struct Histogram {
-    const float* sums;
-    const u32* counts;
-    const double* weights;
-};
+// ---- splits --------------------------------------------------------------------------------
 
 struct Found {
     double gain;
@@ -399,15 +430,17 @@ __global__ void search_cuts(const Histogram* histograms, const float* totals,
 }
 
 // The first of the features with the largest gain, for each node.
-__global__ void choose_features(const Found* found, int n_features, Found* best) {
+__global__ void choose_features(const Found* found, const int* features, int n_features,
+                                Found* best) {
     __shared__ double gains[256];
     __shared__ int places[256];
     const Found* of_node = found + static_cast<u64>(blockIdx.x) * n_features;
     double gain = -1;
     int place = 0;
     for (int i = threadIdx.x; i < n_features; i += blockDim.x) {
-        if (of_node[i].gain > gain) {
-            gain = of_node[i].gain;
+        const double other = of_node[i].gain;
+        if (other > gain || (other == gain && features[i] < features[place])) {
+            gain = other;
             place = i;
         }
     }
@@ -416,7 +449,7 @@ __global__ void choose_features(const Found* found, int n_features, Found* best)
     __syncthreads();
     if (threadIdx.x > 0) return;
     for (u32 t = 1; t < blockDim.x; ++t) {
-        if (gains[t] > gain || (gains[t] == gain && places[t] < place)) {
+        if (gains[t] > gain || (gains[t] == gain && features[places[t]] < features[place])) {
             gain = gains[t];
             place = places[t];
         }
