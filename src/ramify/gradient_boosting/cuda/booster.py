@@ -14,7 +14,9 @@ from ramify.gradient_boosting.cuda.device import (
     load_cupy,
     load_kernels,
 )
-from ramify.gradient_boosting.cuda.growing import GrownTree, TreeGrower, split_into_parts
+from ramify.gradient_boosting.cuda.growing import TreeGrower
+from ramify.gradient_boosting.cuda.histograms import split_into_parts
+from ramify.gradient_boosting.cuda.nodes import GrownTree
 
 __all__ = ["CudaBooster"]
 

@@ -9,8 +9,17 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Kernels", "check_memory", "copy_struct", "has_gpu", "load_cupy", "load_kernels"]
+__all__ = [
+    "WARP",
+    "Kernels",
+    "check_memory",
+    "copy_struct",
+    "has_gpu",
+    "load_cupy",
+    "load_kernels",
+]
 
+WARP = 32
 _THREADS = 256
 
 
