@@ -235,20 +235,21 @@ def fill_histograms(
             room = int(layout.first_bin[first]) + _MAX_SCRATCH_BYTES // bytes_of_bin
             fits = int(np.searchsorted(layout.first_bin, room, side="right")) - 1
             last = min(last, max(first + 1, fits))
-        _fill_features(rows, layout, [found for _, found in counted], parts, first, last)
+        places = slice(first, last)
+        _fill_features(rows, layout, places, [found for _, found in counted], parts)
         first = last
 
 
 def _fill_features(
     rows: TreeRows,
     layout: Layout,
+    places: slice,
     histograms: Sequence[Histograms],
     parts: tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]],
-    first: int,
-    last: int,
 ) -> None:
-    """Fill the histograms of the features at places `first` to `last` - 1."""
+    """Fill the histograms of the features at some places."""
     cupy, width = rows.cupy, rows.width
+    first, last = places.start, places.stop
     begin, end, first_part = parts
     bins = layout.bins_of(first, last)
     n_bins = bins.stop - bins.start

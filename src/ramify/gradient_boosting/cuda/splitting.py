@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ramify import _core
 from ramify.gradient_boosting.cuda.device import WARP
@@ -75,8 +76,11 @@ def find_splits(
     for (node, place, histograms), cut in zip(searched, best.get().view(_FOUND), strict=True):
         if cut["gain"] > 0:
             node.split = _describe(layout, cut)
-        for nominal in layout.nominal:
-            _search_nominal(plan, layout, node, histograms, totals.sums[place], int(nominal))
+        for nominal in layout.nominal.tolist():
+            bins = layout.bins_of(nominal, nominal + 1)
+            histogram = tuple(array[bins].get() for array in histograms.arrays)
+            total = totals.sums[place].get()
+            _search_nominal(plan, int(layout.features[nominal]), node, histogram, total)
 
 
 def _describe(layout: Layout, found: Any) -> Split:
@@ -90,19 +94,15 @@ def _describe(layout: Layout, found: Any) -> Split:
 
 def _search_nominal(
     plan: _core.BoostingPlan,
-    layout: Layout,
+    feature: int,
     node: Node,
-    histograms: Histograms,
-    total: Any,
-    place: int,
+    histogram: tuple[NDArray[Any], ...],
+    total: NDArray[np.float32],
 ) -> None:
     """Search a nominal feature in the core, which orders its categories first."""
-    feature = int(layout.features[place])
-    bins = layout.bins_of(place, place + 1)
-    sums, counts, weights = (array[bins].get() for array in histograms.arrays)
-    gain, cut, words = plan.search(
-        feature, sums, counts, weights, total.get(), node.n_rows, node.weight
-    )
+    sums, counts, weights = histogram
+    n_rows, weight = node.n_rows, node.weight
+    gain, cut, words = plan.search(feature, sums, counts, weights, total, n_rows, weight)
     is_earlier = node.split is not None and feature < node.split.feature
     if gain > node.gain or (gain == node.gain and is_earlier):
         node.split = Split(feature, gain, cut, np.asarray(words))
