@@ -171,13 +171,13 @@ def run_sketchboost(
 
 def compare_devices() -> None:
     """Print whether the trees of both devices are the same to the last bit."""
-    problem = generate(20_000, 100, 1000, 10, shifted=True)
-    models = [fit_ramify(problem, 20, device) for device in ("cpu", "cuda")]
-    trees = [[model.trees_.arrays(i) for i in range(20)] for model in models]
-    equal = all(
-        np.array_equal(a[name], b[name]) for a, b in zip(*trees, strict=True) for name in a
-    )
-    print(f"20 trees of both devices on {problem.name}: {'equal' if equal else 'not equal'}")
+    for problem in (load_parts("delicious")[0], generate(20_000, 100, 1000, 10, shifted=True)):
+        models = [fit_ramify(problem, 20, device) for device in ("cpu", "cuda")]
+        trees = [[model.trees_.arrays(i) for i in range(20)] for model in models]
+        equal = all(
+            np.array_equal(a[name], b[name]) for a, b in zip(*trees, strict=True) for name in a
+        )
+        print(f"20 trees of both devices, {problem.name}: {'equal' if equal else 'not equal'}")
 
 
 def measure_large(n_rows: int, rounds: int) -> None:

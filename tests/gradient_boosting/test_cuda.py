@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from ramify import PCTGradientBoostingClassifier, _core, save
+from ramify import PCTGradientBoostingClassifier, _core, load, save
+from ramify.gradient_boosting import boosting
 from ramify.gradient_boosting.cuda import predicting
 from ramify.gradient_boosting.cuda.booster import CudaBooster
 from ramify.gradient_boosting.cuda.device import has_gpu
@@ -160,8 +161,8 @@ def test_a_model_for_the_gpu_predicts_without_one(tmp_path, monkeypatch):
     expected = model.predict_proba(X)
     model.set_params(device="cuda")
     save(model, tmp_path / "model.ramify")
-    monkeypatch.setattr("ramify.gradient_boosting.boosting.has_gpu", lambda: False)
-    np.testing.assert_array_equal(model.predict_proba(X), expected)
+    monkeypatch.setattr(boosting, "has_gpu", lambda: False)
+    np.testing.assert_array_equal(load(tmp_path / "model.ramify").predict_proba(X), expected)
 
 
 @pytest.mark.parametrize("device", ["gpu", None, 0])
