@@ -9,11 +9,17 @@ import math
 from pathlib import Path
 
 import ramify
-from ramify import Hierarchy, PCTClassifier, PCTForestClassifier, PerEdgeClassifier
+from ramify import (
+    Hierarchy,
+    PCTClassifier,
+    PCTForestClassifier,
+    PCTGradientBoostingClassifier,
+    PerEdgeClassifier,
+)
 from ramify._base import HierarchicalClassifier
 from ramify.saving.container import VERSION
 
-NAMES = ("tree", "forest", "local")
+NAMES = ("tree", "forest", "local", "boosting")
 FOLDER = Path(__file__).parent
 HIERARCHY = Hierarchy.from_edges(
     [("animal", "mammal"), ("animal", "pet"), ("mammal", "cat"), ("pet", "cat"), ("pet", "fish")]
@@ -40,6 +46,9 @@ def make(name: str) -> HierarchicalClassifier:
     models = {
         "tree": PCTClassifier(min_samples_leaf=3, **settings),
         "forest": PCTForestClassifier(n_estimators=4, max_depth=4, random_state=0, **settings),
+        "boosting": PCTGradientBoostingClassifier(
+            loss="logistic", max_iter=6, max_depth=3, random_state=0, **settings
+        ),
         "local": PerEdgeClassifier(estimator=PCTClassifier(max_depth=2), **settings),
     }
     return models[name].fit(rows(), labels())
