@@ -13,6 +13,7 @@ from ramify.io.information import read_information, write_information
 from ramify.io.limits import ReadLimits
 from ramify.io.mulan import read_mulan
 from ramify.io.obo import read_obo
+from ramify.io.parquet_matrix import parquet_to_npy
 from ramify.io.table import Table
 from ramify.io.tables import read_table, write_table
 
@@ -24,6 +25,7 @@ __all__ = [
     "FormatError",
     "ReadLimits",
     "Table",
+    "parquet_to_npy",
     "read_annotations",
     "read_arff",
     "read_cafa",
