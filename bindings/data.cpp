@@ -17,7 +17,7 @@ Dataset dataset_from_dense(const Matrix<T>& X, const Vector<std::int32_t>& n_cat
     require(X.shape(0) < 0xFFFFFFFFu, "X has too many rows");
     StopSignal signal(interrupted_by(nullptr));
     return stoppable([&] {
-        return Dataset::from_dense(matrix_view(X), view(n_categories), all_dense, n_threads,
+        return Dataset::from_dense(matrix_view(X), {view(n_categories), all_dense, n_threads},
                                    signal);
     });
 }
@@ -34,7 +34,7 @@ Dataset dataset_from_csc(const Vector<std::int64_t>& indptr, const Vector<std::i
     StopSignal signal(interrupted_by(nullptr));
     return stoppable([&] {
         return Dataset::from_csc({view(indptr), view(indices), view(data), n_rows},
-                                 view(n_categories), all_dense, n_threads, signal);
+                                 {view(n_categories), all_dense, n_threads}, signal);
     });
 }
 

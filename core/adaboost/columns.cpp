@@ -14,7 +14,7 @@ struct Cuts {
     std::vector<double> threshold;
 };
 
-Cuts exact_cuts(const std::vector<double>& values) {
+Cuts exact_cuts(const DistinctValues& values) {
     Cuts cuts{std::vector<bool>(values.size(), true), std::vector<double>(values.size(), 0.0)};
     for (std::size_t r = 0; r + 1 < values.size(); ++r) {
         cuts.threshold[r] = threshold_between(values[r], values[r + 1], true);
@@ -23,7 +23,7 @@ Cuts exact_cuts(const std::vector<double>& values) {
 }
 
 /// If several steps lie between the same two values, the largest is used.
-Cuts grid_cuts(const std::vector<double>& values, std::size_t max_bins) {
+Cuts grid_cuts(const DistinctValues& values, std::size_t max_bins) {
     Cuts cuts{std::vector<bool>(values.size(), false), std::vector<double>(values.size(), 0.0)};
     const double n = static_cast<double>(max_bins);
     const double low = values.back();

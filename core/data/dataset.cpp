@@ -97,54 +97,50 @@ class FeatureBuilder {
     Feature numeric() {
         sort_by_key(items_, scratch_);
         Feature feature;
-        const bool sparse = !all_dense_ && 2 * n_zero() > n_rows_;
-        feature.kind = sparse ? FeatureKind::sparse : FeatureKind::dense;
-        assign_ranks(feature);
-        if (sparse) {
-            feature.missing_rows = missing_;
-            feature.stored_by_row = feature.stored;
-            std::ranges::sort(feature.stored_by_row, {}, &RankedRow::row);
-            // Ranks per row take less memory than the cells, and are faster to look up.
-            if (8 * items_.size() > n_rows_) spread_ranks(feature);
-        } else {
+        list_values(feature);
+        if (all_dense_ || 2 * n_zero() <= n_rows_) {
             spread_ranks(feature);
-            feature.stored = {};
+            return feature;
         }
+        feature.kind = FeatureKind::sparse;
+        feature.missing_rows = missing_;
+        feature.stored.reserve(items_.size());
+        for (std::size_t i = 0; i < items_.size(); ++i) {
+            feature.stored.push_back({items_[i].row, ranks_[i]});
+        }
+        feature.stored_by_row = feature.stored;
+        std::ranges::sort(feature.stored_by_row, {}, &RankedRow::row);
+        // Ranks per row take less memory than the cells, and are faster to look up.
+        if (8 * items_.size() > n_rows_) spread_ranks(feature);
         return feature;
     }
 
   private:
-    /// Lists distinct values in decreasing order, zero included; fills stored and zero_rank.
-    void assign_ranks(Feature& feature) const {
+    /// Lists distinct values in decreasing order, zero included; fills zero_rank and ranks_.
+    void list_values(Feature& feature) {
         const auto zero_key = descending_key(0.0);
-        const bool zero_occurs = n_zero() > 0;
-        bool zero_placed = false;
-        feature.stored.reserve(items_.size());
-        std::uint64_t last_key = 0;
-        for (const auto& item : items_) {
-            if (zero_occurs && !zero_placed && item.key > zero_key) {
-                place_zero(feature);
-                zero_placed = true;
-                last_key = zero_key;
+        bool zero_is_due = n_zero() > 0;
+        values_.clear();
+        ranks_.clear();
+        const auto place_zero = [&] {
+            feature.zero_rank = static_cast<std::uint32_t>(values_.size());
+            values_.push_back(0.0);
+            zero_is_due = false;
+        };
+        for (std::size_t i = 0; i < items_.size(); ++i) {
+            if (zero_is_due && items_[i].key > zero_key) place_zero();
+            if (i == 0 || items_[i].key != items_[i - 1].key) {
+                values_.push_back(value_of_key(items_[i].key));
             }
-            if (feature.values.empty() || item.key != last_key) {
-                feature.values.push_back(value_of_key(item.key));
-                last_key = item.key;
-            }
-            feature.stored.push_back(
-                {item.row, static_cast<std::uint32_t>(feature.values.size() - 1)});
+            ranks_.push_back(static_cast<std::uint32_t>(values_.size() - 1));
         }
-        if (zero_occurs && !zero_placed) place_zero(feature);
-    }
-
-    static void place_zero(Feature& feature) {
-        feature.zero_rank = static_cast<std::uint32_t>(feature.values.size());
-        feature.values.push_back(0.0);
+        if (zero_is_due) place_zero();
+        feature.values = DistinctValues(values_);
     }
 
     void spread_ranks(Feature& feature) const {
         feature.ranks.assign(n_rows_, feature.zero_rank);
-        for (const auto& cell : feature.stored) feature.ranks[cell.row] = cell.rank;
+        for (std::size_t i = 0; i < items_.size(); ++i) feature.ranks[items_[i].row] = ranks_[i];
         for (const auto row : missing_) feature.ranks[row] = missing_rank;
     }
 
@@ -153,6 +149,8 @@ class FeatureBuilder {
     std::vector<KeyedRow> items_;
     std::vector<KeyedRow> scratch_;
     std::vector<std::uint32_t> missing_;
+    std::vector<double> values_;        // of the column, distinct
+    std::vector<std::uint32_t> ranks_;  // of items_
 };
 
 void set_code(Feature& feature, std::size_t row, double value) {
@@ -184,15 +182,15 @@ Feature nominal_feature(std::size_t n_rows, std::int32_t n_categories) {
     return feature;
 }
 
-/// One builder per thread, and a place for the features of all columns.
-class DatasetBuilder {
+/// One builder per thread; hands over the features of all columns.
+class ColumnConverter {
   public:
-    DatasetBuilder(std::size_t n_rows, std::size_t n_columns, bool all_dense, unsigned n_threads)
-        : builders_(std::max(1U, n_threads), FeatureBuilder(n_rows, all_dense)),
-          any_missing_(n_columns, 0) {
-        dataset_.n_rows = n_rows;
-        dataset_.features.resize(n_columns);
-    }
+    ColumnConverter(std::size_t n_rows, std::size_t n_columns, const Conversion& conversion,
+                    const FeatureTaker& take)
+        : builders_(std::max(1U, conversion.n_threads),
+                    FeatureBuilder(n_rows, conversion.all_dense)),
+          any_missing_(n_columns, 0),
+          take_(take) {}
     unsigned n_threads() const { return static_cast<unsigned>(builders_.size()); }
     FeatureBuilder& cleared(unsigned thread) {
         builders_[thread].clear();
@@ -200,76 +198,93 @@ class DatasetBuilder {
     }
     void put_numeric(std::size_t column, FeatureBuilder& builder) {
         any_missing_[column] = builder.has_missing();
-        dataset_.features[column] = builder.numeric();
+        take_(column, builder.numeric());
     }
     void put_nominal(std::size_t column, Feature feature) {
         any_missing_[column] = count_codes(feature);
-        dataset_.features[column] = std::move(feature);
+        take_(column, std::move(feature));
     }
-    Dataset finish() {
-        dataset_.any_missing = std::ranges::any_of(any_missing_, [](auto any) { return any; });
-        return std::move(dataset_);
+    bool any_missing() const {
+        return std::ranges::any_of(any_missing_, [](auto any) { return any; });
     }
 
   private:
     std::vector<FeatureBuilder> builders_;
     std::vector<std::uint8_t> any_missing_;  // per column
-    Dataset dataset_;
+    const FeatureTaker& take_;
 };
+
+template <typename View>
+Dataset make_dataset(View X, std::size_t n_columns, const Conversion& conversion,
+                     StopSignal& signal) {
+    Dataset dataset;
+    dataset.n_rows = X.n_rows;
+    dataset.features.resize(n_columns);
+    dataset.any_missing =
+        convert_columns(X, conversion, signal, [&](std::size_t column, Feature feature) {
+            dataset.features[column] = std::move(feature);
+        });
+    return dataset;
+}
 
 }  // namespace
 
 template <typename T>
-Dataset Dataset::from_dense(MatrixView<T> X, std::span<const std::int32_t> n_categories,
-                            bool all_dense, unsigned n_threads, StopSignal& signal) {
-    DatasetBuilder made(X.n_rows, X.n_columns, all_dense, n_threads);
-    // A few columns at a time, so that a row-major matrix is read along its rows; fewer if each
-    // thread has a copy of its own.
-    const std::size_t width = made.n_threads() > 1 ? 4 : 16;
-    std::vector<std::vector<double>> buffers(made.n_threads());
+bool convert_columns(MatrixView<T> X, const Conversion& conversion, StopSignal& signal,
+                     const FeatureTaker& take) {
+    ColumnConverter made(X.n_rows, X.n_columns, conversion, take);
+    // As many columns at a time as a line of the cache has cells, so that a row-major matrix is
+    // read along its rows; fewer if there are columns for some of the threads only.
+    const std::size_t width =
+        std::min(64 / sizeof(T), std::max(std::size_t{4}, X.n_columns / made.n_threads()));
+    std::vector<std::vector<T>> buffers(made.n_threads());
     const auto convert = [&](unsigned thread, std::size_t block) {
         const auto first = block * width;
         const auto last = std::min(first + width, X.n_columns);
         auto& cells = buffers[thread];
         cells.resize(width * X.n_rows);
         for (std::size_t r = 0; r < X.n_rows; ++r) {
-            for (auto f = first; f < last; ++f) cells[(f - first) * X.n_rows + r] = X.at(r, f);
+            for (auto f = first; f < last; ++f) cells[(f - first) * X.n_rows + r] = X.cell(r, f);
         }
         for (auto f = first; f < last; ++f) {
             signal.check();
-            const double* column = cells.data() + (f - first) * X.n_rows;
-            if (n_categories[f] > 0) {
-                auto feature = nominal_feature(X.n_rows, n_categories[f]);
-                for (std::size_t r = 0; r < X.n_rows; ++r) set_code(feature, r, column[r]);
+            const T* column = cells.data() + (f - first) * X.n_rows;
+            const auto n_categories = conversion.n_categories[f];
+            if (n_categories > 0) {
+                auto feature = nominal_feature(X.n_rows, n_categories);
+                for (std::size_t r = 0; r < X.n_rows; ++r) {
+                    set_code(feature, r, static_cast<double>(column[r]));
+                }
                 made.put_nominal(f, std::move(feature));
                 continue;
             }
             auto& builder = made.cleared(thread);
             for (std::size_t r = 0; r < X.n_rows; ++r) {
-                builder.add(static_cast<std::uint32_t>(r), column[r]);
+                builder.add(static_cast<std::uint32_t>(r), static_cast<double>(column[r]));
             }
             made.put_numeric(f, builder);
         }
     };
     parallel_for(made.n_threads(), (X.n_columns + width - 1) / width, signal, convert);
-    return made.finish();
+    return made.any_missing();
 }
 
-template Dataset Dataset::from_dense(MatrixView<float>, std::span<const std::int32_t>, bool,
-                                     unsigned, StopSignal&);
-template Dataset Dataset::from_dense(MatrixView<double>, std::span<const std::int32_t>, bool,
-                                     unsigned, StopSignal&);
+template bool convert_columns(MatrixView<float>, const Conversion&, StopSignal&,
+                              const FeatureTaker&);
+template bool convert_columns(MatrixView<double>, const Conversion&, StopSignal&,
+                              const FeatureTaker&);
 
-Dataset Dataset::from_csc(CscView X, std::span<const std::int32_t> n_categories, bool all_dense,
-                          unsigned n_threads, StopSignal& signal) {
+bool convert_columns(CscView X, const Conversion& conversion, StopSignal& signal,
+                     const FeatureTaker& take) {
     const std::size_t n_columns = X.indptr.size() - 1;
-    DatasetBuilder made(X.n_rows, n_columns, all_dense, n_threads);
+    ColumnConverter made(X.n_rows, n_columns, conversion, take);
     const auto convert = [&](unsigned thread, std::size_t f) {
         signal.check();
         const auto begin = static_cast<std::size_t>(X.indptr[f]);
         const auto end = static_cast<std::size_t>(X.indptr[f + 1]);
-        if (n_categories[f] > 0) {
-            auto feature = nominal_feature(X.n_rows, n_categories[f]);
+        const auto n_categories = conversion.n_categories[f];
+        if (n_categories > 0) {
+            auto feature = nominal_feature(X.n_rows, n_categories);
             for (auto k = begin; k < end; ++k) {
                 set_code(feature, static_cast<std::size_t>(X.indices[k]), X.data[k]);
             }
@@ -283,7 +298,19 @@ Dataset Dataset::from_csc(CscView X, std::span<const std::int32_t> n_categories,
         made.put_numeric(f, builder);
     };
     parallel_for(made.n_threads(), n_columns, signal, convert);
-    return made.finish();
+    return made.any_missing();
+}
+
+template <typename T>
+Dataset Dataset::from_dense(MatrixView<T> X, const Conversion& conversion, StopSignal& signal) {
+    return make_dataset(X, X.n_columns, conversion, signal);
+}
+
+template Dataset Dataset::from_dense(MatrixView<float>, const Conversion&, StopSignal&);
+template Dataset Dataset::from_dense(MatrixView<double>, const Conversion&, StopSignal&);
+
+Dataset Dataset::from_csc(CscView X, const Conversion& conversion, StopSignal& signal) {
+    return make_dataset(X, X.indptr.size() - 1, conversion, signal);
 }
 
 }  // namespace ramify

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "common/parallel.hpp"
 #include "data/codes.hpp"
+#include "data/distinct_values.hpp"
 
 namespace ramify {
 
@@ -22,9 +24,12 @@ struct MatrixView {
     std::ptrdiff_t row_stride;
     std::ptrdiff_t column_stride;
 
+    T cell(std::size_t row, std::size_t column) const {
+        return data[static_cast<std::ptrdiff_t>(row) * row_stride +
+                    static_cast<std::ptrdiff_t>(column) * column_stride];
+    }
     double at(std::size_t row, std::size_t column) const {
-        return static_cast<double>(data[static_cast<std::ptrdiff_t>(row) * row_stride +
-                                        static_cast<std::ptrdiff_t>(column) * column_stride]);
+        return static_cast<double>(cell(row, column));
     }
 };
 
@@ -51,7 +56,7 @@ enum class FeatureKind : std::uint8_t {
 /// One column. Which members are filled depends on the kind.
 struct Feature {
     FeatureKind kind = FeatureKind::dense;
-    std::vector<double> values;  // numeric: distinct values, decreasing; values[rank]
+    DistinctValues values;  // numeric: decreasing; values[rank]
     // Dense, and sparse unless very few cells are stored: rank per row, or missing_rank.
     std::vector<std::uint32_t> ranks;
     std::vector<RankedRow> stored;            // sparse: by rank, then row; cells that are not zero
@@ -71,6 +76,27 @@ struct RankedEntry {
     std::uint32_t rank;
 };
 
+/// How to convert X. `n_categories[f]` > 0 makes column f nominal: its cells are codes below that
+/// number. NaN is a missing cell. Columns with more than half of their cells zero are stored
+/// sparse, unless `all_dense`: scans skip the zeros of a sparse column, which changes the order of
+/// sums. Columns are divided among the threads.
+struct Conversion {
+    std::span<const std::int32_t> n_categories;
+    bool all_dense;
+    unsigned n_threads;
+};
+
+/// Receives a converted column; several threads call it at the same time.
+using FeatureTaker = std::function<void(std::size_t column, Feature feature)>;
+
+/// Converts column after column, so that a caller that does not keep the features needs memory
+/// for a few at a time only. Returns whether any cell is missing.
+template <typename T>
+bool convert_columns(MatrixView<T> X, const Conversion& conversion, StopSignal& signal,
+                     const FeatureTaker& take);
+bool convert_columns(CscView X, const Conversion& conversion, StopSignal& signal,
+                     const FeatureTaker& take);
+
 struct Dataset {
     std::size_t n_rows = 0;
     std::vector<Feature> features;
@@ -81,15 +107,9 @@ struct Dataset {
         return std::ranges::any_of(features, [&](const Feature& f) { return f.kind == kind; });
     }
 
-    /// `n_categories[f]` > 0 makes column f nominal: its cells are codes below that number.
-    /// NaN is a missing cell. Columns with more than half of their cells zero are stored sparse,
-    /// unless `all_dense`: scans skip the zeros of a sparse column, which changes the order of
-    /// sums. Columns are divided among the threads.
     template <typename T>
-    static Dataset from_dense(MatrixView<T> X, std::span<const std::int32_t> n_categories,
-                              bool all_dense, unsigned n_threads, StopSignal& signal);
-    static Dataset from_csc(CscView X, std::span<const std::int32_t> n_categories, bool all_dense,
-                            unsigned n_threads, StopSignal& signal);
+    static Dataset from_dense(MatrixView<T> X, const Conversion& conversion, StopSignal& signal);
+    static Dataset from_csc(CscView X, const Conversion& conversion, StopSignal& signal);
 };
 
 }  // namespace ramify
