@@ -56,30 +56,72 @@ void check_weights(std::span<const double> row_weight, std::span<const double> o
             "weights must not sum to more than 1e15");
 }
 
+/// What is learnt besides X, checked.
+struct Lesson {
+    OutputSets outputs;
+    RowRoles roles;
+    std::span<const double> output_weight;
+};
+
+Lesson check_lesson(std::size_t n_rows, const Vector<std::int64_t>& indptr,
+                    const Vector<std::int32_t>& indices, const Vector<std::int64_t>& learning,
+                    const Vector<std::int64_t>& held_out, const Vector<double>& row_weight,
+                    const Vector<double>& output_weight) {
+    const auto n_outputs = output_weight.size();
+    require(n_outputs > 0, "there must be an output");
+    check_compressed(view(indptr), view(indices), n_outputs);
+    require(indptr.size() == n_rows + 1, "outputs and X must have the same number of rows");
+    require(row_weight.size() == n_rows, "row_weight must have one weight per row");
+    check_weights(view(row_weight), view(output_weight));
+    RowRoles roles{check_rows(view(learning), n_rows), check_rows(view(held_out), n_rows), {}};
+    require(!roles.learning.empty(), "there must be a row to learn from");
+    for (const double weight : view(row_weight)) {
+        roles.weight.push_back(static_cast<float>(weight));
+    }
+    return {{view(indptr), view(indices), n_outputs}, std::move(roles), view(output_weight)};
+}
+
+/// `bin(rows, signal)`: X in bins that suit the rows to learn from.
+template <typename Bin>
+void place_plan(BoostingPlan* self, Lesson lesson, const GradientBoostingOptions& options,
+                Bin bin) {
+    stoppable([&] {
+        StopSignal signal(interrupted_by(nullptr));
+        auto binned = bin(lesson.roles.learning, signal);
+        new (self) BoostingPlan(std::move(binned), lesson.outputs, std::move(lesson.roles),
+                                lesson.output_weight, options);
+    });
+}
+
 void make_plan(BoostingPlan* self, const Dataset& dataset, const Vector<std::int64_t>& indptr,
                const Vector<std::int32_t>& indices, const Vector<std::int64_t>& learning,
                const Vector<std::int64_t>& held_out, const Vector<double>& row_weight,
                const Vector<double>& output_weight, std::size_t max_bins,
                const GradientBoostingOptions& options) {
     check_options(options, max_bins);
-    const auto n_outputs = output_weight.size();
-    require(n_outputs > 0, "there must be an output");
-    check_compressed(view(indptr), view(indices), n_outputs);
-    require(indptr.size() == dataset.n_rows + 1,
-            "outputs and X must have the same number of rows");
-    require(row_weight.size() == dataset.n_rows, "row_weight must have one weight per row");
-    check_weights(view(row_weight), view(output_weight));
-    RowRoles roles{check_rows(view(learning), dataset.n_rows),
-                   check_rows(view(held_out), dataset.n_rows),
-                   {}};
-    require(!roles.learning.empty(), "there must be a row to learn from");
-    for (const double weight : view(row_weight)) {
-        roles.weight.push_back(static_cast<float>(weight));
-    }
-    const Unlocked unlocked;
-    auto binned = BinnedData::from(dataset, roles.learning, max_bins);
-    new (self) BoostingPlan(std::move(binned), {view(indptr), view(indices), n_outputs},
-                            std::move(roles), view(output_weight), options);
+    auto lesson = check_lesson(dataset.n_rows, indptr, indices, learning, held_out, row_weight,
+                               output_weight);
+    place_plan(self, std::move(lesson), options, [&](const auto& rows, StopSignal& signal) {
+        return BinnedData::from(dataset, rows, max_bins, options.n_threads, signal);
+    });
+}
+
+template <typename T>
+void make_dense_plan(BoostingPlan* self, const Matrix<T>& X,
+                     const Vector<std::int32_t>& n_categories, const Vector<std::int64_t>& indptr,
+                     const Vector<std::int32_t>& indices, const Vector<std::int64_t>& learning,
+                     const Vector<std::int64_t>& held_out, const Vector<double>& row_weight,
+                     const Vector<double>& output_weight, std::size_t max_bins,
+                     const GradientBoostingOptions& options) {
+    check_options(options, max_bins);
+    require(n_categories.size() == X.shape(1), "n_categories must have one number per column");
+    require(X.shape(0) < 0xFFFFFFFFu, "X has too many rows");
+    auto lesson =
+        check_lesson(X.shape(0), indptr, indices, learning, held_out, row_weight, output_weight);
+    const Conversion conversion{view(n_categories), false, options.n_threads};
+    place_plan(self, std::move(lesson), options, [&](const auto& rows, StopSignal& signal) {
+        return BinnedData::from_dense(matrix_view(X), conversion, rows, max_bins, signal);
+    });
 }
 
 // ---- what other devices need -------------------------------------------------------------------
@@ -265,6 +307,14 @@ void init_boosting_plan(nb::module_& m) {
         .def("__init__", &make_plan, nb::arg("dataset"), nb::arg("indptr"), nb::arg("indices"),
              nb::arg("learning"), nb::arg("held_out"), nb::arg("row_weight"),
              nb::arg("output_weight"), nb::arg("max_bins"), nb::arg("options"))
+        .def("__init__", &make_dense_plan<double>, nb::arg("X"), nb::arg("n_categories"),
+             nb::arg("indptr"), nb::arg("indices"), nb::arg("learning"), nb::arg("held_out"),
+             nb::arg("row_weight"), nb::arg("output_weight"), nb::arg("max_bins"),
+             nb::arg("options"))
+        .def("__init__", &make_dense_plan<float>, nb::arg("X"), nb::arg("n_categories"),
+             nb::arg("indptr"), nb::arg("indices"), nb::arg("learning"), nb::arg("held_out"),
+             nb::arg("row_weight"), nb::arg("output_weight"), nb::arg("max_bins"),
+             nb::arg("options"))
         .def_prop_ro("n_rows", &BoostingPlan::n_rows)
         .def_prop_ro("n_features", &BoostingPlan::n_features)
         .def_prop_ro("n_outputs", &BoostingPlan::n_outputs)

@@ -12,6 +12,12 @@ namespace {
 constexpr std::size_t features_per_group = 256;
 // A sparse cell takes four bytes, a dense one takes one.
 constexpr std::size_t dense_if_one_in = 4;
+// Cells below which threads are not worth starting.
+constexpr std::size_t min_shared_cells = 1'000'000;
+
+unsigned threads_for(std::size_t n_rows, std::size_t n_columns, unsigned n_threads) {
+    return n_rows * n_columns < min_shared_cells ? 1U : n_threads;
+}
 
 /// How many of the chosen rows have each rank.
 std::vector<std::uint32_t> count_ranks(const Feature& feature,
@@ -83,30 +89,37 @@ std::vector<std::uint8_t> bins_of_ranks(const Feature& feature,
     return bins;
 }
 
+/// A cell of a sparse feature whose bin is not that of zero.
+struct Cell {
+    std::uint32_t row;
+    std::uint8_t bin;
+};
+
+/// A feature in bins. The cells of a sparse one are yet to be put into a group.
+struct Binned {
+    BinnedFeature feature;
+    bool sparse = false;
+    std::vector<Cell> cells;  // sparse
+};
+
+/// Puts features into bins, each on its own: several threads may share it.
 class Binner {
   public:
-    Binner(BinnedData& data, std::span<const std::uint32_t> rows, std::size_t max_bins)
-        : data_(data), rows_(rows), max_bins_(max_bins) {}
+    Binner(std::size_t n_rows, std::span<const std::uint32_t> rows, std::size_t max_bins)
+        : n_rows_(n_rows), rows_(rows), max_bins_(max_bins) {}
 
-    void add(const Feature& feature) {
-        BinnedFeature binned;
+    Binned bin(const Feature& feature) const {
+        Binned binned;
         if (feature.kind == FeatureKind::nominal) {
-            add_nominal(feature, binned);
+            fill_nominal(feature, binned.feature);
         } else {
-            add_numeric(feature, binned);
+            fill_numeric(feature, binned);
         }
-        data_.features.push_back(std::move(binned));
+        return binned;
     }
 
-    void finish() { close_group(); }
-
   private:
-    struct Cell {
-        std::uint32_t row;
-        SparseBin cell;
-    };
-
-    void add_nominal(const Feature& feature, BinnedFeature& binned) const {
+    void fill_nominal(const Feature& feature, BinnedFeature& binned) const {
         binned.nominal = true;
         const auto n_codes = static_cast<std::size_t>(feature.n_categories);
         std::vector<std::uint32_t> counts(n_codes, 0);
@@ -125,30 +138,31 @@ class Binner {
         for (std::size_t i = 0; i < n_seen; ++i) {
             binned.bin_of_code[order[i]] = static_cast<std::uint8_t>(std::min(i, n_bins - 1));
         }
-        binned.bins.resize(data_.n_rows);
-        for (std::size_t row = 0; row < data_.n_rows; ++row) {
+        binned.bins.resize(n_rows_);
+        for (std::size_t row = 0; row < n_rows_; ++row) {
             const auto code = feature.codes[row];
             binned.bins[row] =
                 code < 0 ? binned.n_bins : binned.bin_of_code[static_cast<std::size_t>(code)];
         }
     }
 
-    void add_numeric(const Feature& feature, BinnedFeature& binned) {
+    void fill_numeric(const Feature& feature, Binned& binned) const {
+        auto& made = binned.feature;
         const auto counts = count_ranks(feature, rows_);
         for (const auto& cut : find_cuts(counts, max_bins_)) {
-            binned.threshold.push_back(
+            made.threshold.push_back(
                 threshold_between(feature.values[cut.above], feature.values[cut.below], true));
         }
         const bool any = std::ranges::any_of(counts, [](auto count) { return count > 0; });
-        binned.n_bins = static_cast<std::uint8_t>(any ? binned.threshold.size() + 1 : 0);
-        const auto bins = bins_of_ranks(feature, binned.threshold);
-        const bool is_sparse =
-            feature.kind == FeatureKind::sparse && binned.n_bins > 0 &&
-            dense_if_one_in * (feature.stored.size() + feature.missing_rows.size()) < data_.n_rows;
-        if (is_sparse) {
-            add_sparse(feature, bins, binned);
+        made.n_bins = static_cast<std::uint8_t>(any ? made.threshold.size() + 1 : 0);
+        const auto bins = bins_of_ranks(feature, made.threshold);
+        binned.sparse =
+            feature.kind == FeatureKind::sparse && made.n_bins > 0 &&
+            dense_if_one_in * (feature.stored.size() + feature.missing_rows.size()) < n_rows_;
+        if (binned.sparse) {
+            list_cells(feature, bins, binned);
         } else {
-            fill_dense(feature, bins, binned);
+            fill_dense(feature, bins, made);
         }
     }
 
@@ -156,71 +170,117 @@ class Binner {
                     BinnedFeature& binned) const {
         if (feature.ranks.empty()) {
             const bool has_zero = feature.zero_rank < bins.size();
-            binned.bins.assign(data_.n_rows, has_zero ? bins[feature.zero_rank] : std::uint8_t{0});
+            binned.bins.assign(n_rows_, has_zero ? bins[feature.zero_rank] : std::uint8_t{0});
             for (const auto& cell : feature.stored) binned.bins[cell.row] = bins[cell.rank];
             for (const auto row : feature.missing_rows) binned.bins[row] = binned.n_bins;
             return;
         }
-        binned.bins.resize(data_.n_rows);
-        for (std::size_t row = 0; row < data_.n_rows; ++row) {
+        binned.bins.resize(n_rows_);
+        for (std::size_t row = 0; row < n_rows_; ++row) {
             const auto rank = feature.ranks[row];
             binned.bins[row] = rank == missing_rank ? binned.n_bins : bins[rank];
         }
     }
 
-    void add_sparse(const Feature& feature, const std::vector<std::uint8_t>& bins,
-                    BinnedFeature& binned) {
-        if (members_.size() == features_per_group) close_group();
-        binned.group = static_cast<std::int32_t>(data_.groups.size());
-        binned.place = static_cast<std::uint32_t>(members_.size());
-        binned.zero_bin = bins[feature.zero_rank];
-        const auto place = static_cast<std::uint16_t>(members_.size());
-        members_.push_back(static_cast<std::int32_t>(data_.features.size()));
+    static void list_cells(const Feature& feature, const std::vector<std::uint8_t>& bins,
+                           Binned& binned) {
+        binned.feature.zero_bin = bins[feature.zero_rank];
         for (const auto& cell : feature.stored_by_row) {
-            if (bins[cell.rank] != binned.zero_bin) {
-                cells_.push_back({cell.row, {place, bins[cell.rank]}});
+            if (bins[cell.rank] != binned.feature.zero_bin) {
+                binned.cells.push_back({cell.row, bins[cell.rank]});
             }
         }
         for (const auto row : feature.missing_rows) {
-            cells_.push_back({row, {place, binned.n_bins}});
+            binned.cells.push_back({row, binned.feature.n_bins});
         }
     }
 
-    void close_group() {
-        if (members_.empty()) return;
-        SparseGroup group;
-        group.features = std::move(members_);
-        group.indptr.assign(data_.n_rows + 1, 0);
-        for (const auto& cell : cells_) ++group.indptr[cell.row + 1];
-        std::partial_sum(group.indptr.begin(), group.indptr.end(), group.indptr.begin());
-        group.cells.resize(cells_.size());
-        std::vector<std::uint32_t> next(group.indptr.begin(), group.indptr.end() - 1);
-        // Cells were added place by place, so those of a row stay in that order.
-        for (const auto& cell : cells_) group.cells[next[cell.row]++] = cell.cell;
-        data_.groups.push_back(std::move(group));
-        members_.clear();
-        cells_.clear();
-    }
-
-    BinnedData& data_;
+    std::size_t n_rows_;
     std::span<const std::uint32_t> rows_;
     std::size_t max_bins_;
-    std::vector<std::int32_t> members_;
-    std::vector<Cell> cells_;
 };
+
+/// The cells of some sparse features, by row; their lists are emptied.
+SparseGroup make_group(std::vector<std::int32_t> members, std::vector<Binned>& binned,
+                       std::size_t n_rows) {
+    SparseGroup group;
+    group.features = std::move(members);
+    group.indptr.assign(n_rows + 1, 0);
+    for (const auto f : group.features) {
+        for (const auto& cell : binned[static_cast<std::size_t>(f)].cells) {
+            ++group.indptr[cell.row + 1];
+        }
+    }
+    std::partial_sum(group.indptr.begin(), group.indptr.end(), group.indptr.begin());
+    group.cells.resize(group.indptr.back());
+    std::vector<std::uint32_t> next(group.indptr.begin(), group.indptr.end() - 1);
+    // Cells are added place by place, so those of a row are in that order.
+    for (std::size_t place = 0; place < group.features.size(); ++place) {
+        auto& cells = binned[static_cast<std::size_t>(group.features[place])].cells;
+        for (const auto& cell : cells) {
+            group.cells[next[cell.row]++] = {static_cast<std::uint16_t>(place), cell.bin};
+        }
+        cells = {};
+    }
+    return group;
+}
+
+/// Divides the sparse features into groups, and hands everything over.
+BinnedData collect(std::vector<Binned> binned, std::size_t n_rows, unsigned n_threads,
+                   StopSignal& signal) {
+    BinnedData data;
+    data.n_rows = n_rows;
+    std::vector<std::vector<std::int32_t>> members;
+    for (std::size_t f = 0; f < binned.size(); ++f) {
+        if (!binned[f].sparse) continue;
+        if (members.empty() || members.back().size() == features_per_group) members.emplace_back();
+        binned[f].feature.group = static_cast<std::int32_t>(members.size() - 1);
+        binned[f].feature.place = static_cast<std::uint32_t>(members.back().size());
+        members.back().push_back(static_cast<std::int32_t>(f));
+    }
+    data.groups.resize(members.size());
+    parallel_for(n_threads, members.size(), signal, [&](unsigned, std::size_t g) {
+        signal.check();
+        data.groups[g] = make_group(std::move(members[g]), binned, n_rows);
+    });
+    data.features.reserve(binned.size());
+    for (auto& made : binned) data.features.push_back(std::move(made.feature));
+    return data;
+}
 
 }  // namespace
 
 BinnedData BinnedData::from(const Dataset& dataset, std::span<const std::uint32_t> rows,
-                            std::size_t max_bins) {
-    BinnedData data;
-    data.n_rows = dataset.n_rows;
-    data.features.reserve(dataset.features.size());
-    Binner binner(data, rows, max_bins);
-    for (const auto& feature : dataset.features) binner.add(feature);
-    binner.finish();
-    return data;
+                            std::size_t max_bins, unsigned n_threads, StopSignal& signal) {
+    n_threads = threads_for(dataset.n_rows, dataset.features.size(), n_threads);
+    const Binner binner(dataset.n_rows, rows, max_bins);
+    std::vector<Binned> binned(dataset.features.size());
+    parallel_for(n_threads, binned.size(), signal, [&](unsigned, std::size_t f) {
+        signal.check();
+        binned[f] = binner.bin(dataset.features[f]);
+    });
+    return collect(std::move(binned), dataset.n_rows, n_threads, signal);
 }
+
+template <typename T>
+BinnedData BinnedData::from_dense(MatrixView<T> X, Conversion conversion,
+                                  std::span<const std::uint32_t> rows, std::size_t max_bins,
+                                  StopSignal& signal) {
+    conversion.n_threads = threads_for(X.n_rows, X.n_columns, conversion.n_threads);
+    const Binner binner(X.n_rows, rows, max_bins);
+    std::vector<Binned> binned(X.n_columns);
+    convert_columns(X, conversion, signal, [&](std::size_t column, const Feature& feature) {
+        binned[column] = binner.bin(feature);
+    });
+    return collect(std::move(binned), X.n_rows, conversion.n_threads, signal);
+}
+
+template BinnedData BinnedData::from_dense(MatrixView<float>, Conversion,
+                                           std::span<const std::uint32_t>, std::size_t,
+                                           StopSignal&);
+template BinnedData BinnedData::from_dense(MatrixView<double>, Conversion,
+                                           std::span<const std::uint32_t>, std::size_t,
+                                           StopSignal&);
 
 std::uint8_t BinnedData::bin(std::size_t feature, std::size_t row) const {
     const auto& binned = features[feature];

@@ -11,8 +11,10 @@ namespace {
 // Rows or cells that one task processes.
 constexpr std::size_t rows_per_task = 64;
 constexpr std::size_t outputs_per_task = 512;
+constexpr std::size_t rows_per_part = 4096;  // of a leaf
 // Cells below which threads are not worth starting.
 constexpr std::size_t min_shared_cells = 50'000;
+constexpr std::size_t min_written_cells = 4'000'000;
 
 }  // namespace
 
@@ -25,14 +27,27 @@ GradientBooster::GradientBooster(std::shared_ptr<const BoostingPlan> plan,
       sketched_(plan_.n_rows() * plan_.sketch_width()),
       grower_(plan_.data(), plan_.options(), plan_.sketch_width()),
       n_rounds_(plan_.options().first_round) {
-    margins_.assign(plan_.n_rows() * stride_, no_margin);
-    for (std::size_t row = 0; row < plan_.n_rows(); ++row) {
-        for (std::size_t k = 0; k < n_outputs_; ++k) {
-            margins(row)[k] =
-                static_cast<float>(start[static_cast<std::size_t>(plan_.order()[k])]);
-        }
-    }
+    start_margins(start);
     if (plan_.options().loss == Loss::softmax) normaliser_.resize(plan_.n_rows());
+}
+
+void GradientBooster::start_margins(std::span<const double> start) {
+    std::vector<float> first(stride_, no_margin);
+    for (std::size_t k = 0; k < n_outputs_; ++k) {
+        first[k] = static_cast<float>(start[static_cast<std::size_t>(plan_.order()[k])]);
+    }
+    margins_ = std::make_unique_for_overwrite<float[]>(plan_.n_rows() * stride_);
+    constexpr std::size_t at_once = 1024;
+    const auto n_threads =
+        plan_.n_rows() * stride_ < min_written_cells ? 1U : plan_.options().n_threads;
+    StopSignal signal({});
+    parallel_for(n_threads, (plan_.n_rows() + at_once - 1) / at_once, signal,
+                 [&](unsigned, std::size_t task) {
+                     const auto last = std::min((task + 1) * at_once, plan_.n_rows());
+                     for (auto row = task * at_once; row < last; ++row) {
+                         std::ranges::copy(first, margins(row));
+                     }
+                 });
 }
 
 void GradientBooster::sketch_rows(std::span<const std::uint32_t> rows, const Sketch& sketch,
@@ -59,54 +74,80 @@ void GradientBooster::sketch_rows(std::span<const std::uint32_t> rows, const Ske
     });
 }
 
-/// The values of the leaves: one Newton step per output, -G / (H + l2).
+/// Adds up the gradients and curvatures of some rows and outputs.
+void GradientBooster::sum_gradients(std::span<const std::uint32_t> rows, std::size_t first,
+                                    std::size_t n, double* gradients, double* curvatures) const {
+    // Sums of a few rows in single precision, all others in double precision.
+    constexpr std::size_t part = 64;
+    float gradient[outputs_per_task];
+    float curvature[outputs_per_task];
+    for (std::size_t begin = 0; begin < rows.size(); begin += part) {
+        std::fill_n(gradient, n, 0.0F);
+        std::fill_n(curvature, n, 0.0F);
+        for (const auto row : rows.subspan(begin, std::min(part, rows.size() - begin))) {
+            const auto normaliser =
+                plan_.options().loss == Loss::softmax ? normaliser_[row] : Normaliser{};
+            add_gradients(plan_.options().loss, margins(row) + first, normaliser,
+                          plan_.roles().weight[row], n, gradient, curvature);
+            for (const auto k : plan_.places_of(row)) {
+                const auto place = static_cast<std::size_t>(k) - first;  // wraps around
+                if (place < n) gradient[place] -= plan_.roles().weight[row];
+            }
+        }
+        for (std::size_t k = 0; k < n; ++k) {
+            gradients[k] += static_cast<double>(gradient[k]);
+            curvatures[k] += static_cast<double>(curvature[k]);
+        }
+    }
+}
+
+/// The values of the leaves: one Newton step per output, -G / (H + l2). Large leaves are summed
+/// in parts, which are then added in order.
 std::vector<float> GradientBooster::find_values(const GrownTree& tree,
                                                 std::span<const std::size_t> leaves,
                                                 StopSignal& signal) const {
+    struct Part {
+        std::size_t leaf;
+        std::span<const std::uint32_t> rows;
+    };
+    std::vector<Part> parts;
+    for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+        const auto& node = tree.nodes[leaves[leaf]];
+        for (auto begin = node.begin; begin < node.end; begin += rows_per_part) {
+            const auto n = std::min(rows_per_part, node.end - begin);
+            parts.push_back({leaf, std::span(tree.rows).subspan(begin, n)});
+        }
+    }
     const auto n_blocks = (stride_ + outputs_per_task - 1) / outputs_per_task;
-    std::vector<float> values(leaves.size() * stride_, 0.0F);
     const auto n_threads =
         tree.rows.size() * stride_ < min_shared_cells ? 1U : plan_.options().n_threads;
-    parallel_for(n_threads, leaves.size() * n_blocks, signal, [&](unsigned, std::size_t task) {
+    std::vector<double> gradients(parts.size() * stride_, 0.0);
+    std::vector<double> curvatures(parts.size() * stride_, 0.0);
+    parallel_for(n_threads, parts.size() * n_blocks, signal, [&](unsigned, std::size_t task) {
         signal.check();
-        const auto leaf = task / n_blocks;
+        const auto part = task / n_blocks;
         const auto first = task % n_blocks * outputs_per_task;
-        const auto n = std::min(outputs_per_task, stride_ - first);
-        const auto& node = tree.nodes[leaves[leaf]];
-        // Sums of a few rows in single precision, all others in double precision.
-        constexpr std::size_t part = 64;
-        float gradient[outputs_per_task];
-        float curvature[outputs_per_task];
-        double gradients[outputs_per_task] = {};
-        double curvatures[outputs_per_task] = {};
-        for (auto begin = node.begin; begin < node.end; begin += part) {
-            std::fill_n(gradient, n, 0.0F);
-            std::fill_n(curvature, n, 0.0F);
-            for (auto i = begin; i < std::min(begin + part, node.end); ++i) {
-                const auto row = tree.rows[i];
-                const auto normaliser =
-                    plan_.options().loss == Loss::softmax ? normaliser_[row] : Normaliser{};
-                add_gradients(plan_.options().loss, margins(row) + first, normaliser,
-                              plan_.roles().weight[row], n, gradient, curvature);
-                for (const auto k : plan_.places_of(row)) {
-                    const auto place = static_cast<std::size_t>(k) - first;  // wraps around
-                    if (place < n) gradient[place] -= plan_.roles().weight[row];
-                }
-            }
-            for (std::size_t k = 0; k < n; ++k) {
-                gradients[k] += static_cast<double>(gradient[k]);
-                curvatures[k] += static_cast<double>(curvature[k]);
-            }
-        }
-        float* value = values.data() + leaf * stride_ + first;
-        for (std::size_t k = 0; k < n; ++k) {
-            const double step =
-                -gradients[k] / std::max(curvatures[k] + plan_.options().l2_regularization, 1e-12);
-            value[k] = first + k < n_outputs_
-                           ? static_cast<float>(plan_.options().learning_rate * step)
-                           : 0.0F;
-        }
+        const auto place = part * stride_ + first;
+        sum_gradients(parts[part].rows, first, std::min(outputs_per_task, stride_ - first),
+                      &gradients[place], &curvatures[place]);
     });
+    std::vector<float> values(leaves.size() * stride_, 0.0F);
+    for (std::size_t part = 0; part < parts.size();) {
+        const auto leaf = parts[part].leaf;
+        double* gradient = &gradients[part * stride_];
+        double* curvature = &curvatures[part * stride_];
+        for (++part; part < parts.size() && parts[part].leaf == leaf; ++part) {
+            for (std::size_t k = 0; k < n_outputs_; ++k) {
+                gradient[k] += gradients[part * stride_ + k];
+                curvature[k] += curvatures[part * stride_ + k];
+            }
+        }
+        for (std::size_t k = 0; k < n_outputs_; ++k) {
+            const double step =
+                -gradient[k] / std::max(curvature[k] + plan_.options().l2_regularization, 1e-12);
+            values[leaf * stride_ + k] = static_cast<float>(plan_.options().learning_rate * step);
+        }
+    }
     return values;
 }
 

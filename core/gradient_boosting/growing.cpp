@@ -1,7 +1,7 @@
 #include "gradient_boosting/growing.hpp"
 
 #include <algorithm>
-#include <queue>
+#include <utility>
 
 #include "gradient_boosting/vectors.hpp"
 
@@ -16,6 +16,12 @@ constexpr std::size_t min_kept_rows = 256;
 // Dense features per task, and operations on vectors below which threads are not worth starting.
 constexpr std::size_t features_per_task = 8;
 constexpr std::size_t min_shared_vectors = 20'000;
+// Rows whose vectors are summed before they are added to the total: rounding errors do not grow
+// with the number of rows, and the sum does not depend on the number of threads.
+constexpr std::size_t rows_per_part = 1024;
+// Rows that a task divides, and rows of a level below which threads are not worth starting.
+constexpr std::size_t rows_per_task = 8192;
+constexpr std::size_t min_shared_rows = 65'536;
 
 }  // namespace
 
@@ -105,21 +111,46 @@ NodeRows TreeGrower::rows_of(const OpenNode& node) const {
     return {std::span(tree_.rows).subspan(node.begin, node.n_rows()), sketch_, weight_, width_};
 }
 
-/// Sums in parts, so that rounding errors do not grow with the number of rows.
-void TreeGrower::find_totals(OpenNode& node) const {
-    constexpr std::size_t part = 1024;
-    static const std::vector<std::uint32_t> zeros(part, 0);
-    node.sums.assign(width_, 0.0F);
-    std::vector<float> sums(width_);
-    const auto rows = rows_of(node).rows;
-    for (std::size_t begin = 0; begin < rows.size(); begin += part) {
-        const auto n = std::min(part, rows.size() - begin);
-        std::ranges::fill(sums, 0.0F);
-        add_vectors(sketch_, rows.data() + begin, zeros.data(), n, width_, sums.data());
-        add_floats(node.sums.data(), sums.data(), width_);
+unsigned TreeGrower::threads_for(std::size_t n_rows) const {
+    return n_rows < min_shared_rows ? 1U : options_.n_threads;
+}
+
+/// Sums over rows in parts, which are then added in order.
+void TreeGrower::find_totals(std::vector<Family>& families, StopSignal& signal) const {
+    static const std::vector<std::uint32_t> zeros(rows_per_part, 0);
+    struct Part {
+        OpenNode* node;
+        std::size_t begin;
+    };
+    std::vector<Part> parts;
+    std::size_t n_rows = 0;
+    for (auto& family : families) {
+        for (auto& node : family.members) {
+            node.sums.assign(width_, 0.0F);
+            node.weight = 0;
+            n_rows += node.n_rows();
+            for (auto begin = node.begin; begin < node.end; begin += rows_per_part) {
+                parts.push_back({&node, begin});
+            }
+        }
     }
-    node.weight = 0;
-    for (const auto row : rows) node.weight += static_cast<double>(weight_[row]);
+    std::vector<float> sums(parts.size() * width_, 0.0F);
+    std::vector<double> weights(parts.size(), 0.0);
+    constexpr std::size_t parts_per_task = rows_per_task / rows_per_part;
+    const auto n_tasks = (parts.size() + parts_per_task - 1) / parts_per_task;
+    parallel_for(threads_for(n_rows), n_tasks, signal, [&](unsigned, std::size_t task) {
+        const auto last = std::min((task + 1) * parts_per_task, parts.size());
+        for (auto p = task * parts_per_task; p < last; ++p) {
+            const auto n = std::min(rows_per_part, parts[p].node->end - parts[p].begin);
+            const auto rows = std::span(tree_.rows).subspan(parts[p].begin, n);
+            add_vectors(sketch_, rows.data(), zeros.data(), n, width_, &sums[p * width_]);
+            for (const auto row : rows) weights[p] += static_cast<double>(weight_[row]);
+        }
+    });
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+        add_floats(parts[p].node->sums.data(), &sums[p * width_], width_);
+        parts[p].node->weight += weights[p];
+    }
 }
 
 void TreeGrower::run(const Task& task, unsigned thread, Family& family) {
@@ -170,13 +201,13 @@ void TreeGrower::search_dense(std::size_t i, Family& family, Search& search, Bin
 }
 
 void TreeGrower::evaluate(std::vector<Family>& families, StopSignal& signal) {
+    find_totals(families, signal);
     std::vector<Task> tasks;
     std::size_t n_vectors = 0;
     for (std::size_t f = 0; f < families.size(); ++f) {
         auto& family = families[f];
         bool any = false;
         for (auto& node : family.members) {
-            find_totals(node);
             const bool wanted = can_split(node);
             family.wanted.push_back(wanted);
             any |= wanted;
@@ -231,26 +262,98 @@ void TreeGrower::evaluate(std::vector<Family>& families, StopSignal& signal) {
     }
 }
 
-TreeGrower::Family TreeGrower::divide(OpenNode parent) {
-    const auto feature = static_cast<std::size_t>(parent.best.feature);
-    const auto& yes = parent.best.yes;
-    buffer_.clear();
-    std::size_t next = parent.begin;
-    for (auto i = parent.begin; i < parent.end; ++i) {
-        const auto row = tree_.rows[i];
-        if (yes.has(data_.bin(feature, row))) {
-            tree_.rows[next++] = row;
-        } else {
-            buffer_.push_back(row);
+/// Some of the rows of a node that is divided.
+struct TreeGrower::Stretch {
+    const OpenNode* node;
+    std::size_t begin;
+    std::size_t end;
+    std::size_t n_yes = 0;
+    std::size_t yes_place = 0;  // where its rows go
+    std::size_t no_place = 0;
+};
+
+/// Moves the rows of a stretch to the buffer, those that pass the test first.
+void TreeGrower::sort_stretch(Stretch& stretch) {
+    const auto& test = stretch.node->best;
+    const auto& feature = data_.features[static_cast<std::size_t>(test.feature)];
+    const auto* rows = tree_.rows.data();
+    auto yes = stretch.begin;
+    auto no = stretch.end;
+    const auto sort = [&](auto bin_of) {
+        for (auto i = stretch.begin; i < stretch.end; ++i) {
+            // Those that fail are written from the end, in reverse.
+            const bool passes = test.yes.has(bin_of(rows[i]));
+            buffer_[passes ? yes++ : --no] = rows[i];
+        }
+    };
+    if (feature.is_sparse()) {
+        const auto number = static_cast<std::size_t>(test.feature);
+        sort([&](std::uint32_t row) { return data_.bin(number, row); });
+    } else {
+        sort([bins = feature.bins.data()](std::uint32_t row) { return bins[row]; });
+    }
+    stretch.n_yes = yes - stretch.begin;
+}
+
+/// Divides the rows of nodes; they stay in order. Returns where the rows that fail begin.
+std::vector<std::size_t> TreeGrower::divide_rows(std::span<const OpenNode> nodes,
+                                                 StopSignal& signal) {
+    std::vector<Stretch> stretches;
+    std::size_t n_rows = 0;
+    for (const auto& node : nodes) {
+        n_rows += node.n_rows();
+        for (auto begin = node.begin; begin < node.end; begin += rows_per_task) {
+            stretches.push_back({&node, begin, std::min(begin + rows_per_task, node.end)});
         }
     }
-    std::ranges::copy(buffer_, tree_.rows.begin() + static_cast<std::ptrdiff_t>(next));
+    buffer_.resize(tree_.rows.size());
+    const auto n_threads = threads_for(n_rows);
+    parallel_for(n_threads, stretches.size(), signal, [&](unsigned, std::size_t i) {
+        signal.check();
+        sort_stretch(stretches[i]);
+    });
+    std::vector<std::size_t> middles;
+    for (std::size_t first = 0; const auto& node : nodes) {
+        auto last = first;
+        auto place = node.begin;
+        for (; last < stretches.size() && stretches[last].node == &node; ++last) {
+            stretches[last].yes_place = place;
+            place += stretches[last].n_yes;
+        }
+        middles.push_back(place);
+        for (; first < last; ++first) {
+            stretches[first].no_place = place;
+            place += stretches[first].end - stretches[first].begin - stretches[first].n_yes;
+        }
+    }
+    parallel_for(n_threads, stretches.size(), signal, [&](unsigned, std::size_t i) {
+        const auto& stretch = stretches[i];
+        const auto* from = buffer_.data() + stretch.begin;
+        std::copy_n(from, stretch.n_yes, tree_.rows.data() + stretch.yes_place);
+        std::reverse_copy(from + stretch.n_yes, from + (stretch.end - stretch.begin),
+                          tree_.rows.data() + stretch.no_place);
+    });
+    return middles;
+}
+
+std::vector<TreeGrower::Family> TreeGrower::divide(std::vector<OpenNode> nodes,
+                                                   StopSignal& signal) {
+    const auto middles = divide_rows(nodes, signal);
+    std::vector<Family> families;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        families.push_back(make_family(std::move(nodes[i]), middles[i]));
+    }
+    return families;
+}
+
+TreeGrower::Family TreeGrower::make_family(OpenNode parent, std::size_t middle) {
     auto& node = tree_.nodes[parent.number];
     node.split = parent.best;
     node.yes = static_cast<std::int32_t>(tree_.nodes.size());
     node.no = node.yes + 1;
     Family family;
-    for (const auto& [begin, end] : {std::pair(parent.begin, next), std::pair(next, parent.end)}) {
+    for (const auto& [begin, end] :
+         {std::pair(parent.begin, middle), std::pair(middle, parent.end)}) {
         OpenNode child;
         child.number = tree_.nodes.size();
         child.begin = begin;
@@ -303,13 +406,13 @@ GrownTree TreeGrower::grow(std::span<const std::int32_t> features, std::vector<s
                 return a.best.gain != b.best.gain ? a.best.gain < b.best.gain
                                                   : a.number > b.number;
             });
-            OpenNode node = std::move(*best);
+            std::vector<OpenNode> chosen;
+            chosen.push_back(std::move(*best));
             open.erase(best);
-            families.push_back(divide(std::move(node)));
+            families = divide(std::move(chosen), signal);
             ++n_leaves;
         } else {
-            for (auto& node : open) families.push_back(divide(std::move(node)));
-            open.clear();
+            families = divide(std::exchange(open, {}), signal);
         }
     }
     for (auto& node : open) {

@@ -45,16 +45,21 @@ class TreeGrower {
     struct OpenNode;
     struct Family;
     struct Task;
+    struct Stretch;
     class Search;
 
     void choose_features(std::span<const std::int32_t> features);
     std::unique_ptr<Histograms> take_histograms();
     bool can_split(const OpenNode& node) const;
-    void find_totals(OpenNode& node) const;
+    unsigned threads_for(std::size_t n_rows) const;
+    void find_totals(std::vector<Family>& families, StopSignal& signal) const;
     void evaluate(std::vector<Family>& families, StopSignal& signal);
     void run(const Task& task, unsigned thread, Family& family);
     void search_dense(std::size_t i, Family& family, Search& search, BinSplit* found);
-    Family divide(OpenNode parent);
+    void sort_stretch(Stretch& stretch);
+    std::vector<std::size_t> divide_rows(std::span<const OpenNode> nodes, StopSignal& signal);
+    std::vector<Family> divide(std::vector<OpenNode> nodes, StopSignal& signal);
+    Family make_family(OpenNode parent, std::size_t middle);
     NodeRows rows_of(const OpenNode& node) const;
 
     const BinnedData& data_;
@@ -66,7 +71,7 @@ class TreeGrower {
     std::vector<std::unique_ptr<Histograms>> free_;   // to be used again
     std::size_t bytes_in_use_ = 0;
     GrownTree tree_;
-    std::vector<std::uint32_t> buffer_;
+    std::vector<std::uint32_t> buffer_;  // rows on their way to the children of their node
     const float* sketch_ = nullptr;
     const float* weight_ = nullptr;
     std::vector<std::unique_ptr<Search>> searches_;  // per thread

@@ -117,6 +117,23 @@ def test_model_does_not_depend_on_threads(loss, sketch_size, max_leaf_nodes):
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.parametrize("max_leaf_nodes", [0, 6])
+def test_threads_that_share_the_rows_of_a_node_change_nothing(max_leaf_nodes):
+    """Enough rows that threads share binning, sums and divisions, and leaves of several parts."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(70_000, 15)).astype(np.float32)
+    X[:, 3] *= rng.random(len(X)) < 0.1  # a sparse column
+    X[rng.random(X.shape) < 0.01] = np.nan
+    Y = np.stack([X[:, 0] > 0.3, X[:, 3] > 0, np.nan_to_num(X[:, 1]) > X[:, 2]], axis=1)
+    options = {"max_leaf_nodes": max_leaf_nodes}
+    problem = replace(Problem.of(X, Y, options, max_depth=4), weights=rng.random(len(X)))
+    expected = bytes_of(problem.train(2))
+    for n_threads in (2, 5):
+        assert bytes_of(problem.with_options(n_threads=n_threads).train(2, X)) == expected
+    ranked = problem.with_options(n_threads=3).train(2, sparse.csr_array(X))
+    assert bytes_of(ranked) == expected
+
+
 def test_model_of_many_rows_does_not_depend_on_the_layout():
     problem = large_problem()
     expected = bytes_of(problem.train(3))

@@ -83,10 +83,15 @@ class Problem:
         options.l2_regularization = self.settings.l2_regularization
         for name, value in self.options.items():
             setattr(options, name, value)
-        schema = FeatureSchema(self.n_categories, {})
+        X = self.X if X is None else X
+        features = (
+            (make_dataset(X, FeatureSchema(self.n_categories, {})),)
+            if sparse.issparse(X)
+            else (X, self.n_categories)
+        )
         Y = sparse.csr_array(self.Y)
         return _core.BoostingPlan(
-            make_dataset(self.X if X is None else X, schema),
+            *features,
             Y.indptr.astype(np.int64),
             Y.indices.astype(np.int32),
             self.learning.astype(np.int64),

@@ -347,7 +347,8 @@ class GradientBoostingBase(StagedClassifier):
 
     def _course(self, booster: Booster, rows: BoostingRows) -> Course:
         scorer = read_scoring(self.scoring)
-        X, truth = rows.X[rows.held_out], rows.Y[rows.held_out]
+        X = None if scorer is None else rows.X[rows.held_out]
+        truth = rows.Y[rows.held_out]
         weights = rows.weights[rows.held_out]
         weighted = {} if (weights == weights[0]).all() else {"sample_weight": weights}
 
