@@ -57,7 +57,7 @@ FeatureOrder SortedOrders::sort_by(std::size_t n_ranks, RankOf rank_of) {
             n_missing += rank == missing_rank;
         }
         const std::span<RankedEntry> stored(stored_.data(), n_stored);
-        std::ranges::stable_sort(stored, {}, &RankedEntry::rank);
+        sorter_.sort_items(stored);
         return {stored, {missing_.data(), n_missing}};
     }
     for (std::uint32_t e = 0; e < n; ++e) {

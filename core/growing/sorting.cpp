@@ -34,11 +34,37 @@ std::span<const RankedEntry> RankSorter::sort() {
     return {sorted_.data(), n_};
 }
 
-/// Radix sort of the keys by their rank bits: as few passes as tables of about n counts allow.
-void RankSorter::count_digits() {
-    const auto widest = std::clamp(static_cast<unsigned>(std::bit_width(n_)) - 1, 6u, 12u);
+/// As few passes over the bits of the ranks as tables of about n counts allow.
+unsigned RankSorter::bits_per_pass(std::size_t n) const {
+    const auto widest = std::clamp(static_cast<unsigned>(std::bit_width(n)) - 1, 6u, 12u);
     const unsigned n_passes = (rank_bits_ + widest - 1) / widest;
-    const unsigned digit_bits = (rank_bits_ + n_passes - 1) / n_passes;
+    return (rank_bits_ + n_passes - 1) / n_passes;
+}
+
+void RankSorter::sort_items(std::span<RankedEntry> items) {
+    constexpr std::size_t small = 512;
+    if (items.size() <= small) {
+        std::ranges::stable_sort(items, {}, &RankedEntry::rank);
+        return;
+    }
+    const unsigned digit_bits = bits_per_pass(items.size());
+    const std::uint32_t mask = (1u << digit_bits) - 1;
+    std::span<RankedEntry> from = items;
+    std::span<RankedEntry> to(sorted_.data(), items.size());
+    for (unsigned shift = 0; shift < rank_bits_; shift += digit_bits) {
+        starts_.assign(mask + 2, 0);
+        for (const auto& item : from) ++starts_[((item.rank >> shift) & mask) + 1];
+        for (std::uint32_t digit = 0; digit < mask; ++digit) starts_[digit + 1] += starts_[digit];
+        for (const auto& item : from) to[starts_[(item.rank >> shift) & mask]++] = item;
+        std::swap(from, to);
+    }
+    if (from.data() != items.data()) std::ranges::copy(from, items.begin());
+}
+
+/// Radix sort of the keys by their rank bits.
+void RankSorter::count_digits() {
+    const unsigned digit_bits = bits_per_pass(n_);
+    const unsigned n_passes = (rank_bits_ + digit_bits - 1) / digit_bits;
     const std::uint32_t mask = (1u << digit_bits) - 1;
     for (unsigned pass = 0; pass < n_passes; ++pass) {
         const unsigned shift = entry_bits_ + pass * digit_bits;

@@ -10,13 +10,13 @@
 namespace ramify {
 
 /// Sorts by rank; entries with the same rank stay in order. Rank and entry share a key of 32 bits
-/// in all but enormous nodes. A few keys are sorted by comparing all pairs, which needs no
-/// branches, many by radix sort.
+/// unless both are large. A few keys are sorted by comparing all pairs, which needs no branches,
+/// many by radix sort.
 class RankSorter {
   public:
     /// Entries are below `n_entries` and are added in increasing order; ranks are below `n_ranks`.
     void reset(std::size_t n_entries, std::size_t n_ranks);
-    /// Whether rank and entry fit a key; nothing can be added otherwise.
+    /// Whether rank and entry fit a key; nothing can be added otherwise, see sort_items().
     bool fits() const { return entry_bits_ + rank_bits_ <= 31; }
     void add_if(bool wanted, std::uint32_t entry, std::uint32_t rank) {
         keys_[n_] = rank << entry_bits_ | entry;
@@ -24,9 +24,12 @@ class RankSorter {
     }
     /// The sorted entries, valid until the next call.
     std::span<const RankedEntry> sort();
+    /// Sorts entries that do not fit a key; their ranks are below `n_ranks` of reset().
+    void sort_items(std::span<RankedEntry> items);
 
   private:
     void count_digits();
+    unsigned bits_per_pass(std::size_t n) const;
     RankedEntry item(std::uint32_t key) const {
         return {key & ((1u << entry_bits_) - 1), key >> entry_bits_};
     }
