@@ -13,8 +13,10 @@ namespace {
 constexpr std::size_t max_kept_bytes = std::size_t{1} << 28;
 // A node with few rows is as quick to count as to subtract.
 constexpr std::size_t min_kept_rows = 256;
-// Dense features per task, and operations on vectors below which threads are not worth starting.
+// Dense features per task, of small nodes and of others, and operations on vectors below which
+// threads are not worth starting.
 constexpr std::size_t features_per_task = 8;
+constexpr std::size_t min_rows_per_feature = 8192;
 constexpr std::size_t min_shared_vectors = 20'000;
 // Rows whose vectors are summed before they are added to the total: rounding errors do not grow
 // with the number of rows, and the sum does not depend on the number of threads.
@@ -225,9 +227,11 @@ void TreeGrower::evaluate(std::vector<Family>& families, StopSignal& signal) {
         }
         if (!any) continue;
         std::size_t slot = 0;
-        for (std::size_t first = 0; first < dense_.size(); first += features_per_task) {
-            tasks.push_back(
-                {f, slot++, -1, first, std::min(first + features_per_task, dense_.size())});
+        // One feature at a time in large nodes, so that no thread waits long for the last task.
+        const auto at_once =
+            family.members.front().n_rows() < min_rows_per_feature ? features_per_task : 1;
+        for (std::size_t first = 0; first < dense_.size(); first += at_once) {
+            tasks.push_back({f, slot++, -1, first, std::min(first + at_once, dense_.size())});
         }
         for (std::size_t g = 0; g < places_.size(); ++g) {
             if (!places_[g].empty()) {
