@@ -36,12 +36,9 @@ MIN_LEAF = 5
 CLUS_LIMIT_S = 1200.0
 QUICK_FUNCAT = ("church_FUN", "pheno_FUN", "cellcycle_FUN")
 BAGGED = ("church_FUN", "pheno_FUN", "cellcycle_FUN")
-FOREST_SETTINGS = {
-    "EnsembleMethod": "RForest",
-    "Iterations": str(N_TREES),
-    "SelectRandomSubspaces": "LOG",
-}
-BAGGING_SETTINGS = {"EnsembleMethod": "Bagging", "Iterations": str(N_TREES)}
+BAGGED_GO = ("pheno_GO", "church_GO", "cellcycle_GO")
+FOREST_SETTINGS = {"EnsembleMethod": "RForest", "SelectRandomSubspaces": "LOG"}
+BAGGING_SETTINGS = {"EnsembleMethod": "Bagging"}
 
 
 @dataclass
@@ -93,9 +90,9 @@ def best_of(action: Callable[[], Any], clock: Callable[[], float], least_s: floa
     return min(times)
 
 
-def ask_clus(problem: Problem, settings: dict[str, str], cached: bool) -> ClusRun:
+def ask_clus(problem: Problem, settings: dict[str, str], n_trees: int, cached: bool) -> ClusRun:
     """Grow CLUS's ensemble on one thread."""
-    extra = {"Ensemble": settings, "Tree": {"FTest": "1.0"}}
+    extra = {"Ensemble": {**settings, "Iterations": str(n_trees)}, "Tree": {"FTest": "1.0"}}
     run = run_clus(
         problem,
         min_weight=MIN_LEAF,
@@ -116,23 +113,23 @@ def clus_note(run: ClusRun) -> str:
     return f"CLUS: {(time.time() - run.finished) / 3600:.1f} h old" if run.recalled else ""
 
 
-def measure_forest(work: str, name: str, cached: bool) -> Figure:
+def measure_forest(work: str, name: str, cached: bool, n_trees: int = N_TREES) -> Figure:
     """Time a random forest of ours and of CLUS's by the clock."""
     problem = load(name)
-    model = make_forest(problem)
+    model = make_forest(problem, n_estimators=n_trees)
     with threadpool_limits(1):
         ours = best_of(lambda: model.fit(problem.X, problem.Y), time.perf_counter)
-    run = ask_clus(problem, FOREST_SETTINGS, cached)
+    run = ask_clus(problem, FOREST_SETTINGS, n_trees, cached)
     return Figure(work, name, "CLUS", ours, run.induction_s, clus_note(run))
 
 
-def measure_bagging(name: str, cached: bool) -> Figure:
+def measure_bagging(work: str, name: str, cached: bool, n_trees: int = N_TREES) -> Figure:
     """Time bagging of ours and of CLUS's in CPU seconds."""
     problem = load(name)
     nominal = {"categorical_features": sorted(problem.categories)} if problem.categories else {}
     model = PCTBaggingClassifier(
         problem.hierarchy,
-        n_estimators=N_TREES,
+        n_estimators=n_trees,
         min_weight=MIN_LEAF,
         n_jobs=1,
         random_state=0,
@@ -140,9 +137,9 @@ def measure_bagging(name: str, cached: bool) -> Figure:
     )
     with threadpool_limits(1):
         ours = best_of(lambda: model.fit(problem.X, problem.Y), time.process_time)
-    run = ask_clus(problem, BAGGING_SETTINGS, cached)
+    run = ask_clus(problem, BAGGING_SETTINGS, n_trees, cached)
     peer_s = run.induction_s if run.status == "timeout" else run.cpu_s
-    return Figure("bagging, FunCat", name, "CLUS", ours, peer_s, clus_note(run))
+    return Figure(work, name, "CLUS", ours, peer_s, clus_note(run))
 
 
 def measure_sklearn(name: str) -> tuple[Figure, float]:
@@ -198,16 +195,19 @@ def speed(options: argparse.Namespace) -> tuple[list[Figure], list[Check]]:
     funcat = QUICK_FUNCAT if options.quick else tuple(f"{name}_FUN" for name in FUNCAT)
     go = ("pheno_GO",) if options.quick else tuple(f"{name}_GO" for name in GO)
     bagged = BAGGED[:2] if options.quick else BAGGED
+    bagged_go = () if options.quick else BAGGED_GO
     if options.sets:
-        funcat, go, bagged = (
-            tuple(name for name in names if name in options.sets) for names in (funcat, go, bagged)
+        funcat, go, bagged, bagged_go = (
+            tuple(name for name in names if name in options.sets)
+            for names in (funcat, go, bagged, bagged_go)
         )
-    cached = options.cached
+    given = (options.cached, options.trees)
     with one_core(not options.all_cores):
         works = [
-            (40.0, [measure_forest("random forest, FunCat", name, cached) for name in funcat]),
-            (35.0, [measure_bagging(name, cached) for name in bagged]),
-            (120.0, [measure_forest("random forest, GO", name, cached) for name in go]),
+            (40.0, [measure_forest("random forest, FunCat", name, *given) for name in funcat]),
+            (35.0, [measure_bagging("bagging, FunCat", name, *given) for name in bagged]),
+            (120.0, [measure_forest("random forest, GO", name, *given) for name in go]),
+            (35.0, [measure_bagging("bagging, GO", name, *given) for name in bagged_go]),
         ]
         beside, smaller = measure_sklearn("cellcycle_FUN")
     works += [(10.0, [beside]), (1.8, [measure_threads("cellcycle_FUN")])]
@@ -243,6 +243,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="a few small sets")
     parser.add_argument("--sets", nargs="+", help="only these of the sets compared with CLUS")
     parser.add_argument("--cached", action="store_true", help="take CLUS's figures of before")
+    parser.add_argument("--trees", type=int, default=N_TREES, help="trees compared with CLUS")
     parser.add_argument("--large", action="store_true", help="grow the large forest, nothing else")
     parser.add_argument("--without-quality", action="store_true", help="leave the AUPRC out")
     parser.add_argument(
