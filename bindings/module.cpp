@@ -21,5 +21,6 @@ NB_MODULE(_core, m) {
     init_gradient_boosting(m);
     init_growing(m);
     init_hierarchy(m);
+    init_many_labels(m);
     init_propagation(m);
 }

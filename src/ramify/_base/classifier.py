@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.features import FeatureSchema, read_features, read_training_features
+from ramify._base.streaming import ManyLabelsMixin
 from ramify._fitting import all_or_nothing, is_all_or_nothing
 from ramify._frames import OUTPUTS, in_memory, make_frame, names_of
 from ramify._savable import get_fitted, savable, set_fitted
@@ -83,7 +84,12 @@ def _framed(method: Method) -> Method:
     return cast("Method", predict)
 
 
-class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class HierarchicalClassifier(
+    ManyLabelsMixin,
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    metaclass=ABCMeta,
+):
     """Base class of all classifiers, for X of any layout and labels in any format.
 
     A subclass stores its parameters in ``__init__`` (including `hierarchy` and
@@ -244,8 +250,12 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             Probabilities, with columns in the order of `classes_`. No label is more probable than
             any of its parents, and the result for a row does not depend on the other rows.
         """
+        return self._score_given(*self._read_rows(X))
+
+    def _read_rows(self, X: Any) -> tuple[Any, Any]:
+        """Return X as passed and as `_predict_scores` takes it; raise an error if not fitted."""
         self._check_fitted()
-        return self._score_given(X, read_features(self, X, self.schema_))
+        return X, read_features(self, X, self.schema_)
 
     def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
         """Score X; `given` is X as the user passed it, for wrapped classifiers that need it."""
@@ -288,7 +298,9 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self, X: Any, threshold: Any = None, candidates: str = "specific"
     ) -> sparse.csr_array[np.int32]:
         """Predict label sets, closed upwards; by default computed from the probabilities."""
-        return self._decide(np.asarray(self.predict_proba(X)), threshold, candidates)
+        blocks = self.iter_predict_proba(X)
+        sets = [self._decide(scores, threshold, candidates) for scores in blocks]
+        return sets[0] if len(sets) == 1 else sparse.csr_array(sparse.vstack(sets))
 
     def _decide(
         self, scores: NDArray[np.float64], threshold: Any, candidates: str = "specific"

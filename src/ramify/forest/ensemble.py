@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier, copy_input_attributes
 from ramify._base.measuring import measure_scores, read_measure
+from ramify._base.streaming import VotingTrees
+from ramify._parallel import count_threads
 from ramify._schema import Array, IfPresent, ListOf, Number, Schema, TreeOf, Whole
 from ramify._validation import check_number
 from ramify.forest.clus_voting import multilabel_votes
@@ -161,6 +163,12 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         scores = np.empty((X.shape[0], self.hierarchy_.n_labels))
         self._vote(X, scores)
         return scores
+
+    def _voting_trees(self) -> VotingTrees | None:
+        if self._clus and self.criterion != "variance":
+            return None
+        n_threads = count_threads(self.n_jobs)
+        return VotingTrees(self.trees_, self.hierarchy_.n_labels, self._clus, n_threads)
 
     @property
     def estimators_(self) -> list[PCTClassifier]:

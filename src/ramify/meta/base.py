@@ -101,21 +101,9 @@ class WrappingClassifier(HierarchicalClassifier):
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         return self._coherent(label_scores(self.estimator_, X, self.format_))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of every label.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the same features as in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n, n_labels)
-            Columns in the order of `classes_`. No label is more probable than its parents.
-        """
+    def _read_rows(self, X: Any) -> tuple[Any, Any]:
         check_is_fitted(self)
-        return self._predict_scores(X)
+        return X, X
 
     def _coherent(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return make_coherent(scores, self.hierarchy_, self.coherence)

@@ -14,6 +14,8 @@ from sklearn.utils import check_random_state
 from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.features import read_features
+from ramify._base.streaming import VotingTrees
+from ramify._parallel import count_threads
 from ramify._schema import IfPresent, MapOf, Maybe, Number, Schema, TreeOf
 from ramify._validation import check_same_length
 from ramify.hierarchy.hierarchy import Hierarchy
@@ -391,6 +393,10 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         scores = np.zeros((X.shape[0], self.hierarchy_.n_labels))
         predict_tree(self.tree_, X, scores, clus=self.clus_compat)
         return np.minimum(scores, 1.0, out=scores)
+
+    def _voting_trees(self) -> VotingTrees:
+        n_labels, n_threads = self.hierarchy_.n_labels, count_threads(self.n_jobs)
+        return VotingTrees([self.tree_], n_labels, self.clus_compat, n_threads)
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)

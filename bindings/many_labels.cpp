@@ -1,0 +1,171 @@
+// Binds answers for many labels: sparse scores, and the k best labels of each row.
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "arrays.hpp"
+#include "decoding/best_labels.hpp"
+#include "init.hpp"
+#include "matrices.hpp"
+#include "stopping.hpp"
+#include "tree/sparse_votes.hpp"
+
+namespace ramify::bindings {
+
+namespace {
+
+using Trees = std::vector<const Tree*>;
+using Indptr = Vector<std::int64_t>;
+using Indices = Vector<std::int32_t>;
+using OutLabels = nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Csr = std::tuple<Owned<std::int64_t>, Owned<std::int32_t>, Owned<double>>;
+
+VotingTrees checked_trees(const Trees& trees, std::size_t n_columns, std::size_t n_labels,
+                          bool by_node) {
+    require(!trees.empty(), "trees must not be empty");
+    for (const Tree* tree : trees) check_prediction(*tree, n_columns, n_labels);
+    return {trees, mixing_of(by_node), n_labels};
+}
+
+/// Where the k best labels are written; k is the number of columns.
+struct Best {
+    std::span<const std::int32_t> candidates;
+    std::size_t k;
+    std::span<std::int32_t> label;
+    std::span<double> score;
+};
+
+Best checked_best(const Indices& candidates, std::size_t n_rows, std::size_t n_labels,
+                  const OutLabels& labels, const OutMatrix& scores) {
+    const auto chosen = view(candidates);
+    std::int32_t before = -1;
+    for (const std::int32_t label : chosen) {
+        require(label > before && static_cast<std::size_t>(label) < n_labels,
+                "candidates must increase and lie in [0, n_labels)");
+        before = label;
+    }
+    require(labels.shape(0) == n_rows && scores.shape(0) == n_rows &&
+                labels.shape(1) == scores.shape(1),
+            "labels and scores must have a row per row of X and the same number of columns");
+    require(labels.shape(1) <= chosen.size(), "there must be at least k candidates");
+    return {
+        chosen, labels.shape(1), {labels.data(), labels.size()}, {scores.data(), scores.size()}};
+}
+
+template <typename Rows>
+Csr votes_of(const Trees& trees, const Rows& rows, std::size_t n_columns, std::size_t n_labels,
+             bool by_node, double least, unsigned n_threads) {
+    const auto voters = checked_trees(trees, n_columns, n_labels, by_node);
+    StopSignal signal(interrupted_by(nullptr));
+    auto found = stoppable(
+        [&] { return sparse_votes(voters, rows, least, std::max(1u, n_threads), signal); });
+    return {to_numpy(std::move(found.indptr)), to_numpy(std::move(found.label)),
+            to_numpy(std::move(found.score))};
+}
+
+template <typename T>
+Csr sparse_votes_dense(const Trees& trees, const Matrix<T>& X, std::size_t n_labels, bool by_node,
+                       double least, unsigned n_threads) {
+    return votes_of(trees, DenseRows<T>(matrix_view(X)), X.shape(1), n_labels, by_node, least,
+                    n_threads);
+}
+
+Csr sparse_votes_csr(const Trees& trees, const Indptr& indptr, const Indices& indices,
+                     const Vector<double>& data, std::size_t n_columns, std::size_t n_labels,
+                     bool by_node, double least, unsigned n_threads) {
+    return votes_of(trees, sparse_cells(indptr, indices, data, n_columns), n_columns, n_labels,
+                    by_node, least, n_threads);
+}
+
+template <typename Rows>
+void write_top(const Trees& trees, const Rows& rows, std::size_t n_columns, std::size_t n_labels,
+               bool by_node, const Indices& candidates, unsigned n_threads,
+               const OutLabels& labels, const OutMatrix& scores) {
+    const auto voters = checked_trees(trees, n_columns, n_labels, by_node);
+    const Best best = checked_best(candidates, rows.n_rows(), n_labels, labels, scores);
+    StopSignal signal(interrupted_by(nullptr));
+    stoppable([&] {
+        top_votes(voters, rows, best.candidates, best.k, std::max(1u, n_threads), signal,
+                  best.label, best.score);
+    });
+}
+
+template <typename T>
+void top_votes_dense(const Trees& trees, const Matrix<T>& X, std::size_t n_labels, bool by_node,
+                     const Indices& candidates, unsigned n_threads, const OutLabels& labels,
+                     const OutMatrix& scores) {
+    write_top(trees, DenseRows<T>(matrix_view(X)), X.shape(1), n_labels, by_node, candidates,
+              n_threads, labels, scores);
+}
+
+void top_votes_csr(const Trees& trees, const Indptr& indptr, const Indices& indices,
+                   const Vector<double>& data, std::size_t n_columns, std::size_t n_labels,
+                   bool by_node, const Indices& candidates, unsigned n_threads,
+                   const OutLabels& labels, const OutMatrix& scores) {
+    write_top(trees, sparse_cells(indptr, indices, data, n_columns), n_columns, n_labels, by_node,
+              candidates, n_threads, labels, scores);
+}
+
+void best_labels_dense(const Scores& rows, const Indices& candidates, unsigned n_threads,
+                       const OutLabels& labels, const OutMatrix& scores) {
+    const DenseScoreRows given{{rows.data(), rows.size()}, rows.shape(0), rows.shape(1)};
+    const Best best = checked_best(candidates, given.n_rows, given.n_labels, labels, scores);
+    StopSignal signal(interrupted_by(nullptr));
+    stoppable([&] {
+        best_labels(given, best.candidates, best.k, std::max(1u, n_threads), signal, best.label,
+                    best.score);
+    });
+}
+
+void best_labels_csr(const Indptr& indptr, const Indices& indices, const Vector<double>& data,
+                     std::size_t n_labels, const Indices& candidates, unsigned n_threads,
+                     const OutLabels& labels, const OutMatrix& scores) {
+    require(data.size() == indices.size(), "data and indices must have the same length");
+    check_compressed(view(indptr), view(indices), n_labels);
+    const SparseScoreRows given{view(indptr), view(indices), view(data), n_labels};
+    const Best best = checked_best(candidates, indptr.size() - 1, n_labels, labels, scores);
+    StopSignal signal(interrupted_by(nullptr));
+    stoppable([&] {
+        best_labels(given, best.candidates, best.k, std::max(1u, n_threads), signal, best.label,
+                    best.score);
+    });
+}
+
+template <typename T>
+void bind_dense(nb::module_& m) {
+    m.def("sparse_votes", &sparse_votes_dense<T>, nb::arg("trees"), nb::arg("X"),
+          nb::arg("n_labels"), nb::arg("by_node"), nb::arg("least"), nb::arg("n_threads"),
+          "The positive scores of vote, limited to 1, of at least `least`, as (indptr, indices, "
+          "data).");
+    m.def("top_votes", &top_votes_dense<T>, nb::arg("trees"), nb::arg("X"), nb::arg("n_labels"),
+          nb::arg("by_node"), nb::arg("candidates"), nb::arg("n_threads"), nb::arg("labels"),
+          nb::arg("scores"),
+          "Write the best candidates of each row and their scores, as many as there are columns.");
+}
+
+}  // namespace
+
+void init_many_labels(nb::module_& m) {
+    bind_dense<double>(m);
+    bind_dense<float>(m);
+    m.def("sparse_votes_csr", &sparse_votes_csr, nb::arg("trees"), nb::arg("indptr"),
+          nb::arg("indices"), nb::arg("data"), nb::arg("n_columns"), nb::arg("n_labels"),
+          nb::arg("by_node"), nb::arg("least"), nb::arg("n_threads"),
+          "The same as sparse_votes for the rows of a sparse matrix.");
+    m.def("top_votes_csr", &top_votes_csr, nb::arg("trees"), nb::arg("indptr"), nb::arg("indices"),
+          nb::arg("data"), nb::arg("n_columns"), nb::arg("n_labels"), nb::arg("by_node"),
+          nb::arg("candidates"), nb::arg("n_threads"), nb::arg("labels"), nb::arg("scores"),
+          "The same as top_votes for the rows of a sparse matrix.");
+    m.def("best_labels", &best_labels_dense, nb::arg("rows"), nb::arg("candidates"),
+          nb::arg("n_threads"), nb::arg("labels"), nb::arg("scores"),
+          "Write the best candidates of each row of scores, and their scores.");
+    m.def("best_labels_csr", &best_labels_csr, nb::arg("indptr"), nb::arg("indices"),
+          nb::arg("data"), nb::arg("n_labels"), nb::arg("candidates"), nb::arg("n_threads"),
+          nb::arg("labels"), nb::arg("scores"), "The same for sparse scores.");
+}
+
+}  // namespace ramify::bindings
