@@ -9,6 +9,7 @@ void init_adaboost(nanobind::module_& m);
 void init_arff(nanobind::module_& m);
 void init_boosted_trees(nanobind::module_& m);
 void init_boosting_plan(nanobind::module_& m);
+void init_boosting_shards(nanobind::module_& m);
 void init_brdt(nanobind::module_& m);
 void init_common(nanobind::module_& m);
 void init_stopping(nanobind::module_& m);

@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
     init_decoding(m);
     init_digest(m);
     init_gradient_boosting(m);
+    init_boosting_shards(m);
     init_growing(m);
     init_hierarchy(m);
     init_many_labels(m);

@@ -46,38 +46,6 @@ std::vector<std::uint32_t> count_ranks(const Feature& feature,
     return counts;
 }
 
-/// The last rank of each bin but the last, and the first rank of the next bin that occurs.
-struct Cut {
-    std::size_t above;
-    std::size_t below;
-};
-
-/// Divides ranks into bins of about equal counts; a rank with many rows has a bin of its own.
-std::vector<Cut> find_cuts(const std::vector<std::uint32_t>& counts, std::size_t max_bins) {
-    std::vector<std::size_t> ranks;
-    for (std::size_t r = 0; r < counts.size(); ++r) {
-        if (counts[r] > 0) ranks.push_back(r);
-    }
-    std::vector<Cut> cuts;
-    const bool all = ranks.size() <= max_bins;
-    auto left = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-    std::uint64_t in_bin = 0;
-    for (std::size_t i = 0; i + 1 < ranks.size(); ++i) {
-        in_bin += counts[ranks[i]];
-        const std::uint64_t bins_left = max_bins - cuts.size();
-        if (bins_left == 1) break;
-        const auto next = counts[ranks[i + 1]];
-        const bool full = in_bin * bins_left >= left;
-        const bool next_is_full = next * (bins_left - 1) >= left - in_bin && next > in_bin;
-        if (all || full || next_is_full) {
-            cuts.push_back({ranks[i], ranks[i + 1]});
-            left -= in_bin;
-            in_bin = 0;
-        }
-    }
-    return cuts;
-}
-
 std::vector<std::uint8_t> bins_of_ranks(const Feature& feature,
                                         const std::vector<double>& threshold) {
     std::vector<std::uint8_t> bins(feature.values.size());
@@ -120,24 +88,12 @@ class Binner {
 
   private:
     void fill_nominal(const Feature& feature, BinnedFeature& binned) const {
-        binned.nominal = true;
         const auto n_codes = static_cast<std::size_t>(feature.n_categories);
         std::vector<std::uint32_t> counts(n_codes, 0);
         for (const auto row : rows_) {
             if (feature.codes[row] >= 0) ++counts[static_cast<std::size_t>(feature.codes[row])];
         }
-        std::vector<std::size_t> order(n_codes);
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::ranges::stable_sort(order, std::greater{}, [&](std::size_t c) { return counts[c]; });
-        std::size_t n_seen = 0;
-        while (n_seen < n_codes && counts[order[n_seen]] > 0) ++n_seen;
-        const auto n_bins = std::min(n_seen, max_bins_);
-        binned.n_bins = static_cast<std::uint8_t>(n_bins);
-        // Categories without a row are treated as missing values.
-        binned.bin_of_code.assign(n_codes, binned.n_bins);
-        for (std::size_t i = 0; i < n_seen; ++i) {
-            binned.bin_of_code[order[i]] = static_cast<std::uint8_t>(std::min(i, n_bins - 1));
-        }
+        binned = bin_codes(counts, max_bins_);
         binned.bins.resize(n_rows_);
         for (std::size_t row = 0; row < n_rows_; ++row) {
             const auto code = feature.codes[row];
@@ -249,6 +205,50 @@ BinnedData collect(std::vector<Binned> binned, std::size_t n_rows, unsigned n_th
 }
 
 }  // namespace
+
+std::vector<Cut> find_cuts(std::span<const std::uint32_t> counts, std::size_t max_bins) {
+    std::vector<std::size_t> ranks;
+    for (std::size_t r = 0; r < counts.size(); ++r) {
+        if (counts[r] > 0) ranks.push_back(r);
+    }
+    std::vector<Cut> cuts;
+    const bool all = ranks.size() <= max_bins;
+    auto left = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    std::uint64_t in_bin = 0;
+    for (std::size_t i = 0; i + 1 < ranks.size(); ++i) {
+        in_bin += counts[ranks[i]];
+        const std::uint64_t bins_left = max_bins - cuts.size();
+        if (bins_left == 1) break;
+        const auto next = counts[ranks[i + 1]];
+        const bool full = in_bin * bins_left >= left;
+        const bool next_is_full = next * (bins_left - 1) >= left - in_bin && next > in_bin;
+        if (all || full || next_is_full) {
+            cuts.push_back({ranks[i], ranks[i + 1]});
+            left -= in_bin;
+            in_bin = 0;
+        }
+    }
+    return cuts;
+}
+
+BinnedFeature bin_codes(std::span<const std::uint32_t> counts, std::size_t max_bins) {
+    BinnedFeature binned;
+    binned.nominal = true;
+    const auto n_codes = counts.size();
+    std::vector<std::size_t> order(n_codes);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t c) { return counts[c]; });
+    std::size_t n_seen = 0;
+    while (n_seen < n_codes && counts[order[n_seen]] > 0) ++n_seen;
+    const auto n_bins = std::min(n_seen, max_bins);
+    binned.n_bins = static_cast<std::uint8_t>(n_bins);
+    // Categories without a row are treated as missing values.
+    binned.bin_of_code.assign(n_codes, binned.n_bins);
+    for (std::size_t i = 0; i < n_seen; ++i) {
+        binned.bin_of_code[order[i]] = static_cast<std::uint8_t>(std::min(i, n_bins - 1));
+    }
+    return binned;
+}
 
 BinnedData BinnedData::from(const Dataset& dataset, std::span<const std::uint32_t> rows,
                             std::size_t max_bins, unsigned n_threads, StopSignal& signal) {

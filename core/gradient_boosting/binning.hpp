@@ -25,6 +25,19 @@ struct BinnedFeature {
     bool is_sparse() const { return group >= 0; }
 };
 
+/// The last rank of a bin, and the first rank of the next bin that occurs.
+struct Cut {
+    std::size_t above;
+    std::size_t below;
+};
+
+/// Divides ranks into bins of about equal counts; a rank with many rows has a bin of its own.
+std::vector<Cut> find_cuts(std::span<const std::uint32_t> counts, std::size_t max_bins);
+
+/// The bins of the codes with these counts: the most frequent come first, rare ones share the last
+/// bin, and codes without a row have the bin of missing values.
+BinnedFeature bin_codes(std::span<const std::uint32_t> counts, std::size_t max_bins);
+
 /// A cell of a sparse feature whose bin is not that of zero.
 struct SparseBin {
     std::uint16_t place;

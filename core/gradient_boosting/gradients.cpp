@@ -78,6 +78,27 @@ void add_softmax(const float* __restrict margins, Normaliser normaliser, float w
 }
 
 RAMIFY_ANY_WIDTH
+void add_rounded_logistic(const float* __restrict margins, float weight, std::size_t n,
+                          std::int32_t* __restrict gradient, std::int32_t* __restrict curvature) {
+    for (std::size_t j = 0; j < n; ++j) {
+        const float p = logistic(margins[j]);
+        gradient[j] += static_cast<std::int32_t>(weight * p + 0.5F);
+        curvature[j] += static_cast<std::int32_t>(weight * (p * (1.0F - p)) + 0.5F);
+    }
+}
+
+RAMIFY_ANY_WIDTH
+void add_rounded_softmax(const float* __restrict margins, Normaliser normaliser, float weight,
+                         std::size_t n, std::int32_t* __restrict gradient,
+                         std::int32_t* __restrict curvature) {
+    for (std::size_t j = 0; j < n; ++j) {
+        const float p = share(margins[j], normaliser);
+        gradient[j] += static_cast<std::int32_t>(weight * p + 0.5F);
+        curvature[j] += static_cast<std::int32_t>(weight * (p * (1.0F - p)) + 0.5F);
+    }
+}
+
+RAMIFY_ANY_WIDTH
 float sum_of_shares(const float* __restrict margins, Normaliser normaliser, std::size_t n) {
     float lanes[float_block] = {};
     for (std::size_t j = 0; j < n; j += float_block) {
@@ -111,6 +132,15 @@ void add_gradients(Loss loss, const float* margins, Normaliser normaliser, float
         add_logistic(margins, weight, n, gradient, curvature);
     } else {
         add_softmax(margins, normaliser, weight, n, gradient, curvature);
+    }
+}
+
+void add_rounded_gradients(Loss loss, const float* margins, Normaliser normaliser, float weight,
+                           std::size_t n, std::int32_t* gradient, std::int32_t* curvature) {
+    if (loss == Loss::logistic) {
+        add_rounded_logistic(margins, weight, n, gradient, curvature);
+    } else {
+        add_rounded_softmax(margins, normaliser, weight, n, gradient, curvature);
     }
 }
 

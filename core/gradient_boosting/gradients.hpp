@@ -30,6 +30,11 @@ void fill_probabilities(Loss loss, const float* margins, Normaliser normaliser, 
 void add_gradients(Loss loss, const float* margins, Normaliser normaliser, float weight,
                    std::size_t n, float* gradient, float* curvature);
 
+/// The same with whole numbers, each rounded to the nearest: `weight` is a row's weight times a
+/// power of two, at most 2^24. The sums of 64 rows fit.
+void add_rounded_gradients(Loss loss, const float* margins, Normaliser normaliser, float weight,
+                           std::size_t n, std::int32_t* gradient, std::int32_t* curvature);
+
 /// The loss of a row: minus the logarithm of the probability of what it has, and for logistic
 /// loss also of what it does not have. `has` lists outputs.
 double row_loss(Loss loss, const float* margins, std::size_t n_outputs,

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "common/random.hpp"
+#include "gradient_boosting/drawing.hpp"
 
 namespace ramify {
 
@@ -40,21 +40,6 @@ std::vector<float> scales(std::span<const std::int32_t> order, std::span<const d
     return scale;
 }
 
-/// `n` of the numbers below `size`, increasing (Floyd's method would need a set; sizes are small).
-template <typename T>
-std::vector<T> choose(std::span<const T> from, std::size_t n, std::uint64_t seed) {
-    std::vector<T> chosen(from.begin(), from.end());
-    if (n == 0 || n >= chosen.size()) return chosen;
-    SplitMix random(seed);
-    for (std::size_t i = 0; i < n; ++i) {
-        const auto left = static_cast<std::uint32_t>(chosen.size() - i);
-        std::swap(chosen[i], chosen[i + random.below(left)]);
-    }
-    chosen.resize(n);
-    std::ranges::sort(chosen);
-    return chosen;
-}
-
 }  // namespace
 
 BoostingPlan::BoostingPlan(BinnedData data, const OutputSets& outputs, RowRoles roles,
@@ -87,14 +72,13 @@ std::span<const std::int32_t> BoostingPlan::places_of(std::size_t row) const {
 }
 
 TreeSample BoostingPlan::draw(std::uint64_t round) const {
-    // Seeds that differ for every round and purpose.
-    const auto seed = mix(options_.seed) + 4 * round;
-    TreeSample sample{
-        choose(std::span<const std::uint32_t>(roles_.learning), options_.n_sampled_rows,
-               mix(seed + 1)),
-        choose(std::span<const std::int32_t>(usable_), options_.n_sampled_features, mix(seed + 2)),
-        sketch_};
-    sample.sketch.draw(mix(seed));
+    const auto seeds = RoundSeeds::of(options_.seed, round);
+    TreeSample sample{choose(std::span<const std::uint32_t>(roles_.learning),
+                             options_.n_sampled_rows, seeds.rows),
+                      choose(std::span<const std::int32_t>(usable_), options_.n_sampled_features,
+                             seeds.features),
+                      sketch_};
+    sample.sketch.draw(seeds.sketch);
     return sample;
 }
 

@@ -42,6 +42,11 @@ from ramify.gradient_boosting.outputs import (
     to_probabilities,
     weigh_outputs,
 )
+from ramify.gradient_boosting.partitions import (
+    find_partitions,
+    fit_partitions,
+    is_partitioned,
+)
 from ramify.gradient_boosting.rows import BoostingRows
 from ramify.gradient_boosting.stopping import Course, HeldOutModel, read_scoring
 from ramify.labels.encoding import read_labels
@@ -166,7 +171,8 @@ class GradientBoostingBase(StagedClassifier):
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
             Training rows. NaN marks missing values; string and categorical columns of a data
-            frame are nominal.
+            frame are nominal. Partitions of a dask array or data frame stay on the workers of
+            the current dask client; y and `sample_weight` must then have the same partitions.
         y : array-like
             Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
@@ -184,6 +190,8 @@ class GradientBoostingBase(StagedClassifier):
             The fitted classifier.
         """
         self._check_parameters()
+        if is_partitioned(X) or is_partitioned(y):
+            return self._fit_collections(X, y, sample_weight, X_val, y_val, sample_weight_val)
         if self.device == "cuda":
             load_cupy()
         previous = self._previous() if self.warm_start and hasattr(self, "trees_") else None
@@ -205,6 +213,25 @@ class GradientBoostingBase(StagedClassifier):
             scores = self.validation_score_
             self._boost(rows.all_learning(), self.n_iter_, None)
             self.validation_score_ = scores
+        return self
+
+    def _fit_collections(
+        self, X: Any, y: Any, sample_weight: Any, *validation: Any
+    ) -> GradientBoostingBase:
+        """Fit dask collections, whose partitions stay where they are."""
+        if any(given is not None for given in validation):
+            raise ValueError(
+                "X_val, y_val and sample_weight_val must not be passed if X is a dask collection. "
+                "Set validation_fraction instead."
+            )
+        if self.device != "cpu":
+            raise ValueError(
+                f"device must be 'cpu' if X is a dask collection, got {self.device!r}. Set "
+                "device='cpu', or pass X in the memory of one machine."
+            )
+        self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        with find_partitions(X, y, sample_weight) as partitions:
+            fit_partitions(self, partitions)
         return self
 
     def _previous(self) -> _Previous:

@@ -16,7 +16,10 @@ __all__ = [
     "choose_loss",
     "find_outputs",
     "find_start",
+    "has_one_path",
     "label_probabilities",
+    "loss_of_sets",
+    "start_from_sums",
     "to_probabilities",
     "weigh_outputs",
 ]
@@ -48,16 +51,54 @@ def choose_loss(loss: str, Y: Matrix, hierarchy: Hierarchy, *, single_label: boo
     """
     if loss != "auto":
         return loss
+    sets = None
+    if not single_label and has_one_path(Y, hierarchy):
+        sets = Y[number_sets(Y)[1]]
+    return loss_of_sets(loss, sets, Y.shape[0], single_label=single_label)
+
+
+def loss_of_sets(loss: str, sets: Matrix | None, n_rows: int, *, single_label: bool) -> str:
+    """Return the loss that "auto" stands for, or `loss` itself.
+
+    Parameters
+    ----------
+    loss : {"auto", "logistic", "softmax"}
+        The parameter of the classifier.
+    sets : csr_array of shape (n_sets, n_labels), or None
+        The distinct label sets if every row has one path of labels.
+    n_rows : int
+        Number of rows.
+    single_label : bool
+        Whether y has one label or path per row by its format.
+
+    Returns
+    -------
+    {"logistic", "softmax"}
+        The loss.
+    """
+    if loss != "auto":
+        return loss
     if single_label:
         return "softmax"
-    if not _has_one_path(Y, hierarchy):
-        return "logistic"
-    _, first = number_sets(Y)
-    return "softmax" if Y.shape[0] >= _MIN_ROWS_PER_SET * len(first) else "logistic"
+    enough = sets is not None and n_rows >= _MIN_ROWS_PER_SET * sets.shape[0]
+    return "softmax" if enough else "logistic"
 
 
-def _has_one_path(Y: Matrix, hierarchy: Hierarchy) -> bool:
-    """Return whether every row has one most specific label, and its ancestors."""
+def has_one_path(Y: Matrix, hierarchy: Hierarchy) -> bool:
+    """Return whether every row has one most specific label, and its ancestors.
+
+    Parameters
+    ----------
+    Y : csr_array of shape (n, n_labels)
+        Labels, closed upwards.
+    hierarchy : Hierarchy
+        The label hierarchy.
+
+    Returns
+    -------
+    bool
+        Whether they have.
+    """
     indptr, parents = hierarchy.parent_rows
     n_labels = hierarchy.n_labels
     ones = np.ones(len(parents), dtype=np.int32)
@@ -114,8 +155,33 @@ def find_start(loss: str, outputs: Matrix, weights: NDArray[np.float64]) -> NDAr
         The logarithm of the odds (logistic) or of the share (softmax) of each output. Shares are
         kept half a row away from 0 and 1, so that margins are finite.
     """
-    half_row = 0.5 / len(weights)
-    shares = np.asarray(outputs.T @ weights, dtype=np.float64).ravel() / weights.sum()
+    sums = np.asarray(outputs.T @ weights, dtype=np.float64).ravel()
+    return start_from_sums(loss, sums, float(weights.sum()), len(weights))
+
+
+def start_from_sums(
+    loss: str, sums: NDArray[np.float64], total: float, n_rows: int
+) -> NDArray[np.float32]:
+    """Return the margins before the first round.
+
+    Parameters
+    ----------
+    loss : {"logistic", "softmax"}
+        The loss.
+    sums : ndarray of shape (n_outputs,)
+        The weight of the rows with each output.
+    total : float
+        The weight of all rows.
+    n_rows : int
+        Number of rows.
+
+    Returns
+    -------
+    ndarray of float32, shape (n_outputs,)
+        As `find_start`.
+    """
+    half_row = 0.5 / n_rows
+    shares = sums / total
     if loss == "softmax":
         return np.asarray(np.log(np.maximum(shares, half_row)), dtype=np.float32)
     shares = np.clip(shares, half_row, 1 - half_row)

@@ -1,0 +1,6 @@
+"""Gradient boosting of rows in several partitions, of which only sums leave a partition."""
+
+from ramify.gradient_boosting.partitions.dask_cluster import find_partitions, is_partitioned
+from ramify.gradient_boosting.partitions.fitting import fit_partitions
+
+__all__ = ["find_partitions", "fit_partitions", "is_partitioned"]

@@ -1,0 +1,337 @@
+"""Partitions of dask collections, which stay on the workers of a cluster."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from operator import add
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify._validation import import_extra
+from ramify.gradient_boosting.partitions.counting import read_partition
+from ramify.gradient_boosting.partitions.describing import Part
+from ramify.gradient_boosting.partitions.reading import Reading
+from ramify.gradient_boosting.partitions.shards import Request, Shard, ShardPlan
+from ramify.gradient_boosting.partitions.sums import Message, add_messages
+
+__all__ = ["DaskPartitions", "find_partitions", "is_partitioned"]
+
+_MAX_RESTORED = 20
+"""How often a partition may be lost. Workers that die of it, for lack of memory, do so again."""
+
+_REPLAYED_BYTES = 2**26
+"""About how many bytes of trees are sent at a time to a partition that is made again."""
+
+# ---- on the workers ------------------------------------------------------------------------
+
+# Shards are not results of tasks: dask would copy them, or write them to disk. If a worker dies,
+# they are made again from the partition and the trees.
+_shards: dict[tuple[str, int], Shard] = {}
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class _Lost:
+    """Partitions without an up-to-date shard on the worker that was asked, with this worker."""
+
+    found_on: tuple[tuple[int, str], ...]
+
+
+def _address() -> str:
+    worker: Any = import_extra("dask.distributed", "dask").get_worker()
+    return str(worker.address)
+
+
+def _build(part: Part, key: str, reading: Reading, plan: ShardPlan) -> str:
+    shard = Shard(read_partition(part, reading), plan)
+    with _lock:
+        _shards[key, part.number] = shard
+    return _address()
+
+
+def _replay(key: str, number: int, first: int, records: Sequence[dict[str, Any]]) -> None:
+    """Add trees `first`, first + 1, … to a shard that has the trees before them."""
+    shard = _shards.get((key, number))
+    for k, record in enumerate(records):
+        if shard is not None and shard.n_trees == first + k:
+            shard.add_tree(record)
+
+
+def _answer(key: str, number: int, request: Request, latest: Any) -> Message | _Lost:
+    shard = _shards.get((key, number))
+    message = None if shard is None else shard.send(request, latest)
+    return _Lost(((number, _address()),)) if message is None else message
+
+
+def _add(one: Message | _Lost, other: Message | _Lost) -> Message | _Lost:
+    if isinstance(one, Message) and isinstance(other, Message):
+        return add_messages(one, other)
+    lost = [part.found_on for part in (one, other) if isinstance(part, _Lost)]
+    return _Lost(sum(lost, ()))
+
+
+def _forget(key: str) -> None:
+    with _lock:
+        for name in [name for name in _shards if name[0] == key]:
+            del _shards[name]
+
+
+# ---- on the client -------------------------------------------------------------------------
+
+
+class DaskPartitions:
+    """Partitions on a cluster; see `Partitions`.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+        The cluster.
+    collections : sequence of lists of Delayed
+        The partitions of X, of y and, optionally, of the weights.
+    """
+
+    def __init__(self, client: Any, collections: Sequence[list[Any]]) -> None:
+        self._client = client
+        self._collections = collections
+        self._numbers = list(range(len(collections[0])))
+        self._key = uuid.uuid4().hex
+        self._parts: list[Any] = []
+        self._reading: Any = None
+        self._plan: Any = None
+        self._owners: dict[int, str] = {}
+        self._history: list[dict[str, NDArray[Any]]] = []
+        self._latest: Any = None
+        self.n_restored = dict.fromkeys(self._numbers, 0)
+
+    def _share(self, value: Any) -> Any:
+        """Send an object to the cluster once; workers copy it from each other."""
+        # Not with scatter: dask can run a task again if the worker that has its result dies.
+        cloudpickle = import_extra("cloudpickle", "dask")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            return self._client.submit(pickle.loads, cloudpickle.dumps(value), pure=False)
+
+    def _compute_parts(self, numbers: Sequence[int]) -> list[Any]:
+        """Return the futures of partitions. They are computed where dask has their data."""
+        columns = [
+            self._client.compute([parts[number] for number in numbers])
+            for parts in self._collections
+        ]
+        return [
+            self._client.submit(Part, number, *cells, pure=False)
+            for number, *cells in zip(numbers, *columns, strict=True)
+        ]
+
+    def _submit(self, function: Callable[..., Any], *args: Any) -> list[Any]:
+        if not self._parts:
+            self._parts = self._compute_parts(self._numbers)
+        shared = [self._share(value) for value in args]
+        return [self._client.submit(function, part, *shared, pure=False) for part in self._parts]
+
+    def _reduce(self, futures: list[Any], function: Callable[..., Any]) -> Any:
+        """Add up neighbours on the workers until one result is left."""
+        while len(futures) > 1:
+            pairs = zip(futures[::2], futures[1::2], strict=False)
+            odd = futures[-1:] if len(futures) % 2 else []
+            futures = [self._client.submit(function, *pair, pure=False) for pair in pairs] + odd
+        return futures[0].result()
+
+    def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
+        """Return function(part, *args) of all partitions, in their order."""
+        return list(self._client.gather(self._submit(function, *args)))
+
+    def add_up(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Return the sum of function(part, *args) over all partitions, added in their order."""
+        return self._reduce(self._submit(function, *args), add)
+
+    def build(self, reading: Reading, plan: ShardPlan) -> None:
+        """Make a shard of every partition."""
+        self._reading, self._plan = self._share(reading), self._share(plan)
+        self._history, self._latest = [], None
+        if not self._parts:
+            self._parts = self._compute_parts(self._numbers)
+        self._build(self._numbers, self._parts)
+        self._parts = []  # bins are enough from here on; partitions can be computed again
+
+    def _build(self, numbers: Sequence[int], parts: Sequence[Any]) -> None:
+        futures = [
+            self._client.submit(_build, part, self._key, self._reading, self._plan, pure=False)
+            for part in parts
+        ]
+        self._owners.update(zip(numbers, self._client.gather(futures), strict=True))
+
+    def _run_at_owner(self, function: Callable[..., Any], number: int, *args: Any) -> Any:
+        # Other workers are allowed, since a task for a worker that has died would wait for ever.
+        return self._client.submit(
+            function,
+            self._key,
+            number,
+            *args,
+            workers=[self._owners[number]],
+            allow_other_workers=True,
+            pure=False,
+        )
+
+    def ask(self, request: Request) -> Message:
+        """Return the sum of the answers of all shards; make lost shards again."""
+        while True:
+            futures = [
+                self._run_at_owner(_answer, number, request, self._latest)
+                for number in self._numbers
+            ]
+            found = self._reduce(futures, _add)
+            if isinstance(found, Message):
+                return found
+            self._restore(found)
+
+    def add_tree(self, record: dict[str, NDArray[Any]]) -> None:
+        """Share the latest tree, which shards need for the next request."""
+        self._history.append(record)
+        self._latest = self._share(record)
+
+    def _restore(self, lost: _Lost) -> None:
+        """Make shards again: the partition in bins, then the trees so far."""
+        alive = self._client.nthreads()
+        # A task that dask has moved away from the owner of its shard is run again.
+        numbers = [
+            number
+            for number, address in lost.found_on
+            if address == self._owners[number] or self._owners[number] not in alive
+        ]
+        for number in numbers:
+            self.n_restored[number] += 1
+            if self.n_restored[number] > _MAX_RESTORED:
+                raise RuntimeError(
+                    f"partition {number} of X was lost {self.n_restored[number]} times. Give "
+                    "workers more memory, or divide X into more partitions."
+                )
+        if not numbers:
+            return
+        self._build(numbers, self._compute_parts(numbers))
+        for first, records in _in_portions(self._history):
+            shared = self._share(records)
+            self._client.gather(
+                [self._run_at_owner(_replay, number, first, shared) for number in numbers]
+            )
+
+    def close(self) -> None:
+        """Free the memory of the workers."""
+        self._parts, self._latest = [], None
+        self._client.run(_forget, self._key, on_error="ignore")
+
+
+def _in_portions(
+    records: list[dict[str, NDArray[Any]]],
+) -> Iterator[tuple[int, list[dict[str, NDArray[Any]]]]]:
+    """Divide trees into portions of limited size, each with the number of its first tree."""
+    first, n_bytes = 0, 0
+    for k, record in enumerate(records):
+        n_bytes += sum(array.nbytes for array in record.values())
+        if n_bytes >= _REPLAYED_BYTES or k + 1 == len(records):
+            yield first, records[first : k + 1]
+            first, n_bytes = k + 1, 0
+
+
+# ---- dask collections ----------------------------------------------------------------------
+
+
+def is_partitioned(data: Any) -> bool:
+    """Return whether data is a dask array, data frame or column.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> is_partitioned(dask.array.zeros((4, 2))), is_partitioned([[1, 2]])
+    (True, False)
+    """
+    package = type(data).__module__.partition(".")[0]
+    return package in ("dask", "dask_expr") and hasattr(data, "to_delayed")
+
+
+@contextmanager
+def find_partitions(X: Any, y: Any, sample_weight: Any) -> Iterator[DaskPartitions]:
+    """Check dask collections, and yield their partitions on the cluster of the current client.
+
+    Parameters
+    ----------
+    X : dask array or data frame
+        Rows.
+    y : dask array, data frame or column
+        Labels of the rows.
+    sample_weight : dask array or column, optional
+        Weights of the rows.
+
+    Yields
+    ------
+    DaskPartitions
+        The partitions.
+    """
+    given = {"X": X, "y": y, "sample_weight": sample_weight}
+    found = {name: data for name, data in given.items() if data is not None}
+    for name, data in found.items():
+        _check_collection(name, data)
+    _check_same_partitions(found)
+    distributed = import_extra("dask.distributed", "dask")
+    try:
+        client = distributed.get_client()
+    except ValueError:
+        raise ValueError(
+            "X is a dask collection, but there is no dask client. Start one with "
+            "dask.distributed.Client(), or pass X.compute() and y.compute()."
+        ) from None
+    partitions = DaskPartitions(client, [_delayed(data) for data in found.values()])
+    try:
+        yield partitions
+    finally:
+        partitions.close()
+
+
+def _check_collection(name: str, data: Any) -> None:
+    if not is_partitioned(data):
+        raise TypeError(
+            f"X, y and sample_weight must be dask collections if one of them is, got "
+            f"{type(data).__name__} for {name}. Convert it with dask.array.from_array, with the "
+            "chunks of the others."
+        )
+    n_blocks = getattr(data, "numblocks", None)
+    if n_blocks is not None and any(n > 1 for n in n_blocks[1:]):
+        raise ValueError(
+            f"{name} must be divided by rows only, got {n_blocks[1]} chunks of columns. Call "
+            f"{name}.rechunk({{1: -1}})."
+        )
+
+
+def _check_same_partitions(found: dict[str, Any]) -> None:
+    n_partitions = {name: _count_partitions(data) for name, data in found.items()}
+    if len(set(n_partitions.values())) > 1:
+        raise ValueError(
+            f"X, y and sample_weight must have the same partitions, got {n_partitions}. Call "
+            "rechunk or repartition."
+        )
+    sizes = {
+        name: tuple(data.chunks[0])
+        for name, data in found.items()
+        if hasattr(data, "chunks") and not np.isnan(data.chunks[0]).any()
+    }
+    if len(set(sizes.values())) > 1:
+        raise ValueError(
+            "X, y and sample_weight must have the same number of rows in every partition, got "
+            f"chunks {sizes}. Call rechunk."
+        )
+
+
+def _count_partitions(data: Any) -> int:
+    return int(data.npartitions)
+
+
+def _delayed(data: Any) -> list[Any]:
+    parts = data.to_delayed()
+    return list(parts.ravel()) if hasattr(parts, "ravel") else list(parts)

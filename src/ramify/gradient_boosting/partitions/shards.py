@@ -1,0 +1,204 @@
+"""The work of one partition: its rows in bins, and sums over them."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+from ramify.gradient_boosting.partitions.sums import Message
+
+__all__ = ["Partition", "Request", "Shard", "ShardPlan"]
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Some of the rows, all with positive weights.
+
+    Attributes
+    ----------
+    X : ndarray or sparse matrix of shape (n, n_features)
+        Numbers and codes.
+    outputs : csr_array of shape (n, n_outputs)
+        The outputs of each row.
+    weights : ndarray of float32, shape (n,)
+        Sample weights.
+    held_out : ndarray of uint8, shape (n,)
+        1 in rows that score rounds and are not learnt.
+    first_row : int
+        Number of the first row among the rows of all partitions.
+    """
+
+    X: Any
+    outputs: sparse.csr_array[np.int32]
+    weights: NDArray[np.float32]
+    held_out: NDArray[np.uint8]
+    first_row: int
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """What all partitions must know before the first round.
+
+    Attributes
+    ----------
+    edges : BinEdges
+        The bins of all features.
+    start, output_weights : ndarrays of shape (n_outputs,)
+        Margins before the first round, and weights in the search for tests.
+    order : ndarray of int32, shape (n_outputs,)
+        Outputs by decreasing size of their gradients.
+    bits : tuple of int
+        The bits after the point of sketches, weights and sums in leaves.
+    sampled_share : float
+        The share of rows that each tree draws.
+    options : dict of str to object
+        Options of the core.
+    """
+
+    edges: _core.BinEdges
+    start: NDArray[np.float64]
+    output_weights: NDArray[np.float64]
+    order: NDArray[np.int32]
+    bits: tuple[int, int, int]
+    sampled_share: float
+    options: dict[str, Any]
+
+    def core_options(self) -> _core.GradientBoostingOptions:
+        """Return the options as an object of the core."""
+        options = _core.GradientBoostingOptions()
+        for name, value in self.options.items():
+            setattr(options, name, value)
+        return options
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a partition is asked for; it can be asked again.
+
+    Attributes
+    ----------
+    kind : {"histograms", "leaves", "loss"}
+        The sums to return.
+    round : int
+        The number of trees before this one.
+    divisions : dict of str to ndarray
+        All tests of the tree so far.
+    nodes : ndarray of int64
+        The nodes to sum over.
+    features : ndarray of int32
+        The features of histograms.
+    """
+
+    kind: str
+    round: int
+    divisions: dict[str, NDArray[Any]] = field(default_factory=dict)
+    nodes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    features: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+
+
+class Shard:
+    """A partition in bins with its margins, which follow from the partition and the trees.
+
+    Parameters
+    ----------
+    partition : Partition
+        The rows.
+    plan : ShardPlan
+        What all partitions have in common.
+    """
+
+    def __init__(self, partition: Partition, plan: ShardPlan) -> None:
+        outputs = partition.outputs
+        shared = (
+            plan.edges,
+            outputs.indptr.astype(np.int64),
+            outputs.indices.astype(np.int32),
+            partition.weights,
+            partition.held_out,
+            partition.first_row,
+            plan.start,
+            plan.output_weights,
+            plan.order,
+            plan.bits,
+            plan.sampled_share,
+            plan.core_options(),
+        )
+        X = partition.X
+        if sparse.issparse(X):
+            columns = cast("Any", X).tocsc()
+            columns.sum_duplicates()
+            self._core = _core.BoosterShard(
+                columns.indptr.astype(np.int64),
+                columns.indices.astype(np.int32),
+                columns.data.astype(np.float64),
+                columns.shape[0],
+                *shared,
+            )
+        else:
+            self._core = _core.BoosterShard(X, *shared)
+        self._n_outputs = outputs.shape[1]
+        self._n_bins = plan.edges.n_bins() + 1
+        self.n_trees = 0
+        self._started = -1
+        self._n_divided = 0
+        self._lock = threading.Lock()
+
+    def add_tree(self, record: dict[str, NDArray[Any]]) -> None:
+        """Add the values of the next tree to the margins."""
+        self._core.add_tree(**record)
+        self.n_trees += 1
+
+    def answer(
+        self, request: Request, latest: dict[str, NDArray[Any]] | None
+    ) -> NDArray[np.int64] | None:
+        """Return the sums of a request, or None if trees are missing.
+
+        Parameters
+        ----------
+        request : Request
+            What to sum.
+        latest : dict of str to ndarray, optional
+            The latest tree.
+
+        Returns
+        -------
+        ndarray of int64, or None
+            The sums.
+        """
+        with self._lock:
+            if self.n_trees + 1 == request.round and latest is not None:
+                self.add_tree(latest)
+            if self.n_trees != request.round:
+                return None
+            if request.kind == "loss":
+                return np.array(self._core.loss(True), dtype=np.int64)
+            self._divide(request)
+            if request.kind == "leaves":
+                sums = np.zeros((len(request.nodes), 2, self._n_outputs + 1), dtype=np.int64)
+                self._core.add_leaf_sums(request.nodes, sums)
+                return sums
+            n_bins = int(self._n_bins[request.features].sum())
+            shape = (len(request.nodes), n_bins, self._core.width + 2)
+            histograms = np.zeros(shape, dtype=np.int64)
+            self._core.add_histograms(request.nodes, request.features, histograms)
+            return histograms
+
+    def send(self, request: Request, latest: dict[str, NDArray[Any]] | None) -> Message | None:
+        """Return the answer as a message."""
+        sums = self.answer(request, latest)
+        return None if sums is None else Message.of(sums)
+
+    def _divide(self, request: Request) -> None:
+        if self._started != request.round:
+            self._core.start_tree(request.round)
+            self._started, self._n_divided = request.round, 0
+        new = {name: array[self._n_divided :] for name, array in request.divisions.items()}
+        if new and len(new["node"]):
+            self._core.divide(**new)
+            self._n_divided += len(new["node"])
