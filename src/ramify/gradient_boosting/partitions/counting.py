@@ -11,10 +11,9 @@ from scipy import sparse
 
 from ramify import _core
 from ramify._base.features import FeatureSchema, read_features
-from ramify._validation import check_sample_weight
 from ramify.decision.paths import find_ends
 from ramify.gradient_boosting.outputs import has_one_path
-from ramify.gradient_boosting.partitions.describing import Part, count_rows
+from ramify.gradient_boosting.partitions.describing import Part, count_rows, read_weights
 from ramify.gradient_boosting.partitions.reading import Reading
 from ramify.gradient_boosting.partitions.shards import Partition
 from ramify.gradient_boosting.partitions.values import ValueCounts
@@ -34,7 +33,7 @@ def _read_rows(part: Part, reading: Reading) -> tuple[Any, Any, NDArray[np.float
         return np.zeros((0, reading.estimator.n_features_in_)), nothing, np.zeros(0, np.float32)
     X = read_features(reading.estimator, part.X, reading.schema)
     Y = read_labels(part.y, reading.hierarchy).Y
-    weights = check_sample_weight(part.sample_weight, X.shape[0])
+    weights = read_weights(part, X.shape[0])
     rows = np.flatnonzero(weights > 0)
     if len(rows) < len(weights):
         X, Y, weights = X[rows], Y[rows], weights[rows]

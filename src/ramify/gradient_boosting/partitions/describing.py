@@ -16,7 +16,7 @@ from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import LabelFormat, read_labels
 from ramify.labels.formats import IndicatorFormat
 
-__all__ = ["Description", "Part", "count_rows", "describe_partition"]
+__all__ = ["Description", "Part", "count_rows", "describe_partition", "read_weights"]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def describe_partition(part: Part, estimator: Any) -> Description:
     if n_rows == 0:
         return Description(0)
     X, schema = read_training_features(estimator, part.X, estimator.categorical_features)
-    weights = check_sample_weight(part.sample_weight, X.shape[0])
+    weights = read_weights(part, X.shape[0])
     kept = weights[weights > 0]
     y_format, classes = _describe_labels(part.y, estimator.hierarchy)
     return Description(
@@ -100,6 +100,15 @@ def describe_partition(part: Part, estimator: Any) -> Description:
         classes,
         names_of(part.y),
     )
+
+
+def read_weights(part: Part, n_rows: int) -> NDArray[np.float64]:
+    """Return the weights of a partition, which may all be zero."""
+    given = part.sample_weight
+    if given is not None and np.shape(given) == (n_rows,):
+        # With a weight of 1 in addition, because the check wants a positive one.
+        return check_sample_weight(np.append(given, 1.0), n_rows + 1)[:-1]
+    return check_sample_weight(given, n_rows)
 
 
 def count_rows(data: Any) -> int:

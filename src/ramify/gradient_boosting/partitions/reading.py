@@ -90,7 +90,9 @@ def merge_descriptions(estimator: Any, descriptions: Sequence[Description]) -> R
     sizes = [one.n_rows for one in descriptions]
     n_rows = sum(sizes)
     if n_rows == 0:
-        raise ValueError("sample_weight must be positive in some row, got only zeros.")
+        raise ValueError(
+            "sample_weight is zero for every row. Pass a positive weight for at least one row."
+        )
     max_weight = max(one.max_weight for one in filled)
     exponent = exponent_of(max_weight)
     has_weights = any(one.has_weights for one in filled)

@@ -107,7 +107,7 @@ class ValueCounts:
 
     def intervals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the smallest and the largest number of each interval, increasing."""
-        level = np.int64(self.level)
-        low = self.keys << level
-        high = low + ((np.int64(1) << level) - np.int64(1))
+        low = self.keys << np.int64(self.level)
+        high = low | np.int64((1 << self.level) - 1)
+        high[high == -1] = -2  # -0.0, which is equal to the next key, does not occur
         return _flip(low).view(np.float64), _flip(high).view(np.float64)
