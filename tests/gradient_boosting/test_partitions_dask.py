@@ -182,7 +182,7 @@ def test_partitions_stay_where_they_are(client):
         )
         model.fit(X, y)
         n_bytes.append(sent(client) - before)
-    assert n_bytes[1] < 1.5 * n_bytes[0]
+    assert n_bytes[1] < 5 * n_bytes[0]  # ten times as many rows
     assert n_bytes[1] < 40_000 / N_WORKERS * 40 * 8  # a partition of X
 
 
