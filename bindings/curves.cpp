@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -34,21 +35,21 @@ ScoresView scores_view(const Scores& scores) {
 }
 
 /// Nothing that Python passes may make the core read out of bounds.
-void check_truth(const SparseRowsView& truth, const ScoresView& scores) {
-    if (truth.indptr.size() != scores.n_rows + 1 || truth.indptr.front() != 0 ||
-        truth.indptr.back() != static_cast<std::int64_t>(truth.indices.size())) {
+void check_rows(const SparseRowsView& rows, std::size_t n_rows, std::size_t n_labels) {
+    if (rows.indptr.size() != n_rows + 1 || rows.indptr.front() != 0 ||
+        rows.indptr.back() != static_cast<std::int64_t>(rows.indices.size())) {
         throw std::invalid_argument("indptr must have one entry per row of scores and one more");
     }
-    if (!std::is_sorted(truth.indptr.begin(), truth.indptr.end())) {
+    if (!std::is_sorted(rows.indptr.begin(), rows.indptr.end())) {
         throw std::invalid_argument("indptr must not decrease");
     }
-    for (std::size_t r = 0; r < scores.n_rows; ++r) {
+    for (std::size_t r = 0; r < n_rows; ++r) {
         std::int32_t before = -1;
-        for (const std::int32_t label : truth.row(r)) {
+        for (const std::int32_t label : rows.row(r)) {
             if (label <= before) throw std::invalid_argument("indices must increase in every row");
             before = label;
         }
-        if (before >= static_cast<std::int64_t>(scores.n_labels)) {
+        if (before >= static_cast<std::int64_t>(n_labels)) {
             throw std::invalid_argument("indices must lie in [0, n_labels)");
         }
     }
@@ -73,17 +74,34 @@ void check_finite(const RankingView& ranking, std::span<const std::int32_t> labe
     if (!all_finite(ranking, labels, signal)) throw std::invalid_argument("scores must be finite");
 }
 
-RankingView checked_ranking(const Scores& scores, const Indptr& indptr, const Indices& indices,
-                            const Weights& row_weight) {
-    RankingView ranking{scores_view(scores), {view(indptr), view(indices)}, {}};
-    check_truth(ranking.truth, ranking.scores);
+void check_finite(const SparseRankingView& ranking, std::span<const std::int32_t>, StopSignal&) {
+    const auto is_finite = [](double score) { return std::isfinite(score); };
+    if (!std::all_of(ranking.scores.score.begin(), ranking.scores.score.end(), is_finite)) {
+        throw std::invalid_argument("scores must be finite");
+    }
+}
+
+template <typename ScoresOf>
+RankingOf<ScoresOf> checked_ranking(const ScoresOf& scores, const Indptr& indptr,
+                                    const Indices& indices, const Weights& row_weight) {
+    RankingOf<ScoresOf> ranking{scores, {view(indptr), view(indices)}, {}};
+    check_rows(ranking.truth, scores.n_rows, scores.n_labels);
     if (row_weight) {
         ranking.row_weight = view(*row_weight);
-        if (ranking.row_weight.size() != ranking.scores.n_rows) {
+        if (ranking.row_weight.size() != scores.n_rows) {
             throw std::invalid_argument("row_weight must have one entry per row of scores");
         }
     }
     return ranking;
+}
+
+SparseScoresView checked_scores(const Indptr& indptr, const Indices& indices,
+                                const Vector<double>& data, std::size_t n_labels) {
+    if (indptr.size() == 0 || data.size() != indices.size()) {
+        throw std::invalid_argument("indptr must not be empty, data as long as indices");
+    }
+    check_rows({view(indptr), view(indices)}, indptr.size() - 1, n_labels);
+    return {view(indptr), view(indices), view(data), indptr.size() - 1, n_labels};
 }
 
 Interpolation interpolation_of(const std::string& name) {
@@ -96,9 +114,8 @@ Interpolation interpolation_of(const std::string& name) {
         "'");
 }
 
-Steps curve_steps(const Scores& scores, const Indptr& indptr, const Indices& indices,
-                  const Indices& labels, const Weights& row_weight) {
-    const auto ranking = checked_ranking(scores, indptr, indices, row_weight);
+template <typename Ranking>
+Steps steps_of(const Ranking& ranking, const Indices& labels) {
     const auto chosen = checked_labels(labels, ranking.scores.n_labels);
     StopSignal signal(interrupted_by(nullptr));
     CurveSteps steps = stoppable([&] {
@@ -111,6 +128,18 @@ Steps curve_steps(const Scores& scores, const Indptr& indptr, const Indices& ind
             to_numpy(std::move(steps.negatives)),
             steps.n_positive,
             steps.n_negative};
+}
+
+Steps curve_steps(const Scores& scores, const Indptr& indptr, const Indices& indices,
+                  const Indices& labels, const Weights& row_weight) {
+    return steps_of(checked_ranking(scores_view(scores), indptr, indices, row_weight), labels);
+}
+
+Steps curve_steps_csr(const Indptr& score_indptr, const Indices& score_indices,
+                      const Vector<double>& score_data, std::size_t n_labels, const Indptr& indptr,
+                      const Indices& indices, const Indices& labels, const Weights& row_weight) {
+    const auto scores = checked_scores(score_indptr, score_indices, score_data, n_labels);
+    return steps_of(checked_ranking(scores, indptr, indices, row_weight), labels);
 }
 
 /// `negatives_above` and the totals as curve_steps gives them; any caller's steps will do.
@@ -126,10 +155,8 @@ std::pair<double, double> areas_of_steps(const Vector<double>& positives,
     return {precision_recall_area(steps, interpolation_of(interpolation)), roc_area(steps)};
 }
 
-Areas areas_of_labels(const Scores& scores, const Indptr& indptr, const Indices& indices,
-                      const Indices& labels, const Weights& row_weight,
-                      const std::string& interpolation) {
-    const auto ranking = checked_ranking(scores, indptr, indices, row_weight);
+template <typename Ranking>
+Areas areas_of(const Ranking& ranking, const Indices& labels, const std::string& interpolation) {
     const auto chosen = checked_labels(labels, ranking.scores.n_labels);
     const auto how = interpolation_of(interpolation);
     StopSignal signal(interrupted_by(nullptr));
@@ -141,6 +168,21 @@ Areas areas_of_labels(const Scores& scores, const Indptr& indptr, const Indices&
             to_numpy(std::move(areas.n_positive))};
 }
 
+Areas areas_of_labels(const Scores& scores, const Indptr& indptr, const Indices& indices,
+                      const Indices& labels, const Weights& row_weight,
+                      const std::string& interpolation) {
+    return areas_of(checked_ranking(scores_view(scores), indptr, indices, row_weight), labels,
+                    interpolation);
+}
+
+Areas areas_of_labels_csr(const Indptr& score_indptr, const Indices& score_indices,
+                          const Vector<double>& score_data, std::size_t n_labels,
+                          const Indptr& indptr, const Indices& indices, const Indices& labels,
+                          const Weights& row_weight, const std::string& interpolation) {
+    const auto scores = checked_scores(score_indptr, score_indices, score_data, n_labels);
+    return areas_of(checked_ranking(scores, indptr, indices, row_weight), labels, interpolation);
+}
+
 }  // namespace
 
 void init_curves(nb::module_& m) {
@@ -148,6 +190,9 @@ void init_curves(nb::module_& m) {
           nb::arg("labels"), nb::arg("row_weight") = nb::none(),
           "Steps of the pooled curve as (score, positives, negatives_above, negatives, "
           "n_positive, n_negative).");
+    m.def("curve_steps_csr", &curve_steps_csr, nb::arg("score_indptr"), nb::arg("score_indices"),
+          nb::arg("score_data"), nb::arg("n_labels"), nb::arg("indptr"), nb::arg("indices"),
+          nb::arg("labels"), nb::arg("row_weight") = nb::none(), "The same for sparse scores.");
     m.def("step_areas", &areas_of_steps, nb::arg("positives"), nb::arg("negatives_above"),
           nb::arg("negatives"), nb::arg("n_positive"), nb::arg("n_negative"),
           nb::arg("interpolation") = "davis-goadrich",
@@ -156,6 +201,10 @@ void init_curves(nb::module_& m) {
           nb::arg("indices"), nb::arg("labels"), nb::arg("row_weight") = nb::none(),
           nb::arg("interpolation") = "davis-goadrich",
           "Areas under every label's curves as (precision_recall, roc, n_positive).");
+    m.def("label_areas_csr", &areas_of_labels_csr, nb::arg("score_indptr"),
+          nb::arg("score_indices"), nb::arg("score_data"), nb::arg("n_labels"), nb::arg("indptr"),
+          nb::arg("indices"), nb::arg("labels"), nb::arg("row_weight") = nb::none(),
+          nb::arg("interpolation") = "davis-goadrich", "The same for sparse scores.");
 }
 
 }  // namespace ramify::bindings

@@ -4,23 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include "curves/key_index.hpp"
+#include "curves/step_counter.hpp"
 
 namespace ramify {
 
 namespace {
-
-std::vector<double> distinct(std::vector<double> scores) {
-    std::sort(scores.begin(), scores.end());
-    scores.erase(std::unique(scores.begin(), scores.end()), scores.end());
-    return scores;
-}
-
-std::vector<char> membership(std::span<const std::int32_t> labels, std::size_t n_labels) {
-    std::vector<char> chosen(n_labels, 0);
-    for (const std::int32_t label : labels) chosen[static_cast<std::size_t>(label)] = 1;
-    return chosen;
-}
 
 template <typename Visit>
 void for_each_positive(const RankingView& ranking, std::span<const std::int32_t> labels,
@@ -54,57 +42,6 @@ void for_each_cell(const RankingView& ranking, std::span<const std::int32_t> lab
             }
         }
     }
-}
-
-double total_weight(const RankingView& ranking) {
-    if (ranking.row_weight.empty()) return static_cast<double>(ranking.scores.n_rows);
-    double total = 0.0;
-    for (const double weight : ranking.row_weight) total += weight;
-    return total;
-}
-
-/// Counts the cells at and between the distinct scores of the positives.
-class StepCounter {
-  public:
-    explicit StepCounter(std::vector<double>&& positive_scores)
-        : keys_(distinct(std::move(positive_scores))),
-          cells_(2 * keys_.size() + 1, 0.0),
-          positives_(keys_.size(), 0.0) {}
-
-    /// Slot 2k + 1 counts scores equal to key k, slot 2k those between key k - 1 and key k.
-    void add_cell(double score, double weight) {
-        const std::size_t k = keys_.lower_bound(score);
-        cells_[2 * k + (keys_[k] == score ? 1 : 0)] += weight;
-    }
-    void add_positive(double score, double weight) {
-        positives_[keys_.lower_bound(score)] += weight;
-    }
-
-    CurveSteps steps(double total) const {
-        CurveSteps result;
-        for (std::size_t k = keys_.size(); k-- > 0;) {
-            result.score.push_back(keys_[k]);
-            result.positives.push_back(positives_[k]);
-            result.negatives_above.push_back(cells_[2 * k + 2]);
-            // With fractional weights, rounding may leave a tiny remainder instead of 0.
-            result.negatives.push_back(std::max(0.0, cells_[2 * k + 1] - positives_[k]));
-            result.n_positive += positives_[k];
-        }
-        result.n_negative = std::max(0.0, total - result.n_positive);
-        return result;
-    }
-
-  private:
-    KeyIndex keys_;
-    std::vector<double> cells_;
-    std::vector<double> positives_;
-};
-
-/// The curve of a ranking without positives has no steps.
-CurveSteps no_steps(double total) {
-    CurveSteps result;
-    result.n_negative = total;
-    return result;
 }
 
 // Davis and Goadrich: between (TP1, FP1) and (TP2, FP2), false positives grow linearly with true
@@ -200,24 +137,6 @@ class ColumnReader {
     std::vector<double> buffer_;
 };
 
-/// The transpose of the truth: the rows that have each label.
-SparseRows rows_of_labels(SparseRowsView truth, std::size_t n_labels) {
-    SparseRows result;
-    result.indptr.assign(n_labels + 1, 0);
-    for (const std::int32_t label : truth.indices)
-        ++result.indptr[static_cast<std::size_t>(label) + 1];
-    for (std::size_t l = 0; l < n_labels; ++l) result.indptr[l + 1] += result.indptr[l];
-    result.indices.resize(truth.indices.size());
-    auto next = result.indptr;
-    for (std::size_t r = 0; r < truth.n_rows(); ++r) {
-        for (const std::int32_t label : truth.row(r)) {
-            const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(label)]++);
-            result.indices[at] = static_cast<std::int32_t>(r);
-        }
-    }
-    return result;
-}
-
 CurveSteps label_steps(const RankingView& ranking, std::span<const double> column,
                        std::span<const std::int32_t> positive_rows, double total) {
     std::vector<double> scores;
@@ -246,7 +165,7 @@ bool all_finite(const RankingView& ranking, std::span<const std::int32_t> labels
 
 CurveSteps pooled_steps(const RankingView& ranking, std::span<const std::int32_t> labels,
                         StopSignal& signal) {
-    const double total = total_weight(ranking) * static_cast<double>(labels.size());
+    const double total = ranking.total_weight() * static_cast<double>(labels.size());
     std::vector<double> scores;
     scores.reserve(ranking.truth.indices.size());
     for_each_positive(ranking, labels, [&](double score, double) { scores.push_back(score); });
@@ -294,7 +213,7 @@ double roc_area(const StepsView& steps) {
 
 LabelAreas label_areas(const RankingView& ranking, std::span<const std::int32_t> labels,
                        Interpolation interpolation, StopSignal& signal) {
-    const double total = total_weight(ranking);
+    const double total = ranking.total_weight();
     const SparseRows rows = rows_of_labels(ranking.truth, ranking.scores.n_labels);
     const SparseRowsView positive_rows{rows.indptr, rows.indices};
     ColumnReader reader(ranking.scores, labels);
@@ -303,11 +222,7 @@ LabelAreas label_areas(const RankingView& ranking, std::span<const std::int32_t>
         signal.check();
         const auto positives = positive_rows.row(static_cast<std::size_t>(labels[k]));
         const auto steps = label_steps(ranking, reader.column(k), positives, total);
-        const StepsView borrowed{steps.positives, steps.negatives_above, steps.negatives,
-                                 steps.n_positive, steps.n_negative};
-        areas.precision_recall.push_back(precision_recall_area(borrowed, interpolation));
-        areas.roc.push_back(roc_area(borrowed));
-        areas.n_positive.push_back(steps.n_positive);
+        append_areas(steps, interpolation, areas);
     }
     return areas;
 }

@@ -25,15 +25,35 @@ struct ScoresView {
     }
 };
 
-/// Scores and true labels of the same shape. The labels of a row are distinct. If row_weight is
-/// empty, every row has weight 1.
-struct RankingView {
-    ScoresView scores;
+/// A borrowed matrix of finite scores by rows. Labels increase within a row; scores that are not
+/// stored are 0.
+struct SparseScoresView {
+    std::span<const std::int64_t> indptr;
+    std::span<const std::int32_t> label;
+    std::span<const double> score;
+    std::size_t n_rows;
+    std::size_t n_labels;
+};
+
+/// Scores and true labels of the same shape. The labels of a row increase. If row_weight is empty,
+/// every row has weight 1.
+template <typename Scores>
+struct RankingOf {
+    Scores scores;
     SparseRowsView truth;
     std::span<const double> row_weight;
 
     double weight(std::size_t r) const { return row_weight.empty() ? 1.0 : row_weight[r]; }
+    double total_weight() const {
+        if (row_weight.empty()) return static_cast<double>(scores.n_rows);
+        double total = 0.0;
+        for (const double weight : row_weight) total += weight;
+        return total;
+    }
 };
+
+using RankingView = RankingOf<ScoresView>;
+using SparseRankingView = RankingOf<SparseScoresView>;
 
 /// A curve reduced to the steps where recall increases: step k is the k-th largest distinct score
 /// of a positive cell. For negative cells, only the numbers that tie with a step or lie strictly
@@ -71,6 +91,8 @@ bool all_finite(const RankingView& ranking, std::span<const std::int32_t> labels
 /// The curve over all cells (row, label) of the given labels, pooled into one ranking.
 CurveSteps pooled_steps(const RankingView& ranking, std::span<const std::int32_t> labels,
                         StopSignal& signal);
+CurveSteps pooled_steps(const SparseRankingView& ranking, std::span<const std::int32_t> labels,
+                        StopSignal& signal);
 
 /// The area under the precision-recall curve; NaN if there are no positives. The first point is
 /// extended horizontally to recall 0; for `step` this makes no difference.
@@ -88,6 +110,8 @@ struct LabelAreas {
 };
 
 LabelAreas label_areas(const RankingView& ranking, std::span<const std::int32_t> labels,
+                       Interpolation interpolation, StopSignal& signal);
+LabelAreas label_areas(const SparseRankingView& ranking, std::span<const std::int32_t> labels,
                        Interpolation interpolation, StopSignal& signal);
 
 }  // namespace ramify

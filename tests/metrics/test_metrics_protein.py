@@ -121,7 +121,7 @@ def test_mistakes_are_explained(options, message: str) -> None:
 def test_mistakes_of_sparse_scores_and_averages_are_explained() -> None:
     with pytest.raises(ValueError, match="thresholds must be positive for sparse scores, got 0"):
         metrics.protein_curve(TRUTH, sparse.csr_array(SCORES), thresholds=[0.0, 0.5])
-    with pytest.raises(ValueError, match="y_score must be finite numbers"):
+    with pytest.raises(ValueError, match="y_score must be finite, got nan at row 0, column 0"):
         metrics.protein_curve(TRUTH, sparse.csr_array(SCORES * np.nan))
     with pytest.raises(ValueError, match="average must be 'samples' or 'micro', got 'macro'"):
         metrics.f_max(TRUTH, SCORES, average="macro")

@@ -301,3 +301,10 @@ def test_neither_truth_nor_scores_are_copied():
     tracemalloc.stop()
     # A dense truth would take 16 MB, the scores take 32; their finite mask takes 4.
     assert peak < 8e6
+
+
+def test_a_label_of_all_rows_has_no_negatives_whatever_the_weights():
+    weights = np.linspace(0.1, 1.7, 7)
+    scores = np.array([[0.5], [0.75], [0.75], [0.25], [0.0], [0.5], [0.1]])
+    for rows in (scores, sparse.csr_array(scores)):
+        assert metrics.mean_auroc(np.ones((7, 1)), rows, sample_weight=weights) == 0.5

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ramify import _core
 from ramify.hierarchy.hierarchy import Hierarchy
 
-__all__ = ["check_coherent", "check_scores", "incoherent_error"]
+__all__ = ["check_coherent", "check_scores", "check_sparse_scores", "incoherent_error"]
 
 
 def check_scores(scores: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
@@ -37,24 +38,59 @@ def check_scores(scores: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
     of hierarchy.labels.
     """
     values = np.asarray(scores)
-    if values.dtype.kind not in "biuf":
-        raise TypeError(
-            f"scores must be numbers, got an array of type {values.dtype}. Pass the result of "
-            "predict_proba."
-        )
-    if values.ndim != 2 or values.shape[1] != hierarchy.n_labels:
-        raise ValueError(
-            f"scores must have shape (n, {hierarchy.n_labels}), got {values.shape}. Pass one "
-            "column per label, in the order of hierarchy.labels."
-        )
+    _check_form(values, hierarchy)
     values = np.ascontiguousarray(values, dtype=np.float64)
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0].tolist()
-        raise ValueError(
-            f"scores must be finite, got {values[row, column]} in row {row} for label "
-            f"{hierarchy.labels[column]!r}. Replace NaN and infinity."
-        )
+        raise _not_finite(values[row, column], row, hierarchy.labels[column])
     return values
+
+
+def check_sparse_scores(scores: Any, hierarchy: Hierarchy) -> sparse.csr_array[np.float64]:
+    """Return sparse scores as a csr_array of finite numbers with one column per label.
+
+    Parameters
+    ----------
+    scores : sparse matrix of shape (n, n_labels)
+        Columns in the order of ``hierarchy.labels``; scores that are not stored are 0.
+    hierarchy : Hierarchy
+        The label hierarchy.
+
+    Returns
+    -------
+    csr_array of float64, shape (n, n_labels)
+        With sorted columns in every row.
+    """
+    _check_form(scores, hierarchy)
+    rows: Any = sparse.csr_array(scores).astype(np.float64, copy=False)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    bad = np.flatnonzero(~np.isfinite(rows.data))
+    if len(bad):
+        row = int(np.searchsorted(rows.indptr, bad[0], side="right")) - 1
+        raise _not_finite(rows.data[bad[0]], row, hierarchy.labels[rows.indices[bad[0]]])
+    return rows  # type: ignore[no-any-return]
+
+
+def _check_form(scores: Any, hierarchy: Hierarchy) -> None:
+    if scores.dtype.kind not in "biuf":
+        raise TypeError(
+            f"scores must be numbers, got an array of type {scores.dtype}. Pass the result of "
+            "predict_proba."
+        )
+    if scores.ndim != 2 or scores.shape[1] != hierarchy.n_labels:
+        raise ValueError(
+            f"scores must have shape (n, {hierarchy.n_labels}), got {scores.shape}. Pass one "
+            "column per label, in the order of hierarchy.labels."
+        )
+
+
+def _not_finite(value: float, row: int, label: Any) -> ValueError:
+    return ValueError(
+        f"scores must be finite, got {value} in row {row} for label {label!r}. Replace NaN and "
+        "infinity."
+    )
 
 
 def check_coherent(scores: NDArray[np.float64], hierarchy: Hierarchy) -> None:
@@ -63,8 +99,13 @@ def check_coherent(scores: NDArray[np.float64], hierarchy: Hierarchy) -> None:
         raise incoherent_error(scores, hierarchy)
 
 
-def incoherent_error(scores: NDArray[np.float64], hierarchy: Hierarchy) -> ValueError:
-    """Build the error for scores in which a label exceeds one of its parents."""
+def incoherent_error(
+    scores: NDArray[np.float64], hierarchy: Hierarchy, first_row: int = 0
+) -> ValueError:
+    """Build the error for scores in which a label exceeds one of its parents.
+
+    `first_row` is the number of the first row of `scores`.
+    """
     row = _core.first_incoherent_row(scores, *hierarchy.parent_rows)
     indptr, parents = hierarchy.parent_rows
     children = np.repeat(np.arange(hierarchy.n_labels), np.diff(indptr))
@@ -73,5 +114,6 @@ def incoherent_error(scores: NDArray[np.float64], hierarchy: Hierarchy) -> Value
     return ValueError(
         f"scores must not exceed those of the parents, got {scores[row, child]:.6g} for "
         f"{hierarchy.labels[child]!r} and {scores[row, parent]:.6g} for its parent "
-        f"{hierarchy.labels[parent]!r} in row {row}. Use ramify.decision.make_coherent."
+        f"{hierarchy.labels[parent]!r} in row {first_row + row}. Use "
+        "ramify.decision.make_coherent."
     )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
-from ramify.decision.scores import check_scores, incoherent_error
+from ramify.decision.scores import check_scores, check_sparse_scores, incoherent_error
 from ramify.hierarchy.hierarchy import Hierarchy
 
 __all__ = ["apply_threshold", "check_threshold"]
@@ -82,17 +82,20 @@ def check_threshold(threshold: Any, hierarchy: Hierarchy) -> NDArray[np.float64]
 
 
 def apply_threshold(
-    scores: NDArray[np.float64], threshold: Any, hierarchy: Hierarchy
+    scores: Any, threshold: Any, hierarchy: Hierarchy
 ) -> sparse.csr_array[np.int32]:
     """Predict the labels whose score reaches their threshold.
 
     Parameters
     ----------
-    scores : ndarray of shape (n, n_labels)
-        Coherent scores: no label exceeds its parents. Use `make_coherent` on others.
+    scores : array-like or sparse matrix of shape (n, n_labels)
+        Coherent scores: no label exceeds its parents. Use `make_coherent` on others. Scores that
+        a sparse matrix does not store are 0; with those of `predict_proba_sparse`, the label sets
+        are the same as with all scores unless a threshold is below `min_proba`.
     threshold : float, array-like or dict
         One threshold for all labels, one per label, or those of some labels; the other labels of
-        a dict take 0.5. No label may have a smaller threshold than one of its ancestors.
+        a dict take 0.5. No label may have a smaller threshold than one of its ancestors. For
+        sparse scores, thresholds must be positive.
     hierarchy : Hierarchy
         The label hierarchy.
 
@@ -109,12 +112,36 @@ def apply_threshold(
     >>> apply_threshold(np.array([[0.9, 0.4, 0.1]]), 0.3, hierarchy).toarray()
     array([[1, 1, 0]], dtype=int32)
     """
+    if sparse.issparse(scores):
+        return _apply_to_sparse(scores, check_threshold(threshold, hierarchy), hierarchy)
     values = check_scores(scores, hierarchy)
     chosen = values >= check_threshold(threshold, hierarchy)
     rows = _to_sparse(chosen)
     is_coherent = _core.first_incoherent_row(values, *hierarchy.parent_rows) < 0
     if not is_coherent and hierarchy.close(rows).nnz > rows.nnz:
         raise incoherent_error(values, hierarchy)
+    return rows
+
+
+def _apply_to_sparse(
+    scores: Any, thresholds: NDArray[np.float64], hierarchy: Hierarchy
+) -> sparse.csr_array[np.int32]:
+    if not (thresholds > 0).all():
+        label = int(np.flatnonzero(~(thresholds > 0))[0])
+        raise ValueError(
+            f"threshold must be positive for sparse scores, got {thresholds[label]:g} for "
+            f"{hierarchy.labels[label]!r}. Pass dense scores to predict labels with a score of 0."
+        )
+    values: Any = check_sparse_scores(scores, hierarchy)
+    chosen = (values.data >= thresholds[values.indices]).astype(np.int32)
+    rows: sparse.csr_array[np.int32] = sparse.csr_array(
+        (chosen, values.indices, values.indptr), shape=values.shape, copy=True
+    )
+    rows.eliminate_zeros()
+    added = np.diff(hierarchy.close(rows).indptr) - np.diff(rows.indptr)
+    if added.any():
+        first = int(np.flatnonzero(added)[0])
+        raise incoherent_error(values[[first]].toarray(), hierarchy, first)
     return rows
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.metrics.inputs import LabelChoice, LabelSets, Ranking, read_ranking, read_sets
@@ -69,9 +70,12 @@ def clus_multilabel_measures(
     >>> figures["OneError"], figures["Coverage"], figures["MicroRecall"]
     (0.0, 1.5, 0.6666666666666666)
     """
-    ranking = read_ranking(y_true, y_score, hierarchy, labels, None)
+    # Its ranking measures sort the scores of all labels.
+    matrix: Any = y_score
+    dense = matrix.toarray() if sparse.issparse(y_score) else y_score
+    ranking = read_ranking(y_true, dense, hierarchy, labels, None)
     truth = ranking.truth[:, ranking.labels]
-    scores = ranking.scores[:, ranking.labels]
+    scores = np.asarray(ranking.scores)[:, ranking.labels]
     sets = read_sets(truth, scores >= threshold, None, "all", None)
     examples = {
         "HammingLoss": hamming_loss,

@@ -108,8 +108,9 @@ def precision_recall_curves(
     ----------
     y_true : label matrix or labels in any format
         True labels, one label set per row.
-    y_score : array-like of shape (n, n_labels)
-        Scores, as returned by `predict_proba`.
+    y_score : array-like or sparse matrix of shape (n, n_labels)
+        Scores, as returned by `predict_proba` or `predict_proba_sparse`; those that a sparse
+        matrix does not store are 0.
     hierarchy : Hierarchy, optional
         Names the columns; required for levels.
     labels : {"all", "leaves"}, int or sequence of labels

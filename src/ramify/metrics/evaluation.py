@@ -19,6 +19,7 @@ from ramify.metrics.inputs import (
     Ranking,
     Truth,
     choose_labels,
+    predicted_at,
     read_label_matrix,
     read_ranking,
     read_sets,
@@ -78,14 +79,15 @@ def evaluate(
     ----------
     y_true : label matrix or labels in any format
         True labels, one label set per row.
-    y_score : array-like of shape (n, n_labels)
-        Scores, as returned by `predict_proba`.
+    y_score : array-like or sparse matrix of shape (n, n_labels)
+        Scores, as returned by `predict_proba` or `predict_proba_sparse`; those that a sparse
+        matrix does not store are 0.
     hierarchy : Hierarchy, optional
         If None, the labels are flat, and the measures that use costs are left out.
     y_pred : label matrix or labels in any format, optional
         Predicted label sets. By default, the labels with a score of at least `threshold`.
     threshold : float
-        Used if `y_pred` is not given.
+        Used if `y_pred` is not given; must be positive if `y_score` is sparse.
     y_train : label matrix or labels in any format, optional
         Training labels. They determine the information content for S-min, and the label
         imbalance that weights missed labels in HMC-loss and symmetric loss. By default, the
@@ -163,7 +165,7 @@ def _predicted(
     y_pred: Any, ranking: Ranking, hierarchy: Hierarchy | None, threshold: float
 ) -> Truth:
     n_labels = ranking.truth.shape[1]
-    chosen = ranking.scores >= threshold if y_pred is None else y_pred
+    chosen = predicted_at(ranking.scores, threshold) if y_pred is None else y_pred
     return read_label_matrix(chosen, hierarchy, n_labels, "y_pred")
 
 
@@ -252,14 +254,14 @@ def per_label_report(
     ----------
     y_true : label matrix or labels in any format
         True labels, one label set per row.
-    y_score : array-like of shape (n, n_labels), optional
+    y_score : array-like or sparse matrix of shape (n, n_labels), optional
         Scores. If None, the areas are left out and `y_pred` is required.
     hierarchy : Hierarchy, optional
         Names the labels. If None, they are numbered.
     y_pred : label matrix or labels in any format, optional
         Predicted label sets. By default, the labels with a score of at least `threshold`.
     threshold : float
-        Used if `y_pred` is not given.
+        Used if `y_pred` is not given; must be positive if `y_score` is sparse.
     labels : {"all", "leaves"}, int or sequence of labels
         The labels to report; an int is a level, counted from 1 at the top.
     sample_weight : array-like of shape (n,), optional
@@ -284,7 +286,7 @@ def per_label_report(
         raise ValueError("y_score and y_pred are both None. Pass at least one of them.")
     if y_pred is None:
         scores = read_ranking(y_true, y_score, hierarchy, "all", None).scores
-        y_pred = scores >= threshold
+        y_pred = predicted_at(scores, threshold)
     sets = read_sets(y_true, y_pred, hierarchy, labels, sample_weight)
     support, predicted, shared = sets.label_counts()
     figures = precision_recall_f1(support, predicted, shared, np.nan)

@@ -6,11 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
+from ramify import _core
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.metrics.inputs import (
     LabelChoice,
     LabelSets,
+    Ranking,
     read_label_matrices,
     read_ranking,
     read_sets,
@@ -195,8 +198,9 @@ def top_k_accuracy(
     ----------
     y_true : label matrix or labels in any format
         True labels, one label set per row.
-    y_score : array-like of shape (n, n_labels)
-        Scores, as returned by `predict_proba`.
+    y_score : array-like or sparse matrix of shape (n, n_labels)
+        Scores, as returned by `predict_proba` or `predict_proba_sparse`; those that a sparse
+        matrix does not store are 0.
     hierarchy : Hierarchy, optional
         Names the columns and determines the default of `k`.
     labels : {"all", "leaves"}, int or sequence of labels
@@ -213,7 +217,8 @@ def top_k_accuracy(
 
     Notes
     -----
-    Ties are broken by the order of the labels, so a label comes before its descendants.
+    Ties are broken by the order of the labels, so a label comes before its descendants. If small
+    scores are left out, the result changes only by the rows with fewer than k scores.
 
     Examples
     --------
@@ -229,22 +234,25 @@ def top_k_accuracy(
         k = min(hierarchy.depth, n_chosen)
     if not 1 <= k <= n_chosen:
         raise ValueError(f"k must be from 1 to the number of labels, {n_chosen}, got {k!r}.")
-    step = max(1, _CELLS_AT_A_TIME // n_chosen)
-    hits = [
-        _hits(ranking.truth[rows], ranking.scores[rows], ranking.labels, k)
-        for rows in (slice(s, s + step) for s in range(0, ranking.truth.shape[0], step))
-    ]
-    return float(np.average(np.concatenate(hits) / k, weights=ranking.weight))
+    labels_found = _best_labels(ranking, k)
+    indptr = np.arange(len(labels_found) + 1) * k
+    ones = np.ones(labels_found.size, dtype=np.int32)
+    chosen = sparse.csr_array((ones, labels_found.ravel(), indptr), shape=ranking.truth.shape)
+    hits = np.asarray(ranking.truth.multiply(chosen).sum(axis=1), dtype=np.float64)
+    return float(np.average(hits / k, weights=ranking.weight))
 
 
-def _hits(
-    truth: Any, scores: NDArray[np.float64], labels: NDArray[np.int32], k: int
-) -> NDArray[np.float64]:
-    """Count the true labels among the top k of each row; ties by the order of the labels."""
-    scores = scores[:, labels]
-    kth = np.partition(scores, -k, axis=1)[:, -k, None]
-    above = scores > kth
-    tied = scores == kth
-    missing = k - above.sum(axis=1, keepdims=True)
-    chosen = above | (tied & (np.cumsum(tied, axis=1) <= missing))
-    return np.asarray(truth[:, labels].multiply(chosen).sum(axis=1), dtype=np.float64)
+def _best_labels(ranking: Ranking, k: int) -> NDArray[np.int32]:
+    """Return the k labels with the highest scores of each row; ties by the order of the labels."""
+    shape = (ranking.truth.shape[0], k)
+    labels, scores = np.empty(shape, dtype=np.int32), np.empty(shape)
+    if sparse.issparse(ranking.scores):
+        arguments: Any = (*ranking.score_rows, ranking.labels, 1, labels, scores)
+        _core.best_labels_csr(*arguments)
+        return labels
+    step = max(1, _CELLS_AT_A_TIME // ranking.truth.shape[1])
+    for start in range(0, shape[0], step):
+        rows = slice(start, start + step)
+        part = np.ascontiguousarray(ranking.scores[rows])
+        _core.best_labels(part, ranking.labels, 1, labels[rows], scores[rows])
+    return labels

@@ -21,6 +21,8 @@ LabelChoice: TypeAlias = str | int | Sequence[Label] | NDArray[Any]
 """The labels that a measure evaluates: "all", "leaves", a level counted from 1, or names."""
 
 Truth: TypeAlias = "sparse.csr_array[np.int32]"
+Scores: TypeAlias = "NDArray[np.float64] | sparse.csr_array[np.float64]"
+"""Scores of all rows and labels; those that a sparse matrix does not store are 0."""
 Weights: TypeAlias = "NDArray[np.float64] | None"
 
 
@@ -29,15 +31,20 @@ class Ranking:
     """True labels and scores for all labels, and the labels to evaluate."""
 
     truth: Truth
-    scores: NDArray[np.float64]
+    scores: Scores
     labels: NDArray[np.int32]
     weight: Weights
 
     @property
     def truth_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The true labels in the form that the native functions take."""
-        indptr = self.truth.indptr.astype(np.int64, copy=False)
-        return indptr, self.truth.indices.astype(np.int32, copy=False)
+        return _row_parts(self.truth)
+
+    @property
+    def score_rows(self) -> tuple[Any, ...]:
+        """Sparse scores in the form that the native functions take."""
+        rows: Any = self.scores
+        return (*_row_parts(rows), rows.data, rows.shape[1])
 
     def positives(self) -> NDArray[np.float64]:
         """Total weight of the positive rows of each chosen label."""
@@ -54,6 +61,10 @@ class Ranking:
     def only(self, keep: NDArray[np.bool_]) -> Ranking:
         """Return a copy with fewer labels; `keep` has one entry per chosen label."""
         return Ranking(self.truth, self.scores, self.labels[keep], self.weight)
+
+
+def _row_parts(rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    return rows.indptr.astype(np.int64, copy=False), rows.indices.astype(np.int32, copy=False)
 
 
 def read_ranking(
@@ -210,10 +221,12 @@ def width(y: Any, hierarchy: Hierarchy | None) -> int:
     return int(shape[1]) if len(shape) == 2 else 0
 
 
-def read_scores(y_score: Any) -> NDArray[np.float64]:
-    """Return scores as a dense matrix of finite numbers, without a copy if possible."""
-    matrix: Any = y_score
-    scores = np.asarray(matrix.toarray() if sparse.issparse(y_score) else y_score)
+def read_scores(y_score: Any) -> Scores:
+    """Return scores as a matrix of finite numbers, without a copy if possible.
+
+    A sparse matrix stays sparse, with sorted columns in every row.
+    """
+    scores: Any = y_score if sparse.issparse(y_score) else np.asarray(y_score)
     if scores.dtype.kind not in "biuf":
         raise TypeError(
             f"y_score must be numeric, got values of type {scores.dtype}. Pass the result of "
@@ -224,14 +237,48 @@ def read_scores(y_score: Any) -> NDArray[np.float64]:
             f"y_score must be a 2-D array with one column per label, got {scores.ndim} "
             "dimension(s). Stack a list of arrays, one per label, into one array first."
         )
+    if sparse.issparse(scores):
+        return _read_sparse(scores)
     scores = scores.astype(np.float64, copy=False)
     if not np.isfinite(scores).all():
         row, column = np.argwhere(~np.isfinite(scores))[0].tolist()
+        raise _not_finite(scores[row, column], row, column)
+    return scores  # type: ignore[no-any-return]
+
+
+def _read_sparse(matrix: Any) -> sparse.csr_array[np.float64]:
+    rows: Any = sparse.csr_array(matrix).astype(np.float64, copy=False)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    bad = np.flatnonzero(~np.isfinite(rows.data))
+    if len(bad):
+        row = int(np.searchsorted(rows.indptr, bad[0], side="right")) - 1
+        raise _not_finite(rows.data[bad[0]], row, int(rows.indices[bad[0]]))
+    return rows  # type: ignore[no-any-return]
+
+
+def _not_finite(value: float, row: int, column: int) -> ValueError:
+    return ValueError(
+        f"y_score must be finite, got {value} at row {row}, column {column}. Replace NaN and "
+        "infinity."
+    )
+
+
+def predicted_at(scores: Scores, threshold: float) -> Any:
+    """Return the cells whose score is at least a threshold, as a matrix of flags."""
+    if not sparse.issparse(scores):
+        return scores >= threshold
+    if not threshold > 0:
         raise ValueError(
-            f"y_score must be finite, got {scores[row, column]} at row {row}, column {column}. "
-            "Replace NaN and infinity."
+            f"threshold must be positive for sparse scores, got {threshold!r}. Pass y_score as a "
+            "dense matrix to predict labels with a score of 0."
         )
-    return scores
+    rows: Any = scores
+    cells = (rows.data >= threshold, rows.indices, rows.indptr)
+    chosen = sparse.csr_array(cells, shape=rows.shape, copy=True)
+    chosen.eliminate_zeros()
+    return chosen
 
 
 def read_label_matrix(

@@ -150,7 +150,7 @@ def protein_curve(
     (array([0.75, 1.  ]), array([1.  , 0.75]))
     """
     check_choice("normalization", normalization, ("cafa", "gt", "pred"))
-    scores = _read_scores(y_score)
+    scores: Any = read_scores(y_score)
     n_rows, n_labels = scores.shape
     truth = read_label_matrix(y_true, hierarchy, n_labels, "y_true")
     check_same_rows(truth, scores, "y_score")
@@ -220,6 +220,12 @@ def f_max(
     -------
     float
         1 is best.
+
+    Notes
+    -----
+    If scores below some m are left out, as by ``predict_proba_sparse(X, min_proba=m)``, the curve
+    is the same at all thresholds of at least m, and at smaller ones equal to that at m: the
+    result is the best F1 over the thresholds from m on.
 
     Examples
     --------
@@ -295,17 +301,6 @@ def _required(hierarchy: Hierarchy | None, name: str, value: object) -> Hierarch
     if hierarchy is None:
         raise ValueError(f"{name}={value!r} requires a hierarchy. Pass hierarchy.")
     return hierarchy
-
-
-def _read_scores(y_score: Any) -> Any:
-    """Return scores as a dense matrix, or as a csr_array if they are sparse."""
-    if not sparse.issparse(y_score):
-        return read_scores(y_score)
-    matrix: Any = y_score
-    rows = sparse.csr_array(matrix)
-    if rows.dtype.kind not in "biuf" or not np.isfinite(rows.data).all():
-        raise ValueError("y_score must be finite numbers, got others. Replace NaN and infinity.")
-    return rows.astype(np.float64, copy=False)
 
 
 def _read_thresholds(thresholds: ArrayLike | None, is_sparse: bool) -> Vector:

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ramify import _core
@@ -41,8 +42,9 @@ def pooled_auprc(
     ----------
     y_true : label matrix or labels in any format
         True labels, one label set per row.
-    y_score : array-like of shape (n, n_labels)
-        Scores, as returned by `predict_proba`.
+    y_score : array-like or sparse matrix of shape (n, n_labels)
+        Scores, as returned by `predict_proba` or `predict_proba_sparse`; those that a sparse
+        matrix does not store are 0.
     hierarchy : Hierarchy, optional
         Names the columns; required to select labels by name, level or "leaves".
     labels : {"all", "leaves"}, int or sequence of labels
@@ -78,6 +80,11 @@ def pooled_auprc(
     scikit-learn's ``average_precision_score(average="micro")``.
 
     Rows without labels are included: all their cells are negative.
+
+    If scores below some m are left out, as by ``predict_proba_sparse(X, min_proba=m)``, the curve
+    is the same up to R, the recall at threshold m, and all cells below are one step. The area
+    changes by at most 1 - R; in the mean of several labels, by at most the mean of 1 - R over
+    these labels. This holds for areas under ROC curves, too.
 
     Examples
     --------
@@ -263,8 +270,15 @@ def on_grid(ranking: Ranking, thresholds: ArrayLike | None) -> Ranking:
             "thresholds must be a non-empty list of finite numbers, got an empty list, NaN or "
             "infinity. Pass, for example, np.arange(51) / 50."
         )
-    below = np.append(grid[0] - 1.0, grid)
-    lowered = below[np.searchsorted(grid, ranking.scores, side="right")]
+    lowered: Any
+    if sparse.issparse(ranking.scores):
+        # Only the order matters: the number of thresholds reached, less that of a score of 0.
+        lowered = ranking.scores.copy()
+        reached = np.searchsorted(grid, lowered.data, side="right")
+        lowered.data = (reached - np.searchsorted(grid, 0.0, side="right")).astype(np.float64)
+    else:
+        below = np.append(grid[0] - 1.0, grid)
+        lowered = below[np.searchsorted(grid, ranking.scores, side="right")]
     return Ranking(ranking.truth, lowered, ranking.labels, ranking.weight)
 
 
@@ -278,8 +292,10 @@ def curve_steps(
 ) -> tuple[Vector, Vector, Vector, Vector, float, float]:
     """Return (score, positives, negatives above, tied negatives) of each step, and the totals."""
     ranking = ranking.weighing_rows()
-    indptr, indices = ranking.truth_rows
-    return _core.curve_steps(ranking.scores, indptr, indices, ranking.labels, ranking.weight)
+    others: Any = (*ranking.truth_rows, ranking.labels, ranking.weight)
+    if sparse.issparse(ranking.scores):
+        return _core.curve_steps_csr(*ranking.score_rows, *others)
+    return _core.curve_steps(ranking.scores, *others)
 
 
 def areas_of_labels(
@@ -287,10 +303,10 @@ def areas_of_labels(
 ) -> tuple[Vector, Vector, Vector]:
     """Return the AUPRC, the AUROC and the weight of the positive rows of every label."""
     ranking = ranking.weighing_rows()
-    indptr, indices = ranking.truth_rows
-    return _core.label_areas(
-        ranking.scores, indptr, indices, ranking.labels, ranking.weight, interpolation
-    )
+    others: Any = (*ranking.truth_rows, ranking.labels, ranking.weight, interpolation)
+    if sparse.issparse(ranking.scores):
+        return _core.label_areas_csr(*ranking.score_rows, *others)
+    return _core.label_areas(ranking.scores, *others)
 
 
 def _pooled_areas(ranking: Ranking, interpolation: Interpolation) -> tuple[float, float]:
