@@ -18,8 +18,8 @@ from ramify.cli.predicting import (
     load_classifier,
     read_for,
     remembered_settings,
-    write_predictions,
 )
+from ramify.cli.prediction_files import Answer, stream_predictions, write_predictions
 from ramify.cli.running import command
 
 
@@ -65,6 +65,18 @@ def predict(
             "0 for all.",
         ),
     ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Write the probabilities of this number of labels instead of label sets, the "
+            "most probable first.",
+        ),
+    ] = None,
+    among: Annotated[
+        str,
+        typer.Option(help="Labels to choose --top from: leaves, all, or a level, e.g. 2."),
+    ] = "leaves",
     form: Annotated[
         str | None,
         typer.Option("--format", help="cafa: write lines of target, term and score to --out."),
@@ -79,10 +91,20 @@ def predict(
     """
     if out is not None:
         check_output(out, model, data)
-    _check_form(form, out, threshold, probabilities)
+    _check_form(form, out, threshold, probabilities, top)
     fitted = load_classifier(model)
     settings = replace(files.settings(), id_column=id_column).over(remembered_settings(model))
-    table = read_for(fitted, data, settings.unlabelled(files.limits()), labelled=False)
+    options = settings.unlabelled(files.limits())
+    answer = Answer(
+        threshold, probabilities, top, _read_choice(among), settings.label_separator or ";"
+    )
+    if out is not None and form is None:
+        names = settings.id_column
+        found = stream_predictions(out, fitted, data, options, answer=answer, id_column=names)
+        if found is not None:
+            _say_written(out, *found, as_json=as_json)
+            return
+    table = read_for(fitted, data, options, labelled=False)
     if out is None:
         sets = label_sets(fitted, features_for(fitted, table), threshold)
         if as_json:
@@ -94,32 +116,47 @@ def predict(
         n_lines = write_targets(out, fitted, table, settings.id_column)
     else:
         n_lines = write_predictions(
-            out,
-            fitted,
-            table,
-            threshold=threshold,
-            least=probabilities,
-            id_column=settings.id_column,
-            label_separator=settings.label_separator or ";",
+            out, fitted, table, answer=answer, id_column=settings.id_column
         )
+    _say_written(out, int(table.X.shape[0]), n_lines, as_json=as_json)
+
+
+def _say_written(out: Path, n_rows: int, n_lines: int, *, as_json: bool) -> None:
     if as_json:
-        print_json({"file": str(out), "rows": int(table.X.shape[0]), "lines": n_lines})
+        print_json({"file": str(out), "rows": n_rows, "lines": n_lines})
     else:
         say_where(f"Wrote {n_lines:,} lines to", out)
 
 
+def _read_choice(among: str) -> str | int:
+    """Read the value of --among."""
+    if among in ("leaves", "all"):
+        return among
+    if among.isdecimal() and int(among) > 0:
+        return int(among)
+    raise ValueError(f"--among must be leaves, all or a level counted from 1, got {among!r}.")
+
+
 def _check_form(
-    form: str | None, out: Path | None, threshold: float | None, probabilities: float | None
+    form: str | None,
+    out: Path | None,
+    threshold: float | None,
+    probabilities: float | None,
+    top: int | None,
 ) -> None:
     """Refuse options that have no effect together."""
-    if out is None and probabilities is not None:
-        raise ValueError(
-            f"--probabilities {probabilities} requires --out. Pass the file to write with --out."
-        )
+    for name, value in (("--probabilities", probabilities), ("--top", top)):
+        if out is None and value is not None:
+            raise ValueError(f"{name} {value} requires --out. Pass the file to write with --out.")
     if form not in (None, "cafa") or (form and out is None):
         raise ValueError(f"--format must be cafa, with a file in --out, got {form!r}.")
-    if form and (threshold is not None or probabilities is not None):
+    if form and any(value is not None for value in (threshold, probabilities, top)):
         raise ValueError(
-            "--format cafa writes the scores of the best terms. Omit --threshold and "
+            "--format cafa writes the scores of the best terms. Omit --threshold, --top and "
             "--probabilities."
+        )
+    if threshold is not None and top is not None:
+        raise ValueError(
+            f"--threshold {threshold} chooses label sets, which --top replaces. Pass one of them, "
+            "or a minimum with --probabilities."
         )

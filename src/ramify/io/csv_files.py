@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from os import fspath
@@ -23,8 +23,11 @@ __all__ = [
     "check_size",
     "csv_marks",
     "declared_delimiter",
+    "pandas_options",
     "read_csv",
+    "read_header",
     "unique_names",
+    "without_groups",
 ]
 
 MISSING_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "None")
@@ -157,21 +160,11 @@ def read_csv(
         declared, start = declared_delimiter(content)
         content = content[start:]
     marks = csv_marks(path, form, declared)
-    names, renamed = _header(path, content, marks["sep"], rename)
+    names, renamed = read_header(path, content, marks["sep"], rename)
     check_size(content.count(b"\n"), len(names), limits, path)
-    words = {name: [*form.missing, *(() if name in targets else MISSING_WORDS)] for name in names}
-    options: dict[str, Any] = {**marks, "keep_default_na": False, "low_memory": False}
-    if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
-        options["float_precision"] = "round_trip"  # the default in later versions is exact
+    options = pandas_options(names, form, marks, texts, targets)
     try:
-        frame = pandas.read_csv(
-            BytesIO(content),
-            header=0,
-            names=names,
-            na_values={name: listed for name, listed in words.items() if listed},
-            dtype=dict.fromkeys((name for name in texts if name in names), str),
-            **options,
-        )
+        frame = pandas.read_csv(BytesIO(content), **options)
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
         raise _parser_error(path, str(error), 0 if declared is None else 1) from None
     if not isinstance(frame.index, pandas.RangeIndex):
@@ -179,7 +172,48 @@ def read_csv(
             f"{fspath(path)}: expected {len(names)} cells in every row, as in line 1, found a row "
             "with more."
         )
-    return _without_groups(frame, form, texts, marks["decimal"]), [*notes, *renamed]
+    return without_groups(frame, form, texts, marks["decimal"]), [*notes, *renamed]
+
+
+def pandas_options(
+    names: Sequence[str],
+    form: TextForm,
+    marks: Mapping[str, str],
+    texts: Sequence[str],
+    targets: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return the options of ``pandas.read_csv`` for a file with a header.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The column names.
+    form : TextForm
+        How cells are written.
+    marks : mapping of str to str
+        The result of `csv_marks`.
+    texts : sequence of str
+        Columns of text, whatever they look like.
+    targets : sequence of str
+        Columns of labels, in which words such as NA are labels.
+
+    Returns
+    -------
+    dict of str to object
+        The options.
+    """
+    pandas = import_extra("pandas", "tables")
+    words = {name: [*form.missing, *(() if name in targets else MISSING_WORDS)] for name in names}
+    options: dict[str, Any] = {**marks, "keep_default_na": False, "low_memory": False}
+    if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
+        options["float_precision"] = "round_trip"  # the default in later versions is exact
+    return {
+        **options,
+        "header": 0,
+        "names": list(names),
+        "na_values": {name: listed for name, listed in words.items() if listed},
+        "dtype": dict.fromkeys((name for name in texts if name in names), str),
+    }
 
 
 def _parser_error(path: FilePath, message: str, n_before: int) -> FormatError:
@@ -195,7 +229,7 @@ def _parser_error(path: FilePath, message: str, n_before: int) -> FormatError:
     )
 
 
-def _header(
+def read_header(
     path: FilePath, content: bytes, delimiter: str, rename: bool
 ) -> tuple[list[str], list[str]]:
     """Return the column names, made unique if wanted, and notes on those that were renamed."""
@@ -253,7 +287,7 @@ def unique_names(cells: Sequence[str]) -> tuple[list[str], list[str]]:
     return found, notes
 
 
-def _without_groups(frame: Any, form: TextForm, texts: Sequence[str], decimal: str) -> Any:
+def without_groups(frame: Any, form: TextForm, texts: Sequence[str], decimal: str) -> Any:
     """Convert columns of numbers with groups of digits, such as 1.000,5.
 
     A column is only converted if all its cells are such numbers: pandas would also read the date

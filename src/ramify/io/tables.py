@@ -153,7 +153,7 @@ def read_table(
         what = f"the number of values of column {name!r}"
         limits.check("max_categories", len(values), what, fspath(path))
     return Table(
-        X=_matrix(features, as_frame),
+        X=matrix_of(features, as_frame),
         y=y,
         hierarchy=hierarchy,
         feature_names=features.names,
@@ -243,7 +243,7 @@ def write_table(
     is_parquet = _is_parquet(path)
     if not is_parquet:
         _check_words(features)
-    frame = _matrix(features, as_frame=True)
+    frame = matrix_of(features, as_frame=True)
     if y is not None:
         frame[target] = _label_cells(y, hierarchy, label_separator, target, features)
     if sample_weight is not None:
@@ -314,7 +314,8 @@ def _with_categories(frame: Any, categories: Mapping[str, Sequence[str]], path: 
     return frame.assign(**changed)
 
 
-def _matrix(features: Features, as_frame: bool | None) -> Any:
+def matrix_of(features: Features, as_frame: bool | None) -> Any:
+    """Return columns as a data frame, or as an array of numbers and codes."""
     columns = features.columns(0, features.n_rows)
     named = list(zip(features.names, columns, strict=True))
     nominal = [j for j, (name, _) in enumerate(named) if name in features.categories]
