@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from sys import getsizeof
 from typing import Any, cast
 
 import numpy as np
@@ -134,6 +135,11 @@ class Counts:
     label_weights: NDArray[np.int64]
     ends: NDArray[np.int64]
     rows: NDArray[np.int64]
+
+    def __sizeof__(self) -> int:
+        arrays = (self.outputs, self.output_weights, self.label_weights, self.ends)
+        sizes = [array.nbytes for array in arrays]
+        return object.__sizeof__(self) + sum([*map(getsizeof, self.values), *sizes])
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(

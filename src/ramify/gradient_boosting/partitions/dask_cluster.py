@@ -27,8 +27,11 @@ __all__ = ["DaskPartitions", "find_partitions", "is_partitioned"]
 _MAX_RESTORED = 20
 """How often a partition may be lost. Workers that die of it, for lack of memory, do so again."""
 
-_REPLAYED_BYTES = 2**26
+_PORTION_BYTES = 2**26
 """About how many bytes of trees are sent at a time to a partition that is made again."""
+
+_SECONDS = 1.0
+"""How often to look whether the workers are still there while waiting for them."""
 
 # ---- on the workers ------------------------------------------------------------------------
 
@@ -40,9 +43,9 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class _Lost:
-    """Partitions without an up-to-date shard on the worker that was asked, with this worker."""
+    """The numbers of partitions without an up-to-date shard on their worker."""
 
-    found_on: tuple[tuple[int, str], ...]
+    numbers: tuple[int, ...]
 
 
 def _address() -> str:
@@ -50,31 +53,33 @@ def _address() -> str:
     return str(worker.address)
 
 
-def _build(part: Part, key: str, reading: Reading, plan: ShardPlan) -> str:
+def _apply(function: Callable[..., Any], cells: Sequence[Any], shared: Sequence[Any]) -> Any:
+    return function(Part(*cells), *shared)
+
+
+def _build(
+    part: Part, key: str, reading: Reading, plan: ShardPlan, *portions: Sequence[dict[str, Any]]
+) -> str:
+    """Make a shard, and add the trees so far to it."""
     shard = Shard(read_partition(part, reading), plan)
+    for records in portions:
+        for record in records:
+            shard.add_tree(record)
     with _lock:
         _shards[key, part.number] = shard
     return _address()
 
 
-def _replay(key: str, number: int, first: int, records: Sequence[dict[str, Any]]) -> None:
-    """Add trees `first`, first + 1, … to a shard that has the trees before them."""
-    shard = _shards.get((key, number))
-    for k, record in enumerate(records):
-        if shard is not None and shard.n_trees == first + k:
-            shard.add_tree(record)
-
-
 def _answer(key: str, number: int, request: Request, latest: Any) -> Message | _Lost:
     shard = _shards.get((key, number))
     message = None if shard is None else shard.send(request, latest)
-    return _Lost(((number, _address()),)) if message is None else message
+    return _Lost((number,)) if message is None else message
 
 
 def _add(one: Message | _Lost, other: Message | _Lost) -> Message | _Lost:
     if isinstance(one, Message) and isinstance(other, Message):
         return add_messages(one, other)
-    lost = [part.found_on for part in (one, other) if isinstance(part, _Lost)]
+    lost = [part.numbers for part in (one, other) if isinstance(part, _Lost)]
     return _Lost(sum(lost, ()))
 
 
@@ -119,22 +124,26 @@ class DaskPartitions:
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             return self._client.submit(pickle.loads, cloudpickle.dumps(value), pure=False)
 
-    def _compute_parts(self, numbers: Sequence[int]) -> list[Any]:
-        """Return the futures of partitions. They are computed where dask has their data."""
+    def _compute_parts(self, numbers: Sequence[int]) -> list[list[Any]]:
+        """Return the numbers of partitions and their futures, computed where dask has the data."""
         columns = [
             self._client.compute([parts[number] for number in numbers])
             for parts in self._collections
         ]
+        return [list(cells) for cells in zip(numbers, *columns, strict=True)]
+
+    def _submit(
+        self, function: Callable[..., Any], parts: Sequence[Any], *shared: Any
+    ) -> list[Any]:
         return [
-            self._client.submit(Part, number, *cells, pure=False)
-            for number, *cells in zip(numbers, *columns, strict=True)
+            self._client.submit(_apply, function, cells, list(shared), pure=False)
+            for cells in parts
         ]
 
-    def _submit(self, function: Callable[..., Any], *args: Any) -> list[Any]:
+    def _submit_all(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         if not self._parts:
             self._parts = self._compute_parts(self._numbers)
-        shared = [self._share(value) for value in args]
-        return [self._client.submit(function, part, *shared, pure=False) for part in self._parts]
+        return self._submit(function, self._parts, *map(self._share, args))
 
     def _reduce(self, futures: list[Any], function: Callable[..., Any]) -> Any:
         """Add up neighbours on the workers until one result is left."""
@@ -142,15 +151,15 @@ class DaskPartitions:
             pairs = zip(futures[::2], futures[1::2], strict=False)
             odd = futures[-1:] if len(futures) % 2 else []
             futures = [self._client.submit(function, *pair, pure=False) for pair in pairs] + odd
-        return futures[0].result()
+        return futures[0]
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Return function(part, *args) of all partitions, in their order."""
-        return list(self._client.gather(self._submit(function, *args)))
+        return list(self._client.gather(self._submit_all(function, *args)))
 
     def add_up(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return the sum of function(part, *args) over all partitions, added in their order."""
-        return self._reduce(self._submit(function, *args), add)
+        return self._reduce(self._submit_all(function, *args), add).result()
 
     def build(self, reading: Reading, plan: ShardPlan) -> None:
         """Make a shard of every partition."""
@@ -162,50 +171,50 @@ class DaskPartitions:
         self._parts = []  # bins are enough from here on; partitions can be computed again
 
     def _build(self, numbers: Sequence[int], parts: Sequence[Any]) -> None:
-        futures = [
-            self._client.submit(_build, part, self._key, self._reading, self._plan, pure=False)
-            for part in parts
-        ]
+        portions = [self._share(records) for records in _in_portions(self._history)]
+        futures = self._submit(_build, parts, self._key, self._reading, self._plan, *portions)
         self._owners.update(zip(numbers, self._client.gather(futures), strict=True))
-
-    def _run_at_owner(self, function: Callable[..., Any], number: int, *args: Any) -> Any:
-        # Other workers are allowed, since a task for a worker that has died would wait for ever.
-        return self._client.submit(
-            function,
-            self._key,
-            number,
-            *args,
-            workers=[self._owners[number]],
-            allow_other_workers=True,
-            pure=False,
-        )
 
     def ask(self, request: Request) -> Message:
         """Return the sum of the answers of all shards; make lost shards again."""
         while True:
             futures = [
-                self._run_at_owner(_answer, number, request, self._latest)
+                self._client.submit(
+                    _answer,
+                    self._key,
+                    number,
+                    request,
+                    self._latest,
+                    workers=[self._owners[number]],
+                    pure=False,
+                )
                 for number in self._numbers
             ]
-            found = self._reduce(futures, _add)
+            found = self._wait_for(self._reduce(futures, _add))
             if isinstance(found, Message):
                 return found
-            self._restore(found)
+            self._restore(found.numbers)
+
+    def _wait_for(self, future: Any) -> Message | _Lost:
+        """Return a sum, or the partitions whose workers have died.
+
+        Tasks for a worker that has died wait for ever: no other worker has the shard.
+        """
+        while not _is_done_soon(future):
+            alive = self._client.nthreads()
+            lost = [number for number, owner in self._owners.items() if owner not in alive]
+            if lost:
+                return _Lost(tuple(lost))
+        found: Message | _Lost = future.result()
+        return found
 
     def add_tree(self, record: dict[str, NDArray[Any]]) -> None:
         """Share the latest tree, which shards need for the next request."""
         self._history.append(record)
         self._latest = self._share(record)
 
-    def _restore(self, lost: _Lost) -> None:
+    def _restore(self, numbers: Sequence[int]) -> None:
         """Make shards again: the partition in bins, then the trees so far."""
-        alive = self._client.nthreads()
-        # A task that dask has moved away from the owner of its shard is run again.
-        numbers = [
-            number
-            for number, address in lost.found_on
-            if address == self._owners[number] or self._owners[number] not in alive
-        ]
         for number in numbers:
             self.n_restored[number] += 1
             if self.n_restored[number] > _MAX_RESTORED:
@@ -213,14 +222,7 @@ class DaskPartitions:
                     f"partition {number} of X was lost {self.n_restored[number]} times. Give "
                     "workers more memory, or divide X into more partitions."
                 )
-        if not numbers:
-            return
         self._build(numbers, self._compute_parts(numbers))
-        for first, records in _in_portions(self._history):
-            shared = self._share(records)
-            self._client.gather(
-                [self._run_at_owner(_replay, number, first, shared) for number in numbers]
-            )
 
     def close(self) -> None:
         """Free the memory of the workers."""
@@ -228,16 +230,29 @@ class DaskPartitions:
         self._client.run(_forget, self._key, on_error="ignore")
 
 
+def _is_done_soon(future: Any) -> bool:
+    distributed = import_extra("dask.distributed", "dask")
+    try:
+        distributed.wait(future, timeout=_SECONDS)
+    except distributed.TimeoutError:
+        return False
+    return True
+
+
 def _in_portions(
     records: list[dict[str, NDArray[Any]]],
-) -> Iterator[tuple[int, list[dict[str, NDArray[Any]]]]]:
-    """Divide trees into portions of limited size, each with the number of its first tree."""
-    first, n_bytes = 0, 0
-    for k, record in enumerate(records):
+) -> Iterator[list[dict[str, NDArray[Any]]]]:
+    """Divide trees into portions of limited size."""
+    portion: list[dict[str, NDArray[Any]]] = []
+    n_bytes = 0
+    for record in records:
+        portion.append(record)
         n_bytes += sum(array.nbytes for array in record.values())
-        if n_bytes >= _REPLAYED_BYTES or k + 1 == len(records):
-            yield first, records[first : k + 1]
-            first, n_bytes = k + 1, 0
+        if n_bytes >= _PORTION_BYTES:
+            yield portion
+            portion, n_bytes = [], 0
+    if portion:
+        yield portion
 
 
 # ---- dask collections ----------------------------------------------------------------------

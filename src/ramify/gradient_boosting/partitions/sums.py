@@ -28,6 +28,9 @@ class Message:
     numbers: NDArray[Any]
     n_bytes: int
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.numbers.nbytes  # dask asks before it moves results
+
     @classmethod
     def of(cls, numbers: NDArray[np.int64], n_bytes: int = 0) -> Message:
         """Return a message.

@@ -48,6 +48,9 @@ class ValueCounts:
     n_missing: int
     limit: int
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.keys.nbytes + self.counts.nbytes
+
     @classmethod
     def of(cls, values: Any, limit: int, n_zeros: int = 0) -> ValueCounts:
         """Count values.
