@@ -7,7 +7,7 @@ import threading
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from operator import add
 from typing import Any
@@ -227,7 +227,8 @@ class DaskPartitions:
     def close(self) -> None:
         """Free the memory of the workers."""
         self._parts, self._latest = [], None
-        self._client.run(_forget, self._key, on_error="ignore")
+        with suppress(Exception):  # a cluster that is gone must not hide why the fit has failed
+            self._client.run(_forget, self._key, on_error="ignore")
 
 
 def _is_done_soon(future: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,13 +72,14 @@ def describe_partition(part: Part, estimator: Any) -> Description:
     part : Part
         The partition.
     estimator : estimator
-        Has the parameters; its attributes are changed.
+        Has the parameters.
 
     Returns
     -------
     Description
         The description.
     """
+    estimator = copy(estimator)  # a worker has one for all of its partitions
     n_rows = count_rows(part.X)
     check_same_length(n_rows, count_rows(part.y))
     if n_rows == 0:

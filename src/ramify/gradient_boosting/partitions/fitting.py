@@ -82,7 +82,7 @@ def fit_partitions(model: Any, partitions: Partitions) -> None:
     """
     _check_supported(model)
     reader = copy(model)
-    descriptions = partitions.map(describe_partition, reader)
+    descriptions = partitions.map(describe_partition, model)
     reading = merge_descriptions(reader, descriptions)
     reading = _choose_loss(model, partitions, reading)
     if _holds_out(model, reading.n_rows):

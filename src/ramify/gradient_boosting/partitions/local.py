@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import copy
 from functools import reduce
 from operator import add
 from typing import Any
@@ -35,7 +34,7 @@ class LocalPartitions:
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Return function(part, *args) of all partitions, in their order."""
-        return [function(part, *map(copy, args)) for part in self._parts]
+        return [function(part, *args) for part in self._parts]
 
     def add_up(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return the sum of function(part, *args) over all partitions, added in their order."""
