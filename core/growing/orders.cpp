@@ -143,8 +143,18 @@ FeatureOrder KeptOrders::order_of(std::uint32_t feature) const {
 KeptOrders KeptOrders::of_root(const Dataset& dataset, const NodeRows& rows, bool store_all,
                                unsigned n_threads, StopSignal& signal) {
     const std::size_t n_features = dataset.features.size();
+    // A place of its own for each feature, as large as it may be: no copies, and no thread waits.
+    // Memory of places that stay empty is never written.
     std::vector<List> lists(n_features, List{});
-    std::vector<std::vector<RankedEntry>> found(n_features);  // empty: constant
+    KeptOrders orders;
+    for (std::size_t f = 0; f < n_features; ++f) {
+        const Feature& feature = dataset.features[f];
+        const bool sparse = feature.kind == FeatureKind::sparse;
+        const auto n_cells = feature.stored.size() + feature.missing_rows.size();
+        lists[f].begin = orders.n_items_;
+        orders.n_items_ += sparse ? std::min(rows.size(), n_cells) : rows.size();
+    }
+    orders.items_ = std::make_unique_for_overwrite<RankedEntry[]>(orders.n_items_ + 1);
     std::vector<std::unique_ptr<SortedOrders>> sorters(std::max(1U, n_threads));
     parallel_for(n_threads, n_features, signal, [&](unsigned thread, std::size_t f) {
         signal.check();
@@ -157,22 +167,12 @@ KeptOrders KeptOrders::of_root(const Dataset& dataset, const NodeRows& rows, boo
         const FeatureOrder order = sorter->order_of(feature);
         if (order.constant(dataset.features[f].kind, rows.size())) return;
         lists[f] = {feature, static_cast<std::uint32_t>(order.stored.size()),
-                    static_cast<std::uint32_t>(order.missing.size()), 0};
-        found[f].reserve(order.stored.size() + order.missing.size());
-        found[f].assign(order.stored.begin(), order.stored.end());
-        found[f].insert(found[f].end(), order.missing.begin(), order.missing.end());
+                    static_cast<std::uint32_t>(order.missing.size()), lists[f].begin};
+        auto* end = std::ranges::copy(order.stored, orders.items_.get() + lists[f].begin).out;
+        std::ranges::copy(order.missing, end);
     });
-    KeptOrders orders;
-    for (std::size_t f = 0; f < n_features; ++f) {
-        if (found[f].empty()) continue;
-        lists[f].begin = orders.n_items_;
-        orders.n_items_ += found[f].size();
-        orders.lists_.push_back(lists[f]);
-    }
-    orders.items_ = std::make_unique_for_overwrite<RankedEntry[]>(orders.n_items_ + 1);
-    for (const List& list : orders.lists_) {
-        std::ranges::copy(found[list.feature], orders.items_.get() + list.begin);
-        found[list.feature] = {};
+    for (const List& list : lists) {
+        if (list.n_stored + list.n_missing > 0) orders.lists_.push_back(list);
     }
     return orders;
 }
