@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := pyproject.toml CMakeLists.txt $(wildcard core/*/* bindings/* cmake/*)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test test-oldest docs lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
+.PHONY: demo test test-oldest docs bench bench-compare lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
 
 demo: $(VENV)/.base
 	@$(BIN)/ramify demo
@@ -30,6 +30,17 @@ docs: $(VENV)/.docs
 	@$(BIN)/python tools/check_site build/docs
 	@$(BIN)/python -m pytest --quiet docs README.md tests/test_docs.py tests/cli/test_cli_docs.py \
 	    tests/cli/test_cli_gene_ontology.py
+
+# Compare ramify with all peers that are installed: a table, a CSV file and a plot in docs/benchmarks.
+# make bench QUICK=1 has small data and writes to build/benchmarks/quick.
+bench: $(VENV)/.dev
+	@$(BIN)/python -m benchmarks.suite $(if $(QUICK),--quick) $(BENCH)
+
+# Compare a revision with the working tree, in turns: make bench-compare REV=main
+REV ?= HEAD
+
+bench-compare: $(VENV)/.dev
+	@$(BIN)/python benchmarks/base_and_head.py --revision $(REV) $(BENCH)
 
 lint: $(VENV)/.dev
 	@PATH="$(abspath $(BIN)):$$PATH" tools/lint

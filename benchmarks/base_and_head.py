@@ -1,19 +1,71 @@
-"""Two installations of ramify side by side: the base of a change and its head.
+"""Two versions of ramify side by side: the base of a change and its head.
 
     python benchmarks/base_and_head.py BASE_PYTHON HEAD_PYTHON [--repeats 5]
+    python benchmarks/base_and_head.py --revision REVISION [--repeats 5]
 
-runs the same work alternately with both interpreters and prints the best times and their ratio as
-a table in Markdown. Other load of the machine affects both sides.
+runs the same work alternately with both interpreters, or with a revision of the repository and
+the installed ramify, and prints the best times and their ratio as a table in Markdown. Other load
+of the machine affects both sides. The revision is built once, into build/revisions, with the
+libraries of this interpreter; ``make bench-compare REV=...`` does the same.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
+import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def install_revision(revision: str) -> Path:
+    """Build a revision of this repository; return the folder that has the package."""
+    git = ["git", "-C", str(ROOT)]
+    name = subprocess.run(
+        [*git, "rev-parse", "--verify", f"{revision}^{{commit}}"], check=True, capture_output=True
+    ).stdout.decode()[:12]
+    folder = ROOT / "build" / "revisions" / name
+    if folder.is_dir():
+        return folder
+    packed = subprocess.run([*git, "archive", name], check=True, stdout=subprocess.PIPE).stdout
+    # Without the network, where the tools that build are installed.
+    known = all(map(find_spec, ("scikit_build_core", "nanobind")))
+    isolation = ["--no-build-isolation"] if known else []
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="ramify-revision-") as source:
+        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+            archive.extractall(source, filter="data")
+        made = Path(tempfile.mkdtemp(dir=folder.parent))
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", *isolation]
+        try:
+            subprocess.run([*command, "--target", str(made), source], check=True)
+            made.rename(folder)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+    return folder
+
+
+def use_package(folder: str) -> None:
+    """Import ramify from a folder, not from where this interpreter has it installed."""
+    # An editable installation has a finder of its own, which comes before the path.
+    sys.meta_path[:] = [
+        finder for finder in sys.meta_path if "editable" not in type(finder).__module__
+    ]
+    sys.path.insert(0, folder)
+    import ramify  # noqa: PLC0415
+
+    found = Path(str(ramify.__file__)).resolve()
+    if not found.is_relative_to(Path(folder).resolve()):
+        raise RuntimeError(f"ramify was imported from {found.parent}, not from {folder}")
 
 
 def measure() -> dict[str, float]:
@@ -52,16 +104,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("base", nargs="?")
     parser.add_argument("head", nargs="?")
+    parser.add_argument("--revision", help="the base, instead of two interpreters")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--package", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
+        if given.package:
+            use_package(given.package)
         print(json.dumps(measure()))
         return
-    best: dict[str, dict[str, float]] = {"base": {}, "head": {}}
+    if given.revision is None and given.head is None:
+        parser.error("pass two interpreters, or --revision")
+    if given.revision is not None:
+        package = str(install_revision(given.revision))
+        sides = {"base": [sys.executable, "--package", package], "head": [sys.executable]}
+    else:
+        sides = {"base": [given.base], "head": [given.head]}
+    best: dict[str, dict[str, float]] = {side: {} for side in sides}
     for _ in range(given.repeats):
-        for side, python in (("base", given.base), ("head", given.head)):
-            command = [python, __file__, "--measure"]
+        for side, (python, *options) in sides.items():
+            command = [python, __file__, "--measure", *options]
             output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
             for name, seconds in json.loads(output).items():
                 best[side][name] = min(seconds, best[side].get(name, seconds))
