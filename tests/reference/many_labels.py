@@ -18,11 +18,22 @@ def stored_scores(scores: Sequence[float], least: float) -> dict[int, float]:
     return {label: s for label, s in enumerate(scores) if s > 0 and s >= least}
 
 
-def tail_bound(truth: Sequence[bool], scores: Sequence[float], least: float) -> float:
-    """Return the most that an area can change if all scores below the least one are set to 0.
+def tail_bounds(
+    truth: Sequence[bool], scores: Sequence[float], least: float
+) -> tuple[float, float]:
+    """Return the most that AUPRC and AUROC can change if scores below the least one are set to 0.
 
-    The curve is unchanged up to the recall at that score, and its height is at most 1.
+    The curves are unchanged up to the recall at that score. Beyond, the precision is at most that
+    of all positives with the negatives that come before, and the ROC curve runs from there to the
+    corner, straight if all scores are equal.
     """
     n_positive = sum(truth)
-    n_kept = sum(t and s >= least for t, s in zip(truth, scores, strict=True))
-    return 1 - n_kept / n_positive
+    n_negative = len(truth) - n_positive
+    kept = [t for t, s in zip(truth, scores, strict=True) if s >= least]
+    recall = sum(kept) / n_positive
+    n_false = len(kept) - sum(kept)
+    false_rate = n_false / n_negative if n_negative else 0.0
+    return (
+        (1 - recall) * n_positive / (n_positive + n_false),
+        (1 - recall) * (1 - false_rate) / 2,
+    )

@@ -83,8 +83,8 @@ def pooled_auprc(
 
     If scores below some m are left out, as by ``predict_proba_sparse(X, min_proba=m)``, the curve
     is the same up to R, the recall at threshold m, and all cells below are one step. The area
-    changes by at most 1 - R; in the mean of several labels, by at most the mean of 1 - R over
-    these labels. This holds for areas under ROC curves, too.
+    changes by at most (1 - R) N / (N + FP), with N positive cells and FP false positives at m; a
+    mean over labels, by at most the mean of this over the labels.
 
     Examples
     --------
