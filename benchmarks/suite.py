@@ -184,7 +184,7 @@ def edges(scale: Scale) -> Iterator[Line]:
 
 def boosting(scale: Scale) -> Iterator[Line]:
     """Compare boosting with peers whose leaves have vectors, or with a model per label."""
-    shape = (1_000, 30, 40) if scale.quick else (2_500, 77, 100)
+    shape = (1_000, 30, 80) if scale.quick else (2_500, 77, 100)
     rounds = 6 if scale.quick else 12
     data = f"{shape[0]} rows, {shape[2]} labels"
     few, many = (
