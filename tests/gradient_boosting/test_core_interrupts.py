@@ -1,4 +1,4 @@
-"""A round that is stopped changes neither the margins nor the model."""
+"""A round that is stopped changes neither the margins nor the model; binning can be stopped."""
 
 from __future__ import annotations
 
@@ -41,3 +41,17 @@ def test_a_stopped_round_leaves_no_trace(n_threads):
     booster.learn(model)
     assert bytes_of(problem.train(len(model))) == bytes_of(model)
     assert margins_of(booster, problem).tobytes() == problem.predict(model).tobytes()
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_binning_can_be_stopped(n_threads):
+    X = np.random.default_rng(0).normal(size=(200_000, 30))  # takes far longer than 50 ms
+    problem = Problem.of(X, X[:, :1] > 0, {"n_threads": n_threads})
+    _core.watch_flag(flag := _core.StopFlag(None))
+    flag.set()
+    try:
+        with pytest.raises(RuntimeError, match="stopped on request"):
+            problem.booster()
+    finally:
+        _core.watch_flag(None)
+    assert len(problem.train(1)) == 1  # no trace is left
