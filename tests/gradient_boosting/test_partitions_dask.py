@@ -47,9 +47,9 @@ def client():
         yield client
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def disposable_client():
-    """A separate cluster for a test that kills workers."""
+    """A separate cluster for tests that kill workers, which are started again."""
     with cluster() as client:
         yield client
 
@@ -148,6 +148,7 @@ class Killer:
 
 @pytest.fixture(params=[("histograms", 0), ("histograms", 3), ("leaves", 5)], ids=str)
 def killer(request, disposable_client, monkeypatch):
+    disposable_client.wait_for_workers(N_WORKERS)
     return Killer(disposable_client, monkeypatch, *request.param)
 
 
