@@ -144,7 +144,7 @@ def measure(problem: Problem, n_rounds: int) -> None:
         rows.append([name, f"{seconds:.1f}", str(lost), "yes" if equal else "NO"])
         if kill_in < 0:
             counts = [
-                ["MB sent", "bytes"],
+                ["sent", "MB"],
                 ["by workers, once, for bins and labels", f"{meter.once / 1e6:.3f}"],
                 ["by workers, per round", f"{total / n_rounds / 1e6:.3f}"],
                 ["   of which to the client", f"{meter.to_client / n_rounds / 1e6:.3f}"],
