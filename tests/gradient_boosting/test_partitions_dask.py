@@ -17,7 +17,6 @@ from tests.support.partition_cases import divide, everything, fit_in_parts
 
 distributed = pytest.importorskip("dask.distributed")
 arrays = pytest.importorskip("dask.array")
-frames = pytest.importorskip("dask.dataframe")
 
 # dask may warn when processes start and stop; do not turn its warnings into errors.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -102,6 +101,7 @@ def test_weights_and_early_stopping(client, data):
 
 
 def test_data_frames_with_nominal_columns_and_classes(client):
+    frames = pytest.importorskip("dask.dataframe")
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
         {
