@@ -1,6 +1,7 @@
 #include "tree/sparse_votes.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "common/top_labels.hpp"
 #include "tree/row_votes.hpp"
@@ -15,12 +16,14 @@ constexpr std::size_t rows_per_block = 32;
 /// of a row are set back to 0 one by one.
 class SparseSums {
   public:
-    explicit SparseSums(std::size_t n_labels) : scores_(n_labels, 0.0), has_vote_(n_labels, 0) {}
+    explicit SparseSums(std::size_t n_labels)
+        : scores_(n_labels, 0.0), has_vote_((n_labels + 63) / 64, 0) {}
 
     void add(std::int32_t label, double share) {
         const auto l = static_cast<std::size_t>(label);
-        if (!has_vote_[l]) {
-            has_vote_[l] = 1;
+        const std::uint64_t bit = std::uint64_t{1} << (l % 64);
+        if (!(has_vote_[l / 64] & bit)) {
+            has_vote_[l / 64] |= bit;
             labels_.push_back(label);
         }
         scores_[l] += share;
@@ -37,18 +40,34 @@ class SparseSums {
     void clear() {
         for (const std::int32_t label : labels_) {
             scores_[static_cast<std::size_t>(label)] = 0.0;
-            has_vote_[static_cast<std::size_t>(label)] = 0;
+            has_vote_[static_cast<std::size_t>(label) / 64] = 0;
         }
         labels_.clear();
     }
 
     std::span<const double> scores() const { return scores_; }
-    /// The labels with a vote, in any order; sorting them is up to the caller.
-    std::vector<std::int32_t>& labels() { return labels_; }
+    /// The labels with a vote, in any order.
+    std::span<const std::int32_t> labels() const { return labels_; }
+
+    /// The same in increasing order: sorted if they are few, otherwise read from the bits.
+    std::span<const std::int32_t> sorted_labels() {
+        if (labels_.size() * 8 < has_vote_.size()) {
+            std::sort(labels_.begin(), labels_.end());
+            return labels_;
+        }
+        labels_.clear();
+        for (std::size_t w = 0; w < has_vote_.size(); ++w) {
+            for (std::uint64_t bits = has_vote_[w]; bits != 0; bits &= bits - 1) {
+                const auto l = w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+                labels_.push_back(static_cast<std::int32_t>(l));
+            }
+        }
+        return labels_;
+    }
 
   private:
     std::vector<double> scores_;
-    std::vector<char> has_vote_;
+    std::vector<std::uint64_t> has_vote_;  // one bit per label
     std::vector<std::int32_t> labels_;
 };
 
@@ -97,10 +116,8 @@ struct Block {
 };
 
 void append_row(SparseSums& sums, double least, Block& block) {
-    auto& labels = sums.labels();
-    std::sort(labels.begin(), labels.end());
     const std::size_t before = block.label.size();
-    for (const std::int32_t label : labels) {
+    for (const std::int32_t label : sums.sorted_labels()) {
         const double score = sums.scores()[static_cast<std::size_t>(label)];
         if (score > 0.0 && score >= least) {
             block.label.push_back(label);

@@ -58,7 +58,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def streaming(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prediction_files, "_STREAMED_BYTES", 0)
-    monkeypatch.setattr(prediction_files, "_CELLS_AT_A_TIME", 60)  # a few rows
+    monkeypatch.setattr(prediction_files, "_READ_CELLS", 100)  # a few rows
+    monkeypatch.setattr(prediction_files, "_CELLS_AT_A_TIME", 30)
 
 
 def read_whole(*_: object, **__: object) -> None:

@@ -30,7 +30,8 @@ from ramify.metrics.inputs import LabelChoice
 
 __all__ = ["Answer", "stream_predictions", "write_predictions"]
 
-_CELLS_AT_A_TIME = 2**23  # of a block of probabilities or features
+_CELLS_AT_A_TIME = 2**23  # of a block of probabilities
+_READ_CELLS = 2**20  # of a block of features
 _STREAMED_BYTES = 2**26  # size from which a file is not read as a whole
 _OTHER_INPUTS = (".arff", ".parquet", ".pq")
 _OUTPUTS = (".csv", ".tsv", ".parquet", ".pq", ".arff")
@@ -142,12 +143,7 @@ def write_predictions(
     names = _row_names(model, data, id_column)
     if ".arff" in path.suffixes:
         return _write_arff(path, model, data, X, answer)
-    step = _rows_per_block(model)
-    blocks = (
-        X.iloc[start : start + step] if hasattr(X, "iloc") else X[start : start + step]
-        for start in range(0, X.shape[0], step)
-    )
-    return _write_blocks(path, model, blocks, answer, names)[1]
+    return _write_blocks(path, model, iter([X]), answer, names)[1]
 
 
 def _write_arff(path: Path, model: Any, data: Table, X: Any, answer: Answer) -> int:
@@ -163,9 +159,11 @@ def _write_arff(path: Path, model: Any, data: Table, X: Any, answer: Answer) -> 
     return int(Y.shape[0])
 
 
-def _rows_per_block(model: Any) -> int:
-    width = max(model.hierarchy_.n_labels, getattr(model, "n_features_in_", 1))
-    return int(max(1, _CELLS_AT_A_TIME // width))
+def _parts(X: Any, n_rows: int) -> Iterator[Any]:
+    """Yield some rows of X at a time."""
+    for start in range(0, X.shape[0], n_rows):
+        rows = slice(start, start + n_rows)
+        yield X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def _write_blocks(
@@ -173,10 +171,12 @@ def _write_blocks(
 ) -> tuple[int, int]:
     """Predict and write blocks of rows; return the numbers of rows and lines."""
     counts = [0, 0]
+    width = model.hierarchy_.n_labels if answer.top is None else answer.top
+    step = max(1, _CELLS_AT_A_TIME // width)
 
     def frames() -> Iterator[Any]:
         pandas = import_extra("pandas", "tables")
-        for X in blocks:
+        for X in (part for block in blocks for part in _parts(block, step)):
             frame = pandas.DataFrame(answer.columns(model, X))
             frame["row"] += counts[0]
             if names is not None:
@@ -235,7 +235,7 @@ def stream_predictions(
         features = [str(name) for name in model.feature_names_in_]
         numbers = [name for name in features if name not in {*texts, *dates}]
         names = _names_in_file(model, rows, options, id_column)
-        found = rows.features(numbers, texts, dates, _rows_per_block(model))
+        found = rows.features(numbers, texts, dates, _rows_per_batch(rows))
         blocks = (frame[features] for frame in found)
         return _write_blocks(path, model, blocks, answer, names)
     except (ValueError, KeyError):
@@ -253,6 +253,10 @@ def _is_streamed(path: Path, model: Any, data: Path) -> bool:
     return data.stat().st_size >= _STREAMED_BYTES
 
 
+def _rows_per_batch(rows: CsvBatches) -> int:
+    return max(1, _READ_CELLS // max(1, len(rows.names)))
+
+
 def _names_in_file(
     model: Any, rows: CsvBatches, options: DataOptions, id_column: str | None
 ) -> Any:
@@ -266,7 +270,7 @@ def _names_in_file(
     with TemporaryDirectory() as folder:
         narrow = Path(folder, "columns.csv")
         with narrow.open("w", encoding="utf-8", newline="") as file:
-            for number, frame in enumerate(rows.cells(columns, _rows_per_block(model))):
+            for number, frame in enumerate(rows.cells(columns, _rows_per_batch(rows))):
                 frame.to_csv(
                     file, index=False, sep=rows.delimiter, lineterminator="\n", header=not number
                 )
