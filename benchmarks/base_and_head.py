@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -46,8 +47,12 @@ def install_revision(revision: str) -> Path:
             archive.extractall(source, filter="data")
         made = Path(tempfile.mkdtemp(dir=folder.parent))
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", *isolation]
+        # ccache, where it is used, finds files that were compiled in another folder.
+        cached = {"CCACHE_BASEDIR": source, "CCACHE_NOHASHDIR": "1"}
         try:
-            subprocess.run([*command, "--target", str(made), source], check=True)
+            subprocess.run(
+                [*command, "--target", str(made), source], check=True, env=os.environ | cached
+            )
             made.rename(folder)
         finally:
             shutil.rmtree(made, ignore_errors=True)

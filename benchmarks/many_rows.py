@@ -209,9 +209,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--trees", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--models", nargs="+", default=["forest", "boosting"])
+    parser.add_argument("--models", nargs="*", default=["forest", "boosting"])
     parser.add_argument("--limit", type=float, default=16.0, help="anonymous memory, GiB")
     parser.add_argument("--quick", action="store_true", help="20,000 rows")
+    parser.add_argument("--data", type=Path, help="folder of the rows, used again if it has any")
     parser.add_argument("--fit", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.fit:
@@ -227,9 +228,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{sizes.n_jobs} threads"
     )
     with tempfile.TemporaryDirectory(prefix="ramify-many-rows-") as name:
-        write_problem(sizes, Path(name))
+        folder = given.data or Path(name)
+        if not (folder / "hierarchy.json").exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            write_problem(sizes, folder)
         rows = [
-            cells(fit_apart(model, sizes, Path(name), given.limit * GIB)) for model in given.models
+            cells(fit_apart(model, sizes, folder, given.limit * GIB)) for model in given.models
         ]
     print_table([HEADINGS, *rows])
     return 0

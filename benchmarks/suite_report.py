@@ -7,7 +7,6 @@ import importlib.metadata
 import math
 import os
 import platform
-import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,16 +79,6 @@ def memory() -> str:
     return f"{n_bytes / 2**30:.0f} GiB"
 
 
-def revision() -> str:
-    """Return the revision of the source, with "+" if there are changes."""
-    words = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=+", "--exclude=*"]
-    try:
-        found = subprocess.run(words, check=True, capture_output=True, text=True)
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return found.stdout.strip()
-
-
 def describe_setting() -> list[tuple[str, str]]:
     """Return the machine and the versions, without names of users, hosts or folders."""
     facts = [
@@ -99,7 +88,7 @@ def describe_setting() -> list[tuple[str, str]]:
         ("memory", memory()),
         ("system", f"{platform.system()} {platform.machine()}"),
         ("Python", platform.python_version()),
-        ("ramify", f"{version_of('ramify') or 'source'}, revision {revision()}".rstrip()),
+        ("ramify", version_of("ramify") or "source"),
         ("core", _core.source_digest()[:12]),
         *((name, version_of(name)) for name in ("numpy", "scipy", *PEERS)),
         ("Java", java_version()),
