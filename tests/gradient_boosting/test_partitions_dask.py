@@ -15,6 +15,7 @@ from ramify import PCTGradientBoostingClassifier, make_hierarchical_classificati
 from ramify.gradient_boosting.partitions.dask_cluster import DaskPartitions
 from tests.support.partition_cases import divide, everything, fit_in_parts
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("dask.distributed")
 arrays = pytest.importorskip("dask.array")
 
@@ -28,6 +29,8 @@ N_ROWS = 400
 @contextmanager
 def cluster():
     with (
+        # A scheduler may move rows from busy workers to idle ones.
+        dask.config.set({"distributed.scheduler.work-stealing": False}),
         distributed.LocalCluster(
             n_workers=N_WORKERS,
             threads_per_worker=1,
@@ -167,23 +170,18 @@ def sent(client):
 
 
 def test_partitions_stay_where_they_are(client):
-    """What workers send each other does not grow with the number of rows."""
-    n_bytes = []
-    for n_rows in (4_000, 40_000):
-        # Made on the workers, a partition each.
-        size = n_rows // N_WORKERS
-        X = arrays.random.default_rng(0).normal(size=(n_rows, 40), chunks=(size, -1)).round(1)
-        y = (X[:, :2] > 0).astype(int).rechunk({1: -1})
-        X, y = client.persist([X, y])
-        distributed.wait([X, y])
-        before = sent(client)
-        model = PCTGradientBoostingClassifier(
-            max_iter=2, max_features=4, max_bins=16, early_stopping=False, random_state=0
-        )
-        model.fit(X, y)
-        n_bytes.append(sent(client) - before)
-    assert n_bytes[1] < 5 * n_bytes[0]  # ten times as many rows
-    assert n_bytes[1] < 40_000 / N_WORKERS * 40 * 8  # a partition of X
+    """Workers send each other much less than a partition."""
+    n_rows = 40_000
+    X = arrays.random.default_rng(0).normal(size=(n_rows, 40), chunks=(n_rows // N_WORKERS, -1))
+    y = (X[:, :2] > 0).astype(int).rechunk({1: -1})
+    X, y = client.persist([X.round(1), y])
+    distributed.wait([X, y])
+    before = sent(client)
+    model = PCTGradientBoostingClassifier(
+        max_iter=2, max_features=4, max_bins=16, early_stopping=False, random_state=0
+    )
+    model.fit(X, y)
+    assert sent(client) - before < n_rows / N_WORKERS * 40 * 8 / 4
 
 
 # ---- errors --------------------------------------------------------------------------------
