@@ -187,6 +187,24 @@ def _dense_matrix(Y: Any, name: str) -> NDArray[Any]:
     return matrix
 
 
+def canonical_scores(
+    scores: Any,
+) -> tuple[sparse.csr_array[np.float64], tuple[int, int, float] | None]:
+    """Return sparse scores with sorted columns, and the first cell that is not finite.
+
+    The cell is (row, column, value), or None.
+    """
+    rows: Any = sparse.csr_array(scores).astype(np.float64, copy=False)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    bad = np.flatnonzero(~np.isfinite(rows.data))
+    if not len(bad):
+        return rows, None
+    row = int(np.searchsorted(rows.indptr, bad[0], side="right")) - 1
+    return rows, (row, int(rows.indices[bad[0]]), float(rows.data[bad[0]]))
+
+
 def missing_label_error(row: int, value: object) -> ValueError:
     """Build the error for a row of y whose label is missing."""
     return ValueError(

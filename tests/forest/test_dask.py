@@ -5,7 +5,6 @@ import os
 import signal
 import threading
 import time
-from contextlib import contextmanager
 
 import joblib
 import numpy as np
@@ -25,6 +24,7 @@ from ramify import (
 from ramify._parallel import _kept_by_cluster, count_threads
 from ramify.studies import run_study
 from ramify.tree.training_data import TrainingData
+from tests.support.dask_cluster import cluster
 from tests.support.estimators import make, public_classifiers
 from tests.support.studies_cases import MODELS, small, without_times
 
@@ -38,31 +38,16 @@ FOREST = {"name": "forest", "model": "forest", "parameters": {"n_estimators": 5}
 PARALLEL = [cls for cls in public_classifiers() if "n_jobs" in inspect.signature(cls).parameters]
 
 
-@contextmanager
-def cluster():
-    with (
-        distributed.LocalCluster(
-            n_workers=N_WORKERS,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=":0",
-            memory_limit=0,
-        ) as processes,
-        distributed.Client(processes) as client,
-    ):
-        yield client
-
-
 @pytest.fixture(scope="module")
 def client():
-    with cluster() as client:
+    with cluster(N_WORKERS) as client:
         yield client
 
 
 @pytest.fixture
 def disposable_client():
     """A separate cluster for a test that kills workers."""
-    with cluster() as client:
+    with cluster(N_WORKERS) as client:
         yield client
 
 

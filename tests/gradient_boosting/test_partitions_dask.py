@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -13,9 +12,9 @@ from scipy import sparse
 
 from ramify import PCTGradientBoostingClassifier, make_hierarchical_classification
 from ramify.gradient_boosting.partitions.dask_cluster import DaskPartitions
+from tests.support.dask_cluster import cluster
 from tests.support.partition_cases import divide, everything, fit_in_parts
 
-dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("dask.distributed")
 arrays = pytest.importorskip("dask.array")
 
@@ -26,33 +25,16 @@ N_WORKERS = 4
 N_ROWS = 400
 
 
-@contextmanager
-def cluster():
-    with (
-        # A scheduler may move rows from busy workers to idle ones.
-        dask.config.set({"distributed.scheduler.work-stealing": False}),
-        distributed.LocalCluster(
-            n_workers=N_WORKERS,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=":0",
-            memory_limit=0,
-        ) as processes,
-        distributed.Client(processes) as client,
-    ):
-        yield client
-
-
 @pytest.fixture(scope="module")
 def client():
-    with cluster() as client:
+    with cluster(N_WORKERS, work_stealing=False) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def disposable_client():
     """A separate cluster for tests that kill workers, which are started again."""
-    with cluster() as client:
+    with cluster(N_WORKERS, work_stealing=False) as client:
         yield client
 
 

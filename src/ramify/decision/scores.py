@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify._validation import canonical_scores
 from ramify.hierarchy.hierarchy import Hierarchy
 
 __all__ = ["check_coherent", "check_scores", "check_sparse_scores", "incoherent_error"]
@@ -62,15 +63,11 @@ def check_sparse_scores(scores: Any, hierarchy: Hierarchy) -> sparse.csr_array[n
         With sorted columns in every row.
     """
     _check_form(scores, hierarchy)
-    rows: Any = sparse.csr_array(scores).astype(np.float64, copy=False)
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
-    bad = np.flatnonzero(~np.isfinite(rows.data))
-    if len(bad):
-        row = int(np.searchsorted(rows.indptr, bad[0], side="right")) - 1
-        raise _not_finite(rows.data[bad[0]], row, hierarchy.labels[rows.indices[bad[0]]])
-    return rows  # type: ignore[no-any-return]
+    rows, bad = canonical_scores(scores)
+    if bad is not None:
+        row, column, value = bad
+        raise _not_finite(value, row, hierarchy.labels[column])
+    return rows
 
 
 def _check_form(scores: Any, hierarchy: Hierarchy) -> None:

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._frames import in_memory, is_frame
-from ramify._validation import Label, UnknownLabelsError, check_label_matrix, shorten
+from ramify._validation import (
+    Label,
+    UnknownLabelsError,
+    canonical_scores,
+    check_label_matrix,
+    shorten,
+)
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import read_labels
 from ramify.labels.extending import read_more_labels
@@ -238,24 +244,16 @@ def read_scores(y_score: Any) -> Scores:
             "dimension(s). Stack a list of arrays, one per label, into one array first."
         )
     if sparse.issparse(scores):
-        return _read_sparse(scores)
+        rows, bad = canonical_scores(scores)
+        if bad is not None:
+            row, column, value = bad
+            raise _not_finite(value, row, column)
+        return rows
     scores = scores.astype(np.float64, copy=False)
     if not np.isfinite(scores).all():
         row, column = np.argwhere(~np.isfinite(scores))[0].tolist()
         raise _not_finite(scores[row, column], row, column)
     return scores  # type: ignore[no-any-return]
-
-
-def _read_sparse(matrix: Any) -> sparse.csr_array[np.float64]:
-    rows: Any = sparse.csr_array(matrix).astype(np.float64, copy=False)
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
-    bad = np.flatnonzero(~np.isfinite(rows.data))
-    if len(bad):
-        row = int(np.searchsorted(rows.indptr, bad[0], side="right")) - 1
-        raise _not_finite(rows.data[bad[0]], row, int(rows.indices[bad[0]]))
-    return rows  # type: ignore[no-any-return]
 
 
 def _not_finite(value: float, row: int, column: int) -> ValueError:

@@ -72,6 +72,7 @@ class TreeGrower:
         self._cupy, self._kernels, self._plan = cupy, kernels, plan
         self._bins, self._weight = bins, weight
         self._options = plan.options
+        self._described = plan.features()
 
     def grow(self, features: NDArray[np.int32], rows: Any, sketch: Any) -> GrownTree:
         """Grow a tree.
@@ -90,7 +91,7 @@ class TreeGrower:
         GrownTree
             The tree.
         """
-        self._layout = Layout(self._cupy, self._plan, features)
+        self._layout = Layout(self._cupy, self._described, features)
         self._rows = TreeRows(self._cupy, self._kernels, self._bins, self._weight, sketch, rows)
         self._kept_bytes = self._layout.n_dense_bins * self._rows.width * 4
         self._bytes_in_use = 0

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify import _core
 from ramify.gradient_boosting.cuda.device import WARP, Kernels
 from ramify.gradient_boosting.cuda.nodes import Node
 
@@ -55,14 +54,13 @@ class Layout:
     ----------
     cupy : module
         CuPy.
-    plan : BoostingPlan
-        Describes the features.
+    described : dict of ndarrays
+        What `BoostingPlan.features` returns.
     drawn : ndarray of int32
         The features of the tree, increasing.
     """
 
-    def __init__(self, cupy: Any, plan: _core.BoostingPlan, drawn: NDArray[np.int32]) -> None:
-        described: Any = plan.features()
+    def __init__(self, cupy: Any, described: Any, drawn: NDArray[np.int32]) -> None:
         zero_bin = described["zero_bin"]
         is_sparse = zero_bin[drawn] >= 0
         self.features = np.concatenate([drawn[~is_sparse], drawn[is_sparse]])
