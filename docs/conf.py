@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx.util.nodes import make_refnode
 
 import ramify
 
@@ -136,6 +137,40 @@ def link_scikit_learn(app: Any, env: Any, node: Any, content: nodes.Node) -> nod
     return nodes.reference("", "", content, internal=False, refuri=SCIKIT_LEARN + page)
 
 
+def link_public_names(app: Any, doctree: nodes.document, page: str) -> None:
+    """Make links of the public names in the text, such as `PCTClassifier(max_depth=3)`.
+
+    Names of functions that are ordinary words link only with their module or parentheses.
+    """
+    targets = _public_targets(app)
+    for literal in list(doctree.findall(nodes.literal)):
+        called = re.fullmatch(r"([\w.]+)(\(.*)?", literal.astext(), re.DOTALL)
+        target = targets.get(called[1] + ("()" if called[2] else "")) if called else None
+        if target is None or target.docname == page or _is_in_link(literal):
+            continue
+        link = make_refnode(app.builder, page, target.docname, target.node_id, literal.deepcopy())
+        literal.replace_self(link)
+
+
+def _public_targets(app: Any) -> dict[str, Any]:
+    targets: dict[str, Any] = {}
+    for path, entry in app.env.domains["py"].objects.items():
+        if entry.objtype in ("class", "exception", "function") and path.startswith("ramify."):
+            name = path.rpartition(".")[2]
+            targets[path] = targets[path + "()"] = targets[name + "()"] = entry
+            if entry.objtype != "function" or "_" in name:
+                targets[name] = entry
+    return targets
+
+
+def _is_in_link(node: nodes.Node) -> bool:
+    while node is not None:
+        if isinstance(node, nodes.reference | nodes.title):
+            return True
+        node = node.parent
+    return False
+
+
 def escape_underscores(app: Any, what: str, name: str, *others: Any) -> None:
     """Escape the last underscores of types such as "ndarray of shape (n_features_in_,)".
 
@@ -159,5 +194,6 @@ _BUILTIN = (type(str.join), type(dict.fromkeys), type(tuple.__new__))
 def setup(app: Any) -> None:
     """Connect the functions of this file with the events of Sphinx."""
     app.connect("missing-reference", link_scikit_learn)
+    app.connect("doctree-resolved", link_public_names)
     app.connect("autodoc-process-docstring", escape_underscores, priority=400)  # before numpydoc
     app.connect("autodoc-skip-member", skip_foreign_members)
