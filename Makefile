@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := pyproject.toml CMakeLists.txt $(wildcard core/*/* bindings/* cmake/*)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test test-oldest docs bench bench-compare lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
+.PHONY: demo test test-oldest coverage docs bench bench-compare lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
 
 demo: $(VENV)/.base
 	@$(BIN)/ramify demo
@@ -22,6 +22,18 @@ test-oldest:
 	@$(OLDEST)/bin/python -m pip --quiet --disable-pip-version-check install \
 	    --constraint constraints/oldest.txt --editable '.[test]'
 	@$(OLDEST)/bin/python -m pytest --quiet -n auto $(TESTS)
+
+# Run the tests and print which lines and branches of src and which lines of core they reach.
+COVERAGE := .venv-coverage
+
+coverage:
+	@test -d $(COVERAGE) || $(PYTHON) -m venv $(COVERAGE)
+	@CXXFLAGS='--coverage -fprofile-update=atomic' $(COVERAGE)/bin/python -m pip --quiet \
+	    --disable-pip-version-check install --config-settings=build-dir=build/coverage \
+	    --editable '.[test]' gcovr pytest-cov
+	@$(COVERAGE)/bin/python -m pytest --quiet -n auto --cov --cov-report=term:skip-covered $(TESTS)
+	@$(COVERAGE)/bin/gcovr --root . --filter core/ --exclude-throw-branches --sort uncovered-number \
+	    build/coverage
 
 # Build the site into build/docs; warnings are errors. Then check its links and run all blocks.
 docs: $(VENV)/.docs
@@ -105,4 +117,4 @@ $(VENV)/.docs: $(VENV)/.venv $(NATIVE)
 	@touch $(VENV)/.base $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST) build dist
+	rm -rf $(VENV) $(OLDEST) $(COVERAGE) build dist
