@@ -17,6 +17,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from ramify import (
     HierarchicalStratifiedKFold,
     Hierarchy,
+    PCTBaggingClassifier,
     PCTClassifier,
     PCTExtraTreesClassifier,
     PCTForestClassifier,
@@ -252,6 +253,15 @@ def test_invalid_data_raises_errors():
         PCTClassifier(Hierarchy.from_paths(["animal"])).fit(X4, [["mineral"]] * 4)
     with pytest.raises(ValueError, match="infinity"):
         PCTClassifier().fit([[np.inf], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("cls", [PCTClassifier, PCTForestClassifier, PCTBaggingClassifier])
+def test_with_clus_compat_rows_without_labels_are_not_sufficient(cls):
+    model = cls(Hierarchy.from_paths(["animal"]), clus_compat=True, random_state=0)
+    with pytest.raises(ValueError, match=r"y must have a row with a label .* none in 4 row"):
+        model.fit(X4, [[]] * 4)
+    with pytest.raises(ValueError, match="y must have a row with a label and a positive weight"):
+        model.fit(X4, [["animal"], [], [], []], sample_weight=[0, 1, 1, 1])
 
 
 def test_label_weights_determine_the_split():

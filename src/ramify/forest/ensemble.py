@@ -26,7 +26,7 @@ from ramify.forest.members import (
 )
 from ramify.forest.trees import TreeEnsemble
 from ramify.labels.encoding import EncodedLabels
-from ramify.tree.checks import check_tree
+from ramify.tree.checks import check_labelled, check_tree
 from ramify.tree.classifier import PCTClassifier
 from ramify.tree.parameters import is_list, plan_growth, weigh_labels
 from ramify.tree.plan import GrowthPlan
@@ -106,6 +106,7 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
     ) -> None:
         member, single_label = make_member(self), self.format_.single_label
         plan = plan_growth(member, self.hierarchy_, X.shape[1], single_label=single_label)
+        check_labelled(plan, encoded.Y, weights)
         # As in scikit-learn, fractions refer to all rows, not to the sample of a tree.
         plan = plan.for_rows(int(np.count_nonzero(weights > 0)))
         label_weights = weigh_labels(member, self.hierarchy_, encoded.Y, weights)

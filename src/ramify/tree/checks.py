@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from ramify._validation import check_choice, check_folds, check_number
 from ramify.tree.criteria import check_criterion, check_label_weight
 from ramify.tree.parameters import TreeParameters, is_list
+from ramify.tree.plan import GrowthPlan
 from ramify.tree.pruning import check_measure
 
-__all__ = ["check_min_samples", "check_random_tests", "check_tree"]
+__all__ = ["check_labelled", "check_min_samples", "check_random_tests", "check_tree"]
 
 # Parameters without a counterpart in CLUS: name, the value that CLUS implies, and the reason.
 _NOT_IN_CLUS = (
@@ -48,6 +51,29 @@ def check_tree(tree: TreeParameters) -> None:
         check_random_tests(tree.threshold_at, tree.nominal_tests)
     if tree.clus_compat:
         _check_clus(tree)
+
+
+def check_labelled(
+    plan: GrowthPlan, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]
+) -> None:
+    """Raise an error if CLUS would have no row to learn from.
+
+    Parameters
+    ----------
+    plan : GrowthPlan
+        How trees are grown.
+    Y : csr_array of shape (n, n_labels)
+        Labels of the rows.
+    weights : ndarray of shape (n,)
+        Sample weights.
+    """
+    labelled = np.diff(Y.indptr) > 0
+    if plan.clus == "hierarchical" and not weights[labelled].any():
+        raise ValueError(
+            f"y must have a row with a label and a positive weight with clus_compat=True, got "
+            f"none in {Y.shape[0]} row(s): CLUS ignores rows without labels. Use "
+            "clus_compat=False to learn from them."
+        )
 
 
 def check_min_samples(name: str, value: Any, at_least: int) -> None:

@@ -20,7 +20,7 @@ from ramify._schema import IfPresent, MapOf, Maybe, Number, Schema, TreeOf
 from ramify._validation import check_same_length
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import read_labels
-from ramify.tree.checks import check_tree
+from ramify.tree.checks import check_labelled, check_tree
 from ramify.tree.f_test_choice import FTestChoice, choose_f_test
 from ramify.tree.parameters import is_list, plan_growth, weigh_labels
 from ramify.tree.plan import check_tree_fits, predict_tree
@@ -337,6 +337,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
             single_label=self.format_.single_label,
             seed=int(random.randint(np.iinfo(np.int32).max)),
         )
+        check_labelled(plan, Y, weights)
         label_weights = weigh_labels(self, self.hierarchy_, Y, weights)
         data = TrainingData(
             X,
