@@ -131,8 +131,8 @@ def find_components(
 ) -> tuple[sparse.csr_array[np.int32], list[tuple[int, ...]]]:
     """Return the undirected graph of labels and the labels that their trees test; components."""
     pairs = [(label, other) for label, tree in enumerate(trees) for other in tree.tested]
-    rows = np.array([pair[0] for pair in pairs], dtype=np.int64)
-    columns = np.array([pair[1] for pair in pairs], dtype=np.int64)
+    rows = np.array([pair[0] for pair in pairs], dtype=np.int32)
+    columns = np.array([pair[1] for pair in pairs], dtype=np.int32)
     ones = np.ones(2 * len(pairs), dtype=np.int32)
     both = (np.concatenate([rows, columns]), np.concatenate([columns, rows]))
     graph: Any = sparse.csr_array((ones, both), shape=(len(trees), len(trees)))
