@@ -107,6 +107,7 @@ def test_formats_survive_pickle_and_json(name):
         pa.table({"mammal": [1, 0], "mammal/cat": [1, 0], "mammal/dog": [0, 0], "bird": [0, 1]}),
         pa.table({"a": ["mammal", "bird"], "b": ["cat", None]}),
         pa.chunked_array([["mammal/cat"], ["bird"]]),
+        pa.array(["mammal/cat", "bird"]),
         pl.DataFrame(np.array(CAT_AND_BIRD), schema=list(TREE.labels)),
         CAT_AND_BIRD,
         np.array(CAT_AND_BIRD, dtype=object),
@@ -128,6 +129,13 @@ def test_hierarchy_from_paths_and_levels():
     assert read_labels(["mammal/cat@bird", "mammal/dog"]).hierarchy == TREE
     levels = np.array([["mammal", "cat"], ["mammal", "dog"], ["bird", ""]])
     assert read_labels(levels).hierarchy == TREE
+
+
+@pytest.mark.parametrize(("labels", "kind"), [(("a", "b"), "U"), ((1, 2), "i"), (("a", 1), "O")])
+def test_classes_have_the_type_of_the_labels(labels, kind):
+    classes = read_labels([[]], Hierarchy.from_labels(labels)).format.classes
+    assert classes.dtype.kind == kind
+    assert tuple(classes) == labels
 
 
 def test_flat_hierarchy_of_what_occurs():
@@ -519,6 +527,9 @@ def test_bad_labels(y, hierarchy, message):
         ([[["a", "b"]], ["c"]], "y must have paths in every row.*got 'c' in row 1"),
         (["a", 1], "either strings or numbers, got 1 among other values"),
         ([["a"], "b"], "y must have a label set in every row, got 'b' in row 1"),
+        ([["a"], None], "a label set in every row, got None in row 1.*empty for no label"),
+        (pa.array([["a"], None]), "a label set in every row, got None in row 1"),
+        ([[["a", "b"]], "c"], "a label set in every row, got 'c' in row 1"),
         (
             np.array([["a", 1]], dtype=object),
             r"strings if its columns are levels, got 1 in row 0, level 1.*y.astype\(str\)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -161,6 +161,12 @@ def _as_numbers(values: list[Any]) -> Any:
 
 def _read_rows(values: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
     """Read rows that are collections: label sets, or the rows of a label matrix."""
+    for row, labels in enumerate(values):
+        if isinstance(labels, str) or not isinstance(labels, Iterable):
+            raise TypeError(
+                f"y must have a label set in every row, got {labels!r} in row {row}. Pass a list "
+                "of labels for every row, empty for no label."
+            )
     lists = all(isinstance(row, list | tuple | np.ndarray) for row in values)
     widths = {len(row) for row in values} if lists else set()
     if len(widths) == 1 and widths != {1}:

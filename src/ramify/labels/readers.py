@@ -227,12 +227,6 @@ def read_label_sets(
     y: Sequence[Any], hierarchy: Hierarchy | None, as_array: bool
 ) -> EncodedLabels:
     """Read one collection of labels per row."""
-    for row, labels in enumerate(y):
-        if isinstance(labels, str) or not isinstance(labels, Iterable):
-            raise TypeError(
-                f"y must have a label set in every row, got {labels!r} in row {row}. Pass a list "
-                "of labels for every row, empty for no label."
-            )
     rows = [list(labels) for labels in y]
     if hierarchy is None:
         hierarchy = infer_hierarchy(label for row in rows for label in row)
