@@ -276,6 +276,9 @@ def test_sets_that_are_equally_good_are_nested():
     # One of animal's children alone is worth less than plant, both together more.
     scores = [[0.5, 0.45, 0.45, 0.4]]
     assert nested_approximation(scores, TREE, ks=[2]).share.tolist() == [0.0]
+    rows = [*scores, [0.9, 0.8, 0.7, 0.1], [0.3, 0.2, 0.1, 0.6]]
+    alone = [nested_approximation([row], TREE).share for row in rows]
+    np.testing.assert_allclose(nested_approximation(rows, TREE).share, np.mean(alone, axis=0))
 
 
 def test_nested_approximation_is_drawn():

@@ -58,6 +58,11 @@ def test_root_is_no_label():
     assert hierarchy.parents("a") == ()
 
 
+def test_a_tree_may_be_required():
+    edges = [("a", "b"), ("a", "c"), ("c", "d")]
+    assert Hierarchy.from_edges(edges, tree=True) == Hierarchy.from_edges(edges)
+
+
 def test_flat_labels_keep_their_order_and_type():
     hierarchy = Hierarchy.from_labels([3, 1, 2])
     assert hierarchy.labels == (3, 1, 2)

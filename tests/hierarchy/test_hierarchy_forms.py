@@ -138,6 +138,7 @@ def test_outline_is_cut_from_below():
         "1", "  … 100 more", "2", "  … 100 more",
     ]  # fmt: skip
     assert hierarchy.to_text(max_labels=2).splitlines()[-1] == "… 101 more"
+    assert hierarchy.to_text(max_labels=1) == "0\n  … 100 more\n… 202 more\n"
     with pytest.raises(ValueError, match="a complete outline, but line 3 is '… 1 more'"):
         Hierarchy.from_text(text)
     with pytest.raises(ValueError, match="max_labels must be a positive integer or None, got 0"):

@@ -52,5 +52,8 @@ def test_accuracy_by_level(plt):
 def test_a_prediction_on_the_hierarchy(plt):
     ax = plot_prediction([["a/b"]], [["a/c"]], hierarchy=TREE)
     assert {text.get_text() for text in ax.texts} >= {"a", "b", "c"}
+    ax.figure.canvas.draw()
+    label, corner = next(t for t in ax.texts if t.get_text() == "b"), ax.get_window_extent()
+    assert corner.x0 <= label.get_window_extent().x0 <= corner.x1
     with pytest.raises(ValueError, match="y_true and y_pred must have one row each, got 2"):
         plot_prediction([["a"], ["d"]], [["a"]], hierarchy=TREE)

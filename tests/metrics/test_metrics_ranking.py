@@ -148,6 +148,8 @@ def test_threshold_grid_joins_scores_between_two_thresholds():
     coarse = metrics.pooled_auprc(truth, scores, thresholds=[0.0, 0.5, 0.9])
     # At 0.9: (1, 1). At 0.5: (2, 1). At 0: (2, 2).
     assert coarse == pytest.approx((1 / 2 + (1 / 2 + 2 / 3) / 2) / 2)
+    for grid in ([0.5], [0.5, 2.0]):  # no score reaches 2
+        assert metrics.pooled_auprc(truth, scores, thresholds=grid) == pytest.approx(2 / 3)
     fine = metrics.pooled_auprc(truth, scores, thresholds=np.unique(scores))
     assert fine == pytest.approx(metrics.pooled_auprc(truth, scores))
 

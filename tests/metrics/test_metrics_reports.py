@@ -62,6 +62,10 @@ def test_evaluate_gives_the_figures_of_the_functions():
         truth, scores, labels="leaves", **options
     )
     assert result["micro_f1", "level 2"] == metrics.micro_f1(truth, predicted, labels=2, **options)
+    for kind in ("micro", "macro"):
+        figures = getattr(metrics, f"{kind}_precision_recall_f1")(truth, predicted)
+        names = [f"{kind}_{name}" for name in ("precision", "recall", "f1")]
+        assert [result[name] for name in names] == list(figures)
     assert result["hmc_loss"] == metrics.hmc_loss(truth, predicted, **options)
     levels = metrics.level_accuracy(truth, predicted, **options)
     assert [result["level_accuracy", f"level {k}"] for k in (1, 2)] == levels.tolist()
@@ -250,7 +254,10 @@ def test_record_fit():
     assert record.learning_time > 0
     assert record.complexity == record.model.tree_.node_count
     assert str(record).startswith("DecisionTreeClassifier: ")
-    assert metrics.record_fit(KNeighborsClassifier(), X, y).complexity is None
+    assert str(record).endswith(f" s, {record.complexity} nodes")
+    without = metrics.record_fit(KNeighborsClassifier(), X, y)
+    assert without.complexity is None
+    assert str(without).endswith(" s, no trees")
 
 
 def test_public_names_are_documented():
