@@ -106,6 +106,7 @@ def test_weights_in_a_tree():
     hierarchy = Hierarchy.from_paths(["a/b/c", "d"])
     for combine in ("avg", "sum", "min", "max"):
         np.testing.assert_allclose(hierarchy.weights(0.5, combine), [0.5, 0.25, 0.125, 0.5])
+    np.testing.assert_allclose(hierarchy.weights(), [0.75, 0.75**2, 0.75**3, 0.75])
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,9 @@ def test_evaluate_gives_the_figures_of_the_functions():
         figures = getattr(metrics, f"{kind}_precision_recall_f1")(truth, predicted)
         names = [f"{kind}_{name}" for name in ("precision", "recall", "f1")]
         assert [result[name] for name in names] == list(figures)
+    figures = metrics.hierarchical_precision_recall_f1(truth, predicted, **options)
+    names = [f"hierarchical_{name}" for name in ("precision", "recall", "f1")]
+    assert [result[name] for name in names] == list(figures)
     assert result["hmc_loss"] == metrics.hmc_loss(truth, predicted, **options)
     levels = metrics.level_accuracy(truth, predicted, **options)
     assert [result["level_accuracy", f"level {k}"] for k in (1, 2)] == levels.tolist()
@@ -109,6 +112,9 @@ def test_tables_print_and_become_frames():
     lines = str(result).splitlines()
     assert lines[0].split() == ["measure", "all", "leaves", "level", "1", "level", "2"]
     assert len({len(line) for line in lines[1:5]}) == 1
+    (printed,) = (line.split() for line in lines if line.startswith("pooled_auprc"))
+    assert float(printed[1]) == pytest.approx(result["pooled_auprc"], abs=1e-3)
+    assert float(printed[2]) == pytest.approx(result["pooled_auprc", "leaves"], abs=1e-3)
     frame = result.to_frame()
     assert list(frame.columns) == ["measure", "labels", "value"]
     assert len(frame) == len(result) == len(list(result.rows()))
