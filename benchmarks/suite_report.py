@@ -149,6 +149,6 @@ def write_report(lines: Sequence[Line], setting: Sequence[tuple[str, str]], fold
         return
     folder.mkdir(parents=True, exist_ok=True)
     write_csv(folder / "results.csv", HEADINGS, rows)
-    write_csv(folder / "machine.csv", ("machine and versions", ""), list(setting))
+    write_csv(folder / "machine.csv", ("machine and versions", "value"), list(setting))
     if not draw(known, folder / "results.svg"):
         print("matplotlib is not installed: no plot")
