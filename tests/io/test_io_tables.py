@@ -54,6 +54,19 @@ def test_layouts(read):
     assert read(numbers, as_frame=True).X.columns.tolist() == ["x", "y"]
 
 
+@pytest.mark.parametrize("ending", ["\r", "\r\n"])
+def test_ends_of_lines(read, ending):
+    expected = read("x,labels\n1,a\n2,b\n3,c\n").X
+    np.testing.assert_array_equal(read(f"x,labels{ending}1,a{ending}2,b{ending}3,c").X, expected)
+    np.testing.assert_array_equal(read(f"x,labels\n1,a{ending}2,b\n3,c\n").X, expected)
+
+
+def test_a_carriage_return_in_a_line_starts_a_short_row(read):
+    # pandas 2 alone would use up all memory here.
+    table = read("x,colour,labels\n3.5,brown,a\n0\n\nid:\r part\nname: part of\n")
+    assert table.X["x"].tolist() == ["3.5", "0", "id:", " part", "name: part of"]
+
+
 def test_separators(read):
     table = read("x|labels\n1|a.b,c\n", delimiter="|", separator=".", label_separator=",")
     assert table.hierarchy.labels == ("a", "a.b", "c")

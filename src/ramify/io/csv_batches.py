@@ -19,6 +19,7 @@ from ramify.io.csv_files import (
     declared_delimiter,
     pandas_options,
     read_header,
+    with_line_feeds,
     without_groups,
 )
 from ramify.io.dates import with_dates
@@ -65,7 +66,7 @@ class CsvBatches:
     @contextmanager
     def _open(self) -> Iterator[tuple[Any, dict[str, str], list[str]]]:
         """Open the text after its first line, if that declares the delimiter."""
-        chunks = read_chunks(self.path, self.form.encoding, self.limits)
+        chunks = with_line_feeds(read_chunks(self.path, self.form.encoding, self.limits))
         head = b""
         for chunk in chunks:
             head += chunk

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from os import fspath
@@ -27,6 +27,7 @@ __all__ = [
     "read_csv",
     "read_header",
     "unique_names",
+    "with_line_feeds",
     "without_groups",
 ]
 
@@ -159,6 +160,7 @@ def read_csv(
         content = read_utf8(path, form.encoding, limits)
         declared, start = declared_delimiter(content)
         content = content[start:]
+    content = b"".join(with_line_feeds([content]))
     marks = csv_marks(path, form, declared)
     names, renamed = read_header(path, content, marks["sep"], rename)
     check_size(content.count(b"\n"), len(names), limits, path)
@@ -173,6 +175,36 @@ def read_csv(
             "with more."
         )
     return without_groups(frame, form, texts, marks["decimal"]), [*notes, *renamed]
+
+
+def with_line_feeds(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Yield a text with line feeds at the ends of all lines.
+
+    Some versions of pandas (2.3 is one of them) use up all memory when a carriage return alone
+    ends a line of a file whose other lines end in a line feed.
+
+    Parameters
+    ----------
+    chunks : iterable of bytes
+        The parts of the text.
+
+    Yields
+    ------
+    bytes
+        The same parts. A carriage return at the end of one moves to the next.
+
+    Examples
+    --------
+    >>> list(with_line_feeds([b"a\rb\r", b"\nc\r"]))
+    [b'a\nb', b'\nc', b'\n']
+    """
+    held = b""
+    for chunk in chunks:
+        text = held + chunk
+        held = b"\r" if text.endswith(b"\r") else b""
+        yield text.removesuffix(held).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if held:
+        yield b"\n"
 
 
 def pandas_options(
