@@ -235,7 +235,7 @@ def frames_of_words():
         "pyarrow": plain.convert_dtypes(dtype_backend="pyarrow"),
         "dictionary": plain.assign(w=pd.array(WORDS, dtype=dictionary)),
         "Table": pa.table({"w": WORDS, "x": numbers}),
-        "RecordBatch": pa.record_batch({"w": WORDS, "x": numbers}),
+        "RecordBatch": pa.RecordBatch.from_pydict({"w": WORDS, "x": numbers}),
         "polars": pl.DataFrame({"w": WORDS, "x": numbers}),
         "polars Categorical": pl.DataFrame(
             {"w": pl.Series(WORDS).cast(pl.Categorical), "x": numbers}
