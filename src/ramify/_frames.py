@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from scipy import sparse
 
-from ramify._validation import import_extra
+from ramify._validation import import_extra, shorten
 
-__all__ = ["OUTPUTS", "in_memory", "is_frame", "make_frame", "names_of"]
+__all__ = ["OUTPUTS", "check_column_names", "in_memory", "is_frame", "make_frame", "names_of"]
 
 OUTPUTS = ("default", "pandas", "polars")
 """Values of `set_output`, as in scikit-learn."""
@@ -37,8 +38,27 @@ def in_memory(data: Any, name: str) -> Any:
     is_arrow = type(data).__module__.partition(".")[0] == "pyarrow"
     if is_arrow and hasattr(data, "num_columns"):
         import_extra("pandas", "tables")
+        check_column_names(data.schema.names, name)
         return data.to_pandas()
     return data
+
+
+def check_column_names(names: Iterable[Any], name: str) -> None:
+    """Raise an error if two columns of a data frame have the same name.
+
+    Parameters
+    ----------
+    names : iterable
+        The names of the columns.
+    name : str
+        Name of the argument in error messages.
+    """
+    repeated = [column for column, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(
+            f"column names of {name} must be unique, got {shorten(repeated)} more than once. "
+            "Rename or drop columns."
+        )
 
 
 def is_frame(data: Any) -> bool:

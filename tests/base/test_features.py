@@ -227,7 +227,7 @@ def frames_of_words():
     dictionary = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
     return {
         "object": plain,
-        "str": plain.astype({"w": "str"}),
+        "inferred": pd.DataFrame({"w": WORDS, "x": numbers}),
         "string": plain.astype({"w": "string"}),
         "string[pyarrow]": plain.astype({"w": "string[pyarrow]"}),
         "category": plain.astype({"w": "category"}),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sklearn
+from packaging.version import Version
 from scipy import optimize, sparse
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
@@ -69,8 +71,11 @@ def test_one_label_equals_scikit_learns_logistic_regression():
     problem = LassoProblem(X, Y, np.ones(len(X)), tol=1e-10, max_iter=50_000)
     penalty = 0.2 * problem.largest_penalty
     *_, fit = problem.path([problem.largest_penalty, penalty])
+    # scikit-learn 1.8 deprecates `penalty`, which selects the lasso in earlier versions.
+    is_old = Version(sklearn.__version__) < Version("1.8")
+    lasso = {"penalty": "l1"} if is_old else {"l1_ratio": 1}
     theirs = LogisticRegression(
-        l1_ratio=1, solver="saga", C=1 / (penalty * len(X)), tol=1e-9, max_iter=100_000
+        **lasso, solver="saga", C=1 / (penalty * len(X)), tol=1e-9, max_iter=100_000
     ).fit(X, Y[:, 0])
     ours = np.zeros(X.shape[1])
     ours[fit.used] = fit.coef[:, 0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -159,6 +159,21 @@ def test_two_infinite_results_tie():
     scores = {"a": [0.9, np.nan, 0.5, 0.4], "b": [0.8, np.nan, 0.4, 0.2]}
     result = stats.pairwise(scores, test="wilcoxon", missing="worst")
     assert np.isfinite(result.p_values.p_values).all()
+
+
+@pytest.mark.parametrize(
+    "differences", [[1, 1, 2, -3, 0], [0, 0, 4, 5, -1, 5], [3, -1, 2, 4, 5], [1, 0]]
+)
+def test_wilcoxon_with_few_data_sets_tries_all_signs(differences):
+    result = stats.wilcoxon(np.zeros(len(differences)), differences)
+    ranks = scipy_stats.rankdata(np.abs(differences))
+    zeros = np.equal(differences, 0)
+    sums = [
+        ranks[~zeros & np.array(positive)].sum() + ranks[zeros].sum() / 2
+        for positive in product([False, True], repeat=len(differences))
+    ]
+    tail = np.mean(np.array(sums) <= result.statistic)
+    assert result.p_value == pytest.approx(min(1.0, 2 * tail))
 
 
 def test_losses_are_ranked_in_reverse():

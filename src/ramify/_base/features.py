@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
@@ -15,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from ramify import _core
 from ramify._base.columns import TIMES, kind_of_column, numbers_of, seconds_of
-from ramify._frames import in_memory, is_frame
+from ramify._frames import check_column_names, in_memory, is_frame
 from ramify._parallel import count_threads
 from ramify._savable import savable
 from ramify._schema import Anything, Array, MapOf, Schema, Text, TupleOf, Whole
@@ -109,7 +108,7 @@ def read_training_features(
     """
     X = in_memory(X, "X")
     if is_frame(X):
-        _check_names(X.columns)
+        check_column_names(X.columns, "X")
         chosen = _chosen_columns(categorical_features, list(X.columns), len(X.columns))
         kinds = _kinds_of(X, chosen)
         columns = {
@@ -157,7 +156,7 @@ def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
         return X
     X = in_memory(X, "X")
     if is_frame(X):
-        _check_names(X.columns)
+        check_column_names(X.columns, "X")
         return _read_frame(estimator, X, schema, reset=False)
     _check_no_texts(X)
     if schema.categories:
@@ -442,15 +441,6 @@ def _chosen_columns(
             f"are {shorten(names)}."
         )
     return {list(names).index(name) for name in given.tolist()}
-
-
-def _check_names(names: Any) -> None:
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise ValueError(
-            f"column names of X must be unique, got {shorten(repeated)} more than once. Rename or "
-            "drop columns."
-        )
 
 
 def _count_codes(X: Any, columns: NDArray[np.intp]) -> NDArray[np.int32]:

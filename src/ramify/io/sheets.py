@@ -56,16 +56,15 @@ def sheet_as_csv(
     openpyxl = import_extra("openpyxl", "excel")
     _check_archive(path, limits)
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-        try:
+        # openpyxl does not close a damaged file that it has opened.
+        with Path(path).open("rb") as file:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
             sheets = book.worksheets
             if not sheets:
                 raise FormatError(f"{fspath(path)} has no sheet with cells.")
             sheets[0].reset_dimensions()  # what the file declares need not be true
             rows = list(islice(_rows(sheets[0], limits, fspath(path)), most_rows))
             title, n_sheets = str(sheets[0].title), len(sheets)
-        finally:
-            book.close()
     except (FormatError, MemoryError):
         raise
     except Exception as error:  # openpyxl raises errors of many kinds for damaged files

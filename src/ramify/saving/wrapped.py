@@ -29,6 +29,7 @@ _FOLLOWED = {
 # Types that run nothing of a file and are part of many pipelines, but that skops does not know.
 _HARMLESS = {
     "numpy.dtype",
+    "sklearn.compose._column_transformer._RemainderColsList",
     "sklearn.compose._column_transformer.make_column_selector",
     "sklearn.feature_selection._univariate_selection.chi2",
     "sklearn.feature_selection._univariate_selection.f_classif",

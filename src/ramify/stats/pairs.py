@@ -88,8 +88,21 @@ def wilcoxon(
     if not difference.any():
         return WilcoxonResult(difference.size * (difference.size + 1) / 4, 1.0, *counts)
     # Round so that differences that are equal up to rounding errors tie.
-    result = scipy_stats.wilcoxon(difference.round(12), zero_method="zsplit")
+    rounded = difference.round(12)
+    result = scipy_stats.wilcoxon(
+        rounded, zero_method="zsplit", method=_null_distribution(rounded)
+    )
     return WilcoxonResult(float(result.statistic), float(result.pvalue), *counts)
+
+
+def _null_distribution(difference: Matrix) -> Any:
+    """Return how Wilcoxon's p-value is computed; the default differs between versions of scipy."""
+    n = difference.size
+    sizes = np.unique(np.abs(difference))
+    if sizes.size == n and sizes[0] > 0 and n <= 50:
+        return "exact"
+    # With ties or zeros, all 2**n signs are tried if they are few.
+    return scipy_stats.PermutationMethod() if n <= 13 else "asymptotic"
 
 
 @dataclass(frozen=True)
