@@ -93,7 +93,8 @@ def test_empty_rows_are_left_out_and_rows_without_labels_kept(tmp_path: Path) ->
     assert "Note: 2 empty rows were left out" in shown  # "; ;" has a cell with a blank
     assert "25 rows" in shown
     assert "9 rows without labels" in shown
-    assert json.loads(run(*train, "--json").stdout)["data"]["rows"] == 25
+    printed = run(*train, "--json").output  # the note, on stderr, and JSON
+    assert json.loads(printed[printed.index("{") :])["data"]["rows"] == 25
     # Predictions keep one line per row.
     assert len(run("predict", out, path).output.splitlines()) == 27
 

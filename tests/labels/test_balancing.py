@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ramify import balance_score, balance_weights
+from ramify import Hierarchy, balance_score, balance_weights
 
 
 @given(st.integers(2, 60), st.integers(0, 60), st.integers(0, 100))
@@ -37,6 +37,14 @@ def test_every_label_is_balanced_by_its_own_rows():
     assert weights[:2, 0].tolist() == [3, 3]
     assert weights[2:, 0].sum() == weights[:4, 1].sum() == weights[4:, 1].sum() == 6
     assert sorted(weights[:4, 1].tolist()) == [1, 1, 2, 2]
+
+
+def test_labels_of_a_given_hierarchy_are_balanced():
+    tree = Hierarchy.from_paths(["a/x", "a/y", "b"])
+    y = ["a/x", "a/x", "a/x", "b"]
+    weights = balance_weights(y, tree, random_state=0)
+    assert tree.labels == ("a", "a/x", "a/y", "b")
+    assert weights[3].tolist() == [2, 2, 1, 2]
 
 
 def test_the_rows_of_the_larger_side_are_drawn_at_random():

@@ -151,7 +151,11 @@ def test_displays_draw_every_curve(display):
     X = rng.random((40, 3))
     y = hierarchy.close(rng.integers(0, 2, (40, 4))).toarray()
     model = KNeighborsClassifier(3).fit(X, y)
-    drawn = display.from_estimator(model, X, y, hierarchy=hierarchy, by="level", linewidth=3)
+    _, given = plt.subplots()
+    drawn = display.from_estimator(
+        model, X, y, hierarchy=hierarchy, by="level", ax=given, linewidth=3
+    )
+    assert drawn.ax_ is given
     assert [line.get_label().split(" (")[0] for line in drawn.lines_] == ["level 1", "level 2"]
     assert drawn.lines_[0].get_linewidth() == 3
     assert drawn.figure_ is drawn.ax_.figure
@@ -161,4 +165,13 @@ def test_displays_draw_every_curve(display):
     pooled = display.from_predictions(y, rng.random((40, 4)), ax=ax)
     assert pooled.ax_ is ax
     assert len(pooled.lines_) == 1
+    plt.close("all")
+
+
+def test_a_single_precision_recall_curve_has_a_line_at_the_share_of_positives():
+    truth, scores = [[1, 0], [1, 1], [0, 0], [0, 0]], np.eye(4, 2)
+    drawn = metrics.PrecisionRecallDisplay.from_predictions(truth, scores)
+    curve, share = drawn.ax_.lines
+    assert curve is drawn.lines_[0]
+    assert share.get_ydata() == [3 / 8, 3 / 8]
     plt.close("all")

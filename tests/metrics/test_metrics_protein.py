@@ -85,6 +85,7 @@ def test_default_thresholds_are_those_of_cafa() -> None:
     table = curve.table()
     assert len(table) == 90  # nothing is predicted above 0.9
     assert list(table.columns)[:4] == ["tau", "n", "tp", "fp"]
+    np.testing.assert_array_equal(table.columns["s"], curve.averages().distance[:90])
 
 
 def test_nothing_is_predicted() -> None:

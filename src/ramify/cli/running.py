@@ -71,15 +71,14 @@ def _expand(
     function: Callable[..., None],
 ) -> tuple[dict[str, type[Any]], list[inspect.Parameter]]:
     """Return the groups of a function by name, and its parameters with the fields of groups."""
-    hints = get_type_hints(function, include_extras=True)
     groups: dict[str, type[Any]] = {}
     parameters = []
-    for parameter in inspect.signature(function).parameters.values():
-        hint = hints[parameter.name]
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        hint = parameter.annotation
         if not is_dataclass(hint):
-            parameters.append(parameter.replace(annotation=hint))
+            parameters.append(parameter)
             continue
-        groups[parameter.name] = hints[parameter.name]
+        groups[parameter.name] = cast("type[Any]", hint)
         types = get_type_hints(hint, include_extras=True)
         parameters += [
             inspect.Parameter(
