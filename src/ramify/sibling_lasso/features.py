@@ -148,11 +148,9 @@ def _mark_categories(codes: NDArray[np.float64], counts: NDArray[np.int32]) -> A
     """Return one 0/1 column per category, or one for a feature with two; all 0 if missing."""
     widths = np.where(counts == 2, 1, counts)
     starts = np.concatenate([[0], np.cumsum(widths)])
-    rows, features = np.nonzero(~np.isnan(codes))
+    # Only cells with a mark are listed: most features with two categories are mostly 0.
+    rows, features = np.nonzero(np.where(counts == 2, codes == 1, codes < counts))
     values = codes[rows, features].astype(np.int64)
-    is_two = counts[features] == 2
-    kept = (~is_two | (values == 1)) & (values < counts[features])
-    columns = starts[features] + np.where(is_two, 0, values)
+    columns = starts[features] + np.where(counts[features] == 2, 0, values)
     shape = (len(codes), int(starts[-1]))
-    ones = np.ones(int(kept.sum()))
-    return sparse.csr_array((ones, (rows[kept], columns[kept])), shape=shape)
+    return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
