@@ -49,8 +49,8 @@ def test_importances_of_a_subtree_are_means():
 
 
 def test_frames_and_plots():
+    pytest.importorskip("matplotlib").use("Agg")
     pyplot = pytest.importorskip("matplotlib.pyplot")
-    pyplot.switch_backend("Agg")
     found = importances(animal_forest())
     frame = found.to_frame()
     assert frame["importance"].is_monotonic_decreasing

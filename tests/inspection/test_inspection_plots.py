@@ -113,8 +113,8 @@ def test_graphviz_reads_what_is_written(tmp_path):
 
 
 def test_matplotlib_draws_boxes_bars_and_texts():
+    pytest.importorskip("matplotlib").use("Agg")
     pyplot = pytest.importorskip("matplotlib.pyplot")
-    pyplot.switch_backend("Agg")
     ax = plot_tree(animal_tree(), max_depth=2)
     written = {text.get_text() for text in ax.texts}
     assert "birth in {live-birth," in written

@@ -35,12 +35,14 @@ ESTIMATORS = {
 }
 
 CODE = """
+import signal
 import sys
 from contextlib import nullcontext
 import joblib
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 from ramify import *
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 rng = np.random.default_rng(0)
 groups = rng.integers(0, 12, 3000)
 X = rng.normal(size=(3000, 20)) + groups[:, None] % 3

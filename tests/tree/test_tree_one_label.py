@@ -108,7 +108,7 @@ def test_number_of_threads_does_not_change_the_tree(
 
 def test_general_engine_is_used_for_sparse_columns_and_many_values() -> None:
     rng = np.random.default_rng(0)
-    X = sparse.random_array((300, 50), density=0.05, rng=rng, format="csc")
+    X = sparse.csc_array(rng.random((300, 50)) * (rng.random((300, 50)) < 0.05))
     y = (np.asarray(X.sum(axis=1)).ravel() > 1.2).astype(float)
     empty = Problem(X, np.zeros(50, np.int32), y[:, None], np.ones(1), np.ones(300))
     n = 70_000  # more values than two bytes can represent

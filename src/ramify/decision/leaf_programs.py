@@ -95,6 +95,9 @@ class LeafProgram:
         self._matrix = sparse.csc_array(
             sparse.vstack([above_parent, above_children, sparse.csr_array(is_leaf[None])])
         )
+        # milp of scipy before 1.15 accepts no other indices.
+        self._matrix.indices = self._matrix.indices.astype(np.int32)
+        self._matrix.indptr = self._matrix.indptr.astype(np.int32)
 
     def solve(self, weights: NDArray[np.float64], k: int) -> NDArray[np.bool_]:
         """Return which leaves are in the best set of k leaves, or of at least one if k is 0."""

@@ -192,6 +192,7 @@ def _largest(
 ) -> Scores:
     """Build a matrix; of repeated cells, the largest value counts."""
     scores = sparse.csr_array((values, (rows, columns)), shape=shape)
+    scores.sum_duplicates()
     if scores.nnz < len(values):
         order = np.lexsort((-values, columns, rows))
         rows, columns, values = rows[order], columns[order], values[order]

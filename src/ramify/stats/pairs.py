@@ -88,21 +88,28 @@ def wilcoxon(
     if not difference.any():
         return WilcoxonResult(difference.size * (difference.size + 1) / 4, 1.0, *counts)
     # Round so that differences that are equal up to rounding errors tie.
-    rounded = difference.round(12)
-    result = scipy_stats.wilcoxon(
-        rounded, zero_method="zsplit", method=_null_distribution(rounded)
-    )
-    return WilcoxonResult(float(result.statistic), float(result.pvalue), *counts)
+    statistic, p_value = _signed_ranks(difference.round(12))
+    return WilcoxonResult(statistic, p_value, *counts)
 
 
-def _null_distribution(difference: Matrix) -> Any:
-    """Return how Wilcoxon's p-value is computed; the default differs between versions of scipy."""
-    n = difference.size
-    sizes = np.unique(np.abs(difference))
-    if sizes.size == n and sizes[0] > 0 and n <= 50:
-        return "exact"
-    # With ties or zeros, all 2**n signs are tried if they are few.
-    return scipy_stats.PermutationMethod() if n <= 13 else "asymptotic"
+def _signed_ranks(difference: Matrix) -> tuple[float, float]:
+    """Return Wilcoxon's T and its p-value, which is exact for up to 50 data sets.
+
+    scipy's is exact without ties and zeros only, or depends on its version.
+    """
+    if difference.size > 50:
+        result = scipy_stats.wilcoxon(difference, zero_method="zsplit")
+        return float(result.statistic), float(result.pvalue)
+    # Twice the ranks, which are integers also where ranks are tied.
+    ranks = np.rint(2 * scipy_stats.rankdata(np.abs(difference))).astype(np.int64)
+    smaller = min(ranks[difference > 0].sum(), ranks[difference < 0].sum())
+    moving = ranks[difference != 0]
+    ways = np.zeros(moving.sum() + 1)  # to choose the signs so that this is the sum of one side
+    ways[0] = 1
+    for rank in moving:
+        ways[rank:] = ways[rank:] + ways[:-rank]
+    tail = ways[: smaller + 1].sum() / 2.0**moving.size
+    return float(smaller + ranks[difference == 0].sum() / 2) / 2, float(min(1.0, 2 * tail))
 
 
 @dataclass(frozen=True)

@@ -224,8 +224,8 @@ def wins_ties_losses(
     --------
     >>> from ramify.stats import wins_ties_losses
     >>> table = wins_ties_losses({"tree": [0.7, 0.6, 0.8], "forest": [0.8, 0.9, 0.8]})
-    >>> table.wins[1, 0], table.ties[1, 0], table.losses[1, 0]
-    (np.int64(2), np.int64(1), np.int64(0))
+    >>> print(table.wins[1, 0], table.ties[1, 0], table.losses[1, 0])
+    2 1 0
     """
     values, found = _values_and_names(scores)
     columns = tuple(str(name) for name in (names if names is not None else found))

@@ -61,8 +61,8 @@ class TrainingData:
     >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
     >>> Y = sparse.csr_array([[1], [1], [0], [0]], dtype=np.int32)
     >>> data = TrainingData(X, FeatureSchema.numeric(1), Y, np.ones(4))
-    >>> data.grow(GrowthPlan()).threshold[0]
-    np.float64(2.5)
+    >>> print(data.grow(GrowthPlan()).threshold[0])
+    2.5
     """
 
     X: Any
