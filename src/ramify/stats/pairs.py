@@ -59,7 +59,8 @@ def wilcoxon(
     Returns
     -------
     WilcoxonResult
-        The p-value is 1 if all scores are equal.
+        The p-value is exact for up to 50 data sets, and that of a normal approximation for more.
+        It is 1 if all scores are equal.
 
     Examples
     --------
