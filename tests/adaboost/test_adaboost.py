@@ -192,7 +192,7 @@ def test_ctrl_c_interrupts_native_code():
     # Use SIGALRM, because SIGINT may be ignored if the tests run in the background.
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        signal.setitimer(signal.ITIMER_REAL, 0.5, 5)  # Python ignores it inside a destructor
         with pytest.warns(UserWarning, match="rounds completed so far"):
             AdaBoostMHClassifier(TREE, n_estimators=100_000, n_jobs=2).fit(X, Y)
     except KeyboardInterrupt:

@@ -407,7 +407,7 @@ def test_a_signal_interrupts_fit(n_jobs):
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         # The fit would take minutes; the alarm goes off while it runs native code.
-        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        signal.setitimer(signal.ITIMER_REAL, 0.5, 5)  # Python ignores it inside a destructor
         with pytest.raises(KeyboardInterrupt):
             PCTClassifier(n_jobs=n_jobs).fit(X, y)
     finally:
