@@ -32,8 +32,8 @@ coverage:
 	    --disable-pip-version-check install --config-settings=build-dir=build/coverage \
 	    --editable '.[test]' gcovr pytest-cov
 	@$(COVERAGE)/bin/python -m pytest --quiet -n auto --cov --cov-report=term:skip-covered $(TESTS)
-	@$(COVERAGE)/bin/gcovr --root . --filter core/ --exclude-throw-branches --sort uncovered-number \
-	    build/coverage
+	@$(COVERAGE)/bin/gcovr --root . --filter core/ --merge-lines --sort uncovered-number \
+	    build/coverage/CMakeFiles/ramify_core.dir
 
 # Build the site into build/docs; warnings are errors. Then check its links and run all blocks.
 docs: $(VENV)/.docs
