@@ -23,7 +23,8 @@ test-oldest:
 	    --constraint constraints/oldest.txt --editable '.[test]'
 	@$(OLDEST)/bin/python -m pytest --quiet -n auto $(TESTS)
 
-# Run the tests and print which lines and branches of src and which lines of core they reach.
+# Run the tests and print which lines and branches of src and which lines of core they reach. In one
+# process: the workers of pytest-xdist end without writing the counts of core.
 COVERAGE := .venv-coverage
 
 coverage:
@@ -31,10 +32,9 @@ coverage:
 	@CXXFLAGS='--coverage -fprofile-update=atomic' $(COVERAGE)/bin/python -m pip --quiet \
 	    --disable-pip-version-check install --config-settings=build-dir=build/coverage \
 	    --editable '.[test]' gcovr pytest-cov
-	@$(COVERAGE)/bin/python -m pytest --quiet -n auto --cov --cov-report=term:skip-covered $(TESTS)
+	@$(COVERAGE)/bin/python -m pytest --quiet -n 0 --cov --cov-report=term:skip-covered $(TESTS)
 	@$(COVERAGE)/bin/gcovr --root . --filter core/ --merge-lines --sort uncovered-number \
-	    --gcov-suspicious-hits-threshold 0 \
-	    build/coverage/CMakeFiles/ramify_core.dir
+	    --gcov-suspicious-hits-threshold 0 build/coverage/CMakeFiles/ramify_core.dir
 
 # Build the site into build/docs; warnings are errors. Then check its links and run all blocks.
 docs: $(VENV)/.docs
