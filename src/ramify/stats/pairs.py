@@ -96,7 +96,7 @@ def wilcoxon(
 def _signed_ranks(difference: Matrix) -> tuple[float, float]:
     """Return Wilcoxon's T and its p-value, which is exact for up to 50 data sets.
 
-    scipy's is exact without ties and zeros only, or depends on its version.
+    With ties or zeros, the p-value of scipy depends on its version.
     """
     if difference.size > 50:
         result = scipy_stats.wilcoxon(difference, zero_method="zsplit")
