@@ -41,15 +41,15 @@ PROTOCOL = "Published protocol: tune on valid, train on train and valid, test on
 NOTES = {
     "church_GO": "Made from church_FUN with the Gene Ontology labels of the same genes; the "
     "published file was not found.",
-    "delicious": "The hierarchy that one paper uses was never published; the labels are flat.",
+    "delicious": "The hierarchy that one paper uses was not found; the labels are flat.",
     "enron_hmc": "The split train is the published trainvalid: training and validation rows "
     "together.",
     "enron_mulan": "The labels are flat; their names (B.B2) suggest a hierarchy of two levels.",
     "expr_GO": "The split train was rebuilt from expr_FUN and the other GO sets; one row of the "
     "published file is missing.",
     "hom_FUN": "Only the split valid was found.",
-    "medical": "Train is the smaller part, as published; the paper on distances for PCTs swaps "
-    "the two.",
+    "medical": "Train is the smaller part, as published; the sizes in the paper on distances "
+    "for PCTs (Table 1) are those of the two exchanged.",
     "rcv1v2": "The label columns of the public files are shifted between halves. They were "
     "corrected where possible; the other halves were left out. No row has M143, and no row of "
     "part2 has C11.",

@@ -206,9 +206,10 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
     -----
     Algorithm 1 of the paper has two changes: the initial weights (Eq. 5 and 6), and votes that are
     negative below a negative vote (Eq. 7). The stump for a label is found without regard to the
-    second, and after some rounds the corrections cancel what a round gains: r is 0 or less, for
-    which the paper has no rule. Inherited mistakes are part of the paper's loss (Eq. 2 and 3), but
-    not of Algorithm 1 or of Eq. 8 to 11.
+    second, and after some rounds the corrections cancel what a round gains: r (Eq. 9) is 0 or
+    less. The paper says nothing of this case; by the letter, such rounds get an alpha of 0 or less
+    (Eq. 8), and boosting stalls. Inherited mistakes are part of the paper's loss (Eq. 2 and 3),
+    but not of Algorithm 1 or of Eq. 8 to 11.
 
     With ``top_down="best"``, the edge of a round is at least that of AdaBoost.MH for the same
     weights, so that boosting goes on as long as any tree is better than chance. A round takes

@@ -117,11 +117,12 @@ class BRDTClassifier(LocalClassifier):
     changed. Ties between rules are broken in favour of the rule that is correct for more training
     rows.
 
-    The paper does not say what happens if labels remain that none of these rules reaches, which is
-    the case wherever the first tree is a bare leaf. With ``unreached="next_tree"``, the most
-    accurate tree of the remaining labels is consulted next. Its rules for either value compete,
-    and the leaf gets the conclusion and the premise of the best. With ``unreached="majority"``,
-    trees that are never extended tend to win, because Hamming loss favours leaves without labels.
+    The paper does not say what happens if labels remain that none of these rules reaches
+    (Algorithm 1, lines 22 to 24), which is the case wherever the first tree is a bare leaf.
+    With ``unreached="next_tree"``, the most accurate tree of the remaining labels is consulted
+    next. Its rules for either value compete, and the leaf gets the conclusion and the premise
+    of the best. With ``unreached="majority"``, trees that are never extended tend to win,
+    because Hamming loss favours leaves without labels.
 
     A leaf predicts a label if more than half of its weight has it; a tie is a no, as in J48.
 
@@ -129,6 +130,12 @@ class BRDTClassifier(LocalClassifier):
     is reduced by the cost of its threshold in bits, which small weights cannot outweigh. For the
     extension of leaves and for `losses_`, a row with missing values belongs to the leaf that it
     reaches along the larger branches.
+
+    References
+    ----------
+    E. A. Tanaka, S. R. Nozawa, A. A. Macedo and J. A. Baranauskas. A multi-label approach using
+    binary relevance and decision trees applied to functional genomics. Journal of Biomedical
+    Informatics, 2015.
 
     Examples
     --------

@@ -80,7 +80,8 @@ def mandatory_leaves(
     .. math:: w_i = \sum_{j \in Pa(i)} \log \frac{p_{ij}}{1 - p_{ij}} +
               \sum_{l \in child(i)} \log(1 - p_{li})
 
-    for "map", and :math:`w_i = 2 c_i P(i) - 2 c_i / (1 + \alpha)` for "risk" (Bi and Kwok, 2012).
+    for "map", and :math:`w_i = 2 c_i P(i) - 2 c_i / (1 + \alpha)` for "risk" (Bi and
+    Kwok, 2012, Eq. 6, Propositions 3 and 4).
 
     The greedy search takes O(leaves × ancestors) in total. It stops when the sum of all remaining
     positive weights could not compensate for the loss from the last leaves.

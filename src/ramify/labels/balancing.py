@@ -31,8 +31,8 @@ def balance_score(y: Any, hierarchy: Hierarchy | None = None) -> float:
 
     Notes
     -----
-    The measure in the paper on BR-DT, the sum of n₀ n₁ / (n c) over c labels, grows with n; this
-    one does not depend on the number of rows.
+    The measure in the paper on BR-DT (Tanaka et al., 2015, Eq. 2), the sum of n₀ n₁ / (n c) over
+    c labels, grows with n; this one does not depend on the number of rows.
 
     Examples
     --------

@@ -41,8 +41,9 @@ class GlobalNaiveBayes(ArrayClassifier):
         treated as flat.
     candidates : {"all", "specific"}
         The labels at which paths can end. "specific": only labels that are the most specific
-        label of some training row. "all": every label, as in the paper; an inner label then
-        competes with its descendants and, with many features, often outweighs all of them.
+        label of some training row. "all": every label, as in Silla and Freitas (2009); an inner
+        label then competes with its descendants and, with many features, often outweighs all of
+        them.
     smoothing : float
         Additive smoothing: added to the count of every category of a nominal feature.
     var_smoothing : float
