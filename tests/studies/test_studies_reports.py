@@ -232,6 +232,33 @@ def test_the_best_of_several_may_be_tied(folder: Path) -> None:
     assert check_claims(results)[0].outcome == "partly"
 
 
+def test_among_the_best_are_models_that_a_paired_t_test_does_not_find_worse(folder: Path) -> None:
+    """The tree is worse in all folds of one data set, and on average on the other."""
+    results = StudyResults.read(folder)
+    first, second = [data["name"] for data in results.datasets]
+    differences = {first: (0.1, 0.1, 0.11), second: (-0.1, 0.2, 0.3)}
+    for cell in results.cells:
+        less = differences[cell["dataset"]][cell["fold"]] if cell["model"] == "tree" else 0.0
+        score = 0.5 + 0.1 * cell["fold"] - less
+        cell["scores"] = {"auprc": score, "loss": 1 - score}
+    claims = [
+        {"text": "x", "kind": "among_best", "models": ["tree", "edges"], "measure": "auprc"},
+        {"text": "x", "kind": "among_best", "models": ["tree", "edges"], "measure": "loss"},
+        {"text": "y", "kind": "among_best", "models": ["edges", "tree"]},
+        {"text": "z", "kind": "among_best", "models": ["edges", "shares"]},
+    ]
+    results.study["claims"] = claims
+    tree, by_loss, edges, equal = check_claims(results)
+    assert tree.outcome == by_loss.outcome == "not confirmed"
+    title = results.datasets[0]["title"]
+    assert tree.words == by_loss.words == (
+        "Not significantly worse than the best on 1 of 2 data sets; worse than a tree per edge "
+        f"on {title}."
+    )
+    assert edges.outcome == equal.outcome == "confirmed"
+    assert edges.words == "Not significantly worse than the best on 2 of 2 data sets."
+
+
 def test_the_best_mean_and_the_most_wins_differ(folder: Path) -> None:
     """The tree is a little better on one of two data sets, edges are much better on the other."""
     results = StudyResults.read(folder)

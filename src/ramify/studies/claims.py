@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats as scipy_stats
 
 from ramify.stats import friedman
 from ramify.studies.comparing import finished_means, join, p_words, titles_of
@@ -186,6 +187,31 @@ def _check_wins(
     return _verdict_on_first(wins), f"Best on so many of {len(scores)} data sets: {shown}."
 
 
+def _check_among_best(
+    results: StudyResults, quantities: list[Quantity], claim: dict[str, Any]
+) -> tuple[str, str]:
+    models = list(claim["models"])
+    titles = titles_of(results, models)
+    n_right, n_sets, worse = 0, 0, []
+    for quantity, data in product(quantities, results.datasets):
+        scores = results.block(quantity.name, data["name"], models)
+        if len(scores) < 2 or np.isnan(scores).any():
+            continue
+        n_sets += 1
+        signed = scores if quantity.higher_is_better else -scores
+        best = int(signed.mean(axis=0).argmax())
+        # Equal scores in all folds have no p-value: neither model is worse.
+        if not scipy_stats.ttest_rel(scores[:, 0], scores[:, best]).pvalue < results.study["alpha"]:
+            n_right += 1
+        else:
+            worse.append(f"{titles[best]} on {data['title']}")
+    if not n_sets:
+        return "open", "No data set has results of all these models on two folds or more."
+    text = f"Not significantly worse than the best on {n_right} of {n_sets} data sets"
+    text += f"; worse than {_shortened(worse)}." if worse else "."
+    return _verdict_on_share(n_right, n_sets), text
+
+
 def _ordered(
     results: StudyResults, models: list[str], values: NDArray[Any], show: Callable[[Any], str]
 ) -> str:
@@ -219,11 +245,20 @@ def _check_better(
     if not n_pairs:
         return "open", "No data set has results of both models of a pair."
     text = f"True in {n_right} of {n_pairs} comparisons"
-    hidden = wrong[_SHOWN:]
-    shown = [*wrong[:_SHOWN], f"{len(hidden)} more"] if hidden else wrong
-    text += f"; not for {join(shown)}." if wrong else "."
-    outcome = "confirmed" if n_right == n_pairs else "partly"
-    return outcome if 2 * n_right > n_pairs else "not confirmed", text
+    text += f"; not for {_shortened(wrong)}." if wrong else "."
+    return _verdict_on_share(n_right, n_pairs), text
+
+
+def _shortened(exceptions: list[str]) -> str:
+    """List the first exceptions to a claim, and the number of the others."""
+    hidden = exceptions[_SHOWN:]
+    return join([*exceptions[:_SHOWN], f"{len(hidden)} more"] if hidden else exceptions)
+
+
+def _verdict_on_share(n_right: int, n: int) -> str:
+    """Tell whether a claim holds in all cases, in most or in fewer."""
+    outcome = "confirmed" if n_right == n else "partly"
+    return outcome if 2 * n_right > n else "not confirmed"
 
 
 def _check_alike(
@@ -247,6 +282,7 @@ _CHECKS = {
     "top": _check_place,
     "mean": _check_mean,
     "wins": _check_wins,
+    "among_best": _check_among_best,
     "better": _check_better,
     "alike": _check_alike,
 }

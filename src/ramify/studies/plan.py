@@ -268,12 +268,13 @@ class Claim:
     ----------
     text : str
         The finding in words.
-    kind : {"first", "last", "place", "top", "mean", "wins", "better", "alike"}
+    kind : {"first", "last", "place", "top", "mean", "wins", "among_best", "better", "alike"}
         "first", "last": ``models[0]`` has the best, the worst average rank of the models.
         "place": it is in that place by average rank. "top": ``models[:place]`` have the best
         average ranks. "mean": ``models[0]`` has the best mean over the data sets. "wins": it is
-        the best on more data sets than any other. "better": the second of every pair beats the
-        first. "alike": Friedman's test finds no difference.
+        the best on more data sets than any other. "among_best": on every data set, a paired
+        t-test over the folds does not find it worse than the best. "better": the second of every
+        pair beats the first. "alike": Friedman's test finds no difference.
     models : tuple of str
         The models concerned.
     pairs : tuple of pairs of str

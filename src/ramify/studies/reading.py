@@ -49,7 +49,7 @@ _CURVE = (
     "log",
 )
 _CLAIM = ("text", "kind", "models", "pairs", "measure", "family", "place", "reason")
-_CLAIM_KINDS = ("first", "last", "place", "top", "mean", "wins", "better", "alike")
+_CLAIM_KINDS = ("first", "last", "place", "top", "mean", "wins", "among_best", "better", "alike")
 _POSTHOC = ("nemenyi", "benjamini-hochberg")
 _PROTOCOL = ("folds", "repeats", "stratify", "train", "test", "test_rows", "rows")
 
