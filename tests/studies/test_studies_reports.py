@@ -251,10 +251,8 @@ def test_among_the_best_are_models_that_a_paired_t_test_does_not_find_worse(fold
     tree, by_loss, edges, equal = check_claims(results)
     assert tree.outcome == by_loss.outcome == "not confirmed"
     title = results.datasets[0]["title"]
-    assert tree.words == by_loss.words == (
-        "Not significantly worse than the best on 1 of 2 data sets; worse than a tree per edge "
-        f"on {title}."
-    )
+    words = f"on 1 of 2 data sets; worse than a tree per edge on {title}."
+    assert tree.words == by_loss.words == f"Not significantly worse than the best {words}"
     assert edges.outcome == equal.outcome == "confirmed"
     assert edges.words == "Not significantly worse than the best on 2 of 2 data sets."
 

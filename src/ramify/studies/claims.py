@@ -200,11 +200,11 @@ def _check_among_best(
         n_sets += 1
         signed = scores if quantity.higher_is_better else -scores
         best = int(signed.mean(axis=0).argmax())
-        # Equal scores in all folds have no p-value: neither model is worse.
-        if not scipy_stats.ttest_rel(scores[:, 0], scores[:, best]).pvalue < results.study["alpha"]:
-            n_right += 1
-        else:
+        # The p-value is not a number if the scores of all folds are equal: the model is not worse.
+        if scipy_stats.ttest_rel(scores[:, 0], scores[:, best]).pvalue < results.study["alpha"]:
             worse.append(f"{titles[best]} on {data['title']}")
+        else:
+            n_right += 1
     if not n_sets:
         return "open", "No data set has results of all these models on two folds or more."
     text = f"Not significantly worse than the best on {n_right} of {n_sets} data sets"
