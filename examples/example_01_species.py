@@ -3,7 +3,7 @@ Species from traits
 ===================
 
 One tree predicts the taxonomy and the habitats of animals from 13 traits. The traits are numbers
-and words, some of them are missing, and nothing needs to be prepared.
+and words, and some of them are missing. The data need no preparation.
 """
 
 from ramify import PCTClassifier, load_animals

@@ -3,9 +3,9 @@ Codes of images
 ===============
 
 X-ray images are filed under codes, each digit of which says something more specific than the one
-before. Here, small images of digits stand for them: the first part of a code says how a digit is
-drawn, the second which one it is. Where the model is not sure of the whole code, it gives the
-first part.
+before. Here, small images of digits are used instead: the first part of a code says how a digit is
+drawn, and the second part says which digit it is. If the model is not sure of the whole code, it
+predicts only the first part.
 """
 
 import matplotlib.pyplot as plt

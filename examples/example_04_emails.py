@@ -2,8 +2,8 @@
 Topics of e-mails
 =================
 
-An e-mail may be about several things at once. Here, made-up e-mails are bags of words of their
-topics, and the words are the features, in a sparse matrix.
+An e-mail may be about several things at once. Here, each e-mail is a generated bag of words from
+its topics. The words are the features, in a sparse matrix.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ topics = list(WORDS)
 
 
 def write_email(labels):
-    """Return words of the topics, and some that say nothing."""
+    """Return words of the topics and some uninformative ones."""
     words = [word for label in labels for word in rng.choice(WORDS[label].split(), 4)]
     return " ".join([*words, *rng.choice(COMMON, 8)])
 
@@ -39,8 +39,8 @@ X = words.fit_transform(emails)
 forest = PCTForestClassifier(n_estimators=100, redraw=True, random_state=0).fit(X[:400], y[:400])
 
 # %%
-# The probabilities of nine new e-mails, with dots at their true topics. The first column of each
-# group is the parent, which is never less probable than the topics below it.
+# The figure shows the probabilities of nine new e-mails; dots mark their true topics. The first
+# column of each group is the parent, which is never less probable than the topics below it.
 
 shown = slice(400, 409)
 scores = forest.predict_proba(X[shown])

@@ -2,10 +2,10 @@
 Product categories from text
 ============================
 
-Products of a shop have one category each, in three levels, and few of their words say which. A
-model per parent has to tell only the children of one label apart, and is quick. With the few
-texts of this example, naive Bayes does as well as any; with thousands of texts, linear models
-are ahead (:doc:`/text-categories`).
+Each product of a shop has one category in three levels, and few words of its text indicate which.
+A model per parent only has to distinguish the children of one label, and is fast. With the few
+texts of this example, naive Bayes does as well as any other model; with thousands of texts, linear
+models are better (:doc:`/text-categories`).
 """
 
 import matplotlib.pyplot as plt

@@ -26,6 +26,6 @@ plot_label_graph(model, ax=ax)
 ax.set_title("Habitats that predict each other")
 
 # %%
-# The tree of the first group, down to its first tests:
+# The first tests of the tree of the first group:
 
 print(export_text(model, max_depth=2, max_trees=1, max_labels=4))

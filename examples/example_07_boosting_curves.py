@@ -2,10 +2,10 @@
 Boosting curves
 ===============
 
-How the loss on new rows falls with the rounds of boosting. AdaBoost.MH treats labels as if they
-were independent. Algorithm 1 of H-Ada.MH stalls after a few rounds; taking the better of two
-stumps for each label, the default of ramify, goes on (:doc:`/boosting`). Deeper trees help more
-than either.
+The curves show how the loss on new rows falls with the number of boosting rounds. AdaBoost.MH
+treats labels as if they were independent. Algorithm 1 of H-Ada.MH stalls after a few rounds;
+the default of ramify, which takes the better of two stumps for each label, continues to improve
+(:doc:`/boosting`). Deeper trees help more than either.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@
 Distances between label sets
 ============================
 
-What makes two animals similar? Trees can be grown by different distances between label sets
+What makes two animals similar? Trees can be grown with different distances between label sets
 (:doc:`/distances-and-pruning`). The Hamming distance counts labels that only one of the two has;
-the Jaccard distance divides by the number of labels in either, so that small sets count as much
-as large ones.
+the Jaccard distance divides by the number of labels in either, so that small sets count as much as
+large ones.
 """
 
 import matplotlib.pyplot as plt
@@ -32,8 +32,8 @@ for ax, (name, matrix) in zip(axes, distances.items(), strict=True):
     ax.set_title(f"{name} distance")
 
 # %%
-# Trees grown by each distance, with the label set of the medoid in every leaf, on the other half
-# of the animals:
+# Trees grown with each distance, with the label set of the medoid in every leaf, evaluated on the
+# other half of the animals:
 
 measures = {
     "Jaccard": jaccard_accuracy,

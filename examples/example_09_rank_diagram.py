@@ -3,8 +3,8 @@ Rank diagrams
 =============
 
 Which of several models is best over several data sets, and which differences may be chance? The
-diagram shows average ranks; a bar connects models whose ranks do not differ significantly by
-Nemenyi's test.
+diagram shows average ranks; a bar connects models whose ranks do not differ significantly
+according to Nemenyi's test.
 """
 
 from ramify import (

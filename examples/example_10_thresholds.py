@@ -3,8 +3,8 @@ Thresholds against measures
 ===========================
 
 No threshold is best for everything. The curves show measures on new rows at every threshold; the
-lines, the thresholds that :class:`~ramify.TunedThresholdClassifier` chooses by cross-validation,
-for F1 and for a precision of at least 0.9.
+lines show the thresholds that :class:`~ramify.TunedThresholdClassifier` chooses by
+cross-validation for F1 and for a precision of at least 0.9.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Calibration curves
 ==================
 
-Of the cases with a probability of 0.6, six in ten should be right. The votes of a forest are
-more careful than that; :class:`~ramify.CalibratedHierarchicalClassifier` corrects them label by
-label, and keeps the order of the hierarchy (:doc:`/calibration`).
+Of the cases with a probability of 0.6, six in ten should be right. The votes of a forest are less
+confident than that; :class:`~ramify.CalibratedHierarchicalClassifier` corrects them label by label
+and keeps the order of the hierarchy (:doc:`/calibration`).
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@ The k best suggestions
 ======================
 
 A person who files documents or specimens may prefer a short list of suggestions to one answer.
-How long must it be to contain the right one?
+How long must the list be to contain the right label?
 """
 
 import matplotlib.pyplot as plt

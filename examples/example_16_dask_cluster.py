@@ -2,9 +2,9 @@
 A Dask cluster
 ==============
 
-Forests, local models and cross-validation run their tasks through joblib, and so on a Dask
-cluster (:doc:`/more-than-one-machine`). This example starts a small cluster on one machine and
-shows which worker grew which trees. The forest is the same as without the cluster, to the last
+Forests, local models and cross-validation run their tasks through joblib, and can therefore use a
+Dask cluster (:doc:`/more-than-one-machine`). This example starts a small cluster on one machine
+and shows which worker grew which trees. The forest is the same as without the cluster, to the last
 bit.
 """
 

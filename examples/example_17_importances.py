@@ -2,8 +2,8 @@
 Which feature for which label?
 ==============================
 
-The importance of a feature differs from label to label: the cover of an animal tells birds from
-others, its mass tells birds from each other.
+The importance of a feature differs from label to label: the cover of an animal distinguishes birds
+from other animals, and its mass distinguishes birds from each other.
 """
 
 import matplotlib.pyplot as plt

@@ -4,7 +4,7 @@ Answers that end in leaves
 
 With a threshold, paths end where no child is probable enough. Mandatory leaf prediction looks
 for the best set of whole paths: the most probable one (MAS), or the one with the smallest
-expected loss (MASR). Green labels are right, blue ones are missed, red ones are wrong.
+expected loss (MASR). Green labels are correct, blue ones are missed, and red ones are wrong.
 """
 
 import matplotlib.pyplot as plt

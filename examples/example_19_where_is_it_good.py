@@ -2,9 +2,9 @@
 Where is the model good?
 ========================
 
-A single number hides that some branches of a hierarchy are easy and others are not. Here, every
-label is a box below its parent, as wide as its share of the rows, and coloured by the area under
-its own precision-recall curve on held-out rows.
+A single number hides the fact that some branches of a hierarchy are easy and others are not. Here,
+every label is a box below its parent, as wide as its share of the rows, and coloured by the area
+under its own precision-recall curve on held-out rows.
 """
 
 import matplotlib.pyplot as plt
