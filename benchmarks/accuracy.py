@@ -1,24 +1,24 @@
-"""Accuracy on the 20 data sets by which C-HMCNN and other neural networks are judged.
+"""Accuracy on the 20 data sets on which C-HMCNN and other neural networks are evaluated.
 
-``python -m benchmarks.accuracy`` fits all models with five seeds and prints AU(PRC) beside the
+``python -m benchmarks.accuracy`` fits all models with five seeds and prints AU(PRC) next to the
 published figures of C-HMCNN and HMCN-F. The protocol is C-HMCNN's: models are trained on the train
 and valid rows together and tested on the test rows; AU(PRC) is the average precision over all
 pairs of a row and a label, without the three roots of the Gene Ontology. Missing values are passed
 to the models as they are.
 
 Every model has one configuration for all data sets (`MODELS`). Boosting and the larger extra trees
-have the first 20 principal components of the numeric columns as additional features. "3 ×
-boosting" is the mean of three models with different seeds, and "vote" the weighted mean of these
-three, the larger extra trees and ML-kNN with the cosine distance between standardised columns,
-which is a different kind of model. The number of boosting rounds and the weights of the vote are
-chosen by training on the train rows and scoring on the valid rows, or on a fifth of the training
-rows where no valid rows are published. In the same way one model is chosen for each data set: the
-one with the largest mean score on these rows over all seeds. No choice uses test rows.
+use the first 20 principal components of the numeric columns as additional features. "3 × boosting"
+is the mean of three models with different seeds, and "vote" the weighted mean of these three, the
+larger extra trees and ML-kNN with the cosine distance between standardised columns, which is a
+different kind of model. The number of boosting rounds and the weights of the vote are chosen by
+training on the train rows and scoring on the valid rows, or on a fifth of the training rows where
+no valid rows are published. In the same way, one model is chosen for each data set: the one with
+the largest mean score on these rows over all seeds. No choice uses test rows.
 
 Each result is a file in the output folder, named after the set, the model, the seed and digests of
-settings and code, and is not computed again: a run that was stopped continues where it was, and
-several can share a folder. Tables (Markdown and CSV) and a plot are written to the same folder.
-Times are CPU seconds.
+settings and code, and is not computed again: a run that was stopped continues where it left off,
+and several runs can share a folder. Tables (Markdown and CSV) and a plot are written to the same
+folder. Times are CPU seconds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Protocol of `benchmarks.accuracy`: the rows that fits use, and how they are scored.
+"""Protocol of `benchmarks.accuracy`: the rows that each fit uses, and how it is scored.
 
 The rows of a data set are split once. Choices (the number of boosting rounds, and which model to
 report) use only the training and validation rows; only `Fits.test` uses the test rows.

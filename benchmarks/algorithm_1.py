@@ -1,8 +1,8 @@
-"""H-Ada.MH by the letter of its Algorithm 1, written in NumPy: what happens below chance.
+"""A literal NumPy version of Algorithm 1 of H-Ada.MH: what happens below chance.
 
 Run as ``python -m benchmarks.algorithm_1 imclef07a --rounds 120``. The paper does not say what to
-do where the corrected votes of a round have an r (Eq. 9) of 0 or less. By the letter the round
-gets an alpha of 0 or less (Eq. 8) and boosting goes on; ramify stops. Both are printed. No code of
+do if the corrected votes of a round have an r (Eq. 9) of 0 or less. Read literally, the round gets
+an alpha of 0 or less (Eq. 8) and boosting continues; ramify stops. Both are printed. No code of
 ramify is used: features have 256 bins, and label sets follow the sign of the votes (Eq. 12).
 """
 

@@ -5,7 +5,7 @@
 
 runs the same work alternately with both interpreters, or with a revision of the repository and
 the installed ramify, and prints the best times and their ratio as a table in Markdown. Other load
-of the machine affects both sides. The revision is built once, into build/revisions, with the
+on the machine affects both sides. The revision is built once, into build/revisions, with the
 libraries of this interpreter; ``make bench-compare REV=...`` does the same.
 """
 

@@ -1,9 +1,9 @@
 """Accuracy and size of C4.5-style trees and scikit-learn's pruned trees, 10 × 10-fold.
 
-``python -m benchmarks.c45`` compares on iris, wine and breast cancer our trees by gain ratio with
-pessimistic pruning, and scikit-learn's trees with minimal cost-complexity pruning whose strength
-is chosen by 5-fold cross-validation within each training part. Differences are judged by the
-t-test that is corrected for overlapping training parts (Nadeau and Bengio).
+``python -m benchmarks.c45`` compares two kinds of trees on iris, wine and breast cancer: ours,
+grown by gain ratio with pessimistic pruning, and scikit-learn's, with minimal cost-complexity
+pruning whose strength is chosen by 5-fold cross-validation within each training part. Differences
+are tested with the t-test that is corrected for overlapping training parts (Nadeau and Bengio).
 """
 
 from __future__ import annotations

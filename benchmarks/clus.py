@@ -1,7 +1,8 @@
 """Run CLUS as a peer: a separate Java program, fetched from PyPI and timed by its own clock.
 
 CLUS 2.12.8 comes as a jar inside the PyPI package pyclus. It is GPL software that is only
-run for comparison; no part of it is included in ramify. Needs ``java`` (11 or later) on the path.
+run for comparison; no part of it is included in ramify. It needs ``java`` (11 or later) on the
+path.
 """
 
 from __future__ import annotations

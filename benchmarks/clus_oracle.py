@@ -3,8 +3,8 @@
 ``python -m benchmarks.clus_oracle [NAME ...]`` runs the settings of results.json, or those whose
 data set and configuration contain one of the names, as in ``pheno`` or ``rf50``. It prints the
 size of each model, how many figures and lines of printed trees were compared, the differences,
-and the processor seconds that were recorded for CLUS (on another machine, with the start of Java)
-and those of the command. It needs the recorded results of CLUS and the data sets in RAMIFY_DATA.
+and the CPU seconds recorded for CLUS (on another machine, including the start of Java) and those
+of the command. It needs the recorded results of CLUS and the data sets in RAMIFY_DATA.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Run CLUS and ``ramify clus`` on the same settings files and compare all files they write.
 
 ``python -m benchmarks.clus_side_by_side [CASE ...]`` prints a table with the number of files, the
-number of lines that differ apart from dates and times, and the seconds of both programs from
-start to end, by the clock and of the processor. It needs Java and the data sets in RAMIFY_DATA;
-data and results are kept in temporary folders.
+number of lines that differ apart from dates and times, and the wall-clock and CPU seconds of both
+programs from start to end. It needs Java and the data sets in RAMIFY_DATA; data and results are
+kept in temporary folders.
 """
 
 from __future__ import annotations

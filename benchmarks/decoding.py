@@ -2,12 +2,12 @@
 
 ``python -m benchmarks.decoding`` prints the results with the requirements and writes them to
 ``build/benchmarks/decoding.json``. Decoders start from probabilities, so weights are part of the
-time. Rows are CPU seconds of one thread; the numpy twin runs on few rows. Made hierarchies have
-the size and the shape of FunCat and the Gene Ontology; ``--data`` takes the real ones, and
-compares the sets that the solvers find for the probabilities of a tree learnt there: exact ones
-with an integer program's, greedy ones with exact ones. Probabilities are like a forest's, most
-near 0, or spread evenly, which is the worst case: hundreds of labels are worth having, and the
-search goes on to the last leaf.
+time. Rates are based on CPU seconds of one thread; the numpy twin runs on few rows. Generated
+hierarchies have the size and the shape of FunCat and the Gene Ontology. ``--data`` uses the real
+ones, and compares the sets that the solvers find for the probabilities of a tree trained on them:
+exact sets with those of an integer program, and greedy sets with exact ones. Probabilities are
+either like those of a forest, most of them near 0, or spread evenly. The latter is the worst case:
+hundreds of labels are worth including, and the search continues to the last leaf.
 """
 
 from __future__ import annotations

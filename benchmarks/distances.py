@@ -1,8 +1,8 @@
-"""Training time of trees by distances between label sets, relative to criterion "variance".
+"""Training time of trees grown by distances between label sets, relative to criterion "variance".
 
 ``python -m benchmarks.distances`` grows the same kind of tree by every criterion, in turns and on
 one thread, on Enron's training rows and on generated rows of the size of mediana (5,318 × 79, five
-labels), and prints CPU times as ratios to "variance". Hamming must stay within 20 times.
+labels), and prints CPU times as ratios to "variance". Hamming must take at most 20 times as long.
 """
 
 from __future__ import annotations

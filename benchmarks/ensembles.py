@@ -1,11 +1,11 @@
 """Ensembles: ramify against CLUS and scikit-learn, in the same run.
 
 ``python -m benchmarks.ensembles`` prints the results with the requirements, then the accuracy of
-the forests beside CLUS's (`benchmarks.forest_quality`), and writes them to
-``build/benchmarks/ensembles.json``. Random forests are timed by the clock, CLUS's by its own
-"Induction Time", which leaves out reading, starting and writing; each program has one core.
-Bagging is timed in CPU seconds of both programs. ``--large`` grows the forest of 100 on 100,000 ×
-1,000 cells with 10,000 labels.
+the forests next to that of CLUS (`benchmarks.forest_quality`), and writes them to
+``build/benchmarks/ensembles.json``. Random forests are timed in wall-clock seconds, those of CLUS
+by its own "Induction Time", which excludes reading, starting and writing; each program has one
+core. Bagging is timed in CPU seconds of both programs. ``--large`` grows the forest of 100 trees
+on 100,000 × 1,000 cells with 10,000 labels.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Accuracy of ramify's and CLUS's forests on the same training and test rows.
 
 ``python -m benchmarks.forest_quality`` prints the pooled AUPRC and the sizes of both, and whether
-each set meets what is required. With `clus_compat` the forests must be equal. By default they are
-grown with other random numbers, so that five seeds on each side are compared: the means may differ
-by two standard errors.
+each set meets the requirement. With `clus_compat` the forests must be equal. By default, they are
+grown with other random numbers, so five seeds on each side are compared: the means may differ by
+two standard errors.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 ``python -m benchmarks.gene_ontology real`` trains a forest on a data set of $RAMIFY_DATA whose
 labels are terms of the Gene Ontology, writes its predictions, and evaluates them with ramify and
-with cafaeval (if installed), each in a process of its own: largest difference of all figures,
-seconds and peak memory.
+with cafaeval (if installed), each in a separate process. It prints the largest difference of all
+figures, the seconds and the peak memory.
 
 ``python -m benchmarks.gene_ontology large`` makes up an ontology of 45,000 terms and 20,000
 annotated genes, trains a forest with the command line, writes predictions for 10,000 targets and
-evaluates them: seconds and peak memory of every step.
+evaluates them. It prints the seconds and the peak memory of every step.
 """
 
 # Only the standard library here: a child process starts with the memory peak of its parent.

@@ -7,17 +7,17 @@ leaves contain vectors as ramify's do, and scikit-learn's HistGradientBoostingCl
 label. They are installed by ``pip install 'ramify[benchmark-boosting]'``.
 
 The time of a round is the slope between a fit of few and a fit of many rounds, so that reading,
-binning and other work done once cancels out. How many rounds the larger fit has depends on how
+binning and other work done once cancels out. The number of rounds of the larger fit depends on how
 slow the learner is: as many of 50, 24, 12 or 6 as the limit allows. ramify is fitted with the same
 numbers of rounds to compare AU(PRC). A fit that needs more CPU seconds than the limit is stopped.
-If that is the fit of few rounds, the ratio is that of whole fits of few rounds and a lower bound
-("≥"). scikit-learn is timed on a sample of the labels where all take too long ("≈": its models are
-independent of each other); it then has no AU(PRC).
+If that is the fit of few rounds, the ratio is that of whole fits of few rounds, and is a lower
+bound ("≥"). scikit-learn is timed on a sample of the labels if all take too long ("≈": its models
+are independent of each other); it then has no AU(PRC).
 
-Ratios are given in CPU seconds of both threads and in seconds by the clock, and the smaller is
-compared with the requirement. Each fit has a process of its own; its peak memory includes the
-data. Then follow the growth of ramify's time with labels, rows and threads, and of its memory.
-Everything is written to ``build/benchmarks/gradient_boosting.json``.
+Ratios are given in CPU seconds of both threads and in wall-clock seconds, and the smaller ratio is
+compared with the requirement. Each fit runs in a separate process; its peak memory includes the
+data. The last tables show how ramify's time grows with labels, rows and threads, and how its
+memory grows. Everything is written to ``build/benchmarks/gradient_boosting.json``.
 """
 
 from __future__ import annotations

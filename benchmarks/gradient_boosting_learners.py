@@ -1,10 +1,10 @@
-"""Learners of `benchmarks.gradient_boosting`, each fitted in a process of its own.
+"""Learners of `benchmarks.gradient_boosting`, each fitted in a separate process.
 
 All get the same dense X (NaN is missing), rounds, depth, bins, learning rate, threads and L2
 penalty, and otherwise their own defaults. CatBoost and scikit-learn refuse labels that are the
-same in all training rows: the peers learn only the others, and the share is predicted for these.
-As the peers do not know the hierarchy, their probabilities are made coherent by the maximum over
-the descendants before they are scored.
+same in all training rows. The peers therefore learn only the other labels, and the share is
+predicted for the constant ones. As the peers do not know the hierarchy, their probabilities are
+made coherent by the maximum over the descendants before they are scored.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Local architectures: a tree per edge, ramify against a loop of scikit-learn's, in one run.
+"""Local architectures: a tree per edge, ramify against a loop over scikit-learn's, in one run.
 
 ``python -m benchmarks.local`` prints the results with the requirements and writes them to
 ``build/benchmarks/local.json``. Both learn the same problems on one thread: for every edge of the
 hierarchy the rows that have the parent, unless all or none of them have the child. Times are CPU
-seconds of the whole work, for ramify one ``fit``, for scikit-learn the loop with the rows of each
-problem selected from X in its preferred layout; the two are timed alternately.
+seconds of all the work: one ``fit`` for ramify, and for scikit-learn the loop, with the rows of
+each problem selected from X in its preferred layout. The two are timed alternately.
 """
 
 from __future__ import annotations

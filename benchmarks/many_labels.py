@@ -1,12 +1,12 @@
-"""Answers for many labels: the best labels and sparse probabilities, beside dense blocks.
+"""Predictions for many labels: the best labels and sparse probabilities, against dense blocks.
 
 ``python -m benchmarks.many_labels`` fits a forest of 20 trees to generated rows with 20,000 labels
 in a hierarchy and predicts 100,000 other rows: the ten best leaves of every row, all probabilities
 as a sparse matrix, those of at least 0.05, measures of them, and ``ramify predict --top 10`` of a
-CSV file. Every step runs in a process of its own on all cores; it prints the time and the peak
+CSV file. Every step runs in a separate process on all cores; it prints the time and the peak
 memory, before the step (the model, the rows and Python) and with it. For comparison, the same best
-labels are chosen from blocks of the dense probabilities with numpy, which as one array would take
-16 GB. In 200 rows drawn at random, the answers are compared with those of ``predict_proba``.
+labels are chosen with numpy from blocks of the dense probabilities, which would take 16 GB as one
+array. In 200 rows drawn at random, the results are compared with those of ``predict_proba``.
 
 ``--rows`` and ``--labels`` set other sizes.
 """

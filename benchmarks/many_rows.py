@@ -1,11 +1,11 @@
 """Memory and time of fits on many rows that stay in a file.
 
 ``python -m benchmarks.many_rows`` writes a generated matrix of float32 and its labels to a
-temporary folder, fits a forest and a boosted model to the memory-mapped matrix, each in a process
-of its own, and prints seconds, peak memory and bytes per cell. ``--quick`` has 20,000 rows.
+temporary folder, fits a forest and a boosted model to the memory-mapped matrix, each in a separate
+process, and prints seconds, peak memory and bytes per cell. ``--quick`` has 20,000 rows.
 
-Anonymous memory is what the fit allocates. Resident memory also has the pages of the file, which
-the system takes back when it needs them.
+Anonymous memory is what the fit allocates. Resident memory also includes the pages of the file,
+which the system reclaims when it needs them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Measures: speed against scikit-learn, and agreement with other implementations.
 
-``python -m benchmarks.measures`` prints two tables: seconds of the areas under curves on
-matrices of the size of the GO and FunCat data; and for every measure the
-largest difference from CLUS's printed figures, scikit-learn, scipy, scikit-posthocs and figures
-computed by hand.
+``python -m benchmarks.measures`` prints two tables: the seconds that areas under curves take on
+matrices of the size of the GO and FunCat data, and for every measure the largest difference from
+CLUS's printed figures, scikit-learn, scipy, scikit-posthocs and figures computed by hand.
 """
 
 from __future__ import annotations

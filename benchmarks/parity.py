@@ -1,7 +1,7 @@
 """Compare our trees with those of CLUS node by node: ``python -m benchmarks.parity``.
 
 Grows every stored tree of one model under CLUS's conventions and compares tests, thresholds and
-leaves. The data sets are read from the folder RAMIFY_DATA; without it only the hand-sized cases
+leaves. The data sets are read from the folder RAMIFY_DATA; without it, only the hand-sized cases
 are compared.
 """
 

@@ -1,8 +1,8 @@
-"""Boosting from a dask cluster whose workers hold a partition each: bytes, times, a killed worker.
+"""Boosting on a dask cluster whose workers hold a partition each: bytes, times, a killed worker.
 
 ``python -m benchmarks.partitions`` starts four processes with a partition each, fits the same
 model three times (in this process, on the cluster, and on the cluster while a worker is killed)
-and prints what the workers have sent, by dask's own count, and whether the models are equal.
+and prints how much the workers have sent, as counted by dask, and whether the models are equal.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Reading ARFF files: time and peak memory, against pandas.read_csv on the same rows.
 
 ``python -m benchmarks.readers`` reads whole data sets from $RAMIFY_DATA, every reader and file in
-a process of its own, and prints a table. *peak* is how far the process grew beyond what it had
-after its imports; *arrays* is the size of what it returned. Sparse files cannot be written as CSV;
-of struc_FUN pandas makes a frame of 19,628 text columns.
+a separate process, and prints a table. *peak* is how much the process grew beyond its size after
+its imports; *arrays* is the size of what it returned. Sparse files cannot be written as CSV;
+pandas reads struc_FUN as a frame of 19,628 text columns.
 """
 
 # Only the standard library here: a child process starts with the memory peak of its parent.

@@ -3,8 +3,8 @@
 ``python -m benchmarks.suite`` compares ramify with every peer that is installed: scikit-learn,
 CLUS (Java), XGBoost, CatBoost, scikit-multilearn-ng and HiClass, on generated rows and on the data
 sets in the folder RAMIFY_DATA. It prints a table and writes ``results.csv``, ``results.svg`` and
-``machine.csv`` to a folder. What cannot be measured is listed with the reason. All figures are
-CPU seconds of one thread, those of boosting of two.
+``machine.csv`` to a folder. What cannot be measured is listed with the reason. All figures are CPU
+seconds of one thread, or of two threads for boosting.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Texts with one category each: ramify, HiClass and scikit-learn, in one run, one thread each.
 
 ``python -m benchmarks.text_categories`` makes up bags of words with categories of three levels,
-fits every learner in a process of its own and prints a table, which it also writes to
+fits every learner in a separate process and prints a table, which it also writes to
 ``build/benchmarks/text_categories.json``. Times are CPU seconds, and CPU milliseconds for the
 prediction of one row; memory is the peak above that of the data; files are those of
 ``ramify.save`` or ``joblib.dump``. Learners stopped at the limit have no figures. HiClass is
-measured if it is installed; the answers of its architectures are compared with those of ours.
+measured if it is installed; the predictions of its architectures are compared with those of ours.
 """
 
 from __future__ import annotations

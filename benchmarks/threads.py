@@ -1,8 +1,8 @@
 """How fits, predictions and decisions scale with the number of threads.
 
-``python -m benchmarks.threads`` measures the time by the clock with 1, 2, 4, ... threads up to all
-cores, on a small and on a large generated problem, and prints how many times as fast as with one
-thread each is. The result does not depend on the number of threads; the tests check that.
+``python -m benchmarks.threads`` measures the wall-clock time with 1, 2, 4, ... threads up to all
+cores, on a small and on a large generated problem, and prints the speedup over one thread. The
+result does not depend on the number of threads; the tests check that.
 """
 
 from __future__ import annotations

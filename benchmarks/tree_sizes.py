@@ -1,8 +1,9 @@
-"""Nodes of the single- and multi-label trees of levatic2015 on all rows, beside the paper's.
+"""Nodes of the single- and multi-label trees of levatic2015 on all rows, next to the paper's.
 
-Run as ``python -m benchmarks.tree_sizes imclef07d enron``; without names, all sets but Reuters and
-ExprYeast, which take minutes. "Original" and "Pruned" are the trees of CLUS's defaults for nominal
-targets: splits by entropy, at least two rows in a leaf, and, if pruned, pruned as in C4.5.
+Run as ``python -m benchmarks.tree_sizes imclef07d enron``; without names, it uses all sets except
+Reuters and ExprYeast, which take minutes. "Original" and "Pruned" are the trees of CLUS's defaults
+for nominal targets: splits by entropy, at least two rows in a leaf, and, if pruned, pruned as in
+C4.5.
 """
 
 from __future__ import annotations

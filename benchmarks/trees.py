@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.trees`` prints the results with the requirements and writes them to
 ``build/benchmarks/trees.json``. ramify and scikit-learn are timed over the whole ``fit``; CLUS by
-its own "Induction Time", which leaves out reading, starting and writing.
+its own "Induction Time", which excludes reading, starting and writing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Readable versions of the answers for many labels: the best labels, and sparse scores."""
+"""Readable versions of the predictions for many labels: the best labels, and sparse scores."""
 
 from __future__ import annotations
 

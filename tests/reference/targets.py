@@ -1,7 +1,7 @@
-"""Trees for several numeric or nominal targets in plain numpy, grown by the reference of labels.
+"""Trees for several numeric or nominal targets in plain numpy, grown by the reference for labels.
 
-Sums over rows take the place of label sums: of a numeric target x, x² and whether it is known; of
-a nominal target, its classes and whether it is known.
+Sums over rows take the place of label sums: for a numeric target, those of x, x² and whether it is
+known; for a nominal target, those of its classes and whether it is known.
 
 >>> columns = [Column(np.array([1.0, 2.0, 3.0, 4.0]))]
 >>> root = grow_numeric(columns, np.array([[1.0], [1.0], [5.0], [7.0]]), Settings(max_depth=1))

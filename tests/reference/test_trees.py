@@ -1,4 +1,4 @@
-"""The slow reference tree is compared with CLUS, with scikit-learn and with results by hand."""
+"""The slow reference tree is compared with CLUS, scikit-learn and results computed by hand."""
 
 from __future__ import annotations
 
