@@ -16,7 +16,7 @@ are independent of each other); it then has no AU(PRC).
 
 Ratios are given in CPU seconds of both threads and in wall-clock seconds, and the smaller ratio is
 compared with the requirement. Each fit runs in a separate process; its peak memory includes the
-data. The last tables show how ramify's time grows with labels, rows and threads, and how its
+data. The benchmark then prints how ramify's time grows with labels, rows and threads, and how its
 memory grows. Everything is written to ``build/benchmarks/gradient_boosting.json``.
 """
 
