@@ -41,8 +41,8 @@ plot_staged_loss(models, X_test, y_test, every=5, ax=ax)
 ax.set_title("AdaBoost and the hierarchy")
 
 # %%
-# Gradient boosting has a learning rate: small steps need more rounds and end lower. Early stopping
-# finds the number of rounds on held-out rows.
+# Gradient boosting has a learning rate: small steps need more rounds. The curves end at the best
+# round, which early stopping finds on rows that are not used for learning, here the test rows.
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for rate in (0.3, 0.1, 0.03):
