@@ -29,8 +29,8 @@ class PCTForestClassifier(PCTEnsemble):
     w0 : float
         Weight of a label relative to its parent: the weight of a label at depth d is proportional
         to w0 ** d. With 1, all labels have the same weight. Values below 1 favour tests that
-        separate labels near the top. If every row has one path with many possible ends, as with
-        categories of texts, a large value such as 10 gives more correct ends.
+        separate labels near the top. If every row has one path and there are many possible ends,
+        as in text categorisation, a large value such as 10 gives more correct ends.
     weighting : {"avg", "sum", "min", "max"}
         How to combine the weights derived from several parents if the hierarchy is a DAG.
     max_depth : int, optional
@@ -55,9 +55,9 @@ class PCTForestClassifier(PCTEnsemble):
         anew for every node. "sqrt" means ⌊√D⌋ + 1, "log2" means ⌊log2 D⌋ + 1, and None means all.
     redraw : bool
         Whether to draw more features if none of those drawn for a node gives a valid test. If
-        False, the node becomes a leaf, as in CLUS. True gives larger trees. This helps where trees
-        stay too small because most features are constant in most nodes, such as bags of words
-        with few rows; with thousands of texts it makes trees larger but not better.
+        False, the node becomes a leaf, as in CLUS. True gives larger trees. This helps if trees
+        stay too small because most features are constant in most nodes, as in bag-of-words data
+        with few rows; with thousands of texts, it makes trees larger but not better.
     f_test : float, optional
         Significance level of an F-test that every split must pass; None means no test. Unlike
         `PCTClassifier`, ensembles do not accept a list of levels.
@@ -72,10 +72,10 @@ class PCTForestClassifier(PCTEnsemble):
         Number of rows to draw for each tree, or this number as a fraction of all rows. None draws
         as many rows as there are.
     oob_score : bool, str or callable
-        Whether to evaluate the predictions for each row by the trees that did not draw it, and
-        with which measure: True means `ramify.metrics.pooled_auprc`, a string the measure of this
-        name in `ramify.metrics`, and a callable is a function of (truth, scores). A function with
-        an argument `y_pred` is called with label sets instead of scores.
+        Whether to evaluate out-of-bag predictions, i.e. those for each row by the trees that did
+        not draw it, and the measure to use. True means `ramify.metrics.pooled_auprc`, a string is
+        the name of a measure in `ramify.metrics`, and a callable is a function of (truth, scores).
+        A function with an argument `y_pred` is called with label sets instead of scores.
     categorical_features : array-like of bool, int or str, optional
         The nominal features, as a boolean mask, indices or column names. String and categorical
         columns of a data frame are always nominal. Nominal columns of an array must contain
@@ -228,7 +228,7 @@ class PCTBaggingClassifier(PCTEnsemble):
         Number of rows to draw for each tree, or this number as a fraction of all rows. None draws
         as many rows as there are.
     oob_score : bool, str or callable
-        Whether to compute out-of-bag predictions, and the measure to evaluate them with; see
+        Whether to evaluate out-of-bag predictions, and the measure to use; see
         `PCTForestClassifier`.
     categorical_features, label_weight, class_weight, warm_start, n_jobs, random_state, verbose, \
     clus_compat

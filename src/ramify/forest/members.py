@@ -1,4 +1,4 @@
-"""Grow the trees of an ensemble in parallel, each with its own sample of rows and its seed."""
+"""Grow the trees of an ensemble in parallel, each with its own sample of rows and its own seed."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def grow_members(
     list of Tree
         The trees, in the order of the seeds.
     """
-    data.prepare()  # here once, not in every thread
+    data.prepare()  # once here, not in every thread
     tasks = (delayed(grow_member)(data, plan, sampling, seed) for seed in seeds)
     with closing(in_parallel(tasks, n_jobs=n_jobs, prefer="threads", shared=[data])) as grown:
         return list(track(grown, len(seeds), "Growing trees", shown=verbose))
@@ -237,7 +237,7 @@ def keep_trees(ensemble: Any) -> list[_core.Tree]:
     Returns
     -------
     list of Tree
-        The trees; empty if the ensemble is not fitted, or without `warm_start`.
+        The trees; empty if the ensemble is not fitted or `warm_start` is False.
     """
     if not ensemble.warm_start or not hasattr(ensemble, "trees_"):
         return []
@@ -252,7 +252,7 @@ def keep_trees(ensemble: Any) -> list[_core.Tree]:
 
 
 def read_seed(random_state: Any, *, clus: bool) -> int:
-    """Return the seed from which those of the trees are drawn.
+    """Return the seed from which the seeds of the trees are drawn.
 
     Parameters
     ----------

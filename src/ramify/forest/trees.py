@@ -1,4 +1,4 @@
-"""What all ensembles of trees share: growing, voting, leaves, importances and saving."""
+"""Methods shared by all ensembles of trees: growing, voting, leaves, importances and saving."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["TreeEnsemble"]
 
 
 class TreeEnsemble:
-    """The methods of estimators with fitted trees, `trees_`, that all of them have in common.
+    """Methods common to all estimators with fitted trees, `trees_`.
 
     `_n_values` is the number of values that a leaf may store.
     """
