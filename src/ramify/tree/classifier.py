@@ -34,10 +34,10 @@ __all__ = ["PCTClassifier"]
 class PCTClassifier(TreeViews, HierarchicalClassifier):
     """A predictive clustering tree (PCT) for hierarchical multi-label classification.
 
-    A single decision tree predicts all labels of the hierarchy. At each node, the test is chosen
-    that most reduces the impurity of the label sets, as measured by `criterion`. A leaf predicts
-    the probability of each label as the fraction of its training rows with the label; therefore,
-    a label is never more probable than any of its parents.
+    A single decision tree predicts all labels of the hierarchy. Each node uses the test that most
+    reduces the impurity of the label sets, as measured by `criterion`. A leaf predicts the
+    probability of each label as the fraction of its training rows with the label; therefore, a
+    label is never more probable than any of its parents.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         - "entropy": the entropy of the label. If y has one class per row and there is no
           hierarchy, the entropy of the class variable.
         - "gain_ratio": as "entropy", but the gain is divided by the entropy of the split itself,
-          as in C4.5. The test of a feature is the one with the largest gain, and only features
-          whose gain is at least the mean compete.
+          as in C4.5. For each feature, only the test with the largest gain is considered, and only
+          features whose gain is at least the mean compete.
 
         These are half the mean squared distance between the label sets A and B of two rows, where
         ``|A|`` is the sum of the weights of the labels in A:
@@ -78,7 +78,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
     squared_distances : bool
         Whether distances between label sets are squared, in the impurity and for medoids. If
         False, the impurity is half the mean distance, and a criterion that is a matrix contains
-        distances. Large distances then count for less, and "euclidean" is not equivalent to
+        distances. Large distances then have less influence, and "euclidean" is not equivalent to
         "variance". Only for criteria that are distances.
     prototype : {"mean", "medoid"}
         The prediction of a leaf. "mean": for each label, the fraction of rows with the label.
@@ -116,25 +116,25 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
     f_test : float or list of float, optional
         Significance level of an F-test that every split must pass; smaller levels give smaller
         trees. If a list, `fit` chooses the level with the highest pooled AU(PRC), by internal
-        cross-validation or on validation rows. Not supported by the criteria "entropy" and
+        cross-validation or on validation rows. Not supported with the criteria "entropy" and
         "gain_ratio".
     cv : int, splitter or iterable of (train, test)
-        The cross-validation that chooses a level if `f_test` is a list: the number of folds, or
+        The cross-validation used to choose a level if `f_test` is a list: the number of folds, or
         how to split the rows.
     pruning : {"pessimistic", "reduced_error"}, optional
         How to prune the tree after growing it. "pessimistic": the method of C4.5. A node is
         replaced with a leaf or with its largest branch if this does not increase the expected
         number of errors, computed from upper confidence limits of the error rates. If rows may
-        have several labels, the number of errors is the mean over the labels, as in CLUS; most
-        labels are rare, so that this often leaves a single leaf. "reduced_error": a node is
-        replaced with a leaf if this does not worsen `pruning_measure` on the validation rows
-        passed to `fit`.
+        have several labels, the number of errors is the mean over the labels, as in CLUS; since
+        most labels are rare, this often leaves a single leaf. "reduced_error": a node is replaced
+        with a leaf if this does not worsen `pruning_measure` on the validation rows passed to
+        `fit`.
     pruning_confidence : float
         Confidence factor of pessimistic pruning: the probability that an error rate exceeds its
         upper limit. Smaller values prune more.
     pruning_measure : str or callable
         The measure for reduced-error pruning: the name of a measure in `ramify.metrics`, or a
-        function of (truth, scores). Losses and functions of your own are minimised, all other
+        function of (truth, scores). Losses and user-defined functions are minimised; all other
         measures are maximised. A function with an argument `y_pred` is called with label sets
         instead of scores.
     threshold_at : {"midpoint", "observed"}, optional
@@ -160,14 +160,15 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         Number of threads; -1 means all cores. The result does not depend on it.
     random_state : int, RandomState instance or None
         Controls the tests drawn with ``splitter="random"``, the features drawn with
-        `max_features`, and the folds that choose a level of `f_test`. Pass an int for
+        `max_features`, and the folds used to choose a level of `f_test`. Pass an int for
         reproducible results.
     clus_compat : bool
         Whether to reproduce the results of CLUS exactly: its tolerances, order of search and
         summation, table of critical values, merging of equal leaves and treatment of rows without
-        labels. `min_weight` is MinimalWeight in CLUS. Criterion "variance" is its hierarchical
-        mode, all others its multi-label mode ("gini" is VarianceReduction, "entropy" is Gain);
-        with ``pruning="pessimistic"``, the tree is the one that it calls Pruned.
+        labels. `min_weight` is MinimalWeight in CLUS. Criterion "variance" corresponds to its
+        hierarchical mode, all others to its multi-label mode ("gini" is VarianceReduction,
+        "entropy" is Gain). With ``pruning="pessimistic"``, the tree is the one that CLUS calls
+        Pruned.
 
     Attributes
     ----------
@@ -310,8 +311,8 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
             Sample weights.
         validation : tuple (X, y), optional
             Validation rows. With ``pruning="reduced_error"``, the tree is pruned on them.
-            Otherwise, if `f_test` is a list, they choose the level, and the final tree is grown
-            on the training and validation rows together.
+            Otherwise, if `f_test` is a list, the level is chosen on them, and the final tree is
+            grown on the training and validation rows together.
 
         Returns
         -------
@@ -368,7 +369,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         self.tree_ = prune_by_error(self.tree_, X, Y.shape[1], loss)
 
     def _read_validation(self, validation: Any) -> tuple[Any, sparse.csr_array[np.int32]] | None:
-        """Convert the validation rows like the training rows; None if there are none."""
+        """Convert the validation rows like the training rows; return None if there are none."""
         by_error = self.pruning == "reduced_error"
         if validation is None:
             if by_error:

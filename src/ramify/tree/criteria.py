@@ -130,7 +130,7 @@ def find_label_weights(
 def _checked_weights(
     label_weights: NDArray[np.float64], hierarchy: Hierarchy
 ) -> NDArray[np.float64]:
-    """Refuse weights with which sums over the rows would overflow, so that no test is found."""
+    """Refuse weights so large that sums over the rows overflow and no test can be found."""
     if label_weights.max() > _MAX_WEIGHT:
         largest = int(np.argmax(label_weights))
         raise ValueError(
@@ -149,7 +149,7 @@ def balanced_factors(
     Parameters
     ----------
     Y : csr_array of shape (n, n_labels)
-        Labels, closed upwards.
+        Labels, including all ancestors.
     weights : ndarray of shape (n,)
         Sample weights.
 

@@ -30,7 +30,7 @@ class Distance:
     ----------
     measure : str, callable or ndarray
         One of `DISTANCES`, a function of two label sets, or a matrix over all distinct sets,
-        which is used as it is.
+        which is used as is.
     labels : tuple
         The names of the labels, used if `measure` is a function.
     power : {1, 2}
@@ -157,7 +157,7 @@ class LabelSets:
     of_row : ndarray of uint32, shape (n,)
         The index of the label set of each row; sets are numbered in order of appearance.
     distances : ndarray of shape (n_sets, n_sets)
-        What the criterion averages, see `Distance.between`; empty if it is not needed.
+        The values that the criterion averages; see `Distance.between`. Empty if not needed.
     """
 
     of_row: NDArray[np.uint32]

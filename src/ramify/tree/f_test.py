@@ -52,7 +52,7 @@ _CLUS_TABLE: dict[float, tuple[str, tuple[tuple[int, float], ...], float]] = {
 
 
 def critical_values(level: float, weight: float) -> NDArray[np.float64]:
-    """Return the critical values of F(1, df), which it exceeds with probability `level`.
+    """Return the critical values that F(1, df) exceeds with probability `level`.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def critical_values(level: float, weight: float) -> NDArray[np.float64]:
     if level >= 1:
         return np.empty(0)
     largest = int(min(max(weight, 2), _LARGEST))
-    # Round the length up, so that thousands of small trees share one cached table.
+    # Round the length up to let thousands of small trees share one cached table.
     return _table(level, 1 << largest.bit_length())[: largest + 1]
 
 

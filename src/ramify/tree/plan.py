@@ -164,7 +164,7 @@ class GrowthPlan:
         dataset : Dataset
             The features, as returned by `ramify._base.features.make_dataset`.
         Y : csr_array of shape (n, n_labels)
-            Labels of all rows of the data set, closed upwards.
+            Labels of all rows of the data set, including all ancestors.
         label_weights : ndarray of shape (n_labels,)
             Label weights.
         sample_weight : ndarray of shape (n,)
@@ -310,7 +310,7 @@ def prepare_labels(
     Parameters
     ----------
     Y : csr_array of shape (n, n_labels)
-        Labels, closed upwards.
+        Labels, including all ancestors.
     label_weights : ndarray of shape (n_labels,)
         Label weights.
     many : bool

@@ -38,7 +38,7 @@ def make_loss(
     measure : str or callable
         The name of a measure in `ramify.metrics`, or a function as described in
         `ramify._base.measuring.measure_scores`. Measures of `ramify.metrics` that are not losses
-        are maximised, all other functions are minimised.
+        are maximised; all other functions are minimised.
     truth : csr_array of shape (n, n_labels)
         The true labels.
     hierarchy : Hierarchy
@@ -135,7 +135,7 @@ def _cells(columns: Any, feature: int, rows: Rows) -> NDArray[np.float64]:
 
 
 def _branches(tree: _core.Tree, node: int, cells: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the branch of each value, -1 if the value is missing."""
+    """Return the branch of each value, or -1 if the value is missing."""
     missing = np.isnan(cells)
     of_category = tree.category_branch[tree.category_indptr[node] : tree.category_indptr[node + 1]]
     if len(of_category) == 0:

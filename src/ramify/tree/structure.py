@@ -27,12 +27,12 @@ _ARRAYS = (
 
 
 def change_tree(tree: _core.Tree, **changed: NDArray[Any]) -> _core.Tree:
-    """Return a copy of a tree with other arrays, named as the attributes of the tree."""
+    """Return a copy of a tree with other arrays, named like the attributes of the tree."""
     return _core.Tree({name: getattr(tree, name) for name in _ARRAYS} | changed)
 
 
 def find_parents(tree: _core.Tree) -> NDArray[np.int64]:
-    """Return the parent of each node, -1 for the root."""
+    """Return the parent of each node; -1 for the root."""
     parent = np.full(len(tree.feature), -1, dtype=np.int64)
     n_branches = np.diff(tree.child_indptr)
     parent[tree.child] = np.repeat(np.arange(len(n_branches)), n_branches)
@@ -74,7 +74,7 @@ def find_paths(tree: _core.Tree, leaves: NDArray[np.int32]) -> sparse.csr_array[
 
 
 def sum_gains(tree: _core.Tree, n_features: int) -> NDArray[np.float64]:
-    """Return the part of each feature in the total gain; all zeros if there are no tests."""
+    """Return the fraction of the total gain due to each feature; all zeros without tests."""
     inner = tree.feature >= 0
     total = np.bincount(tree.feature[inner], weights=tree.gain[inner], minlength=n_features)
     return np.asarray(total / max(total.sum(), np.finfo(float).tiny), dtype=np.float64)

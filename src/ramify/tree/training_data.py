@@ -31,7 +31,7 @@ class TrainingData:
     schema : FeatureSchema
         The schema of the features.
     Y : csr_array of shape (n, n_labels)
-        Labels of all rows, closed upwards.
+        Labels of all rows, including all ancestors.
     weights : ndarray of shape (n,)
         Sample weights.
     label_weights : ndarray of shape (n_labels,), optional
@@ -39,7 +39,7 @@ class TrainingData:
     rows : ndarray of int64, optional
         Indices of the rows to learn from, in increasing order; all rows by default.
     weighted : bool
-        Whether the user passed sample weights, so that every estimator has to use them.
+        Whether the user passed sample weights. If so, every estimator has to use them.
     given : ndarray, csr_array or data frame, optional
         X for classifiers of other libraries; see `ramify._base.features.given_features`.
     feature_names : ndarray of str, optional
@@ -221,7 +221,7 @@ class TrainingData:
 def count_rows_drawn(
     rows: NDArray[np.int64], weights: NDArray[np.float64], counts: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the rows that were drawn, and the weights of all rows times how often.
+    """Return the rows that were drawn, and the weights of all rows times their counts.
 
     Parameters
     ----------

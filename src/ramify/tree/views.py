@@ -1,4 +1,4 @@
-"""What estimators with a single tree tell about it."""
+"""Methods of estimators with a single tree that describe the tree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["TreeViews"]
 
 
 class TreeViews:
-    """The methods of estimators with a fitted tree, `tree_`, that describe it."""
+    """Methods of estimators with a fitted tree, `tree_`, that describe it."""
 
     tree_: _core.Tree
     schema_: FeatureSchema
