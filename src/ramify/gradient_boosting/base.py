@@ -63,7 +63,7 @@ _MANY_ROWS = 10_000  # with more, early_stopping="auto" holds out rows, as in sc
 
 @dataclass(frozen=True)
 class _Previous:
-    """What a fit with warm_start continues."""
+    """The state from which a fit with `warm_start` continues."""
 
     trees: _core.BoostedTrees
     loss: str
@@ -74,7 +74,7 @@ class _Previous:
 
 
 class GradientBoostingBase(StagedClassifier):
-    """Base class of `PCTGradientBoostingClassifier`, which has the parameters."""
+    """Base class of `PCTGradientBoostingClassifier`, which documents the parameters."""
 
     loss: str
     learning_rate: float
@@ -218,7 +218,7 @@ class GradientBoostingBase(StagedClassifier):
     def _fit_collections(
         self, X: Any, y: Any, sample_weight: Any, *validation: Any
     ) -> GradientBoostingBase:
-        """Fit dask collections, whose partitions stay where they are."""
+        """Fit to dask collections, whose partitions stay where they are."""
         if any(given is not None for given in validation):
             raise ValueError(
                 "X_val, y_val and sample_weight_val must not be passed if X is a dask collection. "
@@ -265,7 +265,7 @@ class GradientBoostingBase(StagedClassifier):
     def _hold_out(
         self, rows: BoostingRows, X_val: Any, y_val: Any, sample_weight_val: Any
     ) -> BoostingRows:
-        """Set aside rows for early stopping, if there is to be any."""
+        """Set aside rows for early stopping, if it is used."""
         if X_val is None and (y_val is not None or sample_weight_val is not None):
             raise ValueError("X_val must be given with y_val and sample_weight_val, got None.")
         if X_val is not None and y_val is None:
@@ -329,7 +329,7 @@ class GradientBoostingBase(StagedClassifier):
         """Set the loss and its label sets; return the outputs of the rows."""
         if previous is not None:
             self.loss_ = previous.loss
-        elif not hasattr(self, "loss_"):  # set already if fit learns again from all rows
+        elif not hasattr(self, "loss_"):  # already set if `fit` learns again from all rows
             self.loss_ = choose_loss(
                 self.loss,
                 rows.Y,
@@ -398,13 +398,13 @@ class GradientBoostingBase(StagedClassifier):
 
     @property
     def n_iter_(self) -> int:
-        """The number of rounds of the model, and of its trees."""
+        """The number of rounds of the model, equal to the number of its trees."""
         check_is_fitted(self)
         return len(self.trees_)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """The share of each feature in the gains of all tests."""
+        """The fraction of the total gain of all tests that is due to each feature."""
         check_is_fitted(self)
         gains = total_gains(self.trees_)
         return np.asarray(gains / max(gains.sum(), np.finfo(float).tiny))

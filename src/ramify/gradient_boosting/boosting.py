@@ -27,7 +27,7 @@ class Booster(Protocol):
         """Append one tree to the model."""
 
     def loss(self, held_out: bool) -> float:
-        """Return the mean loss of the learning rows, or of those held out."""
+        """Return the mean loss of the training rows or of the held-out rows."""
 
     def copy_margins(self, rows: NDArray[np.int64], out: NDArray[np.float32]) -> None:
         """Copy the margins of rows."""
@@ -62,7 +62,7 @@ def make_booster(
     output_weights : ndarray of shape (n_outputs,)
         Weights of the outputs in the search for tests.
     max_bins : int
-        Largest number of bins of a feature.
+        Maximum number of bins of a feature.
     options : GradientBoostingOptions
         All other options.
     device : {"cpu", "cuda"}
@@ -71,7 +71,7 @@ def make_booster(
     Returns
     -------
     Booster
-        It has copies of all it needs.
+        The booster, which has copies of everything it needs.
     """
     start = margins if margins.ndim == 1 else np.zeros(margins.shape[1])
     given = (
@@ -88,7 +88,8 @@ def make_booster(
         dataset = make_dataset(rows.X, schema, n_jobs=options.n_threads)
         plan = _core.BoostingPlan(dataset, *given)
     else:
-        # Columns go straight into bins, a few at a time: ranks of all take several times as much.
+        # Columns are binned directly, a few at a time: the ranks of all columns would take several
+        # times as much memory.
         plan = _core.BoostingPlan(rows.X, schema.n_categories, *given)
     make: Any = CudaBooster if device == "cuda" else _core.GradientBooster
     booster: Booster = make(plan, start.astype(np.float64))
@@ -105,7 +106,7 @@ def learn_rounds(
     *,
     verbose: bool,
 ) -> None:
-    """Learn up to `n_rounds` trees, fewer if the score of the held-out rows has stalled.
+    """Learn up to `n_rounds` trees; fewer if the score of the held-out rows stalls.
 
     Parameters
     ----------
@@ -114,9 +115,9 @@ def learn_rounds(
     trees : BoostedTrees
         Receives them.
     n_rounds : int
-        The largest number of trees.
+        Maximum number of trees.
     course : Course, optional
-        Scores the held-out rows; None learns all trees.
+        Scores the held-out rows. If None, all trees are learnt.
     verbose : bool
         Whether to show a progress bar.
     """
@@ -150,7 +151,7 @@ def add_margins(
     out : ndarray of float32, shape (n, n_outputs)
         Receives the sums.
     first, last : int
-        The range of trees, without `last`; all trees by default.
+        The range of trees, excluding `last`; all trees by default.
     n_threads : int
         Number of threads. The result does not depend on it.
     device : {"cpu", "cuda"}
@@ -167,7 +168,7 @@ def add_margins(
 
 
 def total_gains(trees: _core.BoostedTrees) -> NDArray[np.float64]:
-    """Return the sum of the gains of all tests of each feature."""
+    """Return, for each feature, the sum of the gains of its tests."""
     total = np.zeros(trees.n_features)
     for number in range(len(trees)):
         arrays: Any = trees.arrays(number)

@@ -13,10 +13,10 @@ __all__ = ["PCTGradientBoostingClassifier"]
 class PCTGradientBoostingClassifier(GradientBoostingBase):
     r"""Gradient-boosted predictive clustering trees.
 
-    Every round adds a tree whose leaves hold one value per label, so that all labels are learnt
-    at once. The tests of a tree are chosen on a random sketch of the gradients, `sketch_size`
-    numbers per row; the values of its leaves use the gradients of all labels. The time of a round
-    therefore depends little on the number of labels.
+    Every round adds a tree whose leaves hold one value per label, which means that all labels are
+    learnt at once. The tests of a tree are chosen on a random sketch of the gradients, with
+    `sketch_size` numbers per row; the values of its leaves are computed from the gradients of all
+    labels. The time per round therefore depends little on the number of labels.
 
     Parameters
     ----------
@@ -26,35 +26,36 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
     loss : {"auto", "logistic", "softmax"}
         "logistic" learns the probability of each label. "softmax" learns the probability of each
         label set of the training rows; the probability of a label is the sum over the sets that
-        contain it. "auto" is "softmax" if every row has one label and its ancestors, that is, one
-        path in a tree, and at least three rows per label set on average; else "logistic".
+        contain it. "auto" selects "softmax" if every row has one label and its ancestors, i.e. one
+        path in a tree, and there are at least three rows per label set on average; otherwise, it
+        selects "logistic".
     learning_rate : float
-        Factor on the values of the leaves.
+        Factor by which the values of the leaves are multiplied.
     max_iter : int
-        Number of rounds, and of trees. With early stopping, the largest number.
+        Number of rounds, each of which adds one tree. With early stopping, the maximum number.
     max_depth : int, optional
         Maximum depth of the trees: the largest number of tests on a path. None means no limit.
     max_leaf_nodes : int, optional
-        Maximum number of leaves of a tree. Nodes are then split in the order of their gain. None
+        Maximum number of leaves of a tree. Nodes are then split in decreasing order of gain. None
         means no limit.
     min_samples_leaf : int or float
         Minimum number of rows in each branch of a test. A float strictly between 0 and 1 is a
         fraction of the rows that a tree is learnt from, rounded up.
     l2_regularization : float
-        Added to the sum of second derivatives in a leaf; larger values make smaller steps.
+        Added to the sum of second derivatives in a leaf; larger values give smaller steps.
     max_features : int, float, {"sqrt", "log2"}, optional
         Number of features, or fraction of all D features, to consider in a tree. They are drawn
-        anew for every tree, from the features that are not constant. "sqrt" means ⌊√D⌋ + 1,
-        "log2" means ⌊log2 D⌋ + 1, and None means all.
+        anew for every tree, from the features that are not constant. "sqrt" means ⌊√D⌋ + 1, "log2"
+        means ⌊log2 D⌋ + 1, and None means all.
     subsample : float
         Fraction of the rows to draw for each tree, without replacement.
     max_bins : int
         Number of bins into which the values of a numeric feature are divided, from 2 to 255.
-        Missing values have a bin of their own. Nominal features with more categories share a bin
-        among the rarest ones.
+        Missing values have a bin of their own. If a nominal feature has more categories, the
+        rarest ones share a bin.
     sketch_size : int
-        How many numbers per row summarise the gradients in the choice of tests. Gradients are used
-        as they are if there are no more labels (label sets for "softmax") than that.
+        Number of values per row that summarise the gradients in the choice of tests. If there are
+        at most this many labels (label sets for "softmax"), the gradients are used as they are.
     w0 : float
         Weight of a label relative to its parent in the choice of tests: the weight of a label at
         depth d is proportional to w0 ** d. With 1, all labels have the same weight.
@@ -67,7 +68,7 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
         Alias of `label_weight`, for compatibility with scikit-learn. Set at most one of the two.
     coherence : {"max", "min", "isotonic"}
         How to make the probabilities of "logistic" coherent; see
-        `ramify.decision.make_coherent`. Those of "softmax" are coherent already.
+        `ramify.decision.make_coherent`. Those of "softmax" are already coherent.
     early_stopping : bool or "auto"
         Whether to score held-out rows after each round, to stop when the score has not improved
         for `n_iter_no_change` rounds, and to keep the rounds up to the best score. "auto" does so
@@ -77,17 +78,17 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
     n_iter_no_change : int
         Number of rounds without improvement after which to stop.
     tol : float
-        The least increase of the score that counts as an improvement.
+        Smallest increase of the score that counts as an improvement.
     scoring : str or callable
-        The score of the held-out rows: "loss" is the loss that is minimised, with a negative
-        sign; else a name in `ramify.metrics.get_scorer_names` or a scorer, i.e. a function of
+        The score of the held-out rows: "loss", which is the negative of the loss that is
+        minimised, a name in `ramify.metrics.get_scorer_names`, or a scorer, i.e. a function of
         (estimator, X, y).
     score_every : int
-        Rounds from one score of the held-out rows to the next. Use larger values if the score
-        takes longer than a round, as areas under curves do.
+        Number of rounds from one score of the held-out rows to the next. Use larger values if
+        computing the score takes longer than a round, as it does for areas under curves.
     refit : bool
         Whether to learn again from all rows, including the held-out ones, after early stopping
-        has chosen the number of rounds. Takes about twice the time.
+        has chosen the number of rounds. This takes about twice as long.
     warm_start : bool
         Whether to keep the trees of the previous call to `fit` and only add trees until there are
         `max_iter`. With the same data, the result equals a model learnt at once.
@@ -96,8 +97,8 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
         columns of a data frame are always nominal. Nominal columns of an array must contain
         integer codes 0, 1, ….
     device : {"cpu", "cuda"}
-        Where to learn. "cuda" uses an NVIDIA GPU and needs CuPy
-        (``pip install 'ramify[cuda12]'``). The trees are the same on both; see
+        Where to learn. "cuda" uses an NVIDIA GPU and requires CuPy
+        (``pip install 'ramify[cuda12]'``). The trees are the same on both devices; see
         :doc:`/gradient-boosting`. Predictions use the GPU as well if there is one.
     n_jobs : int, optional
         Number of threads; -1 means all cores. The result does not depend on it.
@@ -112,7 +113,7 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
     trees_ : ramify._core.BoostedTrees
         The trees.
     n_iter_ : int
-        Number of rounds of the model, and of its trees.
+        Number of rounds of the model, equal to the number of its trees.
     loss_ : {"logistic", "softmax"}
         The loss that was minimised.
     baseline_ : ndarray of float32, shape (n_outputs,)
@@ -122,10 +123,10 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
         The label sets of "softmax". Defined only for this loss.
     validation_score_ : ndarray
         The score of the held-out rows before the first round and after every round, including
-        those after the best one, `n_iter_`; NaN after rounds that `score_every` leaves out. Empty
-        without early stopping.
+        those after the best one, `n_iter_`; NaN after rounds that are skipped because of
+        `score_every`. Empty without early stopping.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        The share of each feature in the gains of all tests.
+        The fraction of the total gain of all tests that is due to each feature.
     hierarchy_ : Hierarchy
         The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
@@ -143,14 +144,14 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
 
     Notes
     -----
-    For sketches :math:`R g_i` of the gradients of the loss and sample weights w, a test divides
-    the rows of a node into parts P so that
+    For sketches :math:`R g_i` of the gradients of the loss and sample weights w, a node is split
+    by the test that divides its rows into parts P such that
     :math:`\sum_P |\sum_{i \in P} w_i R g_i|^2 / (\sum_{i \in P} w_i + 4 \lambda)` is largest,
     where λ is `l2_regularization`. The value of a leaf for label j is
     :math:`-\eta G_j / (H_j + \lambda)`, with the sums of first and second derivatives
     :math:`G_j, H_j` and the learning rate η.
 
-    `fit` is all or nothing: if it is interrupted, the estimator keeps its previous state.
+    If `fit` is interrupted, the estimator keeps its previous state.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What boosted trees predict: labels, or the label sets of training."""
+"""What boosted trees predict: labels, or the label sets of the training rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ __all__ = [
 
 Matrix: TypeAlias = "sparse.csr_array[np.int32]"
 
-# With fewer rows per label set on average, labels that sets share are learnt better one by one.
+# With fewer rows per label set on average, it is better to learn the labels that sets share one by
+# one.
 _MIN_ROWS_PER_SET = 3
 
 
@@ -38,11 +39,11 @@ def choose_loss(loss: str, Y: Matrix, hierarchy: Hierarchy, *, single_label: boo
     loss : {"auto", "logistic", "softmax"}
         The parameter of the classifier.
     Y : csr_array of shape (n, n_labels)
-        Labels, closed upwards.
+        Labels, including all ancestors.
     hierarchy : Hierarchy
         The label hierarchy.
     single_label : bool
-        Whether y has one label or path per row by its format.
+        Whether the format of y implies one label or path per row.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def loss_of_sets(loss: str, sets: Matrix | None, n_rows: int, *, single_label: b
     n_rows : int
         Number of rows.
     single_label : bool
-        Whether y has one label or path per row by its format.
+        Whether the format of y implies one label or path per row.
 
     Returns
     -------
@@ -85,19 +86,19 @@ def loss_of_sets(loss: str, sets: Matrix | None, n_rows: int, *, single_label: b
 
 
 def has_one_path(Y: Matrix, hierarchy: Hierarchy) -> bool:
-    """Return whether every row has one most specific label, and its ancestors.
+    """Return whether every row has exactly one most specific label and its ancestors.
 
     Parameters
     ----------
     Y : csr_array of shape (n, n_labels)
-        Labels, closed upwards.
+        Labels, including all ancestors.
     hierarchy : Hierarchy
         The label hierarchy.
 
     Returns
     -------
     bool
-        Whether they have.
+        Whether this is the case for all rows.
     """
     indptr, parents = hierarchy.parent_rows
     n_labels = hierarchy.n_labels
@@ -117,14 +118,14 @@ def find_outputs(loss: str, Y: Matrix) -> tuple[Matrix, Matrix | None]:
     loss : {"logistic", "softmax"}
         The loss.
     Y : csr_array of shape (n, n_labels)
-        Labels, closed upwards.
+        Labels, including all ancestors.
 
     Returns
     -------
     outputs : csr_array of shape (n, n_outputs)
         The labels of each row for the logistic loss; its label set for softmax.
     label_sets : csr_array of shape (n_outputs, n_labels), or None
-        The distinct label sets in the order of appearance, for softmax.
+        The distinct label sets in order of appearance, for softmax.
     """
     if loss == "logistic":
         return Y, None
@@ -152,8 +153,8 @@ def find_start(loss: str, outputs: Matrix, weights: NDArray[np.float64]) -> NDAr
     Returns
     -------
     ndarray of float32, shape (n_outputs,)
-        The logarithm of the odds (logistic) or of the share (softmax) of each output. Shares are
-        kept half a row away from 0 and 1, so that margins are finite.
+        The logarithm of the odds (logistic) or of the share (softmax) of each output. To keep the
+        margins finite, shares are kept half a row away from 0 and 1.
     """
     sums = np.asarray(outputs.T @ weights, dtype=np.float64).ravel()
     return start_from_sums(loss, sums, float(weights.sum()), len(weights))
@@ -178,7 +179,7 @@ def start_from_sums(
     Returns
     -------
     ndarray of float32, shape (n_outputs,)
-        As `find_start`.
+        As in `find_start`.
     """
     half_row = 0.5 / n_rows
     shares = sums / total
@@ -203,8 +204,8 @@ def weigh_outputs(
     Returns
     -------
     ndarray of shape (n_outputs,)
-        The weights of labels; that of a label set is the mean over its labels, or over all labels
-        if it is empty.
+        The weights of the labels; the weight of a label set is the mean over its labels, or over
+        all labels if the set is empty.
     """
     if label_sets is None:
         return label_weights
@@ -217,7 +218,7 @@ def weigh_outputs(
 def to_probabilities(
     loss: str, margins: NDArray[np.float32], n_threads: int
 ) -> NDArray[np.float64]:
-    """Return the probabilities of the outputs with some margins, both n × n_outputs."""
+    """Convert margins to probabilities of the outputs, both of shape (n, n_outputs)."""
     probabilities = np.empty(margins.shape)
     _core.margins_to_probabilities(loss, margins, n_threads, probabilities)
     return probabilities
@@ -233,12 +234,13 @@ def label_probabilities(
     probabilities : ndarray of shape (n, n_outputs)
         The probabilities of the label sets.
     label_sets : csr_array of shape (n_outputs, n_labels)
-        The label sets, closed upwards.
+        The label sets, including all ancestors.
 
     Returns
     -------
     ndarray of shape (n, n_labels)
-        Coherent probabilities: a parent's sum has all terms of its children's, in the same order.
+        Coherent probabilities: the sum of a parent contains all terms of the sums of its children,
+        in the same order.
     """
     sets_of_label: Any = label_sets.T.tocsr().astype(np.float64)
     sets_of_label.sort_indices()

@@ -16,18 +16,18 @@ __all__ = ["BoostingRows"]
 
 @dataclass(frozen=True)
 class BoostingRows:
-    """Rows with positive weights, and the roles that they have.
+    """Rows with positive weights, and their roles.
 
     Attributes
     ----------
     X : ndarray or csr_array
         Features, as returned by `read_training_features`.
     Y : csr_array of shape (n, n_labels)
-        Labels, closed upwards.
+        Labels, including all ancestors.
     weights : ndarray of shape (n,)
         Sample weights.
     learning, held_out : ndarrays of int64
-        The rows to learn from and those held out, both increasing.
+        The rows to learn from and those held out, both in increasing order.
     """
 
     X: Any
@@ -82,12 +82,12 @@ class BoostingRows:
         other : BoostingRows
             The held-out rows, with features as returned by `read_features`.
         schema : FeatureSchema
-            The schema of X; categories that it does not have become missing values.
+            The schema of X; categories that are not in it become missing values.
 
         Returns
         -------
         BoostingRows
-            Both kinds of rows.
+            The rows of both, with their roles.
         """
         n_rows, n_held = len(self.weights), len(other.weights)
         return BoostingRows(
@@ -112,7 +112,7 @@ def _stack(X: Any, other: Any) -> Any:
 
 
 def without_new_categories(X: Any, schema: FeatureSchema) -> Any:
-    """Replace codes of an array that the schema does not have by missing values."""
+    """Replace codes of an array that are not in the schema with missing values."""
     nominal = np.flatnonzero(schema.n_categories)
     if not nominal.size:
         return X

@@ -19,7 +19,7 @@ __all__ = ["Course", "HeldOutModel", "read_scoring"]
 
 
 def read_scoring(scoring: Any) -> Callable[..., float] | None:
-    """Return the scorer that a parameter stands for; None for the loss.
+    """Return the scorer that a parameter stands for, or None for the loss.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def read_scoring(scoring: Any) -> Callable[..., float] | None:
     Returns
     -------
     callable or None
-        A function of (estimator, X, y), of which larger values are better.
+        A function of (estimator, X, y); larger values are better.
 
     Examples
     --------
@@ -82,11 +82,11 @@ class Course:
     score : callable
         Returns the score of the model learnt so far; larger is better.
     n_iter_no_change : int
-        Rounds without improvement after which to stop.
+        Number of rounds without improvement after which to stop.
     tol : float
-        The least improvement that counts.
+        The smallest improvement that counts.
     every : int
-        Rounds from one score to the next.
+        Number of rounds from one score to the next.
     scores : list of float
         The scores, NaN after rounds that are not scored.
     """
@@ -100,7 +100,7 @@ class Course:
     _n_stalled: int = 0
 
     def record(self) -> None:
-        """Score the model, if it is time to, and compare with the rounds before."""
+        """Score the model if a score is due, and compare the score with earlier ones."""
         if len(self.scores) % self.every:
             self.scores.append(math.nan)
             self._n_stalled += 1

@@ -1,1 +1,1 @@
-"""Gradient boosting on a GPU: the same trees as on the processor."""
+"""Gradient boosting on a GPU: the same trees as on the CPU."""

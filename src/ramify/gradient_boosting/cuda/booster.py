@@ -27,7 +27,7 @@ _UPLOAD_BYTES = 2**28
 
 
 class CudaBooster:
-    """Learns boosted trees on a GPU, one per round: the trees of `_core.GradientBooster`.
+    """Learns boosted trees on a GPU, one per round: the same trees as `_core.GradientBooster`.
 
     Parameters
     ----------
@@ -177,12 +177,12 @@ class CudaBooster:
         )
 
     def loss(self, held_out: bool) -> float:
-        """Return the mean loss of the learning rows, or of those held out.
+        """Return the mean loss of the training rows or of the held-out rows.
 
         Parameters
         ----------
         held_out : bool
-            Which rows.
+            Whether to use the held-out rows.
 
         Returns
         -------
@@ -217,18 +217,18 @@ class CudaBooster:
         out[:, self._order.get()] = by_place.get()
 
     def add_margins(self, margins: NDArray[np.float32]) -> None:
-        """Add to the margins, so that learning can go on from other trees.
+        """Add to the margins, to continue learning from other trees.
 
         Parameters
         ----------
         margins : ndarray of float32, shape (n_rows, n_outputs)
-            What to add.
+            The values to add.
         """
         self._margins[:, : self._plan.n_outputs] += self._cupy.asarray(margins)[:, self._order]
 
 
 def _count_bytes(plan: _core.BoostingPlan) -> int:
-    """Return the memory that learning needs, without histograms."""
+    """Return the number of bytes that learning needs, excluding histograms."""
     of_row = 4 * plan.stride + plan.n_features + 4 * plan.sketch_width + plan.stride // 8 + 32
     return plan.n_rows * (of_row + 8 * plan.stride // _ROWS_PER_PART)
 

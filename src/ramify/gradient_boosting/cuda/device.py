@@ -1,4 +1,4 @@
-"""Access to the GPU: CuPy, its errors in words, and the kernels."""
+"""Access to the GPU: CuPy, readable messages for its errors, and the kernels."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def load_cupy() -> Any:
 
 @cache
 def has_gpu() -> bool:
-    """Return whether there are CuPy and a GPU."""
+    """Return whether CuPy and a GPU are available."""
     try:
         load_cupy()
     except (ImportError, RuntimeError):
@@ -114,11 +114,11 @@ class Kernels:
         n_blocks : int or sequence of int
             The number of blocks, per dimension.
         arguments : sequence
-            Arrays, and scalars of NumPy with the types of the parameters.
+            Arrays, and NumPy scalars with the types of the parameters.
         n_threads : int
-            Threads per block.
+            Number of threads per block.
         shared_bytes : int
-            Shared memory per block, beside what the kernel declares.
+            Shared memory per block, in addition to what the kernel declares.
         """
         kernel = self._found.get(name)
         if kernel is None:
@@ -141,7 +141,7 @@ class Kernels:
         arguments : sequence
             As in `run`.
         threads_of_each : int
-            Threads per item.
+            Number of threads per item.
         """
         self.run(name, -(-n * threads_of_each // _THREADS), arguments)
 
@@ -160,8 +160,7 @@ def copy_struct(cupy: Any, **fields: Any) -> Any:
     cupy : module
         CuPy.
     **fields
-        Arrays on the GPU, which become pointers, and integers of 32 bits, in the order of the
-        struct.
+        Arrays on the GPU, which become pointers, and 32-bit integers, in the order of the struct.
 
     Returns
     -------

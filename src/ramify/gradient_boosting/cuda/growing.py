@@ -22,7 +22,7 @@ from ramify.gradient_boosting.cuda.splitting import find_splits
 
 __all__ = ["TreeGrower"]
 
-# Limits that the core has too: with others, histograms would be counted instead of subtracted.
+# The same limits as in the core: with others, histograms would be counted instead of subtracted.
 _MAX_KEPT_BYTES = 2**28
 _MIN_KEPT_ROWS = 256
 
@@ -80,9 +80,9 @@ class TreeGrower:
         Parameters
         ----------
         features : ndarray of int32
-            The features it may test, increasing.
+            The features it may test, in increasing order.
         rows : ndarray of CuPy
-            The rows it is learnt from, increasing.
+            The rows it is learnt from, in increasing order.
         sketch : ndarray of CuPy, shape (n_rows, width)
             The sketched gradients of all rows.
 
@@ -139,7 +139,7 @@ class TreeGrower:
                 self._bytes_in_use -= self._kept_bytes
 
     def _prepare(self, families: list[Family]) -> set[int]:
-        """Sum up the rows of all members; return the numbers of nodes to keep histograms of."""
+        """Sum up the rows of all members; return the nodes whose histograms are kept."""
         members = [member for family in families for member in family.members]
         self._totals = Totals(self._rows, [member.node for member in members])
         weights = self._totals.weights.get().tolist()

@@ -14,7 +14,7 @@ from ramify.gradient_boosting.cuda.nodes import Node
 
 __all__ = ["Histograms", "Layout", "Totals", "TreeRows", "fill_histograms", "split_into_parts"]
 
-# Rows whose sums are added up at once, as in the core: with others, bits would differ.
+# Number of rows that are summed at once, as in the core; otherwise, the last bits would differ.
 _ROWS_OF_HISTOGRAM_PART = 8192
 _ROWS_OF_TOTAL_PART = 1024
 
@@ -27,7 +27,7 @@ _CHUNK = np.dtype(
 
 @dataclass
 class TreeRows:
-    """What the rows of a tree have: bins, weights and sketched gradients, and their order."""
+    """The rows of a tree: their bins, weights, sketched gradients and order."""
 
     cupy: Any
     kernels: Kernels
@@ -38,12 +38,12 @@ class TreeRows:
 
     @property
     def width(self) -> int:
-        """The numbers of the sketch of a row."""
+        """The number of values in the sketch of a row."""
         return int(self.sketch.shape[1])
 
     @property
     def threads(self) -> int:
-        """Threads of a block that has one for each number of the sketch."""
+        """Number of threads of a block, about one for each value of the sketch."""
         return min(256, -(-self.width // WARP) * WARP)
 
 
@@ -57,7 +57,7 @@ class Layout:
     described : dict of ndarrays
         What `BoostingPlan.features` returns.
     drawn : ndarray of int32
-        The features of the tree, increasing.
+        The features of the tree, in increasing order.
     """
 
     def __init__(self, cupy: Any, described: Any, drawn: NDArray[np.int32]) -> None:
@@ -79,7 +79,7 @@ class Layout:
 
     @property
     def n_dense_bins(self) -> int:
-        """The bins of all dense features."""
+        """The number of bins of all dense features."""
         return int(self.first_bin[self.n_dense])
 
     @property
@@ -102,7 +102,7 @@ class Histograms:
     n_bins : int
         The bins of all features.
     width : int
-        The numbers of the sketch of a row.
+        The number of values in the sketch of a row.
     """
 
     def __init__(self, cupy: Any, n_bins: int, width: int) -> None:
@@ -178,7 +178,7 @@ def split_into_parts(
     ranges : sequence of (begin, end)
         Ranges of rows.
     size : int
-        The largest number of rows of a part.
+        Maximum number of rows in a part.
 
     Returns
     -------
@@ -220,7 +220,7 @@ def fill_histograms(
     counted : sequence of (Node, Histograms)
         The nodes, and where their histograms go.
     first, end : int
-        The places of the features in the layout, without `end`.
+        The places of the features in the layout, excluding `end`.
     """
     parts = split_into_parts(
         [(node.begin, node.end) for node, _ in counted], _ROWS_OF_HISTOGRAM_PART

@@ -29,7 +29,7 @@ class Node:
     end: int
     depth: int
     weight: float = 0.0
-    split: Split | None = None  # the best one, also of leaves that are not split
+    split: Split | None = None  # the best one, also for leaves that are not split
     yes: int = -1  # children; -1 in leaves
     no: int = -1
 
@@ -57,7 +57,7 @@ class GrownTree:
         return [i for i, node in enumerate(self.nodes) if node.yes < 0]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the parts of the nodes as arrays, as `BoostingPlan.append_grown` takes them."""
+        """Return the parts of the nodes as arrays, as `BoostingPlan.append_grown` expects them."""
         nodes = self.nodes
         leaf = np.full(len(nodes), -1, dtype=np.int32)
         leaf[self.leaves] = np.arange(len(self.leaves))

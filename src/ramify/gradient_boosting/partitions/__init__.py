@@ -1,4 +1,4 @@
-"""Gradient boosting of rows in several partitions, of which only sums leave a partition."""
+"""Gradient boosting of rows in several partitions; only sums leave a partition."""
 
 from ramify.gradient_boosting.partitions.dask_cluster import find_partitions, is_partitioned
 from ramify.gradient_boosting.partitions.fitting import fit_partitions

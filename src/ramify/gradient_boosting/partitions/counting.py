@@ -69,12 +69,12 @@ def _outputs_of(Y: Any, reading: Reading) -> sparse.csr_array[np.int32]:
 
 @dataclass(frozen=True)
 class LabelSets:
-    """The distinct label sets of some partitions, in the order of appearance.
+    """The distinct label sets of some partitions, in order of appearance.
 
     Attributes
     ----------
     sets : csr_array, optional
-        None if there is a row without or with several most specific labels.
+        None if a row has no most specific label or several of them.
     """
 
     sets: sparse.csr_array[np.int32] | None
@@ -87,7 +87,7 @@ class LabelSets:
 
 
 def find_label_sets(part: Part, reading: Reading, always: bool) -> LabelSets:
-    """Return the distinct label sets of a partition, if they are wanted.
+    """Return the distinct label sets of a partition, if they are needed.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def find_label_sets(part: Part, reading: Reading, always: bool) -> LabelSets:
     reading : Reading
         How to read it.
     always : bool
-        Whether sets are wanted even if a row does not have exactly one path.
+        Whether sets are needed even if a row does not have exactly one path.
 
     Returns
     -------
@@ -116,15 +116,15 @@ class Counts:
     Attributes
     ----------
     values : tuple of ValueCounts or ndarray of int64
-        Per feature: counts of its values, or of its codes and missing values.
+        For each feature, counts of its values, or of its codes and missing values.
     outputs : ndarray of int64, shape (n_outputs,)
-        Rows with each output.
+        Number of rows with each output.
     output_weights : ndarray of int64, shape (n_outputs,)
         Their weights, in fixed point.
     label_weights : ndarray of int64, shape (n_labels,)
         Weights of the rows with each label, in fixed point.
     ends : ndarray of int64, shape (n_labels,)
-        In how many partitions a row ends at the label; 0 unless y has one path per row.
+        Number of partitions in which a row ends at the label; 0 unless y has one path per row.
     rows : ndarray of int64, shape (3,)
         The rows to learn from, their weight in fixed point, and the held-out rows.
     """

@@ -118,7 +118,7 @@ class DaskPartitions:
 
     def _share(self, value: Any) -> Any:
         """Send an object to the cluster once; workers copy it from each other."""
-        # Not with scatter: dask can run a task again if the worker that has its result dies.
+        # A task instead of scatter: dask can run it again if the worker that has its result dies.
         cloudpickle = import_extra("cloudpickle", "dask")
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
@@ -154,7 +154,7 @@ class DaskPartitions:
         return futures[0]
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        """Return function(part, *args) of all partitions, in their order."""
+        """Return function(part, *args) for all partitions, in their order."""
         return list(self._client.gather(self._submit_all(function, *args)))
 
     def add_up(self, function: Callable[..., Any], *args: Any) -> Any:
@@ -198,7 +198,7 @@ class DaskPartitions:
     def _wait_for(self, future: Any) -> Message | _Lost:
         """Return a sum, or the partitions whose workers have died.
 
-        Tasks for a worker that has died wait for ever: no other worker has the shard.
+        Tasks for a worker that has died wait forever: no other worker has the shard.
         """
         while not _is_done_soon(future):
             alive = self._client.nthreads()

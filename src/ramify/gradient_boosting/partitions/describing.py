@@ -1,4 +1,4 @@
-"""What is to be known of each partition before all are read in the same way."""
+"""What must be known about each partition before all are read in the same way."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Description:
-    """What is to be known of a partition before all are read in the same way.
+    """What must be known about a partition before all are read in the same way.
 
     Attributes
     ----------
     n_rows : int
-        Rows with a positive weight.
+        Number of rows with a positive weight.
     max_weight : float
         The largest weight.
     has_weights : bool
@@ -72,7 +72,7 @@ def describe_partition(part: Part, estimator: Any) -> Description:
     part : Part
         The partition.
     estimator : estimator
-        Has the parameters.
+        Provides the parameters.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def read_weights(part: Part, n_rows: int) -> NDArray[np.float64]:
     """Return the weights of a partition, which may all be zero."""
     given = part.sample_weight
     if given is not None and np.shape(given) == (n_rows,):
-        # With a weight of 1 in addition, because the check wants a positive one.
+        # A weight of 1 is added, because the check requires a positive one.
         return check_sample_weight(np.append(given, 1.0), n_rows + 1)[:-1]
     return check_sample_weight(given, n_rows)
 

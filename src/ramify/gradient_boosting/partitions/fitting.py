@@ -53,7 +53,7 @@ class Partitions(Protocol):
     """Where partitions are: in this process or on a cluster."""
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        """Return function(part, *args) of all partitions, in their order."""
+        """Return function(part, *args) for all partitions, in their order."""
 
     def add_up(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return the sum of function(part, *args) over all partitions, added in their order."""
@@ -65,7 +65,7 @@ class Partitions(Protocol):
         """Return the sum of the answers of all shards."""
 
     def add_tree(self, record: dict[str, NDArray[Any]]) -> None:
-        """Tell all shards the latest tree, at the latest with the next request."""
+        """Send the latest tree to all shards, no later than with the next request."""
 
 
 def fit_partitions(model: Any, partitions: Partitions) -> None:
@@ -158,7 +158,7 @@ def _set_attributes(model: Any, reading: Reading, counts: Counts) -> None:
 def _boost(
     model: Any, partitions: Partitions, reading: Reading, counts: Counts, n_rounds: int
 ) -> None:
-    """Learn the trees, and set the attributes of the trees."""
+    """Learn the trees and set their attributes."""
     n_learning = int(counts.rows[0])
     unit = 2.0**-reading.weight_bits
     total = int(counts.rows[1]) * unit
@@ -253,7 +253,7 @@ def _find_edges(counts: Counts, max_bins: int) -> _core.BinEdges:
 
 
 def _usable(edges: _core.BinEdges, counts: Counts) -> NDArray[np.int32]:
-    """Return the features with a test: several bins, or one and missing values."""
+    """Return the features that allow a test: several bins, or one bin and missing values."""
     missing = np.array(
         [
             values.n_missing if isinstance(values, ValueCounts) else values[-1]

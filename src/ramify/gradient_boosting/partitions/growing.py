@@ -29,7 +29,7 @@ class Growth:
     max_depth, max_leaf_nodes, min_samples_leaf, l2_regularization
         As in `GradientBoostingOptions` of the core.
     n_threads : int
-        Threads of the search.
+        Number of threads of the search.
     """
 
     edges: _core.BinEdges
@@ -91,7 +91,7 @@ class BinnedTree:
         }
 
     def record(self, values: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
-        """Return the tree as partitions need it to add `values`, by leaf and output."""
+        """Return the tree in the form that partitions need to add `values`, by leaf and output."""
         leaf = np.full(len(self.feature), -1, dtype=np.int32)
         leaf[self.leaves] = np.arange(len(self.leaves))
         return {
@@ -122,7 +122,7 @@ def grow_tree(growth: Growth, features: NDArray[np.int32], count: Counting) -> B
     growth : Growth
         Limits.
     features : ndarray of int32
-        The features that the tree may test, increasing.
+        The features that the tree may test, in increasing order.
     count : callable
         Returns the summed histograms of some nodes of the tree so far.
 
@@ -210,7 +210,7 @@ def _divide(tree: BinnedTree, node: _Open) -> list[_Open]:
 def _count_children(
     tree: BinnedTree, families: list[tuple[_Open, list[_Open]]], growth: Growth, count: Counting
 ) -> None:
-    """Count the smaller child of each node, and subtract it from its parent for the other."""
+    """Count the smaller child of each node, and subtract it from the parent to get the other."""
     wanted = [
         (parent, children)
         for parent, children in families
@@ -233,7 +233,7 @@ def describe_tree(
     values: NDArray[np.float32],
     leaf_weights: NDArray[np.float64],
 ) -> dict[str, Any]:
-    """Return a tree as the arrays of `BoostedTrees`, nodes in depth-first order.
+    """Return a tree as the arrays of `BoostedTrees`, with nodes in depth-first order.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def describe_tree(
 def _describe_test(
     tree: BinnedTree, node: int, edges: _core.BinEdges
 ) -> tuple[float, bool, NDArray[np.uint8]]:
-    """Return the threshold of a node, the branch of missing values, and of each category."""
+    """Return the threshold of a node, and the branches of missing values and of each category."""
     nothing = np.zeros(0, dtype=np.uint8)
     if tree.feature[node] < 0:
         return 0.0, False, nothing
@@ -300,5 +300,5 @@ def _describe_test(
     if nominal:
         return 0.0, missing, takes_yes[bin_of_code]
     cut = tree.cut[node]
-    # The last cut divides all values from missing ones.
+    # The last cut separates all values from missing ones.
     return float(thresholds[cut]) if cut < len(thresholds) else -np.inf, missing, nothing

@@ -19,7 +19,7 @@ __all__ = ["LocalPartitions"]
 
 
 class LocalPartitions:
-    """Partitions that are lists of arrays, for tests and as the plainest form of `Partitions`.
+    """Partitions that are lists of arrays, for tests and as the simplest form of `Partitions`.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class LocalPartitions:
         self._latest: dict[str, NDArray[Any]] | None = None
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        """Return function(part, *args) of all partitions, in their order."""
+        """Return function(part, *args) for all partitions, in their order."""
         return [function(part, *args) for part in self._parts]
 
     def add_up(self, function: Callable[..., Any], *args: Any) -> Any:

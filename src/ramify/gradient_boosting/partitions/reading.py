@@ -1,4 +1,4 @@
-"""How all partitions are read in the same way, from the descriptions of each."""
+"""How to read all partitions in the same way, derived from the description of each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Reading:
     Attributes
     ----------
     estimator : estimator
-        Has the attributes that describe the columns of X.
+        Provides the attributes that describe the columns of X.
     schema : FeatureSchema
         The nominal columns.
     hierarchy : Hierarchy
@@ -33,15 +33,15 @@ class Reading:
     format : LabelFormat
         The format of y.
     first_rows : tuple of int
-        Per partition: the number of its first row among all rows with positive weights.
+        For each partition, the number of its first row among all rows with positive weights.
     n_rows : int
-        All rows with positive weights.
+        Number of all rows with positive weights.
     max_weight : float
         The largest weight.
     weight_bits, leaf_bits : int
         The bits after the point of weights and of sums in leaves.
     held_out_share : float
-        The share of rows to hold out.
+        The fraction of rows to hold out.
     seed : int
         Draws the held-out rows.
     loss : str
@@ -72,7 +72,7 @@ def merge_descriptions(estimator: Any, descriptions: Sequence[Description]) -> R
     Parameters
     ----------
     estimator : estimator
-        Has the parameters; receives the attributes that describe the columns of X.
+        Provides the parameters; receives the attributes that describe the columns of X.
     descriptions : sequence of Description
         One per partition.
 
@@ -160,7 +160,7 @@ def _merge_schemas(schemas: Sequence[FeatureSchema]) -> FeatureSchema:
 
 
 def _merge_formats(filled: Sequence[Description]) -> LabelFormat:
-    """Return the format of y: one of label sets if any partition has label sets."""
+    """Return the format of y: a format of label sets if any partition has label sets."""
     formats = [one.format for one in filled if one.format is not None]
     if not formats:
         classes = [one.classes for one in filled if one.classes is not None]

@@ -29,7 +29,7 @@ class Partition:
     weights : ndarray of float32, shape (n,)
         Sample weights.
     held_out : ndarray of uint8, shape (n,)
-        1 in rows that score rounds and are not learnt.
+        1 for rows that are used to score rounds, not to learn.
     first_row : int
         Number of the first row among the rows of all partitions.
     """
@@ -56,7 +56,7 @@ class ShardPlan:
     bits : tuple of int
         The bits after the point of sketches, weights and sums in leaves.
     sampled_share : float
-        The share of rows that each tree draws.
+        The fraction of rows that each tree draws.
     options : dict of str to object
         Options of the core.
     """
@@ -79,7 +79,7 @@ class ShardPlan:
 
 @dataclass(frozen=True)
 class Request:
-    """What a partition is asked for; it can be asked again.
+    """What a partition is asked for; a request can be repeated.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Request:
     nodes : ndarray of int64
         The nodes to sum over.
     features : ndarray of int32
-        The features of histograms.
+        The features of the histograms.
     """
 
     kind: str

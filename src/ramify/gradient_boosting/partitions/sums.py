@@ -22,7 +22,7 @@ class Message:
     numbers : ndarray of integers
         The sums.
     n_bytes : int
-        The size of this message and of all that were added up in it.
+        The total size of this message and of all messages that were added up in it.
     """
 
     numbers: NDArray[Any]
@@ -40,7 +40,7 @@ class Message:
         numbers : ndarray of int64
             The numbers.
         n_bytes : int
-            The size of the messages before it.
+            The size of the previous messages.
 
         Returns
         -------

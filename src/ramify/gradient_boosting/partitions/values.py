@@ -22,24 +22,24 @@ def _flip(bits: NDArray[np.int64]) -> NDArray[np.int64]:
 class ValueCounts:
     """How often each value of a numeric column occurs, or each interval of values.
 
-    Floats are integers in the same order if their bits are read as such. Intervals are the
-    integers that agree in all but the last `level` bits. `level` is the smallest that leaves at
-    most `limit` intervals, so that it depends on the set of all values only: adding up partitions
-    gives the same counts in any order and for any division of the rows. With at most `limit`
-    distinct values, the counts are exact.
+    If the bits of floats are read as integers, these have the same order. An interval consists of
+    the integers that agree in all but the last `level` bits. `level` is the smallest number that
+    leaves at most `limit` intervals. It depends only on the set of all values: adding up
+    partitions gives the same counts in any order and for any division of the rows. With at most
+    `limit` distinct values, the counts are exact.
 
     Attributes
     ----------
     keys : ndarray of int64
-        The intervals with rows, increasing.
+        The intervals with rows, in increasing order.
     counts : ndarray of int64
-        Their numbers of rows.
+        The number of rows in each interval.
     level : int
-        How many bits the keys lack.
+        Number of bits that are dropped from the keys.
     n_missing : int
-        Rows whose value is missing.
+        Number of rows whose value is missing.
     limit : int
-        The largest number of intervals.
+        Maximum number of intervals.
     """
 
     keys: NDArray[np.int64]
@@ -60,9 +60,9 @@ class ValueCounts:
         values : array-like of shape (n,)
             Values, NaN where missing.
         limit : int
-            The largest number of intervals.
+            Maximum number of intervals.
         n_zeros : int
-            Rows with the value 0 in addition, for sparse columns.
+            Number of additional rows with the value 0, for sparse columns.
 
         Returns
         -------
@@ -98,7 +98,7 @@ class ValueCounts:
     def _within_limit(self) -> ValueCounts:
         if len(self.keys) <= self.limit:
             return self
-        # Neighbours stay apart as long as a bit in which they differ is left.
+        # Neighbours stay distinct as long as a bit in which they differ is left.
         differ = (self.keys[1:] ^ self.keys[:-1]).view(np.uint64)
         shift = 0
         while np.count_nonzero(differ >> np.uint64(shift)) >= self.limit:
@@ -109,7 +109,7 @@ class ValueCounts:
         return ValueCounts(keys[first], counts, self.level + shift, self.n_missing, self.limit)
 
     def intervals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the smallest and the largest number of each interval, increasing."""
+        """Return the smallest and the largest number of each interval, in increasing order."""
         low = self.keys << np.int64(self.level)
         high = low | np.int64((1 << self.level) - 1)
         high[high == -1] = -2  # -0.0, which is equal to the next key, does not occur
