@@ -155,12 +155,12 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
     It differs from `AdaBoostMHClassifier` in up to three ways, each with its own parameter:
 
     - Labels near the top have larger initial weights (`costs`).
-    - In a round, the vote for a label may depend on that for its parents (`top_down`).
-    - A vote may count as wrong if that for an ancestor is wrong (`inherit_mistakes`).
+    - In a round, the vote for a label may depend on the votes for its parents (`top_down`).
+    - A vote may count as wrong if the vote for an ancestor is wrong (`inherit_mistakes`).
 
-    By default, the tree of each label and round is the better of two: the best tree, and the best
-    among those that vote against the label wherever a parent does. This form is not from the
-    literature. Algorithm 1 of H-Ada.MH is ``top_down=True``.
+    By default, the tree for each label and round is the better of two: the best tree, and the best
+    among those that vote against the label wherever the vote for a parent is negative. This form
+    is not from the literature. Algorithm 1 of H-Ada.MH is ``top_down=True``.
 
     Parameters
     ----------
@@ -171,11 +171,11 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
         The initial weights of the labels. "shared": the weight of a label is divided among its
         children (see `Hierarchy.costs`). "uniform": all weights are equal.
     top_down : {"best", True, False}
-        Whether the vote for a label is negative where the vote for a parent is; in a DAG, for any
-        parent. True: always, after the trees have been found. False: never. "best": for each
-        label and round, a second tree is searched only on the rows for which all parents get
-        positive votes, and is used, with negative votes for all other rows, if its edge is larger.
-        With `shared_test`, only the votes of the leaves differ.
+        Whether the vote for a label is negative where the vote for a parent (in a DAG, for any
+        parent) is negative. True: always, after the trees have been found. False: never. "best":
+        for each label and round, a second tree is searched for only on the rows for which all
+        parents get positive votes, and is used, with negative votes for all other rows, if its
+        edge is larger. With `shared_test`, only the votes of the leaves differ.
     inherit_mistakes : bool
         Whether a vote counts as wrong if the vote for an ancestor is wrong, both for the weight
         of the round and for the weights of the next round.
@@ -206,16 +206,16 @@ class HierarchicalAdaBoostMHClassifier(BoostedClassifier):
     -----
     Algorithm 1 of the paper has two changes: the initial weights (Eq. 5 and 6), and votes that are
     negative below a negative vote (Eq. 7). The stump for a label is found without regard to the
-    second, and after some rounds the corrections cancel what a round gains: r (Eq. 9) is 0 or
-    less. The paper says nothing of this case; by the letter, such rounds get an alpha of 0 or less
-    (Eq. 8), and boosting stalls. Inherited mistakes are part of the paper's loss (Eq. 2 and 3),
-    but not of Algorithm 1 or of Eq. 8 to 11.
+    second change, and after some rounds the corrections cancel what a round gains: r (Eq. 9) is 0
+    or less. The paper does not discuss this case; taken literally, such rounds get an alpha of 0
+    or less (Eq. 8), and boosting stalls. Inherited mistakes are part of the paper's loss (Eq. 2
+    and 3), but not of Algorithm 1 or of Eq. 8 to 11.
 
     With ``top_down="best"``, the edge of a round is at least that of AdaBoost.MH for the same
-    weights, so that boosting goes on as long as any tree is better than chance. A round takes
+    weights. Boosting therefore continues as long as any tree is better than chance. A round takes
     about twice as long.
 
-    Deeper trees matter more than the form: see the user guide on boosting.
+    The depth of the trees matters more than the form; see the user guide on boosting.
 
     References
     ----------

@@ -50,8 +50,8 @@ class Rounds:
     alpha : ndarray of float64
         The weight of each round.
     top_down : ndarray of uint8
-        For each round and label, whether the vote is negative if the vote for a parent is. Rounds
-        of earlier versions have one value for all labels of a round.
+        For each round and label, whether the vote is negative if the vote for a parent is
+        negative. Rounds of earlier versions have one value for all labels of a round.
     """
 
     depth: int
@@ -178,7 +178,7 @@ class Rounds:
         hierarchy : Hierarchy
             The label hierarchy.
         first, last : int
-            The range of rounds, without `last`; all rounds by default.
+            The range of rounds, excluding `last`; all rounds by default.
         n_threads : int
             Number of threads. The result does not depend on it.
         """
