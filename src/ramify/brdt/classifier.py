@@ -37,7 +37,7 @@ class BRDTClassifier(LocalClassifier):
     First, a C4.5-like tree per label predicts the label from the other labels. The labels that
     such a tree tests are related to its own label, and the connected components of these
     relations are the groups. Then, a tree per label predicts the label from X, and its leaves are
-    extended to all labels of the group by the rules of the first trees. Of each group, only the
+    extended to all labels of the group by the rules of the first trees. For each group, only the
     tree with the lowest Hamming loss is kept. The result is a single tree if all labels are
     related, and binary relevance if none are.
 
@@ -47,9 +47,9 @@ class BRDTClassifier(LocalClassifier):
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     variant : {"pruned", "balanced"}
-        Defaults of `balancing` and `prune_relations`. "pruned" uses all rows and prunes all trees
-        (BR-DT Pru). "balanced" uses balanced samples and prunes only the trees over X
-        (BR-DT Unpr-Pr(1)).
+        Defaults for `balancing` and `prune_relations`. "pruned" uses all rows and prunes all trees
+        (BR-DT Pru). "balanced" uses balanced samples and prunes only the trees over X (BR-DT
+        Unpr-Pr(1)).
     balancing : bool, optional
         Whether to grow the trees of each label on a balanced sample, drawn as by
         `balance_weights`. Numbers of rows are balanced, not their weights.
@@ -62,13 +62,13 @@ class BRDTClassifier(LocalClassifier):
         accurate tree among those of the labels without a value, and repeat until all labels are
         set. "majority": use the majority value among the rows of the leaf.
     min_samples_leaf : int or float
-        Minimum number of rows on each side of a test. A float strictly between 0 and 1 is a share
-        of the rows that a tree is grown on, rounded up.
+        Minimum number of rows on each side of a test. A float strictly between 0 and 1 is a
+        fraction of the rows that a tree is grown on, rounded up.
     pruning_confidence : float
         Confidence level of pessimistic pruning; smaller values prune more.
     validation_fraction : float, optional
-        Share of rows to hold out for the choice of the tree of each group. No tree is grown on
-        them. If None, trees are chosen on the training rows.
+        Fraction of the rows to hold out for choosing the tree of each group. No tree is grown on
+        these rows. If None, trees are chosen on the training rows.
     categorical_features : array-like of bool, int or str, optional
         The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`.
     n_jobs : int, optional
@@ -86,14 +86,14 @@ class BRDTClassifier(LocalClassifier):
     components_ : list of tuple
         The groups of related labels.
     accuracies_ : ndarray of shape (n_labels,)
-        The accuracy on the training rows of the trees that predict each label from the others.
+        The accuracy, on the training rows, of the tree that predicts each label from the others.
     losses_ : ndarray of shape (n_labels,)
         The Hamming loss of each label's extended tree on the labels of its group.
     shares_ : ndarray of shape (n_labels,)
-        The share of training rows that have each label. Used to break ties between labels if y had
-        one label per row.
+        The fraction of training rows that have each label. Used to break ties between labels if y
+        had one label per row.
     named_estimators_ : dict of label to PCTClassifier
-        The trees that were kept, by the label that they were grown for. Their leaves predict 0 or
+        The trees that were kept, by the label for which they were grown. Their leaves predict 0 or
         1 for all labels of the group. If all rows agree on a label, its tree has a single leaf.
     estimators_ : list
         The values of `named_estimators_` as a list.
@@ -109,27 +109,27 @@ class BRDTClassifier(LocalClassifier):
 
     Notes
     -----
-    A leaf with premise B and conclusion Yᵢ = v is extended as follows. Of the rules of the tree
-    that predicts Yᵢ from other labels, those with the conclusion Yᵢ = v are considered, and the
-    leaf gets the label values in the premise P for which (n(B ∧ Yᵢ = v ∧ P) + 1) / (n(B) + 2) is
-    largest. This is repeated with the rules of the most accurate tree among the labels that the
-    leaf has so far, with all of its label values in place of Yᵢ = v. Values once set are not
-    changed. Ties between rules are broken in favour of the rule that is correct for more training
-    rows.
+    A leaf with premise B and conclusion Yᵢ = v is extended as follows. In the tree that predicts
+    Yᵢ from other labels, the rules with the conclusion Yᵢ = v are considered, and the leaf gets
+    the label values in the premise P for which (n(B ∧ Yᵢ = v ∧ P) + 1) / (n(B) + 2) is largest.
+    This is repeated with the rules of the most accurate tree among the labels that the leaf has so
+    far, with all of its label values in place of Yᵢ = v. Values once set are not changed. Ties
+    between rules are broken in favour of the rule that is correct for more training rows.
 
-    The paper does not say what happens if labels remain that none of these rules reaches
-    (Algorithm 1, lines 22 to 24), which is the case wherever the first tree is a bare leaf.
-    With ``unreached="next_tree"``, the most accurate tree of the remaining labels is consulted
-    next. Its rules for either value compete, and the leaf gets the conclusion and the premise
-    of the best. With ``unreached="majority"``, trees that are never extended tend to win,
-    because Hamming loss favours leaves without labels.
+    The paper does not say what happens to labels that none of these rules reach (Algorithm 1,
+    lines 22 to 24). There are such labels wherever the first tree is a bare leaf. With
+    ``unreached="next_tree"``, the most accurate tree of the remaining labels is consulted next.
+    Its rules for either value compete, and the leaf gets the conclusion and the premise of the
+    best rule. With ``unreached="majority"``, trees that are never extended tend to win, because
+    Hamming loss favours leaves without labels.
 
-    A leaf predicts a label if more than half of its weight has it; a tie is a no, as in J48.
+    A leaf predicts a label if more than half of its weight has the label; in a tie, it does not,
+    as in J48.
 
-    A row of sample weight w counts as w rows. Weights should be 1 on average: the gain of a test
+    A row with sample weight w counts as w rows. Weights should be 1 on average: the gain of a test
     is reduced by the cost of its threshold in bits, which small weights cannot outweigh. For the
     extension of leaves and for `losses_`, a row with missing values belongs to the leaf that it
-    reaches along the larger branches.
+    reaches via the larger branches.
 
     References
     ----------
@@ -297,9 +297,10 @@ class BRDTClassifier(LocalClassifier):
         Returns
         -------
         networkx.Graph
-            Undirected graph with one node per label. Nodes have the attribute "share", the share
-            of training rows with the label. Edges have the attribute "accuracy", that of the more
-            accurate of the trees by which they were found; models of earlier versions lack it.
+            Undirected graph with one node per label. Nodes have the attribute "share", the
+            fraction of training rows with the label. Edges have the attribute "accuracy", the
+            accuracy of the better of the trees in which they were found; it is missing in models
+            of earlier versions.
         """
         check_is_fitted(self)
         networkx = import_extra("networkx", "obo")
@@ -319,8 +320,7 @@ class BRDTClassifier(LocalClassifier):
         -------
         dict of (int, int) to float or None
             The positions of both labels in `classes_`, the smaller first, and the accuracy of the
-            more accurate of the trees by which the pair was found; None for models of earlier
-            versions.
+            better of the trees in which the pair was found; None for models of earlier versions.
         """
         accuracies = getattr(self, "accuracies_", None)
         found: dict[tuple[int, int], float | None] = {}

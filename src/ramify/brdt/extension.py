@@ -17,7 +17,7 @@ __all__ = ["Extender", "LabelTree", "leaf_decisions"]
 
 Given = dict[int, int]
 
-_TIE = 1e-9  # shares that differ by less are equal
+_TIE = 1e-9  # shares that differ by less are considered equal
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class LabelTree:
 
 
 class Extender:
-    """Extends leaves by the rules of trees that predict labels from other labels.
+    """Extends leaves using the rules of trees that predict labels from other labels.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def leaf_decisions(tree: _core.Tree) -> NDArray[np.uint8]:
 
 
 def _premises(tree: _core.Tree) -> list[Given]:
-    """Return for each node the label values that its rows must have."""
+    """Return, for each node, the label values that its rows must have."""
     found: list[Given] = [{} for _ in tree.feature]
     for node in np.flatnonzero(tree.feature >= 0).tolist():
         start = int(tree.child_indptr[node])

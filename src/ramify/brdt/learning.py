@@ -1,4 +1,4 @@
-"""Learning of BR-DT: relations between labels, extended trees, the best tree of each group."""
+"""Learning BR-DT: relations between labels, extended trees, and the best tree of each group."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class LearningPlan:
     next_tree : bool
         Whether labels that no rule reaches are set by the most accurate of their trees.
     held_out : float or None
-        Share of rows to hold out for the choice of trees.
+        Fraction of the rows to hold out for choosing the trees.
     seed : int
-        Seed of balanced samples and held-out rows.
+        Seed for the balanced samples and held-out rows.
     n_jobs : int or None
         Number of workers.
     verbose : bool
@@ -77,7 +77,7 @@ class Learnt:
     losses : ndarray of shape (n_labels,)
         Hamming loss of each extended tree.
     models : dict of int to LocalModel
-        The model chosen for each component, by the label that it was grown for.
+        The model chosen for each component, by the label for which it was grown.
     """
 
     graph: sparse.csr_array[np.int32]
@@ -129,7 +129,7 @@ def learn_trees(plan: LearningPlan, data: TrainingData, hierarchy: Hierarchy) ->
 def find_components(
     trees: list[LabelTree],
 ) -> tuple[sparse.csr_array[np.int32], list[tuple[int, ...]]]:
-    """Return the undirected graph of labels and the labels that their trees test; components."""
+    """Return the graph that links labels to those that their trees test, and its components."""
     pairs = [(label, other) for label, tree in enumerate(trees) for other in tree.tested]
     rows = np.array([pair[0] for pair in pairs], dtype=np.int32)
     columns = np.array([pair[1] for pair in pairs], dtype=np.int32)
@@ -148,7 +148,7 @@ def find_components(
 def _hold_out(
     weights: NDArray[np.float64], share: float | None, random: np.random.RandomState
 ) -> NDArray[np.bool_]:
-    """Return a mask of the rows on which trees are chosen: all, or a held-out share."""
+    """Return a mask of the rows on which trees are chosen: all, or a held-out fraction."""
     if share is None:
         return np.ones(len(weights), dtype=bool)
     counted = np.flatnonzero(weights > 0)
@@ -210,7 +210,7 @@ def bare_leaf(value: bool, n_rows: int) -> _core.Tree:
     Returns
     -------
     Tree
-        Without tests.
+        The tree, without tests.
     """
     empty, none = np.zeros(0), np.zeros(2, dtype=np.int64)
     return _core.Tree(
