@@ -143,7 +143,7 @@ class LocalClassifier(HierarchicalClassifier):
         queries = self._queries(X, given)
         models = list(self.local_models_.values())
         n_bundles = min(len(models), count_threads(self.n_jobs))
-        # In threads: sending rows and models to a cluster would take longer than predicting.
+        # Threads are used: sending rows and models to a cluster would take longer than predicting.
         tasks = (delayed(_predict_bundle)(queries, models[k::n_bundles]) for k in range(n_bundles))
         answers: list[Any] = [None] * len(models)
         with closing(in_parallel(tasks, n_jobs=n_bundles, require="sharedmem")) as found:
@@ -218,7 +218,7 @@ class LocalArchitecture(LocalClassifier):
             steps.check(self.local_models_, self.hierarchy_)
 
     def _steps_down(self) -> StepsDown | None:
-        """Return how probabilities follow from the top down; None if they need all models."""
+        """Return how to compute probabilities from the top down; None if all models are needed."""
         return None
 
     def _predict_sets(
@@ -245,7 +245,7 @@ class LocalArchitecture(LocalClassifier):
 class LocalEstimators(Mapping[Any, Any]):
     """Read-only dict of the fitted local models of an architecture.
 
-    Local trees are stored without their estimator; looking one up makes a fitted PCTClassifier.
+    Local trees are stored without their estimator; looking one up creates a fitted PCTClassifier.
 
     Parameters
     ----------

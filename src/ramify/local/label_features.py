@@ -1,4 +1,4 @@
-"""Labels as features: models of a label that use the other labels of a row."""
+"""Labels as features: models of a label that use the other labels of a row as features."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["LabelledLearner", "join_labels"]
 
 
 def without_column(Y: sparse.csr_array[np.int32], column: int | None) -> Any:
-    """Return a label matrix with one column set to zero, so that nothing can be learnt from it.
+    """Return a label matrix with one column set to zero, so nothing can be learnt from it.
 
     Examples
     --------

@@ -75,7 +75,7 @@ class ModelLearner(Learner):
     """
 
     def learn(self, problem: LocalProblem, seed: int | None) -> LocalModel:
-        """Learn one problem, or return a constant if nothing is to be learnt; see `Learner`."""
+        """Learn one problem, or return a constant if there is nothing to learn; see `Learner`."""
         n_rows = len(problem.rows)
         shares = tuple(
             None if 0 < len(positive) < n_rows else float(len(positive) > 0)

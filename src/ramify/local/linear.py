@@ -16,8 +16,8 @@ __all__ = ["logistic_probabilities"]
 def logistic_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:
     """Return the probabilities of a fitted SGDClassifier with log loss, or None.
 
-    For few rows, its `predict_proba` takes most of its time to validate X, which the classifier
-    around it has done for all models. The result is the same.
+    For few rows, its `predict_proba` spends most of its time validating X, which the enclosing
+    classifier has already done for all models. The result is the same.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def logistic_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:
 def _multiply(X: Any, coef: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return X times the transposed coefficients, which scipy copies if X is sparse.
 
-    With few cells in X, only the columns that have one are copied. The sums are the same.
+    If X has few cells, only the columns that have any are copied. The sums are the same.
     """
     rows: Any = X
     if not sparse.issparse(X) or 4 * len(rows.data) > coef.shape[1]:
@@ -61,7 +61,7 @@ def _multiply(X: Any, coef: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _is_valid(model: Any, X: Any) -> bool:
-    """Return whether X is an array of finite numbers, and the model one of dense coefficients."""
+    """Return whether X is an array of finite numbers and the model has dense coefficients."""
     is_sparse = sparse.issparse(X)
     if hasattr(model, "feature_names_in_") or not (is_sparse or type(X) is np.ndarray):
         return False

@@ -73,8 +73,8 @@ class LocalModel:
     labels : tuple of int
         Positions of the labels of the local problem.
     shares : tuple of float or None
-        For each label, 0 or 1 if all training rows agree, so that the model is not used; None if
-        the model has learnt the label.
+        For each label, 0 or 1 if all training rows agree, in which case the model is not used;
+        None if the model has learnt the label.
     answer : str
         Form of the predictions: "columns" for one column per learnt label, as classifiers of
         ramify return them, or a form of `ramify._base.foreign.Question`.

@@ -49,7 +49,7 @@ class LocalProblem:
     positives : tuple of ndarray of int64
         For each label, the training rows that have it, in increasing order.
     exclusive : bool
-        Whether each row has at most one of the labels, so that the problem is multiclass.
+        Whether each row has at most one of the labels, which makes the problem multiclass.
     complete : bool
         Whether, in addition, every row has one of the labels.
     counts : ndarray of int32, optional
@@ -101,7 +101,7 @@ class LabelRows:
         return self.all if label == ROOT else self._by_label[label]
 
     def shares(self) -> NDArray[np.float64]:
-        """Return for each label the weighted share of rows that have it."""
+        """Return, for each label, the weighted fraction of rows that have it."""
         found = np.array([self._weights[part].sum() for part in self._by_label])
         whole = float(self._weights.sum())
         return found / whole if whole > 0 else found

@@ -1,4 +1,4 @@
-"""Learners for classifiers of ramify; trees and forests share ranks of X computed once."""
+"""Learners for classifiers of ramify; trees and forests share the ranks of X, computed once."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class SharingLearner(ModelLearner):
 
 
 class TreeLearner(SharingLearner):
-    """Grows a tree for each problem; `name_tree` makes a PCTClassifier of it."""
+    """Grows a tree for each problem; `name_tree` turns it into a PCTClassifier."""
 
     def prepare(self) -> None:
         """Also make the plan, which is the same for all problems except for the seed."""

@@ -27,15 +27,15 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class StepsDown:
-    """How the probability of a label follows from those of its parents.
+    """How the probability of a label follows from the probabilities of its parents.
 
     P(c) is the minimum over its parents p of combine(answer for c, P(p)).
 
     Attributes
     ----------
     find_key : callable
-        Returns the key of the model that gives the answer, from the positions of the parent, -1
-        for the root, and of the label.
+        Returns the key of the model that gives the answer, given the positions of the parent (-1
+        for the root) and of the label.
     combine : numpy ufunc
         ``np.multiply`` if models estimate P(c | p), ``np.minimum`` if they estimate P(c).
     """
