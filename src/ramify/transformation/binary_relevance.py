@@ -29,7 +29,7 @@ class BinaryRelevance(FlatClassifier):
     """One binary classifier per label, fitted on all rows (BR).
 
     This is equivalent to ``FlatClassifier(labels="all")`` and ``PerNodeClassifier(policy="all")``,
-    under the name that is used in multi-label classification.
+    under the name used in multi-label classification.
 
     Parameters
     ----------
@@ -139,8 +139,8 @@ class BinaryRelevancePlus(LocalArchitecture):
     first_ : BinaryRelevance
         The fitted first stage, which predicts the labels that are used as features.
     named_estimators_ : dict of label to estimator
-        The fitted models by label. Their features are those of X, followed by all labels; that of
-        their own label is 0. If all training rows of a label agree, its model is a
+        The fitted models by label. Their features are those of X, followed by all labels; the
+        feature of their own label is 0. If all training rows of a label agree, its model is a
         `ConstantClassifier`.
     estimators_ : list
         The values of `named_estimators_` as a list.

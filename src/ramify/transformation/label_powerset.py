@@ -29,8 +29,8 @@ class LabelPowerset(LabelSetClassifier):
     """One multiclass classifier whose classes are the label sets of the training rows (LP).
 
     Predictions are the most probable label set, so only sets that occur in training are predicted.
-    The classifier can model all dependencies between labels, but there are few rows to learn rare
-    sets from.
+    The classifier can model all dependencies between labels, but there are few rows from which to
+    learn rare sets.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class LabelPowerset(LabelSetClassifier):
     -----
     The probability of a label is the sum over all sets that contain it. `predict` returns the most
     probable set, whose labels need not have a probability of at least 0.5. With a threshold, it
-    returns all labels of at least that probability instead.
+    returns all labels with at least that probability instead.
 
     Examples
     --------
@@ -112,8 +112,8 @@ class LabelPowerset(LabelSetClassifier):
         return self._learn_sets(rows, [np.arange(rows.hierarchy.n_labels)])
 
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        # A sparse product, so that sums of a row do not depend on other rows. The terms of a label
-        # are among those of its parents, so sums are coherent.
+        # With a sparse product, the sums of a row do not depend on other rows. The terms of a
+        # label are among those of its parents, so sums are coherent.
         having: Any = self.label_sets_.T.tocsr()
         return np.asarray(np.minimum(having @ answers[0], 1.0).T, dtype=np.float64)
 
@@ -174,7 +174,7 @@ class RAkEL(LabelSetClassifier):
     label_sets_ : csr_array of shape (n_sets, n_labels)
         The label sets of all models, one per class of each model.
     shares_ : ndarray of shape (n_labels,)
-        The share of training rows that have each label, predicted for labels in no group.
+        The fraction of training rows that have each label. It is predicted for labels in no group.
     estimators_ : list of estimators
         The fitted models in the order of `groups_`; their classes are row indices of
         `label_sets_`.
@@ -190,8 +190,8 @@ class RAkEL(LabelSetClassifier):
     Notes
     -----
     The probability of a label is the mean vote of the models whose group contains it, limited,
-    from the top down, to the probabilities of its parents. `predict` returns labels of probability
-    0.5 or more.
+    from the top down, to the probabilities of its parents. `predict` returns the labels with a
+    probability of at least 0.5.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""ML-kNN: multi-label classification by the labels of the nearest neighbours."""
+"""ML-kNN: multi-label classification based on the labels of the nearest neighbours."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class MLkNN(ArrayClassifier):
     -----
     In training, a row is not its own neighbour. Features are not scaled, so standardise them if
     necessary; two different categories of a nominal feature are at distance 1. Ties between rows
-    at the same distance are broken as in scikit-learn, whose searches of dense and of sparse X can
+    at the same distance are broken as in scikit-learn, whose searches for dense and sparse X can
     differ, or in favour of the first row if values are missing. In a hierarchy, the probability of
     a label is limited, from the top down, to the probabilities of its parents.
 
@@ -181,7 +181,7 @@ class MLkNN(ArrayClassifier):
         if _rows_with_missing(self.X_).any():
             incomplete[:] = True
         found = np.empty((queries.shape[0], self.n_neighbors_), dtype=np.intp)
-        # Chosen for each row, so that the result of a row does not depend on the others.
+        # Chosen for each row, so the result of a row does not depend on the others.
         complete = np.flatnonzero(~incomplete)
         if len(complete):
             search = NearestNeighbors(
@@ -298,7 +298,7 @@ def find_posterior(table: NDArray[np.int64], smoothing: float) -> NDArray[np.flo
 
 
 def spread_nominal(X: Any, schema: FeatureSchema) -> Any:
-    """Replace nominal features by one column per category; two categories are at distance 1.
+    """Replace nominal features with one column per category; two categories are at distance 1.
 
     Parameters
     ----------
