@@ -27,8 +27,8 @@ class CalibratedHierarchicalClassifier(HeldOutClassifier):
 
     For each label, an increasing curve from scores to probabilities is fitted on the
     cross-validated scores of a classifier, which is then fitted on all rows. Predicted scores are
-    mapped by the curves of their labels and made coherent, so that no label is more probable than
-    its parents.
+    mapped by the curves of their labels and made coherent: no label is more probable than its
+    parents.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class CalibratedHierarchicalClassifier(HeldOutClassifier):
         The label hierarchy. If None, the hierarchy of `estimator` is used, or one is inferred from
         y.
     method : {"isotonic", "sigmoid"}
-        The kind of curve: isotonic regression, or Platt's sigmoid, which needs fewer rows.
+        The kind of curve: isotonic regression, or Platt's sigmoid, which requires fewer rows.
     min_positives : int
         Labels with fewer positive or fewer negative rows are not calibrated. Neither are labels
         whose sigmoid would decrease.
@@ -75,8 +75,8 @@ class CalibratedHierarchicalClassifier(HeldOutClassifier):
 
     Notes
     -----
-    If y has one label or path per row and the hierarchy is a tree, probabilities are normalised so
-    that those of the top-level labels sum to 1.
+    If y has one label or path per row and the hierarchy is a tree, probabilities are normalised:
+    those of the top-level labels sum to 1.
 
     Examples
     --------

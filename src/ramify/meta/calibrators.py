@@ -20,7 +20,7 @@ Calibrator: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Non-decreasing function from scores to probabilities."""
 
 _NEWTON_STEPS = 100
-# Smaller differences of scores and smaller slopes are rounding errors.
+# Smaller differences between scores and smaller slopes are rounding errors.
 _NO_SPREAD = 1e-12
 _NO_SLOPE = 1e-9
 
@@ -130,7 +130,7 @@ def fit_sigmoid(
     """
     positive, negative = weights @ truth, weights @ (1 - truth)
     targets = np.where(truth > 0, (positive + 1) / (positive + 2), 1 / (negative + 2))
-    # Scores are standardised, so that the problem is well conditioned for any scale.
+    # Scores are standardised to make the problem well conditioned for any scale.
     centre = np.average(scores, weights=weights)
     spread = np.sqrt(np.average((scores - centre) ** 2, weights=weights))
     if spread <= _NO_SPREAD * max(1.0, abs(centre)):

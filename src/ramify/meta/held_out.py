@@ -158,7 +158,7 @@ def fit_and_score(
     Returns
     -------
     ndarray of shape (n_test, n_labels)
-        Probabilities, coherent only if the classifier's are.
+        Probabilities; coherent only if those of the classifier are.
     """
     train, test = split
     model = fit_wrapped(estimator, X, encoded, weights, train)

@@ -27,7 +27,7 @@ def make_leaf_classifier(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> Any:
-    """Return a classifier for mandatory leaf prediction by the name of the method.
+    """Return the classifier for mandatory leaf prediction with the given name.
 
     These are the methods that Bi and Kwok (2012) compare.
 

@@ -21,10 +21,11 @@ __all__ = ["LevelPowerset"]
 class LevelPowerset(WrappingClassifier):
     """Label powerset per level, predicted from the top down (HMC-LP).
 
-    The set of labels that a row has on a level is one class. These sets form a tree, in which each
-    row is a path, and a classifier at each node predicts the set on the next level (Cerri, de
-    Carvalho and Freitas, 2011). If the probabilities of the classifier sum to 1, predicted label
-    sets are label sets of training rows; otherwise they may contain only the upper levels of one.
+    The set of labels that a row has on a level is treated as one class. These sets form a tree, in
+    which each row is a path, and a classifier at each node predicts the set on the next level
+    (Cerri, de Carvalho and Freitas, 2011). If the probabilities of the classifier sum to 1,
+    predicted label sets are label sets of training rows; otherwise they may contain only the upper
+    levels of one.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ class LevelPowerset(WrappingClassifier):
     Notes
     -----
     `predict` follows the most probable sets from the top down. With a threshold, it returns all
-    labels of at least that probability instead.
+    labels with at least that probability instead.
 
     Examples
     --------
@@ -145,7 +146,7 @@ class LevelPowerset(WrappingClassifier):
         return ends, tree
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
-        """Sum for each label the probabilities of the sets on its level that contain it."""
+        """Sum, for each label, the probabilities of the sets on its level that contain it."""
         answers = np.asarray(self.estimator_.predict_proba(X))
         tree = self.estimator_.hierarchy_
         of_label = np.repeat(tree.label_levels, np.diff(self.sets_.indptr))

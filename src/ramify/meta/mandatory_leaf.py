@@ -53,7 +53,7 @@ class MandatoryLeafClassifier(WrappingClassifier):
         How to repair scores that are inconsistent with the hierarchy; see
         `ramify.decision.make_coherent`.
     n_jobs : int, optional
-        Number of threads of the search, or of processes for integer programs; -1 means all cores.
+        Number of threads for the search, or of processes for integer programs; -1 means all cores.
         The result does not depend on it.
 
     Attributes
@@ -77,7 +77,7 @@ class MandatoryLeafClassifier(WrappingClassifier):
 
     Notes
     -----
-    If y has one label or path per row, so have predictions: k is 1.
+    If y has one label or path per row, so do the predictions: k is 1.
 
     Examples
     --------
@@ -171,7 +171,7 @@ class MandatoryLeafClassifier(WrappingClassifier):
         threshold : None
             Must be None, because label sets above a threshold need not end in leaves.
         candidates : {"specific", "all"}
-            Without effect: paths end in leaves.
+            Has no effect, because all paths end in leaves.
         k : int or array-like of shape (n,), optional
             Number of leaves to predict, for all rows or per row; overrides the parameter `k`. Must
             be None if y had one label per row in `fit`.

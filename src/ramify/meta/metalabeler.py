@@ -1,4 +1,4 @@
-"""MetaLabeler: predict the most probable leaves, as many as a second classifier predicts."""
+"""MetaLabeler: predict the most probable leaves; a second classifier predicts how many."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = ["MetaLabeler"]
 
 
 class MetaLabeler(WrappingClassifier):
-    """Predict the number of leaves of each row, and as many of the most probable leaves.
+    """Predict the number of leaves of each row, and then that many of the most probable leaves.
 
-    One classifier predicts the probabilities of labels, another one the number of leaves of a row
-    as a class (Tang, Rajan and Narayanan, 2009). The predicted label set contains the most
-    probable leaves and their ancestors.
+    One classifier predicts the probabilities of labels; another one predicts the number of leaves
+    of a row as a class (Tang, Rajan and Narayanan, 2009). The predicted label set contains the
+    most probable leaves and their ancestors.
 
     Parameters
     ----------
@@ -40,7 +40,8 @@ class MetaLabeler(WrappingClassifier):
         The label hierarchy. If None, the hierarchy of `estimator` is used, or one is inferred from
         y.
     counter : classifier, optional
-        Multiclass classifier of the number of leaves. If None, `SiblingLassoClassifier` is used.
+        Multiclass classifier that predicts the number of leaves. If None, `SiblingLassoClassifier`
+        is used.
     leaves_only : bool
         Whether to fit the estimator on the leaves only, as labels without a hierarchy. With one
         model per label, this is flat binary relevance.
@@ -65,8 +66,8 @@ class MetaLabeler(WrappingClassifier):
     Notes
     -----
     Rows without a leaf are treated as rows with one leaf. If y has one label or path per row, so
-    have predictions: the number of leaves is 1 and is not learnt. With a threshold, `predict`
-    returns all labels of at least that probability instead.
+    do the predictions: the number of leaves is 1 and is not learnt. With a threshold, `predict`
+    returns all labels with at least that probability instead.
 
     Examples
     --------

@@ -64,8 +64,9 @@ class TunedThresholdClassifier(HeldOutClassifier):
     thresholds_ : ndarray of shape (n_labels,)
         The threshold of each label; infinity for labels that are never predicted.
     best_score_ : float
-        Score on the rows on which the thresholds were chosen; larger is better. It is F1, recall
-        for the goal "precision", and the negative mean cost per row for the goal "cost".
+        Score on the rows on which the thresholds were chosen; larger is better. It is the recall
+        for the goal "precision", the negative mean cost per row for the goal "cost", and F1
+        otherwise.
     estimator_ : classifier
         The classifier fitted on all rows.
     hierarchy_ : Hierarchy
@@ -83,8 +84,8 @@ class TunedThresholdClassifier(HeldOutClassifier):
 
     Notes
     -----
-    If y has one label or path per row, so have predictions: the path of the most probable labels,
-    truncated before the first label below its threshold, but never empty.
+    If y has one label or path per row, so do the predictions: the path of the most probable
+    labels, truncated before the first label below its threshold, but never empty.
 
     Examples
     --------
@@ -173,7 +174,7 @@ class TunedThresholdClassifier(HeldOutClassifier):
             Thresholds to use instead of `thresholds_`. Must be None if y had one label per row in
             `fit`.
         candidates : {"specific", "all"}
-            Without effect: if y had one label or path per row in `fit`, a path ends before the
+            Has no effect: if y had one label or path per row in `fit`, a path ends before the
             first label that does not reach its threshold.
 
         Returns

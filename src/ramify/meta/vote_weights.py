@@ -1,4 +1,4 @@
-"""Search for the weights of a mean: the best convex combination by a measure."""
+"""Search for the weights of a mean: the best convex combination according to a measure."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Weights = NDArray[np.float64]
 
 
 def search_weights(score: Callable[[Weights], float], n_members: int) -> tuple[Weights, float]:
-    """Search the weights of a weighted mean that maximise a score.
+    """Search for the weights of a weighted mean that maximise a score.
 
-    The weights are multiples of 1 / (5 n_members). The search starts from the best of equal
-    weights and of every member alone, and moves one unit of weight from one member to another as
+    The weights are multiples of 1 / (5 n_members). The search starts from equal weights or from a
+    single member, whichever is best, and moves one unit of weight from one member to another as
     long as this improves the score. Each step takes the best move. The search is deterministic;
-    of equal scores, the first one wins, and equal weights come first.
+    among equal scores, the first one wins, and equal weights come first.
 
     Parameters
     ----------

@@ -45,16 +45,16 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
     """The mean of the probabilities of several classifiers.
 
     All members are fitted on the same rows and labels. The probability of a label is the weighted
-    mean of the probabilities by the members. A mean of coherent probabilities is coherent: no
-    label is more probable than any of its parents.
+    mean of the probabilities predicted by the members. A mean of coherent probabilities is
+    coherent: no label is more probable than any of its parents.
 
     Parameters
     ----------
     estimators : list of (str, classifier)
         Names and classifiers: classifiers of ramify, pipelines with one, or any classifiers with
         `predict_proba` that accept label matrices. A fitted classifier in scikit-learn's
-        FrozenEstimator is not fitted again. "drop" instead of a classifier leaves the member out,
-        e.g. ``set_params(forest="drop")``.
+        FrozenEstimator is not fitted again. A member is left out if its classifier is "drop", e.g.
+        after ``set_params(forest="drop")``.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, the hierarchy of the members is used, or one is inferred from
         y.
@@ -64,7 +64,7 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
         rows.
     scoring : str or scorer
         The measure to maximise if `weights` is "cv": a name in `ramify.metrics.get_scorer_names`
-        or a scorer by `ramify.metrics.get_scorer`.
+        or a scorer returned by `ramify.metrics.get_scorer`.
     cv : int, splitter or iterable of (train, test)
         Number of random folds, or how to split the rows. Used if `weights` is "cv".
     coherence : {"isotonic", "max", "min"}
@@ -108,8 +108,8 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
     Notes
     -----
     With ``weights="cv"``, the weights are multiples of 1 / (5 n_estimators). The search starts
-    from the best of equal weights and of every member alone, and moves weight from one member to
-    another as long as the score on held-out rows improves.
+    from equal weights or from a single member, whichever is best, and moves weight from one member
+    to another as long as the score on held-out rows improves.
 
     Examples
     --------
@@ -168,7 +168,7 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
     # ---- parameters ------------------------------------------------------------------------
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, with `deep` also the members by name and their parameters.
+        """Return the parameters; with `deep`, also the members by name and their parameters.
 
         Parameters
         ----------
@@ -228,7 +228,7 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
         return {name: member for name, member in self.estimators if not _is_dropped(member)}
 
     def _read_weights(self) -> NDArray[np.float64] | None:
-        """Return the given weights of the members, with sum 1; None if they are to be chosen."""
+        """Return the given weights of the members, with sum 1; None if they have to be chosen."""
         if isinstance(self.weights, str):
             if self.weights == "cv":
                 return None
@@ -335,7 +335,7 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
         given: NDArray[np.float64] | None,
         splits: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
     ) -> tuple[list[NDArray[np.float64]], list[Any]]:
-        """Return the scores of each member on the test rows, and the members on all rows."""
+        """Return the scores of each member on the test rows, and members fitted on all rows."""
         members = self._wrapped()
         tasks = [
             delayed(fit_and_score)(member, X, encoded, given, split)
@@ -416,7 +416,7 @@ def _weighted_mean(
 ) -> NDArray[np.float64]:
     """Return the mean of coherent scores, which is coherent.
 
-    Rounding keeps the order of a sum with the same terms, so that no label exceeds a parent.
+    Rounding preserves the order of sums over the same members, so no label exceeds a parent.
     """
     total = np.zeros_like(scores[0])
     for part, weight in zip(scores, weights, strict=True):

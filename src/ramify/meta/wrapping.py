@@ -165,7 +165,7 @@ def label_scores(model: Any, X: Any, format: LabelFormat) -> NDArray[np.float64]
     Returns
     -------
     ndarray of shape (n, n_labels)
-        Probabilities, coherent only if the classifier's are.
+        Probabilities; coherent only if those of the classifier are.
     """
     n_labels = format.hierarchy.n_labels
     if _hierarchies(model):
