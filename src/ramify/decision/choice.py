@@ -63,7 +63,7 @@ def choose_thresholds(
     y_true : label matrix or labels in any format
         True labels; ancestors are added.
     scores : array-like of shape (n, n_labels)
-        Coherent scores, e.g. from `predict_proba`. Use `make_coherent` on others.
+        Coherent scores, e.g. from `predict_proba`. Apply `make_coherent` to other scores first.
     hierarchy : Hierarchy
         The label hierarchy.
     goal : {"micro_f1", "macro_f1", "hierarchical_f1", "precision", "cost"}
@@ -87,7 +87,7 @@ def choose_thresholds(
     -------
     ndarray of shape (n_labels,)
         Thresholds for `apply_threshold` or a classifier's ``predict``. They lie halfway between
-        two scores, and above 0 if no score is negative. A label that is best never predicted has
+        two scores, and above 0 if no score is negative. A label that should never be predicted has
         the threshold infinity.
 
     Notes
@@ -97,7 +97,7 @@ def choose_thresholds(
     a DAG, the search is heuristic: thresholds are improved one at a time until no single change
     helps. The result is at least as good as with one threshold per level.
 
-    Of equally good thresholds the largest is chosen. With "macro_f1", labels whose F1 is 0 at
+    Among equally good thresholds, the largest is chosen. With "macro_f1", labels whose F1 is 0 at
     every threshold have the threshold of their parents instead of infinity.
 
     Examples
@@ -157,7 +157,8 @@ def _groups(per: str, hierarchy: Hierarchy) -> tuple[Groups, Order]:
         groups = [np.array([label], dtype=np.int32) for label in range(hierarchy.n_labels)]
         return groups, Order(hierarchy.parent_rows, hierarchy.child_rows)
     if per == "level":
-        # The level of a label is its longest path, so its parents are on smaller levels.
+        # The level of a label is the length of its longest path, so its parents are on smaller
+        # levels.
         groups = [hierarchy.indices(level) for level in hierarchy.levels]
     else:
         groups = [np.arange(hierarchy.n_labels, dtype=np.int32)]
@@ -165,7 +166,7 @@ def _groups(per: str, hierarchy: Hierarchy) -> tuple[Groups, Order]:
 
 
 def _spread(groups: Groups, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for every label the value of its group."""
+    """Return, for every label, the value of its group."""
     spread = np.empty(sum(len(group) for group in groups))
     for group, value in zip(groups, values, strict=True):
         spread[group] = value

@@ -44,7 +44,7 @@ def make_coherent(
     label_weight : array-like of shape (n_labels,), optional
         For "isotonic": positive weights of the squared changes, 1 by default.
     n_jobs : int, optional
-        Number of threads; -1 uses all cores. The result does not depend on it.
+        Number of threads; -1 means all cores. The result does not depend on it.
 
     Returns
     -------

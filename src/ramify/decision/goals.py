@@ -55,7 +55,7 @@ class Counts:
 
 
 class Goal(ABC):
-    """A measure to optimise by the choice of thresholds."""
+    """A measure to optimise by choosing thresholds."""
 
     @abstractmethod
     def search(
@@ -170,8 +170,8 @@ class MacroF1(SummedGoal):
     ) -> NDArray[np.float64]:
         """Set groups without true positives to the threshold of their parents.
 
-        F1 is 0 at every threshold of such a group and of its descendants. They keep a finite
-        threshold so that rare labels can still be predicted.
+        F1 is 0 at every threshold of such a group and of its descendants. Their thresholds stay
+        finite, so rare labels can still be predicted.
         """
         for group, steps in enumerate(gains):
             if not steps.value.any() and len(row_of(order.parents, group)):
@@ -185,7 +185,7 @@ class MacroF1(SummedGoal):
 
 @dataclass(frozen=True)
 class Cost(SummedGoal):
-    """Negative expected cost of a row, from false negatives and false positives."""
+    """Negative expected cost of a row due to false negatives and false positives."""
 
     missed: NDArray[np.float64]
     wrong: NDArray[np.float64]

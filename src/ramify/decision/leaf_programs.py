@@ -95,7 +95,7 @@ class LeafProgram:
         self._matrix = sparse.csc_array(
             sparse.vstack([above_parent, above_children, sparse.csr_array(is_leaf[None])])
         )
-        # milp of scipy 1.13 accepts no other indices.
+        # `milp` in scipy 1.13 accepts no other indices.
         self._matrix.indices = self._matrix.indices.astype(np.int32)
         self._matrix.indptr = self._matrix.indptr.astype(np.int32)
 

@@ -49,12 +49,13 @@ def mandatory_leaves(
         "map" maximises the joint probability of all labels (MAS), "risk" minimises the expected
         `ramify.metrics.symmetric_loss` (MASR).
     solver : {"greedy", "exact"}
-        "greedy" adds one leaf with its ancestors at a time, the one with the largest gain. It
-        finds the best set if the best sets of k leaves are contained in those of k + 1. "exact"
-        always finds the best set: on trees in linear time, or by dynamic programming if `k` is
-        given; on DAGs by an integer program per row, which takes from milliseconds to seconds.
+        "greedy" adds one leaf with its ancestors at a time, always the one with the largest gain.
+        It finds the best set if the best sets of k leaves are contained in those of k + 1 leaves.
+        "exact" always finds the best set: on trees in linear time, or by dynamic programming if
+        `k` is given; on DAGs by an integer program per row, which takes from milliseconds to
+        seconds.
     k : int or array-like of shape (n,), optional
-        Number of leaves, for all rows or for each. If None, the best number is chosen.
+        Number of leaves, for all rows or for each row. If None, the best number is chosen.
     alpha : float
         For "risk": weight of false negatives relative to false positives.
     costs : {"shared", "uniform"} or array-like of shape (n_labels,)
@@ -64,8 +65,8 @@ def mandatory_leaves(
         then by parent, with one edge from the root for each top-level label. In a tree there is
         one edge per label. If False, P(label | parent) is estimated as P(label) / P(parent).
     n_jobs : int, optional
-        Number of threads, or of processes for integer programs; -1 uses all cores. The result does
-        not depend on it.
+        Number of threads, or of processes for integer programs; -1 means all cores. The result
+        does not depend on it.
 
     Returns
     -------
@@ -157,7 +158,7 @@ def leaf_weights(
 
 
 class _Values(NamedTuple):
-    """Kind of the scores for the core, and slope and offset of the weights for "risk"."""
+    """The kind of scores for the core, and the slope and offset of the weights for "risk"."""
 
     kind: str
     slope: NDArray[np.float64] = np.empty(0)

@@ -1,4 +1,4 @@
-"""How often the best set of k leaves contains that of k - 1, so that greedy search is exact."""
+"""How often the best set of k leaves contains that of k - 1, which makes greedy search exact."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def nested_approximation(
     scores : array-like of shape (n, n_labels)
         Probabilities of the labels.
     hierarchy : Hierarchy
-        A tree or DAG of labels. On a DAG an integer program is solved for every row and k.
+        A tree or DAG of labels. On a DAG, an integer program is solved for every row and k.
     ks : iterable of int
         Numbers of leaves, at least 2; values above the number of leaves are ignored.
     **options
@@ -123,7 +123,7 @@ def nested_approximation(
 
 
 class _Growing:
-    """Tells whether a set with one more leaf is as good as the best set of that size."""
+    """Checks whether a set with one more leaf is as good as the best set of that size."""
 
     def __init__(self, weights: NDArray[np.float64], hierarchy: Hierarchy) -> None:
         self._weights = weights

@@ -61,19 +61,19 @@ class Order:
 def best_thresholds(
     gains: list[Steps], order: Order, start: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Maximise a sum of step functions, one per threshold, with no threshold below its parents'.
+    """Maximise a sum of step functions, one per threshold; no threshold is below its parents'.
 
     From the bottom up, the best sum over a group and its descendants is computed for every lower
     bound on the group's threshold; thresholds are then chosen from the top down. This is exact if
-    every group has at most one parent. In a DAG the sum of a group is divided equally among its
-    parents, which is a heuristic: the thresholds found, and `start`, are then improved one at a
-    time, each between those of its parents and children, until nothing changes, and the better
-    result is returned.
+    every group has at most one parent. In a DAG, the sum of a group is divided equally among its
+    parents, which is a heuristic. The thresholds found, and those of `start`, are then improved
+    one at a time, each between those of its parents and children, until nothing changes, and the
+    better result is returned.
 
     Parameters
     ----------
     gains : list of Steps
-        One value each: the gain of a group at every threshold.
+        Step functions with one value: the gain of a group at every threshold.
     order : Order
         The parents of every group.
     start : ndarray, optional
@@ -82,7 +82,7 @@ def best_thresholds(
     Returns
     -------
     ndarray of shape (n_groups,)
-        Scores, or infinity. Of equally good thresholds, the largest.
+        Scores, or infinity. Among equally good thresholds, the largest is chosen.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def _bottom_up(gains: list[Steps], order: Order) -> list[Steps]:
 def _records(steps: Steps) -> Steps:
     """Keep the steps that exceed all steps at larger thresholds."""
     totals = steps.value[:, 0]
-    # Rounded, so that sums of the same gains in a different order are equal.
+    # Rounded, to make sums of the same gains in a different order equal.
     grain = 1e-12 * max(1.0, float(np.abs(totals).max()))
     rounded = np.round(totals / grain)
     before = np.concatenate([[-np.inf], np.maximum.accumulate(rounded)[:-1]])

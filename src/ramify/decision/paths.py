@@ -28,7 +28,7 @@ _GoesOn = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[Any]], NDA
 
 
 class Scores(Protocol):
-    """Scores of which a walk from the top down reads only those it needs."""
+    """Scores for a walk from the top down, which reads only those it needs."""
 
     n_rows: int
 
@@ -64,7 +64,7 @@ class ArrayScores:
 def most_probable_path(
     scores: Any, hierarchy: Hierarchy, candidates: Any = None
 ) -> sparse.csr_array[np.int32]:
-    """Predict one path per row, from the root always to the most probable child.
+    """Predict one path per row, always descending to the most probable child.
 
     The path ends at a label if ending there is more probable than any child. The probability of
     ending at a label is its probability minus the sum over its children. Every row gets at least
@@ -77,7 +77,7 @@ def most_probable_path(
     hierarchy : Hierarchy
         The label hierarchy.
     candidates : array-like of bool, shape (n_labels,), optional
-        The labels at which a path may end; None means all. A path goes on to the most probable
+        The labels at which a path may end; None means all. A path continues to the most probable
         child from which a candidate can be reached.
 
     Returns
@@ -134,7 +134,7 @@ def _read_candidates(candidates: Any, hierarchy: Hierarchy) -> NDArray[np.bool_]
 def confident_path(
     scores: Any, hierarchy: Hierarchy, confidence: Any = 0.5, *, allow_empty: bool = True
 ) -> sparse.csr_array[np.int32]:
-    """Predict one path per row that ends before the first label of too low probability.
+    """Predict one path per row that ends before the first label whose probability is too low.
 
     Parameters
     ----------
@@ -146,8 +146,8 @@ def confident_path(
         Minimum probability of a label on the path. As for thresholds in `check_threshold`, the
         value of a label must not be below that of its parents.
     allow_empty : bool
-        Whether a row gets no label if its most probable top-level label is not probable enough.
-        If False, it gets that label.
+        Whether a row gets no label if its most probable top-level label is not probable enough. If
+        False, the row gets that label.
 
     Returns
     -------
@@ -252,10 +252,11 @@ def _walk_down(
 ) -> NDArray[Any]:
     """Return the last label of each row's path, which starts at its best top-level label.
 
-    `goes_on` decides which rows go on to the best child, from the scores of the current label,
-    the scores of its children and the position of the best child. `top` are the scores by which
-    the top-level label is chosen, `scores` if None. `ends` are the labels at which paths may end,
-    all if None; other labels are always left for a child that leads to one of them.
+    `goes_on` decides which rows continue to the best child, from the scores of the current label,
+    the scores of its children and the position of the best child. `top` contains the scores by
+    which the top-level label is chosen (`scores` if None). `ends` contains the labels at which
+    paths may end (all if None); from other labels, the path always continues to a child that leads
+    to one of them.
     """
     leads = np.ones(hierarchy.n_labels, bool) if ends is None else _leads_to(ends, hierarchy)
     first = np.flatnonzero(np.diff(hierarchy.parent_rows[0]) == 0)

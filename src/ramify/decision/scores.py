@@ -28,7 +28,7 @@ def check_scores(scores: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of float64, shape (n, n_labels)
-        The input itself if it has this form already.
+        The input itself if it already has this form.
 
     Examples
     --------

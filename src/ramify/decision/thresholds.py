@@ -25,8 +25,8 @@ def check_threshold(threshold: Any, hierarchy: Hierarchy) -> NDArray[np.float64]
     Parameters
     ----------
     threshold : float, array-like of shape (n_labels,) or dict of label to float
-        One threshold for all labels, one per label, or a dict; labels missing from a dict have
-        0.5. A label with threshold infinity is never predicted.
+        One threshold for all labels, one per label, or a dict; labels missing from a dict have the
+        threshold 0.5. A label with threshold infinity is never predicted.
     hierarchy : Hierarchy
         The label hierarchy.
 
@@ -89,13 +89,13 @@ def apply_threshold(
     Parameters
     ----------
     scores : array-like or sparse matrix of shape (n, n_labels)
-        Coherent scores: no label exceeds its parents. Use `make_coherent` on others. Scores that
-        a sparse matrix does not store are 0; with those of `predict_proba_sparse`, the label sets
-        are the same as with all scores unless a threshold is below `min_proba`.
+        Coherent scores: no label exceeds its parents. Apply `make_coherent` to other scores first.
+        Scores that a sparse matrix does not store are 0; with those of `predict_proba_sparse`, the
+        label sets are the same as with all scores unless a threshold is below `min_proba`.
     threshold : float, array-like or dict
-        One threshold for all labels, one per label, or those of some labels; the other labels of
-        a dict take 0.5. No label may have a smaller threshold than one of its ancestors. For
-        sparse scores, thresholds must be positive.
+        One threshold for all labels, one per label, or a dict; labels missing from a dict have the
+        threshold 0.5. No label may have a smaller threshold than one of its ancestors. For sparse
+        scores, thresholds must be positive.
     hierarchy : Hierarchy
         The label hierarchy.
 
