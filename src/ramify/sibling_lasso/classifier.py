@@ -55,8 +55,8 @@ class SiblingLassoClassifier(ArrayClassifier):
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
     alpha : "cv" or float
-        Strength of the penalty, from 0 to 1, relative to the smallest one that drops all features
-        of a group. "cv" chooses it for each group by cross-validation.
+        Strength of the penalty, from 0 to 1, relative to the smallest penalty that drops all
+        features of a group. "cv" chooses it for each group by cross-validation.
     n_alphas : int
         Number of values for "cv", spaced geometrically from 1 down to `alpha_min`.
     alpha_min : float
@@ -65,7 +65,7 @@ class SiblingLassoClassifier(ArrayClassifier):
         Number of random folds in each group, or how to split all rows. Used if `alpha` is "cv".
     categorical_features : array-like of bool, int or str, optional
         The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`.
-        They are encoded as columns of 0 and 1; missing numbers are replaced by the mean of the
+        They are encoded as columns of 0 and 1; missing numbers are replaced with the mean of the
         feature.
     tol : float
         Tolerance: the solver stops when the duality gap, an upper bound on the distance of the
@@ -260,8 +260,8 @@ class SiblingLassoClassifier(ArrayClassifier):
         Returns
         -------
         ndarray of shape (n, n_edges)
-            P(child | parent), columns in the order of `edges_`. In a tree, this is the order of
-            `classes_`.
+            P(child | parent), with columns in the order of `edges_`. In a tree, this is the order
+            of `classes_`.
         """
         check_is_fitted(self)
         return self._conditional(read_features(self, X, self.schema_))

@@ -29,7 +29,7 @@ class LinearFeatures:
     n_categories : ndarray of int32, shape (n_features,)
         Number of categories of each feature; 0 if it is numeric.
     fill : ndarray of shape (n_features,)
-        Replacement of missing numbers: the mean.
+        Replacement for missing numbers: the mean.
     shift, scale : ndarray of shape (n_columns,)
         A column x becomes (x - shift) / scale. Columns of a sparse matrix are not shifted.
     is_sparse : bool
@@ -97,7 +97,7 @@ def learn_features(X: Any, schema: FeatureSchema, weights: NDArray[np.float64]) 
     columns = columns if is_sparse else _dense(columns)
     squares = columns.multiply(columns) if is_sparse else columns**2
     mean_square = np.asarray(share @ squares).ravel()
-    # Sparse columns are not centred. The intercepts, which are not penalized, make up for it.
+    # Sparse columns are not centred. The intercepts, which are not penalised, make up for it.
     shift = np.zeros_like(mean) if is_sparse else mean
     spread = np.maximum(0, mean_square - mean**2)
     constant = spread <= 1e-12 * np.maximum(1e-300, mean_square)

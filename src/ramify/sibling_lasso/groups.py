@@ -1,4 +1,4 @@
-"""Groups of siblings, and the fit of one group with the choice of its penalty."""
+"""Groups of siblings; fitting one group and choosing its penalty."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ class PenaltyRule:
     splits: tuple[tuple[Any, Any], ...] | None = None  # splits of all rows, instead of folds
 
     def shares(self) -> NDArray[np.float64]:
-        """Return decreasing penalties as shares of the largest one."""
+        """Return decreasing penalties as fractions of the largest one."""
         if self.given is None:
             return np.geomspace(1.0, self.smallest, self.n_penalties)
-        # A path to the given penalty, so that every solution starts from a close one.
+        # A path to the given penalty: every solution starts from a close one.
         steps = max(2, int(np.ceil(-2 * np.log10(self.given))) + 1)
         return np.geomspace(1.0, self.given, steps)
 
@@ -79,9 +79,9 @@ class PenaltyRule:
 
 @dataclass(frozen=True)
 class GroupFit:
-    """The model of a group; `learnt` has the children on which not all rows agree.
+    """The model of a group; `learnt` contains the children on which not all rows agree.
 
-    `converged` is whether the solver reached its tolerance; see `LassoProblem`.
+    `converged` tells whether the solver reached its tolerance; see `LassoProblem`.
     """
 
     used: NDArray[np.intp]
@@ -223,7 +223,7 @@ def _best_penalty(
         pairs = zip(fits, held_out, strict=True)
         losses.append(sum(_loss(fit, *rows) for fit, rows in pairs))
         if len(losses) - int(np.argmin(losses)) > _PATIENCE:
-            break  # the loss is assumed to have one minimum, and small penalties take longest
+            break  # the loss is assumed to have one minimum, and small penalties take the longest
     return int(np.argmin(losses))
 
 

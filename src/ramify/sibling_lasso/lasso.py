@@ -5,7 +5,7 @@ coefficients B and intercepts b:
 
     (1 / Σ v) Σ_i v_i Σ_t log(1 + exp(z_it)) - y_it z_it  +  penalty Σ_j ‖B_j‖,  z = x B + b,
 
-where the row B_j has the coefficients of feature j for all labels, so that a feature is used for
+where the row B_j has the coefficients of feature j for all labels. A feature is therefore used for
 all labels of a group or for none. The duality gap of a solution bounds its distance from the
 minimum: residuals, scaled down until no feature's gradient exceeds the penalty, are a feasible
 point of the dual problem.
@@ -195,8 +195,8 @@ class _Steps:
     """Accelerated proximal gradient steps (Beck and Teboulle, 2009) with adaptive step sizes.
 
     Step sizes follow the observed curvature (Becker, Candès and Grant, 2011), which is far smaller
-    than its bound for rare labels. z is updated along with the coefficients, so that a step takes
-    one product with X and one with its transpose.
+    than its bound for rare labels. z is updated along with the coefficients; a step therefore
+    takes one product with X and one with its transpose.
     """
 
     def __init__(self, X: Any, residuals: Any, penalty: float, size: float) -> None:
