@@ -160,7 +160,7 @@ class GlobalNaiveBayes(ArrayClassifier):
         return np.asarray(ends.sum(axis=0) > 0)
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return log P(c) + sum of log P(x_f | c) for every label c.
+        """Return log P(c) plus the sum of log P(x_f | c) for every label c.
 
         Parameters
         ----------

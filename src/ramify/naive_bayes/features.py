@@ -26,7 +26,7 @@ def _column(X: Any, feature: int) -> Matrix:
 
 
 def _cells(X: Any, features: NDArray[np.int64]) -> Any:
-    """Return some columns as a csr_array without zeros, the cells of a row in increasing order."""
+    """Return some columns as a csr_array without zeros; cells of a row are in increasing order."""
     whole = len(features) == X.shape[1]
     if sparse.issparse(X):
         rows: Any = sparse.csr_array(
@@ -57,8 +57,8 @@ def _is_thin(X: Any, features: NDArray[np.int64]) -> NDArray[np.bool_]:
 class Gaussians:
     """Mean and variance of each numeric feature in each group of rows.
 
-    Thin features, which are 0 in most training rows, cost time only where they are not 0. They
-    are computed alike for sparse and dense X, and so give the same bits.
+    Thin features, which are 0 in most training rows, cost time only where they are not 0. They are
+    computed in the same way for sparse and dense X, and therefore give the same bits.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Gaussians:
         return cls(features, mean, variance, thin, at_zero)
 
     def add_log_densities(self, X: Any, out: Matrix) -> None:
-        """Add log P(x_f | group) of all numeric features to `out`.
+        """Add log P(x_f | group) for all numeric features to `out`.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ def _learn_thin(
     thin: NDArray[np.bool_],
     out: tuple[Matrix, Matrix],
 ) -> float:
-    """Set mean and variance of the thin features; return their largest variance over all rows."""
+    """Set the mean and variance of thin features; return their largest variance over all rows."""
     if not thin.any():
         return 0.0
     cells = _cells(X, features[thin])
@@ -229,8 +229,8 @@ def _learn_thin(
     square = cells.multiply(cells).tocsr()
 
     def moments(shares: Any) -> tuple[Matrix, Matrix]:
-        # Sums in the order of the rows: those of all rows and of the missing ones are equal if
-        # all values are missing.
+        # Sums are computed in the order of the rows: the sums over all rows and over the missing
+        # ones are equal if all values are missing.
         weight = (shares @ np.ones(shares.shape[1]))[:, None] - (shares @ missing).toarray()
         width = np.where(weight > 0, weight, 1.0)
         mean = (shares @ cells).toarray() / width
@@ -243,7 +243,7 @@ def _learn_thin(
 
 
 def _moments(values: Matrix, shares: Any) -> tuple[Matrix, Matrix]:
-    """Return mean and variance in each group; variance -1 if all values are missing."""
+    """Return the mean and variance in each group; variance -1 if all values are missing."""
     known = ~np.isnan(values)
     centre = float(values[known].mean()) if known.any() else 0.0
     centred = np.where(known, values - centre, 0.0)
@@ -306,7 +306,7 @@ class CategoryTables:
         return cls(tables)
 
     def add_log_frequencies(self, X: Any, out: Matrix) -> None:
-        """Add log P(x_f | group) of all nominal features to `out`.
+        """Add log P(x_f | group) for all nominal features to `out`.
 
         Parameters
         ----------
