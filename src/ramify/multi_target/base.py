@@ -44,8 +44,8 @@ __all__ = ["TargetEstimator", "TargetForest", "TargetTree"]
 class TargetEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Base class of trees and forests for several targets.
 
-    What a leaf stores has a column per numeric target, or per class of every nominal target. A
-    subclass says how to read y (`_read_targets`) and what to make of these columns.
+    A leaf stores one column per numeric target, or one per class of every nominal target. A
+    subclass defines how to read y (`_read_targets`) and how to use these columns.
     """
 
     splitter: str
@@ -192,7 +192,7 @@ class TargetTree(TreeViews, TargetEstimator):
             Training rows. NaN marks missing values; string and categorical columns of a data
             frame are nominal.
         y : array-like or data frame of shape (n,) or (n, n_targets)
-            The targets. Missing values are allowed; a row does not count for the targets that it
+            The targets. Missing values are allowed; a row is not used for the targets that it
             lacks.
         sample_weight : array-like of shape (n,), optional
             Sample weights.
@@ -243,7 +243,7 @@ class TargetForest(TreeEnsemble, TargetEstimator):
             Training rows. NaN marks missing values; string and categorical columns of a data
             frame are nominal.
         y : array-like or data frame of shape (n,) or (n, n_targets)
-            The targets. Missing values are allowed; a row does not count for the targets that it
+            The targets. Missing values are allowed; a row is not used for the targets that it
             lacks.
         sample_weight : array-like of shape (n,), optional
             Sample weights. They do not affect which rows are drawn; a row drawn twice has twice

@@ -29,7 +29,7 @@ __all__ = ["PCTMultiTargetClassifier", "PCTMultiTargetForestClassifier"]
 
 
 class _Classifier(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
-    """What trees and forests for nominal targets have in common."""
+    """Methods common to trees and forests for nominal targets."""
 
     criterion: str
     normalize: bool
@@ -112,7 +112,7 @@ class _Classifier(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n,) or (n, n_targets)
-            The predicted classes; one-dimensional if y was in `fit`.
+            The predicted classes; one-dimensional if y was one-dimensional in `fit`.
         """
         probabilities = self.predict_proba(X)
         found = [probabilities] if self.flat_output_ else probabilities
@@ -174,10 +174,11 @@ class PCTMultiTargetClassifier(_Classifier, TargetTree):
     """A predictive clustering tree (PCT) for several nominal targets.
 
     A single decision tree predicts one class for each of several targets (multi-target
-    classification). At each node, the test is chosen that most reduces the impurity of the
-    targets. A leaf predicts, for each target, the fraction of its training rows in each class.
+    classification). Each node uses the test that most reduces the impurity of the targets. A leaf
+    predicts, for each target, the fraction of its training rows in each class.
 
-    Use `PCTClassifier` for labels that a row has or has not, with or without a hierarchy.
+    Use `PCTClassifier` for labels that a row either has or does not have, with or without a
+    hierarchy.
 
     Parameters
     ----------
@@ -200,17 +201,17 @@ class PCTMultiTargetClassifier(_Classifier, TargetTree):
         Confidence factor of pessimistic pruning: the probability that an error rate exceeds its
         upper limit. Smaller values prune more.
     target_weight : array-like of shape (n_targets,) or dict of str to float, optional
-        Factors on the weights of the targets in the choice of tests; targets not in a dict have
-        factor 1. Only for criterion "gini". ClusteringWeights in CLUS.
+        Factors by which to multiply the weights of the targets in the choice of tests; targets not
+        in a dict have factor 1. Only for criterion "gini". Called ClusteringWeights in CLUS.
     normalize : bool
-        Whether the Gini index of each target is divided by that of all training rows. Only for
+        Whether to divide the Gini index of each target by that of all training rows. Only for
         criterion "gini".
     n_jobs, random_state
         As in `PCTRegressor`.
     clus_compat : bool
         Whether to reproduce the results of CLUS exactly. "gini" is VarianceReduction, "entropy" is
-        Gain; with ``pruning="pessimistic"``, the tree is the one that it calls Pruned. The values
-        of leaves are weights of classes in place of fractions.
+        Gain; with ``pruning="pessimistic"``, the tree is the one that CLUS calls Pruned. The
+        values of leaves are weights of classes instead of fractions.
 
     Attributes
     ----------
@@ -220,7 +221,7 @@ class PCTMultiTargetClassifier(_Classifier, TargetTree):
     classes_ : list of ndarray, or ndarray
         The classes of each target; a single array if y was one-dimensional.
     target_classes_ : list of ndarray
-        The same, always a list.
+        The same as `classes_`, but always a list.
     n_outputs_, target_names_, n_features_in_, feature_names_in_, feature_importances_
         As in `PCTRegressor`.
 
@@ -231,8 +232,8 @@ class PCTMultiTargetClassifier(_Classifier, TargetTree):
 
     Notes
     -----
-    A row with a missing target counts for the other targets only. A leaf without a known class of
-    a target predicts as the nearest node above it that has one.
+    A row with a missing target is used for the other targets only. A leaf without a known class of
+    a target predicts the same as the nearest node above it that has one.
 
     Examples
     --------
@@ -338,7 +339,8 @@ class PCTMultiTargetForestClassifier(_Classifier, TargetForest):
         Accuracy of the out-of-bag predictions, averaged over the targets. Defined only if
         `oob_score` is True.
     oob_decision_function_ : list of ndarray of shape (n, n_classes), or ndarray
-        Out-of-bag probabilities, NaN for rows drawn by every tree. Likewise.
+        Out-of-bag probabilities, NaN for rows drawn by every tree. Defined only if `oob_score` is
+        True.
 
     See Also
     --------

@@ -62,7 +62,7 @@ class TargetData:
     schema : FeatureSchema
         The schema of the features.
     values : ndarray of shape (n, n_targets)
-        Numbers, or codes of classes; NaN is missing.
+        Numbers, or codes of classes; NaN marks missing values.
     weights : ndarray of shape (n,)
         Sample weights.
     target_weights : ndarray of shape (n_targets,)

@@ -8,7 +8,7 @@ from ramify import _core
 
 __all__ = ["prune_m5"]
 
-# A node whose error is below this part of that of the root is not worth splitting.
+# A node is not worth splitting if its error is below this fraction of the error of the root.
 _NEGLIGIBLE = 1e-5
 _TOO_MANY_NODES = 10.0
 

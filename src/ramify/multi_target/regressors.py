@@ -25,7 +25,7 @@ __all__ = ["PCTForestRegressor", "PCTRegressor"]
 
 
 class _Regressor(RegressorMixin, TargetEstimator):  # type: ignore[misc]
-    """What trees and forests for numeric targets have in common."""
+    """Methods common to trees and forests for numeric targets."""
 
     normalize: bool
 
@@ -52,7 +52,7 @@ class _Regressor(RegressorMixin, TargetEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n,) or (n, n_targets)
-            The predictions; one-dimensional if y was in `fit`.
+            The predictions; one-dimensional if y was one-dimensional in `fit`.
         """
         check_is_fitted(self)
         columns = self._predict_columns(read_features(self, X, self.schema_))
@@ -62,9 +62,9 @@ class _Regressor(RegressorMixin, TargetEstimator):  # type: ignore[misc]
 class PCTRegressor(_Regressor, TargetTree):
     """A predictive clustering tree (PCT) for regression with one or several targets.
 
-    A single decision tree predicts all targets. At each node, the test is chosen that most reduces
-    the variance of the targets, averaged over the targets. A leaf predicts the mean of its
-    training rows.
+    A single decision tree predicts all targets. Each node uses the test that most reduces the
+    variance of the targets, averaged over the targets. A leaf predicts the mean of its training
+    rows.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class PCTRegressor(_Regressor, TargetTree):
         leaf if this does not increase the estimated error, which is the training error times a
         factor that increases with the number of nodes.
     pruning_factor : float
-        The cost of a node in M5 pruning; larger values prune more. M5PruningMult in CLUS.
+        The cost of a node in M5 pruning; larger values prune more. Called M5PruningMult in CLUS.
     threshold_at : {"midpoint", "observed"}, optional
         Whether a threshold is halfway between two neighbouring values or equal to the lower one.
         None means "midpoint", or "observed" with `clus_compat`.
@@ -112,11 +112,11 @@ class PCTRegressor(_Regressor, TargetTree):
         columns of a data frame are always nominal. Nominal columns of an array must contain
         integer codes 0, 1, ….
     target_weight : array-like of shape (n_targets,) or dict of str to float, optional
-        Factors on the weights of the targets in the choice of tests; targets not in a dict have
-        factor 1. ClusteringWeights in CLUS.
+        Factors by which to multiply the weights of the targets in the choice of tests; targets not
+        in a dict have factor 1. Called ClusteringWeights in CLUS.
     normalize : bool
-        Whether targets are divided by their standard deviation in the choice of tests, so that
-        their scales do not matter.
+        Whether to divide targets by their standard deviation in the choice of tests, which makes
+        their scales irrelevant.
     n_jobs : int, optional
         Number of threads; -1 means all cores. The result does not depend on it.
     random_state : int, RandomState instance or None
@@ -126,7 +126,7 @@ class PCTRegressor(_Regressor, TargetTree):
         Whether to reproduce the results of CLUS exactly: its tolerances, order of search and
         summation, table of critical values, merging of equal leaves and treatment of missing
         targets. `min_weight` is MinimalWeight in CLUS; with ``pruning="m5"``, the tree is the one
-        that it calls Pruned.
+        that CLUS calls Pruned.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class PCTRegressor(_Regressor, TargetTree):
 
     Notes
     -----
-    A row with a missing target counts for the other targets only. The impurity of a node is the
+    A row with a missing target is used for the other targets only. The impurity of a node is the
     mean over the targets with a known value there. A leaf without a known value of a target
     predicts the mean of the nearest node above it that has one. With `clus_compat`, it predicts 0,
     and a forest with such a leaf predicts NaN, as in CLUS.
@@ -258,7 +258,8 @@ class PCTForestRegressor(_Regressor, TargetForest):
     categorical_features, target_weight, normalize
         As in `PCTRegressor`.
     warm_start : bool
-        Whether `fit` keeps the trees of the previous fit and adds new ones up to `n_estimators`.
+        Whether to keep the trees of the previous call to `fit` and only add trees until there are
+        `n_estimators`.
     n_jobs : int, optional
         Number of threads; -1 means all cores. The result does not depend on it.
     random_state : int, RandomState instance or None
@@ -278,7 +279,8 @@ class PCTForestRegressor(_Regressor, TargetForest):
     oob_score_ : float
         R² of the out-of-bag predictions. Defined only if `oob_score` is True.
     oob_prediction_ : ndarray of shape (n,) or (n, n_targets)
-        Out-of-bag predictions, NaN for rows drawn by every tree. Likewise.
+        Out-of-bag predictions, NaN for rows drawn by every tree. Defined only if `oob_score` is
+        True.
 
     See Also
     --------
@@ -380,7 +382,7 @@ class PCTForestRegressor(_Regressor, TargetForest):
 
 
 def _known_part(tree: _core.Tree, X: Any, n_targets: int) -> NDArray[np.float64] | None:
-    """Return the part of each row in leaves with a value of each target; None if all have."""
+    """Return the fraction of each row in leaves with a value of each target; None if all have."""
     n_values = np.diff(tree.value_indptr)[tree.feature < 0]
     if (n_values == n_targets).all():
         return None

@@ -1,4 +1,4 @@
-"""Weights of targets in the criterion, so that targets of different scales count alike."""
+"""Weights of targets in the criterion, which make targets of different scales count equally."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ramify._validation import did_you_mean
 
 __all__ = ["check_target_weight", "read_target_weight", "weigh_classes", "weigh_numbers"]
 
-# A standard deviation below this part of the mean is the rounding error of a constant.
+# A standard deviation below this fraction of the mean is the rounding error of a constant.
 _CONSTANT = 1e-13
 
 
@@ -102,7 +102,7 @@ def weigh_numbers(
         Sample weights.
     clus : bool
         Whether to compute as CLUS does: one row after the other, relative to 0, and with the
-        number of all rows in place of those with a known value.
+        number of all rows instead of those with a known value.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def weigh_classes(
 
 
 def _divide(numerator: Any, denominator: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return quotients, 1 where the denominator is not positive."""
+    """Return quotients; 1 where the denominator is not positive."""
     positive = denominator > 0
     quotient = numerator / np.where(positive, denominator, 1.0)
     return np.where(positive, quotient, 1.0)
