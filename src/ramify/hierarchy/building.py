@@ -247,7 +247,7 @@ def _compare_names(a: str, b: str) -> int:
 
 
 def _raise_cycle(parents: Mapping[Label, Sequence[Label]], ordered: Mapping[Label, int]) -> None:
-    """Every remaining label has a remaining parent, so following parents finds a cycle."""
+    """Find a cycle by following parents, since every remaining label has a remaining parent."""
     label = next(label for label in parents if label not in ordered)
     trail: dict[Label, int] = {}
     while label not in trail:

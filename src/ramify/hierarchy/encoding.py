@@ -1,4 +1,4 @@
-"""Label sets as matrices closed upwards, and the weight and cost of every label."""
+"""Label sets as matrices with ancestors, and the weight and cost of every label."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COMBINE: dict[str, Callable[[list[float]], float]] = {
 
 
 def encode_label_sets(graph: LabelGraph, label_sets: Iterable[Any]) -> sparse.csr_array[np.int32]:
-    """Return the closed label matrix of label sets; see `Hierarchy.encode`."""
+    """Return the label matrix of label sets, with ancestors; see `Hierarchy.encode`."""
     if isinstance(label_sets, str):
         raise TypeError(
             f"label_sets must be a list of label sets, got the string {label_sets!r}. Pass "

@@ -25,7 +25,7 @@ class LabelGraph:
     Parameters
     ----------
     labels : iterable of labels
-        Distinct, every label after its parents.
+        Distinct labels, each after its parents.
     parent_rows : (indptr, indices)
         Positions of the parents of every label, as sparse rows.
     aliases : mapping of label to label, optional
@@ -197,7 +197,7 @@ def row_of(rows: Rows, position: int) -> list[int]:
 
 
 def _reachable(edges: Rows, position: int) -> list[int]:
-    """Return what can be reached from a position over edges, sorted, without the position."""
+    """Return the positions that can be reached from a position, sorted, without the position."""
     found: set[int] = set()
     waiting = [position]
     while waiting:

@@ -47,7 +47,7 @@ class Hierarchy:
     Parameters
     ----------
     labels : iterable of labels
-        Distinct, every label after its parents.
+        Distinct labels, each after its parents.
     parent_rows : (indptr, indices)
         Positions of the parents of every label, as sparse rows. Required.
     separator : str
@@ -64,7 +64,8 @@ class Hierarchy:
     leaves : tuple of labels
         Labels without children.
     levels : tuple of tuples of labels
-        Labels of every level, from the top down; the level of a label is its longest path.
+        Labels of every level, from the top down; the level of a label is the length of its longest
+        path.
     depth : int
         Number of levels.
     is_tree : bool
@@ -241,7 +242,7 @@ class Hierarchy:
     ) -> Hierarchy:
         """Build a hierarchy from an ontology in an OBO file, e.g. the Gene Ontology.
 
-        Alternative identifiers become aliases, so that `encode` accepts former identifiers of a
+        Alternative identifiers become aliases; `encode` therefore accepts former identifiers of a
         term. Use `Ontology.from_obo` to build several hierarchies from one file.
 
         Parameters
@@ -256,8 +257,8 @@ class Hierarchy:
         relations : sequence of str
             Relations from a term to its parents.
         obsolete : {"drop", "replace", "keep"}
-            "drop" leaves out obsolete terms. "replace" does too, but obsolete terms with one
-            replacement become aliases of it. "keep" makes them labels.
+            "drop" leaves out obsolete terms. "replace" does too, but makes obsolete terms with one
+            replacement aliases of the replacement. "keep" keeps them as labels.
         cross_edges : bool
             Whether to keep edges between terms of different namespaces.
 
@@ -305,7 +306,7 @@ class Hierarchy:
         ----------
         text : str
             The outline. Blank lines are ignored. A label listed under several parents has all of
-            them, so an outline can describe a DAG.
+            these parents, so an outline can describe a DAG.
 
         Returns
         -------
@@ -570,7 +571,7 @@ class Hierarchy:
         return graph.labels_at(graph.descendants_of(graph.index(label)))
 
     def encode(self, label_sets: Iterable[Any]) -> sparse.csr_array[np.int32]:
-        """Turn label sets into a label matrix that is closed upwards.
+        """Convert label sets to a label matrix, with ancestors added.
 
         Parameters
         ----------
@@ -597,12 +598,12 @@ class Hierarchy:
         Parameters
         ----------
         Y : array-like or sparse matrix of shape (n, n_labels)
-            Zeros and ones, columns in the order of `labels`.
+            Zeros and ones, with columns in the order of `labels`.
 
         Returns
         -------
         csr_array of int32, shape (n, n_labels)
-            The closed matrix.
+            The label matrix with ancestors.
 
         Examples
         --------
@@ -612,15 +613,15 @@ class Hierarchy:
         return close_matrix(self._graph, Y)
 
     def propagate(self, scores: Any, how: str = "max") -> sparse.csr_array[np.float64]:
-        """Give the ancestors of labels with a score a score, without dense matrices.
+        """Propagate scores to the ancestors of labels, without dense matrices.
 
         Parameters
         ----------
         scores : array-like or sparse matrix of shape (n, n_labels)
-            Scores, columns in the order of `labels`; 0 means that a label has no score.
+            Scores, with columns in the order of `labels`; 0 means that a label has no score.
         how : {"max", "fill"}
             "max": every label gets the largest score of itself and its descendants. "fill": a
-            label without a score gets the largest of its children; other scores are kept.
+            label without a score gets the largest score of its children; other scores are kept.
 
         Returns
         -------
@@ -638,12 +639,12 @@ class Hierarchy:
         return propagate_scores(self.parent_rows, scores, how)
 
     def decode(self, Y: Any, most_specific: bool = True) -> list[tuple[Label, ...]]:
-        """Turn a label matrix into label sets.
+        """Convert a label matrix to label sets.
 
         Parameters
         ----------
         Y : array-like or sparse matrix of shape (n, n_labels)
-            Zeros and ones, columns in the order of `labels`.
+            Zeros and ones, with columns in the order of `labels`.
         most_specific : bool
             Whether to leave out labels with a descendant in the same row.
 
@@ -668,14 +669,14 @@ class Hierarchy:
         Parameters
         ----------
         w0 : float
-            Factor from one level to the next; with 1 all labels have the same weight.
+            Factor from one level to the next; with 1, all labels have the same weight.
         combine : {"avg", "sum", "min", "max"}
-            How to combine the weights of several parents; without effect in a tree.
+            How to combine the weights of several parents; has no effect in a tree.
 
         Returns
         -------
         ndarray of shape (n_labels,)
-            Weights; in a tree w0 for top-level labels, w0² on the second level, and so on.
+            Weights; in a tree, w0 for top-level labels, w0² on the second level, and so on.
 
         Examples
         --------
@@ -692,7 +693,7 @@ class Hierarchy:
         Returns
         -------
         ndarray of shape (n_labels,)
-            Costs; in a tree the costs of a label's children add up to the cost of the label.
+            Costs; in a tree, the costs of a label's children add up to the cost of the label.
 
         Examples
         --------

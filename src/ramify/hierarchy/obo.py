@@ -17,7 +17,7 @@ _PACKED: dict[bytes, Callable[..., Any]] = {
     b"BZh": bz2.open,
     b"\xfd7zXZ\x00": lzma.open,
 }
-_MOST_BYTES = 1 << 30  # decompressed; the largest ontologies have some hundred MiB
+_MOST_BYTES = 1 << 30  # decompressed; the largest ontologies have a few hundred MiB
 _MOST_BYTES_PER_LINE = 1 << 20
 _TRUE = "true"
 
@@ -37,7 +37,7 @@ class Term:
     alternatives : tuple of str
         Alternative identifiers.
     obsolete : bool
-        Whether the term is no longer to be used.
+        Whether the term should no longer be used.
     replaced_by : tuple of str
         The terms to use instead of an obsolete one.
     """
@@ -61,7 +61,7 @@ def read_terms(path: str | PathLike[str]) -> dict[str, Term]:
     Returns
     -------
     dict of str to Term
-        The terms by identifier, obsolete ones included, in the order of the file.
+        The terms by identifier, including obsolete ones, in the order of the file.
     """
     file = Path(path)
     if not file.is_file():

@@ -19,7 +19,7 @@ class Ontology(TermSet):
     Parameters
     ----------
     terms : mapping of str to Term
-        All terms by identifier, obsolete ones included.
+        All terms by identifier, including obsolete ones.
 
     Attributes
     ----------

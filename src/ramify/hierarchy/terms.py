@@ -24,7 +24,7 @@ class TermSet:
     Parameters
     ----------
     terms : mapping of str to Term
-        All terms by identifier, obsolete ones included.
+        All terms by identifier, including obsolete ones.
     """
 
     def __init__(self, terms: Mapping[str, Term]) -> None:

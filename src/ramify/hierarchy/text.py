@@ -1,4 +1,4 @@
-"""Hierarchies as text: an indented outline to read, and JSON."""
+"""Hierarchies as text: an indented outline and JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ramify.hierarchy.graph import LabelGraph, row_of
 _FORMAT = "ramify.hierarchy"
 _VERSION = 1
 _INDENT = "  "
-_SHOWN = 60  # characters of a wrong value
+_SHOWN = 60  # characters of an invalid value
 _CUT = re.compile(r"… \d+ more")
 
 
