@@ -1,4 +1,4 @@
-"""Conversion of labels in any format to label matrices and back; flattening, balancing."""
+"""Conversion of labels in any format to label matrices and back; flattening and balancing."""
 
 from ramify.labels.balancing import balance_score, balance_weights
 from ramify.labels.encoding import (

@@ -20,14 +20,14 @@ def balance_score(y: Any, hierarchy: Hierarchy | None = None) -> float:
     Parameters
     ----------
     y : array-like
-        n label sets in any format of `ramify.labels.read_labels`.
+        n label sets in any format accepted by `ramify.labels.read_labels`.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, it is inferred from `y`.
 
     Returns
     -------
     float
-        Between 0, if all rows agree on every label, and 1, if half of the rows have each.
+        Between 0, if all rows agree on every label, and 1, if half of the rows have each label.
 
     Notes
     -----
@@ -50,7 +50,7 @@ def balance_score(y: Any, hierarchy: Hierarchy | None = None) -> float:
 def balance_weights(
     y: Any, hierarchy: Hierarchy | None = None, *, random_state: Any = None
 ) -> NDArray[np.int32]:
-    """Return sample weights for every label with which half of the rows have the label.
+    """Return sample weights for each label that balance the rows with and without the label.
 
     For each label separately, rows of the majority are sampled without replacement and rows of
     the minority are repeated. Pass a column as `sample_weight`.
@@ -58,11 +58,11 @@ def balance_weights(
     Parameters
     ----------
     y : array-like
-        n label sets in any format of `ramify.labels.read_labels`.
+        n label sets in any format accepted by `ramify.labels.read_labels`.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, it is inferred from `y`.
     random_state : int, RandomState instance or None
-        Seed of the sampling.
+        Seed for the sampling.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def draw_counts(has: NDArray[np.bool_], random: np.random.RandomState) -> NDArra
     Returns
     -------
     ndarray of int32, shape (n,)
-        Counts that sum to n; the minority has n // 2 of them. Ones if all rows agree.
+        Counts that sum to n; those of the minority sum to n // 2. Ones if all rows agree.
     """
     counts = np.ones(len(has), dtype=np.int32)
     sides = sorted([np.flatnonzero(has), np.flatnonzero(~has)], key=len)

@@ -49,32 +49,33 @@ def read_labels(y: Any, hierarchy: Hierarchy | None = None) -> EncodedLabels:
     y : array-like
         One of
 
-        - a label matrix of 0 and 1, dense or sparse, columns in the order of
-          ``hierarchy.labels``; a nested list is one if its rows have the same length and contain
-          only 0 and 1;
-        - a data frame of 0 and 1, columns named by labels in any order; if `hierarchy` is None,
-          columns such as "animal" and "animal/bird" form a tree;
-        - a sequence of label sets (lists, tuples, sets), possibly empty; if nested lists look
-          like levels, a warning names `as_levels` and `as_sets`, which make the reading explicit;
+        - a label matrix of 0 and 1, dense or sparse, with columns in the order of
+          ``hierarchy.labels``; a nested list is a label matrix if its rows have the same length
+          and contain only 0 and 1;
+        - a data frame of 0 and 1, with columns named by labels in any order; if `hierarchy` is
+          None, columns such as "animal" and "animal/bird" form a tree;
+        - a sequence of label sets (lists, tuples, sets), possibly empty; if nested lists look like
+          levels, a warning points to `as_levels` and `as_sets`, which make the interpretation
+          explicit;
         - a sequence of sets of paths, each path a list or tuple of names, or a 3-D array of them;
         - a sequence of classes as in scikit-learn: strings or numbers;
         - a sequence of paths such as "animal/bird";
-        - a sequence of CLUS strings, labels joined by "@"; "", "n" and "?" mean no label (unless
-          the hierarchy has a label "n" or "?", or `hierarchy` is None and no string contains "/"
-          or "@");
-        - a 2-D array or data frame of strings with one column per level, short paths padded
+        - a sequence of CLUS strings, i.e. labels joined by "@"; "", "n" and "?" mean no label
+          (unless the hierarchy has a label "n" or "?", or `hierarchy` is None and no string
+          contains "/" or "@");
+        - a 2-D array or data frame of strings with one column per level; short paths are padded
           with "", None or NaN;
-        - a column of pandas, polars or pyarrow with these, or a data frame with one such column.
+        - a pandas, polars or pyarrow column of any of these, or a data frame with one such column.
     hierarchy : Hierarchy, optional
         The labels that may occur. If None, it is inferred from `y`: a tree if there are levels or
         paths with "/", otherwise flat with sorted labels. The columns of a label matrix are then
-        named 0, 1, … or as in the data frame.
+        named 0, 1, …, or as in the data frame.
 
     Returns
     -------
     EncodedLabels
         ``Y`` (csr_array), ``hierarchy`` and ``format``; ``format.write(Y)`` converts back, to
-        numpy arrays where `y` is a pandas or polars column.
+        numpy arrays if `y` is a pandas or polars column.
 
     Examples
     --------
@@ -265,7 +266,7 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         y : array-like
-            Labels in any format of `read_labels`.
+            Labels in any format accepted by `read_labels`.
 
         Returns
         -------
@@ -284,7 +285,7 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         y : array-like
-            Labels of `hierarchy_`, in any format of `read_labels`.
+            Labels of `hierarchy_`, in any format accepted by `read_labels`.
 
         Returns
         -------
@@ -301,7 +302,7 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         y : array-like
-            Labels in any format of `read_labels`.
+            Labels in any format accepted by `read_labels`.
 
         Returns
         -------

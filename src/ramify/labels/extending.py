@@ -16,12 +16,12 @@ __all__ = ["extend_hierarchy", "read_more_labels"]
 
 
 def read_more_labels(y: Any, hierarchy: Hierarchy) -> EncodedLabels:
-    """Read labels like `read_labels`, and add those that the hierarchy lacks to its end.
+    """Read labels like `read_labels`, and append those that the hierarchy lacks to it.
 
     Parameters
     ----------
     y : array-like
-        Labels in any format of `read_labels`.
+        Labels in any format accepted by `read_labels`.
     hierarchy : Hierarchy
         A hierarchy inferred from other rows.
 
@@ -40,14 +40,14 @@ def read_more_labels(y: Any, hierarchy: Hierarchy) -> EncodedLabels:
 
 
 def extend_hierarchy(hierarchy: Hierarchy, labels: Iterable[Label]) -> Hierarchy:
-    """Add labels at the end of a hierarchy; paths below the labels that they start with.
+    """Append labels to a hierarchy; paths are added below the labels that they start with.
 
     Parameters
     ----------
     hierarchy : Hierarchy
-        The hierarchy, which stays as it is.
+        The hierarchy, which is not changed.
     labels : iterable of labels
-        The labels to add, if it does not have them.
+        The labels to add, unless the hierarchy already has them.
 
     Returns
     -------

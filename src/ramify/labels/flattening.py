@@ -37,11 +37,11 @@ def flatten_level(
     Parameters
     ----------
     y : array-like
-        n label sets in any format of `ramify.labels.read_labels`.
+        n label sets in any format accepted by `ramify.labels.read_labels`.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, it is inferred from `y`.
     level : int
-        The level, 1 at the top. In a DAG the level of a label is its longest path.
+        The level, 1 at the top. In a DAG, the level of a label is the length of its longest path.
     keep_unused : bool
         Whether to keep labels without rows as columns.
 

@@ -192,7 +192,7 @@ class JoinedFormat(LabelFormat):
 
 @dataclass(frozen=True)
 class LevelFormat(LabelFormat):
-    """One path per row, one column per level, shorter paths padded with ""."""
+    """One path per row, one column per level; shorter paths are padded with ""."""
 
     dtype: str
     n_levels: int

@@ -81,7 +81,7 @@ def read_matrix(
 
 
 def warn_of_column_vector() -> None:
-    """Warn as scikit-learn does if y has one column of classes."""
+    """Warn, as scikit-learn does, if y has one column of classes."""
     message = "A column-vector y was passed when a 1d array was expected. Use y.ravel()."
     warnings.warn(message, DataConversionWarning, stacklevel=5)
 

@@ -1,4 +1,4 @@
-"""Nested lists of names: label sets or levels, and how to say which."""
+"""Nested lists of names: label sets or levels, and how to mark them as either."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _AMBIGUOUS = (
 def as_levels(y: Any) -> NDArray[np.object_]:
     """Mark nested lists as levels: one path per row, one column per level, as in HiClass.
 
-    Nested lists of names are read as label sets. The result of this function, an array, is read
-    as levels wherever ramify takes labels.
+    Nested lists of names are read as label sets. The result of this function, an array, is read as
+    levels wherever ramify accepts labels.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def as_levels(y: Any) -> NDArray[np.object_]:
 
     See Also
     --------
-    as_sets : The other reading of nested lists.
+    as_sets : The other interpretation of nested lists.
     read_labels : The formats of y.
 
     Examples
@@ -69,7 +69,7 @@ def as_sets(y: Any) -> list[set[Any]]:
     """Mark nested lists as label sets: any number of labels per row, without an order.
 
     Nested lists whose columns look like the levels of a hierarchy are read as label sets with a
-    warning. The result of this function is read as label sets without one.
+    warning. The result of this function is read as label sets without a warning.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def as_sets(y: Any) -> list[set[Any]]:
 
     See Also
     --------
-    as_levels : The other reading of nested lists.
+    as_levels : The other interpretation of nested lists.
     read_labels : The formats of y.
 
     Examples
@@ -109,7 +109,7 @@ def _rows(y: Any) -> Iterator[Sequence[Any]]:
 
 
 def are_levels(rows: Sequence[Any], hierarchy: Hierarchy | None) -> bool:
-    """Return whether nested lists can only be levels: they are padded, or fit the hierarchy so.
+    """Return whether nested lists can only be levels: they are padded, or only fit as levels.
 
     Parameters
     ----------
@@ -155,10 +155,10 @@ def warn_of_levels(rows: Sequence[Any], stacklevel: int) -> None:
 def _look_like_levels(rows: Sequence[Any]) -> bool:
     """Return whether rows look like paths from the top.
 
-    Names are followed by different ones, or by none, in different rows; unless rows are padded,
-    they have few first names. Besides, two of three properties that label sets in any order lose
-    within a few rows: all rows have the same length; no name occurs at two positions; and
-    wherever a name occurs at a position, it follows the same names, as in a tree.
+    In paths, names are followed by different names, or by none, in different rows; unless rows are
+    padded, there are few first names. In addition, paths have two of three properties that label
+    sets in any order lose within a few rows: all rows have the same length; no name occurs at two
+    positions; and wherever a name occurs at a position, it follows the same names, as in a tree.
     """
     paths = [tuple(name for name in row if not _is_padding(name)) for row in rows]
     if max(map(len, paths), default=0) < 2 or not all(_is_name(x) for path in paths for x in path):
