@@ -137,7 +137,7 @@ def plot_prediction(
     -------
     matplotlib.axes.Axes
         The axes drawn on. Labels that are true and predicted are green, missed labels blue,
-        wrongly predicted labels red and all others gray.
+        wrongly predicted labels red and all others grey.
 
     Examples
     --------

@@ -109,7 +109,7 @@ def precision_recall_curves(
     y_true : label matrix or labels in any format
         True labels, one label set per row.
     y_score : array-like or sparse matrix of shape (n, n_labels)
-        Scores, as returned by `predict_proba` or `predict_proba_sparse`; those that a sparse
+        Scores, as returned by `predict_proba` or `predict_proba_sparse`; scores that a sparse
         matrix does not store are 0.
     hierarchy : Hierarchy, optional
         Names the columns; required for levels.
@@ -119,13 +119,13 @@ def precision_recall_curves(
         "pooled": one curve for all chosen labels as one ranking; "label": one curve per label;
         "level": one curve per level.
     sample_weight : array-like of shape (n,), optional
-        Sample weights. A row of weight 2 counts as two rows.
+        Sample weights. A row with weight 2 counts as two rows.
 
     Returns
     -------
     list of PrecisionRecallCurve
-        In the order of the labels or levels. Labels without positive rows have no curve
-        and are left out of pooled ones.
+        The curves, in the order of the labels or levels. Labels without positive rows have no
+        curve and are left out of pooled curves.
 
     Examples
     --------
@@ -157,8 +157,8 @@ def roc_curves(
     Returns
     -------
     list of RocCurve
-        In the order of the labels or levels. Labels without positive rows have no curve
-        and are left out of pooled ones.
+        The curves, in the order of the labels or levels. Labels without positive rows have no
+        curve and are left out of pooled curves.
 
     Examples
     --------
@@ -255,11 +255,11 @@ def _precision_recall_curve(name: str, ranking: Ranking) -> PrecisionRecallCurve
     tp = tp_begin[step] + share * gained[step]
     fp = fp_begin[step] + share * tied[step]
     thresholds = np.where(inside == parts[step], score[step], np.nan)
-    # At the last point everything is predicted.
+    # At the last point, everything is predicted.
     tp, fp = np.append(tp, n_positive), np.append(fp, n_negative)
     thresholds = np.append(thresholds, np.nan)
     predicted = tp + fp
-    # Before the first point nothing is predicted: its precision is extended to recall 0.
+    # Before the first point, nothing is predicted: its precision is extended to recall 0.
     first = tp_end[0] / (tp_end[0] + fp_end[0])
     precision = np.divide(tp, predicted, out=np.full(len(tp), first), where=predicted > 0)
     if fp_begin[0] == 0:

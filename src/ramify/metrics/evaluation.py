@@ -80,7 +80,7 @@ def evaluate(
     y_true : label matrix or labels in any format
         True labels, one label set per row.
     y_score : array-like or sparse matrix of shape (n, n_labels)
-        Scores, as returned by `predict_proba` or `predict_proba_sparse`; those that a sparse
+        Scores, as returned by `predict_proba` or `predict_proba_sparse`; scores that a sparse
         matrix does not store are 0.
     hierarchy : Hierarchy, optional
         If None, the labels are flat, and the measures that use costs are left out.
@@ -142,7 +142,7 @@ class _Case:
 
     @cached_property
     def information(self) -> Any:
-        """Information content of the labels, from the training labels if given."""
+        """Information content of the labels, computed from the training labels if given."""
         source = self.ranking.truth if self.trained is None else self.trained
         return protein.information_content(source, hierarchy=self.hierarchy)
 

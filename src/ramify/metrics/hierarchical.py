@@ -134,7 +134,7 @@ def level_accuracy(
     """Fraction of rows, for each level, whose labels on that level are all correct.
 
     A row is correct on a level if its predicted labels on that level are exactly the true ones.
-    Rows with neither a true nor a predicted label on the level are left out; otherwise deep
+    Rows with neither a true nor a predicted label on the level are left out; otherwise, deep
     levels, which few rows reach, would look easy.
 
     Parameters
@@ -199,10 +199,10 @@ def top_k_accuracy(
     y_true : label matrix or labels in any format
         True labels, one label set per row.
     y_score : array-like or sparse matrix of shape (n, n_labels)
-        Scores, as returned by `predict_proba` or `predict_proba_sparse`; those that a sparse
+        Scores, as returned by `predict_proba` or `predict_proba_sparse`; scores that a sparse
         matrix does not store are 0.
     hierarchy : Hierarchy, optional
-        Names the columns and determines the default of `k`.
+        Names the columns and determines the default value of `k`.
     labels : {"all", "leaves"}, int or sequence of labels
         The labels to rank; an int is a level, counted from 1 at the top.
     k : int, optional
@@ -218,7 +218,7 @@ def top_k_accuracy(
     Notes
     -----
     Ties are broken by the order of the labels, so a label comes before its descendants. If small
-    scores are left out, the result changes only by the rows with fewer than k scores.
+    scores are left out, the result changes only because of rows with fewer than k scores.
 
     Examples
     --------

@@ -43,12 +43,12 @@ class Ranking:
 
     @property
     def truth_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The true labels in the form that the native functions take."""
+        """The true labels in the form that the native functions expect."""
         return _row_parts(self.truth)
 
     @property
     def score_rows(self) -> tuple[Any, ...]:
-        """Sparse scores in the form that the native functions take."""
+        """Sparse scores in the form that the native functions expect."""
         rows: Any = self.scores
         return (*_row_parts(rows), rows.data, rows.shape[1])
 
@@ -166,8 +166,8 @@ def read_label_matrices(
 
 
 def _read_together(y_true: Any, y_pred: Any) -> tuple[Truth, Truth]:
-    """Read both as `fit` does, with the labels that occur in either."""
-    # Nested lists may be levels or label sets; beside an array of levels they are levels.
+    """Read both as `fit` does, with the labels that occur in either of them."""
+    # Nested lists may be levels or label sets; next to an array of levels, they are levels.
     if _are_levels(y_pred) and not _are_levels(y_true):
         predicted, truth = _read_one_after_the_other(y_pred, y_true)
         return truth, predicted
@@ -181,7 +181,7 @@ def _read_together(y_true: Any, y_pred: Any) -> tuple[Truth, Truth]:
 
 
 def _read_one_after_the_other(first: Any, second: Any) -> tuple[Truth, Truth]:
-    """Read labels, and others with the hierarchy of the first ones and what it lacks."""
+    """Read labels, then others with the hierarchy of the first ones, extended as needed."""
     known = read_labels(first)
     more = read_more_labels(second, known.hierarchy)
     Y = known.Y.copy()
@@ -194,7 +194,7 @@ def _are_levels(y: Any) -> bool:
 
 
 def _like(y: Any, other: Any) -> Any:
-    """Return the columns of a data frame in the order of those of another one."""
+    """Return the columns of a data frame in the order of the columns of another one."""
     if not (is_frame(y) and is_frame(other)) or set(y.columns) != set(other.columns):
         return y
     return y[list(other.columns)]
@@ -284,7 +284,7 @@ def read_label_matrix(
 ) -> sparse.csr_array[np.int32]:
     """Return labels in any format as a clean csr_array with one column per label.
 
-    A matrix is used as it is; the ancestors of label sets and paths are added.
+    A matrix is used as is; the ancestors of label sets and paths are added.
     """
     if hierarchy is not None and hierarchy.n_labels != n_labels:
         raise ValueError(

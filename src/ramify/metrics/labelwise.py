@@ -98,7 +98,7 @@ def macro_precision_recall_f1(
     sample_weight: ArrayLike | None = None,
     zero_division: float = 0.0,
 ) -> tuple[float, float, float]:
-    r"""Means over the labels of their precision, recall and F1.
+    r"""Mean precision, recall and F1 of the labels.
 
     .. math:: F_1 = \frac{1}{C} \sum_c \frac{2\,TP_c}{2\,TP_c + FP_c + FN_c}
 
@@ -137,7 +137,7 @@ def macro_f1(
     sample_weight: ArrayLike | None = None,
     zero_division: float = 0.0,
 ) -> float:
-    """Mean over the labels of their F1; see `macro_precision_recall_f1`.
+    """Mean F1 of the labels; see `macro_precision_recall_f1`.
 
     Parameters
     ----------

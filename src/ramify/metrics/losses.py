@@ -40,7 +40,8 @@ def hmc_loss(
     .. math:: \frac{1}{n} \sum_i \Big( \alpha \sum_{c \in Y_i \setminus \hat Y_i} c_c +
               \beta \sum_{c \in \hat Y_i \setminus Y_i} c_c \Big)
 
-    Labels without positive rows and rows without labels add the cost of what is predicted.
+    For labels without positive rows and for rows without labels, the cost of all predicted labels
+    is added.
 
     Parameters
     ----------
@@ -96,7 +97,7 @@ def symmetric_loss(
     .. math:: \frac{1}{n} \sum_i \Big( \sum_{c \in \hat Y_i \setminus Y_i} \frac{2 c_c}{1 + \alpha}
               + \sum_{c \in Y_i \setminus \hat Y_i} \frac{2 \alpha c_c}{1 + \alpha} \Big)
 
-    It is the HMC-loss with the weights :math:`2\alpha/(1+\alpha)` and :math:`2/(1+\alpha)`.
+    This is the HMC-loss with the weights :math:`2\alpha/(1+\alpha)` and :math:`2/(1+\alpha)`.
 
     Parameters
     ----------
@@ -221,7 +222,7 @@ def hierarchical_hamming_loss(
     Returns
     -------
     float
-        0 is best, 1 is worst. Never below `hamming_loss`.
+        0 is best, 1 is worst. It is never below `hamming_loss`.
 
     Examples
     --------

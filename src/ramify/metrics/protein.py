@@ -111,7 +111,8 @@ def protein_curve(
     y_true : label matrix or labels in any format
         True labels including ancestors. Rows without labels are left out.
     y_score : array-like or sparse matrix of shape (n, n_labels)
-        Scores. Scores of a sparse matrix that are not stored are not predicted at any threshold.
+        Scores. Labels whose score a sparse matrix does not store are not predicted at any
+        threshold.
     hierarchy : Hierarchy, optional
         Names the columns.
     labels : {"all", "leaves"}, int or sequence of labels
@@ -124,17 +125,17 @@ def protein_curve(
     sample_weight : array-like of shape (n,), optional
         Sample weights.
     propagation : {"max", "fill"}, optional
-        Add ancestors to the true labels, and give them scores as in `Hierarchy.propagate`. By
-        default, no label should have a higher score than its parents.
+        How to add ancestors to the true labels and give them scores, as in `Hierarchy.propagate`.
+        By default, nothing is added, and no label should have a higher score than its parents.
     normalization : {"cafa", "gt", "pred"}
-        What averages are divided by: the number of rows ("gt"), the number of rows with a
-        prediction ("pred"), or the latter for precision and the former for all else ("cafa").
+        The divisor of averages: the number of rows ("gt"), the number of rows with a prediction
+        ("pred"), or the latter for precision and the former for everything else ("cafa").
     roots : bool
         Whether labels without parents count. Rows that have no other labels are not left out.
-        Weighted averages count all labels with information, roots included.
+        Weighted averages count all labels with information, including roots.
     known : label matrix or labels in any format, optional
-        Labels that were known before, which count neither as true nor as predicted. Rows without
-        other labels are left out.
+        Labels that were known beforehand, which count neither as true nor as predicted. Rows
+        without other labels are left out.
 
     Returns
     -------
@@ -210,9 +211,10 @@ def f_max(
     y_true, y_score, hierarchy, labels, thresholds, information, sample_weight
         As in `protein_curve`.
     weighted : bool
-        Whether labels count their information content (weighted F-max) instead of 1.
+        Whether labels are weighted by their information content (weighted F-max) instead of
+        equally.
     average : {"samples", "micro"}
-        "samples" averages over rows; "micro" takes precision and recall of all rows together.
+        "samples" averages over rows; "micro" uses the precision and recall of all rows together.
     **options
         Further parameters of `protein_curve`: propagation, normalization, roots, known.
 
@@ -223,9 +225,9 @@ def f_max(
 
     Notes
     -----
-    If scores below some m are left out, as by ``predict_proba_sparse(X, min_proba=m)``, the curve
-    is the same at all thresholds of at least m, and at smaller ones equal to that at m: the
-    result is the best F1 over the thresholds from m on.
+    If scores below some m are left out, as in ``predict_proba_sparse(X, min_proba=m)``, the curve
+    is unchanged at all thresholds of at least m, and its values at smaller thresholds equal those
+    at m. The result is the best F1 over the thresholds from m on.
 
     Examples
     --------
@@ -344,7 +346,7 @@ def _information_of(
 
 
 def _evaluated(truth: Truth, known: Truth | None) -> Truth:
-    """Return the true labels that were not known before."""
+    """Return the true labels that were not known beforehand."""
     return truth if known is None else sparse.csr_array(truth - truth.multiply(known))
 
 

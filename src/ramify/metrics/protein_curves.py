@@ -15,14 +15,14 @@ Vector: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ThresholdAverages:
-    """Averages over rows, one entry per threshold; every label counts 1 or its information.
+    """Averages over rows, one entry per threshold; labels have weight 1 or their information.
 
     Attributes
     ----------
     n : ndarray
         Number of rows with a prediction.
     coverage : ndarray
-        Share of the rows with a prediction.
+        Fraction of the rows with a prediction.
     tp, fp, fn : ndarray
         Mean sum over the correctly predicted, the wrongly predicted and the missed labels.
     precision : ndarray
@@ -90,10 +90,10 @@ class ProteinCurve:
     thresholds : ndarray
         Increasing thresholds. A label is predicted if its score is at least the threshold.
     plain : ThresholdAverages
-        Averages in which every label counts 1.
+        Averages in which every label has weight 1.
     weighted : ThresholdAverages
-        Averages in which every label counts its information content; labels without information
-        do not count.
+        Averages in which every label is weighted by its information content; labels without
+        information do not count.
     """
 
     thresholds: Vector
@@ -102,7 +102,7 @@ class ProteinCurve:
 
     @property
     def coverage(self) -> Vector:
-        """Share of the rows that have a prediction."""
+        """Fraction of the rows that have a prediction."""
         return self.plain.coverage
 
     @property
@@ -141,7 +141,7 @@ class ProteinCurve:
         Parameters
         ----------
         weighted : bool
-            Which of the two.
+            Whether to return `weighted`.
 
         Returns
         -------
@@ -156,7 +156,7 @@ class ProteinCurve:
         Parameters
         ----------
         weighted : bool
-            Whether labels count their information content.
+            Whether labels are weighted by their information content.
         average : {"samples", "micro"}
             Whether precision and recall are those of the rows, averaged, or of all rows together.
 

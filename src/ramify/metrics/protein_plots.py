@@ -29,7 +29,7 @@ def plot_protein_curves(
     curves : mapping of str to ProteinCurve
         One curve per model or namespace, by name.
     weighted : bool
-        Whether precision and recall weigh labels by their information.
+        Whether precision and recall weight labels by their information.
     axes : two matplotlib.axes.Axes, optional
         Axes to draw on. By default, a new figure is created.
 
@@ -61,7 +61,7 @@ def plot_protein_curves(
     left.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
     right.set(xlabel="Remaining uncertainty (bits)", ylabel="Misinformation (bits)")
     right.set_xlim(left=0)
-    # At low thresholds misinformation is many times the uncertainty, far from any best point.
+    # At low thresholds, misinformation is many times the uncertainty, far from any best point.
     most = max(float(c.remaining_uncertainty.max()) for c in curves.values())
     right.set_ylim(0, min(right.get_ylim()[1], 2 * most) if most > 0 else None)
     for ax in (left, right):

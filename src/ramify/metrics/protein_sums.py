@@ -76,7 +76,7 @@ def threshold_sums(
     row_weight : ndarray of shape (n,)
         The weights of the rows; rows of weight 0 are skipped.
     label_weights : tuple of ndarrays of shape (n_labels,)
-        What a label counts.
+        The weights of the labels.
     known : csr_array of shape (n, n_labels), optional
         Cells that are left out.
 

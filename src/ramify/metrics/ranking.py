@@ -43,7 +43,7 @@ def pooled_auprc(
     y_true : label matrix or labels in any format
         True labels, one label set per row.
     y_score : array-like or sparse matrix of shape (n, n_labels)
-        Scores, as returned by `predict_proba` or `predict_proba_sparse`; those that a sparse
+        Scores, as returned by `predict_proba` or `predict_proba_sparse`; scores that a sparse
         matrix does not store are 0.
     hierarchy : Hierarchy, optional
         Names the columns; required to select labels by name, level or "leaves".
@@ -58,7 +58,7 @@ def pooled_auprc(
         How to treat labels without positive rows: "drop" leaves out all their cells, as CLUS
         does; "keep" counts their false positives.
     sample_weight : array-like of shape (n,), optional
-        Sample weights. A row of weight 2 counts as two rows.
+        Sample weights. A row with weight 2 counts as two rows.
 
     Returns
     -------
@@ -81,10 +81,10 @@ def pooled_auprc(
 
     Rows without labels are included: all their cells are negative.
 
-    If scores below some m are left out, as by ``predict_proba_sparse(X, min_proba=m)``, the curve
-    is the same up to R, the recall at threshold m, and all cells below are one step. The area
+    If scores below some m are left out, as in ``predict_proba_sparse(X, min_proba=m)``, the curve
+    is unchanged up to R, the recall at threshold m, and all cells below m form one step. The area
     changes by at most (1 - R) N / (N + FP), with N positive cells and FP false positives at m; a
-    mean over labels, by at most the mean of this over the labels.
+    mean over labels changes by at most the mean of this bound over the labels.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def on_grid(ranking: Ranking, thresholds: ArrayLike | None) -> Ranking:
         )
     lowered: Any
     if sparse.issparse(ranking.scores):
-        # Only the order matters: the number of thresholds reached, less that of a score of 0.
+        # Only the order matters: the number of thresholds reached, minus that of a score of 0.
         lowered = ranking.scores.copy()
         reached = np.searchsorted(grid, lowered.data, side="right")
         lowered.data = (reached - np.searchsorted(grid, 0.0, side="right")).astype(np.float64)

@@ -50,8 +50,8 @@ class HierarchicalScorer:
 
     Higher is better; losses are negated. By default, the hierarchy is the ``hierarchy_`` of the
     estimator, which may be inside a pipeline or a search. If the estimator inferred it from its
-    training rows, labels of y that it has not seen are added with the score 0: no prediction can
-    hit them.
+    training rows, labels of y that it has not seen are added with the score 0, because they cannot
+    be predicted.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class HierarchicalScorer:
     sign : {1, -1}
         -1 for losses.
     of_scores : bool
-        Whether the measure takes the result of predict_proba rather than that of predict.
+        Whether the measure takes the result of `predict_proba` instead of `predict`.
     options : dict
         Keyword arguments of the measure, such as ``labels="leaves"``.
     """
@@ -258,7 +258,7 @@ def is_inferred(estimator: Any) -> bool:
 
 
 def read_with_unseen(y: Any, hierarchy: Hierarchy) -> EncodedLabels:
-    """Read labels; add those that the hierarchy lacks at its end, and warn of them."""
+    """Read labels; append those that the hierarchy lacks to it, and warn about them."""
     encoded = read_more_labels(y, hierarchy)
     unseen = encoded.hierarchy.labels[hierarchy.n_labels :]
     if unseen:

@@ -95,7 +95,7 @@ def jaccard_accuracy(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "agree",
 ) -> float:
-    r"""Mean over the rows of the Jaccard similarity of the true and the predicted label set.
+    r"""Mean Jaccard similarity of the true and the predicted label set over the rows.
 
     .. math:: \frac{1}{n} \sum_i \frac{|Y_i \cap \hat Y_i|}{|Y_i \cup \hat Y_i|}
 
