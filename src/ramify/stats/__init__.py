@@ -1,4 +1,4 @@
-"""Compare methods over data sets: significance tests, corrections, average-rank diagrams."""
+"""Compare methods over data sets: significance tests, corrections and average-rank diagrams."""
 
 from ramify.stats.diagram import rank_diagram
 from ramify.stats.friedman_test import FriedmanResult, NemenyiResult, friedman, nemenyi

@@ -107,7 +107,7 @@ def plan_diagram(result: NemenyiResult) -> _Plan:
     names = []
     for i, (text, rank) in enumerate(ordered):
         on_right = i < n_right
-        # The best and the worst method have the outermost lines, so that no two lines cross.
+        # The best and the worst method have the outermost lines, so no two lines cross.
         row = i if on_right else len(ordered) - 1 - i
         names.append(_Name(text, rank, lowest_bar - _ROW * (row + 1), on_right))
     bottom = min(name.height for name in names)
@@ -135,7 +135,7 @@ def _new_axes(plan: _Plan) -> Axes:
         raise ImportError(
             "matplotlib is required but not installed. Run: pip install 'ramify[plot]'"
         ) from error
-    # Names are drawn outside the axis; make room so that long names do not shrink it.
+    # Names are drawn outside the axis; make room to keep long names from shrinking it.
     sides = [[n.text for n in plan.names if n.on_right == right] for right in (True, False)]
     names_width = sum(0.085 * (max(map(len, side)) + 8) for side in sides)
     size = (3.8 + names_width, 0.85 - plan.bottom)

@@ -70,7 +70,7 @@ def friedman(
     missing : {"drop", "worst", "raise"}
         How to handle NaN: drop the row, rank the method last in that row, or raise an error.
     tie_correction : bool
-        Whether to correct for ties, as scipy does. Demšar (2006) does not. Without ties it makes
+        Whether to correct for ties, as scipy does; Demšar (2006) does not. Without ties, it makes
         no difference.
 
     Returns
@@ -80,9 +80,9 @@ def friedman(
 
     Notes
     -----
-    With two methods the test is equivalent to a sign test; `wilcoxon` is more powerful. If all
-    rows rank the methods in the same order, F is infinite, and the p-value is the probability
-    that all rows have the order of the first row by chance.
+    With two methods, the test is equivalent to a sign test; `wilcoxon` is more powerful. If all
+    rows rank the methods in the same order, F is infinite, and the p-value is the probability that
+    all rows have the order of the first row by chance.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def _p_value(f: float, df: tuple[int, int], ranks: Matrix) -> float:
 
 
 def _variance_left(ranks: Matrix) -> float:
-    """Return the variance of the ranks relative to that without ties."""
+    """Return the variance of the ranks relative to the variance without ties."""
     n, k = ranks.shape
     tied = [np.unique(row, return_counts=True)[1] for row in ranks]
     lost = sum(float((counts**3 - counts).sum()) for counts in tied)

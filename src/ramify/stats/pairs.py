@@ -59,8 +59,8 @@ def wilcoxon(
     Returns
     -------
     WilcoxonResult
-        The p-value is exact for up to 50 data sets, and that of a normal approximation for more.
-        It is 1 if all scores are equal.
+        The p-value is exact for up to 50 data sets, and uses a normal approximation for more. It
+        is 1 if all scores are equal.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def wilcoxon(
     counts.append(difference.size - sum(counts))
     if not difference.any():
         return WilcoxonResult(difference.size * (difference.size + 1) / 4, 1.0, *counts)
-    # Round so that differences that are equal up to rounding errors tie.
+    # Rounded, so differences that are equal up to rounding errors tie.
     statistic, p_value = _signed_ranks(difference.round(12))
     return WilcoxonResult(statistic, p_value, *counts)
 
@@ -101,11 +101,11 @@ def _signed_ranks(difference: Matrix) -> tuple[float, float]:
     if difference.size > 50:
         result = scipy_stats.wilcoxon(difference, zero_method="zsplit")
         return float(result.statistic), float(result.pvalue)
-    # Twice the ranks, which are integers also where ranks are tied.
+    # Twice the ranks, which are integers even where ranks are tied.
     ranks = np.rint(2 * scipy_stats.rankdata(np.abs(difference))).astype(np.int64)
     smaller = min(ranks[difference > 0].sum(), ranks[difference < 0].sum())
     moving = ranks[difference != 0]
-    ways = np.zeros(moving.sum() + 1)  # to choose the signs so that this is the sum of one side
+    ways = np.zeros(moving.sum() + 1)  # to choose the signs such that this is the sum of one side
     ways[0] = 1
     for rank in moving:
         ways[rank:] = ways[rank:] + ways[:-rank]

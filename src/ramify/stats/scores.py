@@ -16,7 +16,7 @@ Matrix: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Complete scores, higher is better, and the number of rows dropped."""
+    """Complete scores (higher is better), and the number of rows dropped."""
 
     names: tuple[str, ...]
     values: Matrix
