@@ -1,4 +1,4 @@
-"""Inspect models: trees as text and plots, rules, explanations, importances, an HTML page."""
+"""Inspect models: trees as text and plots, rules, explanations, importances and an HTML page."""
 
 from ramify.inspection.drawing.label_graph import plot_label_graph
 from ramify.inspection.drawing.plots import plot_tree

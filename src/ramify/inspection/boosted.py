@@ -1,4 +1,4 @@
-"""Boosted trees for the views of trees, and the contributions of features to margins."""
+"""Boosted trees in the form of other trees, and the contributions of features to margins."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _starts(sizes: NDArray[Any]) -> NDArray[np.int64]:
 def margin_contributions(
     model: PCTGradientBoostingClassifier, row: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what each feature contributes to the margins of a row.
+    """Return the contribution of each feature to the margins of a row.
 
     A test moves the mean value of the leaves below its node to that of the leaves below the branch
     that the row takes. The sum of the moves and the values at the roots is the margin.

@@ -102,7 +102,7 @@ class Explanation:
             most; for several trees, the most specific labels with a probability of at least 0.5,
             or the most probable label if there are none.
         max_labels : int
-            Maximum number of labels per test, or in all for several trees.
+            Maximum number of labels per test, or in total for several trees.
         max_features : int
             Maximum number of features per label, for several trees.
 
@@ -157,9 +157,9 @@ def explain(
 
     A test changes the probabilities from those of its node to those of the branch that the row
     takes; the sum of these changes is the prediction. A test of a missing value changes nothing,
-    and the row is split over all branches. For several trees all figures are means, except for
-    `BRDTClassifier`, each of whose trees predicts its own group of labels. For gradient boosting,
-    all figures are sums of margins, and missing values take the branch that was learnt.
+    and the row is split over all branches. For several trees, all figures are means, except for
+    `BRDTClassifier`, where each tree predicts its own group of labels. For gradient boosting, all
+    figures are sums of margins, and missing values take the branch that was learnt.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def explain(
     feature_names : sequence of str, optional
         One per feature. If None, the columns of the data frame passed to `fit`, or x0, x1, ….
     categories : mapping of feature name to sequence, optional
-        Names of the categories of nominal features; known already if `fit` got a data frame.
+        Names of the categories of nominal features; already known if X was a data frame in `fit`.
 
     Returns
     -------
@@ -251,7 +251,7 @@ def _explain_boosted(
 
 
 def _has_trees_of_groups(model: Any) -> bool:
-    """Tell whether every label is predicted by one tree: the trees of BR-DT add up."""
+    """Return whether every label is predicted by one tree: the trees of BR-DT add up."""
     if not isinstance(model, BRDTClassifier) or model.hierarchy_.depth > 1:
         return False
     return all(isinstance(one.estimator, _core.Tree) for one in model.local_models_.values())

@@ -68,7 +68,7 @@ def _changes(
 def predicted_labels(
     hierarchy: Hierarchy, prediction: NDArray[np.float64], least: float = 0.5
 ) -> NDArray[np.int64]:
-    """Return the most specific labels of at least `least`, or the label with the most."""
+    """Return the most specific labels of at least `least`, or the label with the largest value."""
     likely = prediction >= least
     if not likely.any():
         return np.array([int(prediction.argmax())])

@@ -239,7 +239,7 @@ def importances(
 def _over_trees(
     summary: ModelSummary, overall: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and spread over trees, weighted equally or by the variance of their labels."""
+    """Return the mean and spread over trees, weighted equally or by the variance of labels."""
     if summary.combination == "mean":
         return overall.mean(axis=0), overall.std(axis=0)
     parts = []
@@ -263,7 +263,7 @@ def _label_weights(model: Any) -> NDArray[np.float64]:
 def _explained(
     tree: TreeSummary, n_features: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the variance of each label explained by each feature, and that at the root."""
+    """Return the variance of each label explained by each feature, and the root's variance."""
     explained = np.zeros((n_features, tree.hierarchy.n_labels))
     total = max(tree.nodes[0].weight, 1e-300)
     for node in tree.nodes:

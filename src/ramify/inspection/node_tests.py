@@ -37,7 +37,8 @@ class FeatureNames:
     categories : dict of int to tuple of str
         Category names of nominal features, if known.
     times : dict of int to str
-        What dates, durations and times of day are; see `ramify._base.columns.TIMES`.
+        The kind of each feature that is a date, duration or time of day; see
+        `ramify._base.columns.TIMES`.
     """
 
     names: tuple[str, ...]
@@ -205,13 +206,13 @@ def time_text(seconds: float, kind: str) -> str:
     seconds : float
         Seconds, as `ramify._base.columns.seconds_of` counts them.
     kind : str
-        What they are: one of `ramify._base.columns.TIMES`.
+        Their kind: one of `ramify._base.columns.TIMES`.
 
     Returns
     -------
     str
-        A date and time of ISO 8601, a time, or a duration in days, hours, minutes and seconds.
-        The number if there is no such date.
+        A date and time in ISO 8601 format, a time, or a duration in days, hours, minutes and
+        seconds. The number if there is no such date.
 
     Examples
     --------

@@ -109,7 +109,7 @@ class OutlineLine:
     probability : float
         Probability of the label in the node.
     change : float
-        Difference to the probability at the root.
+        Difference from the probability at the root.
     """
 
     label: int
@@ -186,7 +186,7 @@ def outline_moves(
     hierarchy : Hierarchy
         The labels.
     margin : ndarray of shape (n_labels,)
-        What the leaf adds to the margin of each label.
+        The value that the leaf adds to the margin of each label.
     choice : LabelChoice
         Its labels or its number of labels; thresholds of probabilities are ignored.
 
@@ -294,7 +294,7 @@ def _nest(
 
 
 def _depth_first(hierarchy: Hierarchy, shown: list[int]) -> list[int]:
-    """Order labels so that each follows its parent in the outline."""
+    """Order labels such that each follows its parent in the outline."""
     if hierarchy.is_tree:
         return shown
     parents = outline_parents(hierarchy)

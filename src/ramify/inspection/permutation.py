@@ -1,4 +1,4 @@
-"""Permutation importances: the drop of a measure when a column is shuffled."""
+"""Permutation importances: the drop in a measure when a column is shuffled."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def shap_values(
 
     Without a background, shap's TreeExplainer is used for trees with numeric tests only; it
     weights the branches of omitted features by their training rows. With a background, shap's
-    PermutationExplainer replaces the values of omitted features by values of background rows.
+    PermutationExplainer replaces the values of omitted features with values of background rows.
     This works for any model; it is required for nominal features, missing values and local
     architectures.
 

@@ -1,4 +1,4 @@
-"""Summarize a model as trees with feature names and labels, for all other views."""
+"""Summarise a model as trees with feature names and labels, for all other views."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class TreeSummary:
 
     @cached_property
     def values(self) -> sparse.csr_array[np.float64]:
-        """The value of every label in every node, (n_nodes, n_labels of the hierarchy).
+        """The value of every label of the hierarchy in every node, of shape (n_nodes, n_labels).
 
         Values are probabilities, or moves of margins if that is the `unit`. Those of an inner node
         are the prediction for a row that reaches the node and whose other values are missing: the
@@ -169,7 +169,7 @@ class ModelSummary:
     features : FeatureNames
         Names of features and categories.
     combination : {"mean", "sum", None}
-        How the trees are combined to the prediction of the model: "mean", "sum" for the sum of
+        How the trees are combined into the prediction of the model: "mean", "sum" for the sum of
         margins of gradient boosting, or None for any other way.
     """
 
@@ -186,7 +186,7 @@ def summarise(
     feature_names: Sequence[Any] | None = None,
     categories: Mapping[Any, Sequence[Any]] | None = None,
 ) -> ModelSummary:
-    """Summarize a fitted model as trees with feature names and labels.
+    """Summarise a fitted model as trees with feature names and labels.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def _combination(model: Any) -> str | None:
 
 
 def _named_trees(model: Any) -> Iterator[tuple[str, Sequence[int], _core.Tree]]:
-    """Yield name, labels and arrays of each tree of a model."""
+    """Yield the name, labels and arrays of each tree of a model."""
     if isinstance(model, PCTClassifier):
         yield "", range(model.hierarchy_.n_labels), model.tree_
     elif isinstance(model, PCTEnsemble):

@@ -1,4 +1,4 @@
-"""Summarize trees for several targets, for export as text."""
+"""Summarise trees for several targets, for export as text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def summarise_targets(
     feature_names: Sequence[Any] | None = None,
     categories: Mapping[Any, Sequence[Any]] | None = None,
 ) -> ModelSummary:
-    """Summarize a fitted model as trees; its targets take the place of labels.
+    """Summarise a fitted model as trees; its targets take the place of labels.
 
     Parameters
     ----------

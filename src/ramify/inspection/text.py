@@ -37,7 +37,7 @@ def export_text(
 
     Every test is shown as a question, followed by its branches. A leaf shows its number of
     training rows and its relevant labels as an indented part of the hierarchy, each with its
-    probability and the difference to the probability at the root. A leaf of a boosted tree shows
+    probability and the difference from the probability at the root. A leaf of a boosted tree shows
     the labels whose margin it moves most, up or down; a leaf of a regression tree, the mean of
     every target.
 
@@ -215,7 +215,7 @@ def _align(lines: list[_Line]) -> list[str]:
         if not line.right:
             aligned.append(line.left)
             continue
-        # Dots are placed in even columns so that those of adjacent lines are aligned.
+        # Dots are placed in even columns to align those of adjacent lines.
         gap = width - len(line.left)
         dots = "".join(_DOTS[k % 2] for k in range(len(line.left), width))
         leader = f"  {dots[2:]}" if gap > 3 else " " * gap

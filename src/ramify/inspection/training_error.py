@@ -11,13 +11,13 @@ __all__ = ["training_errors"]
 
 
 def training_errors(tree: TreeSummary) -> dict[str, tuple[float, float]]:
-    """Return the training error of a tree, beside that of a tree without tests.
+    """Return the training error of a tree, together with that of a tree without tests.
 
     Parameters
     ----------
     tree : TreeSummary
         A tree whose leaves store the frequencies of labels in their training rows. A row with
-        missing values counts in several leaves in part.
+        missing values is counted fractionally in several leaves.
 
     Returns
     -------

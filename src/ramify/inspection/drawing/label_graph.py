@@ -19,8 +19,8 @@ def plot_label_graph(
 ) -> Axes:
     """Plot which labels are related, as found by `BRDTClassifier`.
 
-    The area of a node is proportional to the share of rows with the label. Edges between labels
-    are darker and wider the more accurate the rules between them are. Groups of related labels
+    The area of a node is proportional to the fraction of rows with the label. The more accurate
+    the rules between two labels are, the darker and wider is their edge. Groups of related labels
     have one colour each; labels that are related to no other are grey.
 
     Parameters

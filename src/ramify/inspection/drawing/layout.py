@@ -1,4 +1,4 @@
-"""Lay out the boxes of a tree without overlaps, with parents centered above their children."""
+"""Lay out the boxes of a tree without overlaps, with parents centred above their children."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def make_picture(
     max_depth : int or None
         Maximum depth to show.
     sideways : bool or None
-        Whether roots are on the left. If None, they are if a tree has more than a few leaves.
+        Whether to put roots on the left. If None, they are on the left if a tree has more than a
+        few leaves.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def place_boxes(picture: Picture, *, sideways: bool) -> Picture:
     middle = _middles(children, breadth, needed)
     placed = []
     for k, box in enumerate(boxes):
-        # Sideways boxes of the same depth are left-aligned, so that texts form columns.
+        # Sideways boxes of the same depth are left-aligned, so texts form columns.
         rank = starts[depth[k]] + along[k] / 2
         x, y = (rank, middle[k]) if sideways else (middle[k], rank)
         placed.append(replace(box, x=x, y=y))
@@ -135,7 +136,7 @@ def _needed(children: list[list[int]], breadth: list[float]) -> list[float]:
 
 
 def _middles(children: list[list[int]], breadth: list[float], needed: list[float]) -> list[float]:
-    """Return the center of each box perpendicular to the direction of growth."""
+    """Return the centre of each box perpendicular to the direction of growth."""
     start = [0.0] * len(children)
     middle = [0.0] * len(children)
     for k, below in enumerate(children):

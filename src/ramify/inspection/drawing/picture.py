@@ -33,7 +33,7 @@ class BoxLine:
     text : str
         The text on the left.
     kind : {"question", "note", "label"}
-        A test, a note in small gray type, or a label of the hierarchy.
+        A test, a note in small grey type, or a label of the hierarchy.
     probability : float or None
         Probability of a label, shown on the right and as a bar behind the text.
     """
@@ -45,7 +45,7 @@ class BoxLine:
 
 @dataclass(frozen=True)
 class Box:
-    """A node of the picture, centered at (x, y); y increases downwards.
+    """A node of the picture, centred at (x, y); y increases downwards.
 
     Attributes
     ----------

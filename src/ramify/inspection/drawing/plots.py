@@ -66,8 +66,8 @@ def plot_tree(
     max_trees : int, optional
         Maximum number of trees to show.
     sideways : bool, optional
-        Whether the root is on the left instead of at the top. If None, it is if a tree has many
-        leaves.
+        Whether to put the root on the left instead of at the top. If None, it is on the left if a
+        tree has many leaves.
 
     Returns
     -------

@@ -82,7 +82,7 @@ def export_svg(
 
 
 def purity_colour(purity: float) -> str:
-    """Return the color of a node: white if it is as mixed as the root, green if it is pure.
+    """Return the colour of a node: white if it is as mixed as the root, green if it is pure.
 
     Examples
     --------

@@ -179,7 +179,7 @@ def _purity(values: sparse.csr_array[np.float64]) -> NDArray[np.float64]:
 
 
 def _top_labels(summary: TreeSummary) -> tuple[list[int], NDArray[np.float64]]:
-    """Return the label of each node that exceeds its frequency in all rows most, or -1.
+    """Return, for each node, the label that most exceeds its frequency in all rows, or -1.
 
     In a boosted tree, it is the label whose margin moves most.
     """

@@ -1,4 +1,4 @@
-"""Write an HTML page to explore a model: trees, labels, rows, features."""
+"""Write an HTML page to explore a model: trees, labels, rows and features."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def explore(
     """Write a self-contained HTML page to explore a model.
 
     The page shows the decision tree, which can be panned, zoomed, expanded and collapsed; the
-    labels of each node with the change from its parent; for each label the leaves that predict it
+    labels of each node with the change from its parent; for each label, the leaves that predict it
     and its precision-recall curve; the path of a row through the tree; and the feature
     importances. It can be used with the keyboard and with a screen reader. The page loads no
     external resources. Boosted trees are shown with the labels (label sets for the loss "softmax")

@@ -31,7 +31,7 @@ class Condition:
         The bounds as text, with as many digits as necessary.
     code_parts : tuple of float
         Nominal features: the fraction of a row that meets the condition, for each category. It is
-        1 or 0, or between them if a test has not seen the category in training.
+        1 or 0, or in between if a test has not seen the category in training.
     categories : tuple of str
         Nominal features: names of the categories.
     unknown_part : float

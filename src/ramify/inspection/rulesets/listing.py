@@ -79,7 +79,7 @@ class RuleSet(Sequence[Rule]):
         return f"<{len(self)} rule{plural} of a {self._summary.kind}>"
 
     def for_label(self, label: Label, n_best: int | None = None) -> list[LabelRule]:
-        """Return the rules in favor of a label, best first.
+        """Return the rules in favour of a label, best first.
 
         Parameters
         ----------
@@ -119,8 +119,8 @@ class RuleSet(Sequence[Rule]):
         -------
         ndarray of shape (n, n_labels)
             The same as the model's `predict_proba`, except for rows with missing values in a
-            forest with deduplicated rules: they are divided by the mean shares of the trees that
-            contain the rule.
+            forest with deduplicated rules: such rows are divided according to the mean shares of
+            the trees that contain the rule.
         """
         if self._summary.combination != "mean":
             raise ValueError(
@@ -199,7 +199,7 @@ class RuleSet(Sequence[Rule]):
         min_precision : float
             Leave out labels with a lower precision.
         label : str or int, optional
-            Only the rules in favor of this label, best first, as in `for_label`.
+            Only the rules in favour of this label, best first, as in `for_label`.
         n_best : int, optional
             Maximum number of rules.
 
@@ -239,7 +239,7 @@ def rules(
     X, y : array-like, optional
         Rows on which to compute support, precision and lift. By default, the values of the
         training rows are used, which are stored in the trees. Required for gradient boosting:
-        probabilities are then shares of these rows.
+        probabilities are then fractions of these rows.
     labels : iterable of labels, optional
         Restrict the rules to these labels; tests that do not affect them are left out.
     feature_names : sequence of str, optional
