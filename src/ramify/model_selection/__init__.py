@@ -1,4 +1,4 @@
-"""Splits that preserve the proportion of every label, held-out predictions, choice of a model."""
+"""Splits that preserve the proportion of every label, held-out predictions and model choice."""
 
 from ramify.model_selection.choosing import choose_model
 from ramify.model_selection.predicting import cross_val_predict

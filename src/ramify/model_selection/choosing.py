@@ -51,17 +51,17 @@ def choose_model(
         treated as flat.
     candidates : list of (str, classifier or sequence of str), optional
         Names and classifiers. A sequence of names instead of a classifier is the vote of these
-        candidates: the mean of their probabilities, without those that are left out. If None,
-        these are a single tree, the label shares as a baseline, extra trees, a forest, gradient
-        boosting, and the vote of boosting and extra trees. The first candidate is chosen if
-        there is no time to compare.
+        candidates: the mean of their probabilities, excluding candidates that are left out. If
+        None, the candidates are a single tree, the label frequencies as a baseline, extra trees, a
+        forest, gradient boosting, and the vote of boosting and extra trees. The first candidate is
+        chosen if there is no time to compare.
     scoring : str or sequence of str
         Names of measures in `ramify.metrics.get_scorer_names`. The first one decides; the others
         are only computed.
     cv : int, splitter or iterable of (train, test)
         Number of random folds, at most one per row, or how to split the rows.
     time_limit : float, optional
-        Limit in seconds for everything, including the fit on all rows; None for no limit. See
+        Limit in seconds for everything, including the fit on all rows; None means no limit. See
         Notes.
     sample_weight : array-like of shape (n,), optional
         Sample weights.
@@ -85,9 +85,9 @@ def choose_model(
     -----
     All candidates are compared on the same folds. With a time limit, each candidate is first
     fitted on few rows. It is left out if, by extrapolation from this time, one fold and the fit
-    on all rows would exceed the limit. After every fold, another one is started only
-    if it and the fit on all rows will end in time; the comparison then uses fewer folds than
-    `cv`. The members of a vote are not fitted again for its scores.
+    on all rows would exceed the limit. After every fold, another one is started only if there is
+    time for it and for the fit on all rows; otherwise, the comparison uses fewer folds than `cv`.
+    The members of a vote are not fitted again for its scores.
 
     The times are estimates: a fit that has started is not stopped. Without a time limit, the
     choice depends only on the data, the parameters and the seed.

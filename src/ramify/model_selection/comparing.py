@@ -55,7 +55,7 @@ class LabelledRows:
         return int(self.encoded.Y.shape[0])
 
     def scores(self, estimator: Any, split: Split) -> NDArray[np.float64]:
-        """Fit an estimator on the training rows of a split; return its scores of the others."""
+        """Fit an estimator on the training rows of a split; return its scores on the others."""
         found = fit_and_score(estimator, self.X, self.encoded, self.weights, split)
         return make_coherent(found, self.encoded.hierarchy)
 
@@ -168,7 +168,8 @@ class Comparison:
         train, test = split
         few = np.sort(check_random_state(0).permutation(train)[:n_rows])
         started = self.watch.seconds
-        # Few rows may lack what a model needs, such as a second class. All rows will tell.
+        # A few rows may lack what a model needs, such as a second class. The fit on all rows will
+        # show.
         with suppress(*_FAILURES):
             self.data.scores(self.trials[name].estimator, (few, test[: max(1, n_rows // 4)]))
         return self.watch.seconds - started
@@ -269,7 +270,7 @@ class Comparison:
         )
 
     def _ranked(self, measure: str) -> list[Trial]:
-        """Return the trials with defined scores, the best first; simple ones first in ties."""
+        """Return the trials with defined scores, best first; in ties, simple ones come first."""
         found = [self.trials[name] for name in self._tried()]
         defined = [trial for trial in found if not math.isnan(trial.mean(measure))]
         return sorted(defined, key=lambda trial: -trial.mean(measure))

@@ -1,4 +1,4 @@
-"""Predictions of every row by a model that was fitted without it."""
+"""Predictions for every row by a model that was fitted without it."""
 
 from __future__ import annotations
 
@@ -49,17 +49,18 @@ def cross_val_predict(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> Any:
-    """Predict each row by a model that was fitted without the fold of the row.
+    """Predict each row with a model that was fitted without the fold of the row.
 
-    All models are fitted with the hierarchy of all rows, so that every fold has the same columns,
-    including those of labels that do not occur among its training rows. scikit-learn's function
-    of this name replaces labels with numbers before it computes probabilities, and the hierarchy
-    is lost.
+    All models are fitted with the hierarchy of all rows. Every fold therefore has the same
+    columns, including those of labels that do not occur among its training rows. scikit-learn's
+    function of the same name replaces labels with numbers before computing probabilities, which
+    loses the hierarchy.
 
     Parameters
     ----------
     estimator : classifier
-        A classifier of ramify, or any classifier with `predict_proba`, also in a pipeline.
+        A classifier of ramify, or any classifier with `predict_proba`; it may be inside a
+        pipeline.
     X : array-like, sparse matrix or data frame of shape (n, n_features)
         Features.
     y : array-like
@@ -83,7 +84,7 @@ def cross_val_predict(
     -------
     ndarray of shape (n, n_labels), or labels
         For "predict_proba", coherent probabilities with columns in the order of the labels of the
-        hierarchy, ``read_labels(y).hierarchy.labels`` if it is inferred. For "predict", labels in
+        hierarchy (``read_labels(y).hierarchy.labels`` if it is inferred). For "predict", labels in
         the format of `y`.
 
     Examples

@@ -25,8 +25,8 @@ __all__ = [
 
 Rows = NDArray[np.intp]
 
-# For every label the package recounts all labels of all remaining rows: 0.7 s for 3,757 rows and
-# 499 labels, 19 s for 4,125 labels. Above this number of cells the sparse implementation is used.
+# For every label, the package recounts all labels of all remaining rows: 0.7 s for 3,757 rows and
+# 499 labels, 19 s for 4,125 labels. Above this number of cells, the sparse implementation is used.
 _CELLS_FOR_PACKAGE = 2_000_000
 
 
@@ -55,13 +55,13 @@ class HierarchicalStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # 
     Notes
     -----
     Requires the package iterative-stratification: ``pip install 'ramify[split]'``. That package
-    works on a dense matrix, in time proportional to rows × labels². For large data a sparse
+    works on a dense matrix, in time proportional to rows × labels². For large data, a sparse
     implementation is used instead, which gives the same folds.
 
-    Labels with fewer rows than folds are dropped in favor of their ancestors because the rarest
-    labels are distributed first and would determine the fold of most rows. On the 4,125 labels
-    of cellcycle_GO, 3 % of the pairs of a fold and a sufficiently frequent label are empty with
-    them, and 0.3 % without.
+    Labels with fewer rows than folds are dropped in favour of their ancestors because the rarest
+    labels are distributed first and would determine the fold of most rows. On the 4,125 labels of
+    cellcycle_GO, 3 % of the pairs of a fold and a sufficiently frequent label are empty with them,
+    and 0.3 % without them.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class Stopwatch:
 def extrapolate(seconds: float, n_measured: int, n_rows: int) -> float:
     """Estimate the time to fit a model on some rows from the time on fewer rows.
 
-    The time is assumed to grow as n log n, as that of growing trees.
+    The time is assumed to grow as n log n, like the time for growing trees.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ class Trial:
         The time of each fold: to fit, to predict the test rows and to measure.
     note : str
         Why the candidate was not tried or could not be chosen, or which members a vote lacks;
-        else empty.
+        otherwise empty.
     """
 
     name: str
@@ -67,11 +67,11 @@ class ModelChoice:
     model : classifier
         The chosen candidate, fitted on all rows.
     reason : str
-        Why it was chosen, a sentence.
+        Why it was chosen, as a sentence.
     scoring : str
         The measure that decided.
     trials : list of Trial
-        All candidates, the best first; those that were not tried at the end.
+        All candidates, best first; those that were not tried come last.
     n_folds : int
         Number of folds that were used.
     fit_seconds : float
