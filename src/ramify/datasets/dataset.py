@@ -23,7 +23,7 @@ class DataSet(Bunch):  # type: ignore[misc]  # scikit-learn carries no types
         The features; missing values are NaN. In an array, a nominal value is coded as its
         position in `categories`.
     y : csr_array of shape (n, n_labels)
-        Label matrix of zeros and ones, including ancestors, with columns as
+        Label matrix of zeros and ones, including ancestors, with columns in the order of
         ``hierarchy.labels``.
     hierarchy : Hierarchy
         The label hierarchy.

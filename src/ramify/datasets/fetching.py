@@ -23,9 +23,9 @@ def fetch(
     """Fetch a public data set: features, labels, hierarchy and published splits.
 
     Files are read from the folder given by the environment variable RAMIFY_DATA (as
-    NAME/NAME.SPLIT.arff.gz) or from the cache. Otherwise they are downloaded from their public
+    NAME/NAME.SPLIT.arff.gz) or from the cache. Otherwise, they are downloaded from their public
     repository into the cache. The SHA-256 checksum of each file is verified. The cache is the
-    folder RAMIFY_CACHE, or the user's cache folder of the operating system.
+    folder given by RAMIFY_CACHE, or the operating system's cache folder for the user.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ def fetch(
     as_frame : bool or None
         If True, `X` is a pandas data frame. If False, it is an array in which a nominal value is
         coded as its position in ``categories``. If None, it is a data frame if there are nominal
-        features. Sparse data are a csr_array with None and False, and a data frame of sparse
-        columns with True.
+        features. Sparse data are returned as a csr_array with None and False, and as a data frame
+        of sparse columns with True.
     split : str, sequence of str or None
         The splits to read. If None, all splits are read.
 
@@ -108,7 +108,7 @@ def _chosen_files(entry: Entry, split: str | Sequence[str] | None) -> list[DataF
 
 
 def _read_tables(entry: Entry, files: list[DataFile], as_frame: bool | None) -> list[Table]:
-    """Read one table per split; all have the hierarchy and the columns of the first."""
+    """Read one table per split; all tables have the hierarchy and the columns of the first."""
     paths = [locate(file) for file in files]
     xml = locate(entry.label_file) if entry.format == "mulan" else None
     tables: list[Table] = []

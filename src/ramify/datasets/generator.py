@@ -34,10 +34,10 @@ def make_hierarchical_classification(
 ) -> DataSet:
     """Generate a data set whose features depend on labels that form a hierarchy.
 
-    Every label shifts the features in a random direction, by a smaller amount the deeper the
-    label. The features of a row are the sum of the shifts of its labels and their ancestors,
-    plus noise. Rows that share an ancestor are therefore close to each other, and closer if they
-    also share one of its children.
+    Every label shifts the features in a random direction, by an amount that decreases with the
+    depth of the label. The features of a row are the sum of the shifts of its labels and their
+    ancestors, plus noise. Rows that share an ancestor are therefore close to each other, and
+    closer if they also share one of its children.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def make_hierarchical_classification(
         which `n_labels` labels fit into `depth` levels, which gives an evenly filled hierarchy.
     dag_share : float
         Fraction of the labels below the top level that get a second parent, on the same level as
-        the first. With 0, the hierarchy is a tree whose labels are paths such as "2/1"; otherwise
+        the first. With 0, the hierarchy is a tree whose labels are paths such as "2/1"; otherwise,
         labels are names such as "L07".
     labels_per_row : float
         Mean number of leaf labels per row, at least 1. With exactly 1, each row has one path.
@@ -258,7 +258,7 @@ def _signal(
 
 
 def _cut_into_values(X: NDArray[np.float64], rng: np.random.RandomState) -> None:
-    """Replace columns, in place, by codes of their quartiles, in random order."""
+    """Replace columns, in place, with codes of their quartiles, in random order."""
     for column in X.T:
         quarters = np.searchsorted(np.quantile(column, [0.25, 0.5, 0.75]), column)
         column[:] = rng.permutation(len(_VALUES))[quarters]

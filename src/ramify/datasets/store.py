@@ -24,7 +24,7 @@ def locate(file: DataFile) -> Path:
     """Return the path of a verified file; download it if necessary.
 
     The file is searched for in the folder given by the environment variable RAMIFY_DATA, then in
-    the cache: RAMIFY_CACHE, or the user's cache folder of the operating system.
+    the cache: RAMIFY_CACHE, or the operating system's cache folder for the user.
 
     Raises
     ------
