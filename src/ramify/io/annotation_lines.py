@@ -101,7 +101,7 @@ def _gpad_2(cells: list[str]) -> AnnotationLine:
 
 
 def _gpad_evidence(cells: list[str]) -> str:
-    """Return the code of the Gene Ontology, which GPAD has only among the properties."""
+    """Return the evidence code of the Gene Ontology, which GPAD has only among the properties."""
     for item in cells[11].split("|") if len(cells) > 11 else ():
         if item.startswith("go_evidence="):
             return item.removeprefix("go_evidence=")
@@ -128,7 +128,7 @@ def annotation_lines(
     path : path
         A GAF 2 or GPAD file, or a table of targets and terms, plain or gzip.
     file_format : {"gaf", "gpad", "tsv"}, optional
-        By default, the format is that of the first lines or of the file name.
+        By default, the format is inferred from the first lines or the file name.
     limits : ReadLimits, optional
         Limits on the size of the file.
 

@@ -62,7 +62,7 @@ class AnnotationReport:
         self._show(reason, number, what)
 
     def change(self, reason: str, number: int, what: str) -> None:
-        """Count a line that is used, but not as it is."""
+        """Count a line that is used, but changed."""
         self.changed[reason] += 1
         self._show(reason, number, what)
 
@@ -143,8 +143,8 @@ def read_annotations(
 ) -> Annotations:
     r"""Read annotations from a GAF or GPAD file, or from a table of targets and terms.
 
-    Annotations with the qualifier NOT are left out, alternative identifiers are replaced by their
-    terms, and the ancestors of every term are added.
+    Annotations with the qualifier NOT are left out, alternative identifiers are replaced with
+    their terms, and the ancestors of every term are added.
 
     Parameters
     ----------
@@ -159,10 +159,10 @@ def read_annotations(
         Use only the terms of this namespace, e.g. "biological_process" or "BP". By default, use
         all terms.
     format : {"gaf", "gpad", "tsv"}, optional
-        By default, the format is that of the first lines or of the file name.
+        By default, the format is inferred from the first lines or the file name.
     evidence : sequence of str, optional
         Evidence codes and groups of `EVIDENCE_GROUPS` to use, e.g. ("experimental", "TAS"). By
-        default, use all.
+        default, use all codes.
     exclude_evidence : sequence of str
         Evidence codes and groups to leave out.
     taxa : sequence of str or int, optional

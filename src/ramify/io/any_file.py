@@ -57,7 +57,7 @@ def read_data(
         The labels, or a file that defines them (see `read_hierarchy`), which can also be the XML
         file of a Mulan data set.
     options : DataOptions, optional
-        How the file is to be read.
+        How to read the file.
     labelled : bool
         Whether the file must have labels. If False and a label column is missing, no labels are
         read, and rows without values are kept.
@@ -66,7 +66,7 @@ def read_data(
         although they may contain only numbers here.
     numbers : sequence of str, optional
         Columns that are numeric for a model, where text is an error. By default, text is an error
-        in columns of which most cells are numbers or dates.
+        in columns whose cells are mostly numbers or dates.
     dates : sequence of str
         Columns that are dates for a model, where anything else is an error.
 
@@ -102,8 +102,8 @@ def read_data(
 def _separator_notes(table: Table, options: DataOptions, is_hierarchical: bool) -> list[str]:
     """Return a note on flat labels that look like paths with another separator.
 
-    Most labels contain the separator, and several labels begin with the same name. Numbers are
-    no paths unless the file calls the labels hierarchical.
+    Labels look like paths if most of them contain the separator and several begin with the same
+    name. Numbers are not paths unless the file declares the labels as hierarchical.
     """
     hierarchy = table.hierarchy
     if hierarchy is None or hierarchy.depth != 1:
@@ -248,7 +248,7 @@ def _selected(table: Table, left_out: set[str]) -> Table:
 
 
 def _named(table: Table) -> Table:
-    """Return a table whose dense columns have names, so that a model can match them."""
+    """Return a table whose dense columns have names, by which a model can match them."""
     if hasattr(table.X, "columns") or sparse.issparse(table.X) or not find_spec("pandas"):
         return table
     pandas = import_extra("pandas", "tables")

@@ -39,15 +39,15 @@ def read_arff(
     """Read an ARFF file: plain, gzip or zip.
 
     The dialects of CLUS, Weka and Mulan are supported: numeric, nominal, binary, string, key and
-    date attributes (dates as seconds since 1970 began, in UTC), dense and sparse rows, missing
-    values, row weights (``,{2.5}`` at the end of the line), and the ``hierarchical`` attribute of
-    CLUS, with the labels of a row joined by ``@``. A label set written as ``?`` or ``n`` is empty.
-    For the type ``classes``, the hierarchy is inferred from the rows.
+    date attributes (dates as seconds since the start of 1970, in UTC), dense and sparse rows,
+    missing values, row weights (``,{2.5}`` at the end of the line), and the ``hierarchical``
+    attribute of CLUS, with the labels of a row joined by ``@``. A label set written as ``?`` or
+    ``n`` is empty. For the type ``classes``, the hierarchy is inferred from the rows.
 
     Parameters
     ----------
     path : path
-        The file. A gzip or zip file is recognized by its content.
+        The file. A gzip or zip file is recognised by its content.
     target : str, int or sequence of str, optional
         The target attributes. None means the hierarchical attribute; a file without one then has
         no labels. Names select attributes with the values 0 and 1 (or no and yes), one label

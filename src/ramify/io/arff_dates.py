@@ -27,7 +27,7 @@ _TOKEN = re.compile(r"(?P<quoted>'(?:[^']|'')*')|(?P<part>([A-Za-z])\3*)|(?P<oth
 def seconds_of_dates(
     path: str, name: str, cells: Sequence[str | None], form: str
 ) -> NDArray[np.float64]:
-    """Return dates as seconds since 1970 began, in UTC unless they name a time zone.
+    """Return dates as seconds since the start of 1970, in UTC unless they name a time zone.
 
     Parameters
     ----------

@@ -26,7 +26,8 @@ def target_positions(file: ArffFile, target: Any) -> list[int]:
     file : ArffFile
         The file.
     target : None, str, int or sequence of str
-        None means the hierarchical attribute, if any; an int, that many attributes at the end.
+        None means the hierarchical attribute, if any; an int means that many attributes at the
+        end.
 
     Returns
     -------

@@ -48,8 +48,8 @@ def write_arff(
     X : array-like, sparse matrix or pandas.DataFrame of shape (n, n_features)
         The features. Categorical and text columns of a data frame become nominal attributes.
     y : array-like, optional
-        The labels in any format of `ramify.labels.read_labels`. Rows list their most specific
-        labels; ``?`` stands for no labels.
+        The labels in any format accepted by `ramify.labels.read_labels`. Rows list their most
+        specific labels; ``?`` stands for no labels.
     hierarchy : Hierarchy, optional
         The hierarchy of the labels. If None, it is inferred from `y`. It is declared as paths if
         it is a tree whose labels are paths, and as parent/child pairs otherwise.
@@ -197,7 +197,7 @@ def _weight_words(sample_weight: Any, n_rows: int) -> list[str]:
 
 
 def _number_words(numbers: NDArray[np.float64]) -> list[str]:
-    """Format numbers so that reading them gives the same bits."""
+    """Format numbers such that reading them gives the same bits."""
     words = [repr(number) for number in numbers.tolist()]
     return [
         word[:-2] if word.endswith(".0") else MISSING if word == "nan" else word for word in words

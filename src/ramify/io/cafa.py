@@ -190,7 +190,7 @@ def _largest(
     values: NDArray[np.float64],
     shape: tuple[int, int],
 ) -> Scores:
-    """Build a matrix; of repeated cells, the largest value counts."""
+    """Build a matrix; for repeated cells, the largest value counts."""
     scores = sparse.csr_array((values, (rows, columns)), shape=shape)
     scores.sum_duplicates()
     if scores.nnz < len(values):
@@ -218,7 +218,8 @@ def write_cafa(
     r"""Write predictions in the format of the CAFA challenges: target, term and score.
 
     The scores of a target are sorted, and those that round to 0 are left out. If more than
-    `max_terms` remain, the best are written; of equal ones, ancestors come before descendants.
+    `max_terms` remain, the best are written; among equal scores, ancestors come before
+    descendants.
 
     Parameters
     ----------
@@ -232,12 +233,12 @@ def write_cafa(
     hierarchy : Hierarchy
         The terms of the columns.
     max_terms : int, optional
-        The largest number of terms of a target; None writes all.
+        Maximum number of terms per target; None writes all terms.
     digits : int
         Number of digits after the decimal point.
     propagation : {"max", "fill"}, optional
-        Give the ancestors of predicted terms scores as in `Hierarchy.propagate`. By default, the
-        scores are written as they are.
+        How to give scores to the ancestors of predicted terms, as in `Hierarchy.propagate`. By
+        default, the scores are written as they are.
     author, model, keywords : str, int, sequence of str
         If `author` is given, the file starts with the lines AUTHOR, MODEL and KEYWORDS and ends
         with END.
@@ -330,7 +331,7 @@ def best_scores(
     blocks : iterable of matrices
         Blocks of rows.
     max_terms : int, optional
-        The largest number of terms of a row.
+        Maximum number of terms per row.
     digits : int
         Number of digits after the decimal point.
 
@@ -351,7 +352,7 @@ def best_scores(
 def _best(
     rows: Scores, max_terms: int | None, digits: int
 ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
-    """Yield the columns and rounded scores of every row, the best first."""
+    """Yield the columns and rounded scores of every row, best first."""
     rows.sort_indices()
     for r in range(rows.shape[0]):
         part = slice(rows.indptr[r], rows.indptr[r + 1])

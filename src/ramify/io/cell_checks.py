@@ -1,4 +1,4 @@
-"""Find text in columns that were meant to be numbers or dates, and say which cell it is in."""
+"""Find text in columns that were meant to be numbers or dates, and report its cell."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MARKERS = frozenset(
 def check_suspicious_columns(
     path: Path, frame: Any, form: TextForm, exempt: Sequence[str] = ()
 ) -> None:
-    """Raise an error for text columns of which most cells are numbers or dates.
+    """Raise an error for text columns whose cells are mostly numbers or dates.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def check_date_features(path: Path, frame: Any, dates: Sequence[str]) -> None:
 
 
 def foreign_date_notes(frame: Any) -> list[str]:
-    """Return notes on text columns whose cells look like dates of another notation.
+    """Return notes on text columns whose cells look like dates in another notation.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def foreign_date_notes(frame: Any) -> list[str]:
 
 
 def _suspect_date(column: Any) -> str | None:
-    """Return the first text of a column of which most cells are dates, or None."""
+    """Return the first text of a column whose cells are mostly dates, or None."""
     values = [str(value) for value in column.cat.categories]
     are_dates = np.array([is_date(value) for value in values], dtype=bool)
     if not are_dates.any() or are_dates.all():

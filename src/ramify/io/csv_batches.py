@@ -65,7 +65,7 @@ class CsvBatches:
 
     @contextmanager
     def _open(self) -> Iterator[tuple[Any, dict[str, str], list[str]]]:
-        """Open the text after its first line, if that declares the delimiter."""
+        """Open the text; skip its first line if it declares the delimiter."""
         chunks = with_line_feeds(read_chunks(self.path, self.form.encoding, self.limits))
         head = b""
         for chunk in chunks:
@@ -126,8 +126,8 @@ class CsvBatches:
         Yields
         ------
         pandas.DataFrame
-            The features. If the cells do not have the expected types, or other ones than those of
-            the rows before, NotInBatchesError is raised: the type of a column depends on all
+            The features. NotInBatchesError is raised if the cells do not have the expected types,
+            or have other types than those of the rows before: the type of a column depends on all
             cells.
         """
         wanted = [name for name in self.names if name in {*numbers, *texts, *dates}]
@@ -161,7 +161,7 @@ def _kind_of(column: Any) -> str:
 
 
 class _Text(io.RawIOBase):
-    """Pieces of UTF-8 as a stream, which are checked."""
+    """A stream of pieces of UTF-8, which are checked."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces

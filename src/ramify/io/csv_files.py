@@ -127,7 +127,7 @@ def read_csv(
     rename: bool,
     limits: ReadLimits,
 ) -> tuple[Any, list[str]]:
-    """Read a CSV file or spreadsheet. Labels and codes stay text, so that 01 stays 01.
+    """Read a CSV file or spreadsheet. Labels and codes stay text: 01 stays 01.
 
     Parameters
     ----------
@@ -180,8 +180,8 @@ def read_csv(
 def with_line_feeds(chunks: Iterable[bytes]) -> Iterator[bytes]:
     r"""Yield a text with line feeds at the ends of all lines.
 
-    Some versions of pandas (2.3 is one of them) use up all memory when a carriage return alone
-    ends a line of a file whose other lines end in a line feed.
+    Some versions of pandas, such as 2.3, use up all memory if a carriage return alone ends a line
+    of a file whose other lines end in a line feed.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def pandas_options(
 
 
 def _parser_error(path: FilePath, message: str, n_before: int) -> FormatError:
-    """Return an error for a message of the parser, which does not count the lines before."""
+    """Return an error for a message of the parser, which does not count earlier lines."""
     found = _TOO_LONG.search(message)
     if found is None:
         reason = message.removeprefix("Error tokenizing data. C error: ")
@@ -264,7 +264,7 @@ def _parser_error(path: FilePath, message: str, n_before: int) -> FormatError:
 def read_header(
     path: FilePath, content: bytes, delimiter: str, rename: bool
 ) -> tuple[list[str], list[str]]:
-    """Return the column names, made unique if wanted, and notes on those that were renamed."""
+    """Return the column names, made unique if requested, and notes on those that were renamed."""
     text = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")
     rows = csv.reader(text, delimiter=delimiter)
     try:

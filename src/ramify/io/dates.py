@@ -22,7 +22,7 @@ _FOREIGN = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:[T ,].*)?")
 
 
 def is_date(text: str) -> bool:
-    """Return whether a text is a date of ISO 8601, with or without a time.
+    """Return whether a text is a date in ISO 8601 format, with or without a time.
 
     Examples
     --------
@@ -33,12 +33,12 @@ def is_date(text: str) -> bool:
 
 
 def is_foreign_date(text: str) -> bool:
-    """Return whether a text looks like a date of another notation, such as 31.01.2024."""
+    """Return whether a text looks like a date in another notation, such as 31.01.2024."""
     return _FOREIGN.fullmatch(text) is not None and not is_date(text)
 
 
 def is_time(column: Any) -> bool:
-    """Return whether the data type of a column is that of dates or durations."""
+    """Return whether a column has a data type for dates or durations."""
     return getattr(column.dtype, "kind", "") in ("m", "M")
 
 
@@ -51,7 +51,7 @@ def seconds_of_times(column: Any) -> NDArray[np.float64]:
 
 
 def with_dates(frame: Any, exempt: Collection[str | None]) -> tuple[Any, list[str]]:
-    """Convert the columns whose cells are all dates of ISO 8601 or missing.
+    """Convert the columns whose cells are all dates in ISO 8601 format or missing.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def with_dates(frame: Any, exempt: Collection[str | None]) -> tuple[Any, list[st
     Returns
     -------
     frame : pandas.DataFrame
-        Columns of dates have a data type of dates, those with a time zone in UTC.
+        Columns of dates have a data type for dates; those with a time zone are in UTC.
     notes : list of str
         Which columns were converted.
     """
@@ -110,7 +110,7 @@ def _has_zone(cell: Any) -> bool:
 
 
 def _moment(cell: str | date) -> datetime | None:
-    """Return a date and time, in UTC if it has a time zone, without it; None if it is no date."""
+    """Return a date and time without time zone, in UTC if it had one; None if it is not a date."""
     if isinstance(cell, datetime):
         return _in_utc(cell)
     if isinstance(cell, date):

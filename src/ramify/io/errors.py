@@ -19,7 +19,7 @@ class UnknownLabelError(FormatError):
 
 
 def names_file(read: _Read) -> _Read:
-    """Decorate a reader so that a MemoryError says which file needs too much memory."""
+    """Decorate a reader: a MemoryError then says which file needs too much memory."""
 
     @wraps(read)
     def named(path: Any, *args: Any, **options: Any) -> Any:

@@ -38,7 +38,7 @@ __all__ = [
 
 FilePath: TypeAlias = str | PathLike[str]
 
-# Of damaged, encrypted and unusual zip files.
+# Errors raised for damaged, encrypted and unusual zip files.
 _ZIP_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
     *(NotImplementedError, OverflowError, RuntimeError, ValueError),
@@ -57,8 +57,8 @@ def read_chunks(
     Parameters
     ----------
     path : path
-        The file. A gzip file is recognized by its first bytes, regardless of its name, and so is
-        a zip file, which must hold a single file.
+        The file. A gzip file is recognised by its first bytes, regardless of its name, and so is a
+        zip file, which must hold a single file.
     encoding : str
         Encoding of the file. UTF-8 is not checked here; the parser checks it.
     limits : ReadLimits, optional
@@ -203,7 +203,7 @@ def _recoded_chunks(path: FilePath, encoding: str, limits: ReadLimits | None) ->
 def replacing(path: FilePath) -> Iterator[Path]:
     """Yield a temporary path next to `path`; on success, the temporary file replaces `path`.
 
-    Readers see either the old file or the complete new one. After an error the old file remains.
+    Readers see either the old file or the complete new one. After an error, the old file remains.
     """
     final = Path(path)
     owner = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
@@ -216,7 +216,7 @@ def replacing(path: FilePath) -> Iterator[Path]:
 
 
 def remove_stale_parts(folder: FilePath) -> None:
-    """Remove the temporary files in a folder that killed processes have left.
+    """Remove the temporary files that killed processes have left in a folder.
 
     The name of a temporary file contains the computer and the process that writes it. Files of
     running processes are kept, and files of other computers until they are a day old.

@@ -23,7 +23,8 @@ class ReadLimits:
     max_bytes : int
         Size of a file, after decompression.
     max_ratio : int
-        How many times larger than a compressed file its content may be; applies beyond 256 MiB.
+        How many times larger the content of a compressed file may be than the file; applies beyond
+        256 MiB.
     max_columns : int
         Number of columns or attributes.
     max_cells : int
@@ -97,7 +98,7 @@ class ReadLimits:
         name : str
             The limit.
         found : int
-            What the file has.
+            The number found in the file.
         what : str
             What is counted, for the message.
         path : str

@@ -32,7 +32,7 @@ def read_mulan(
     arff : path
         The data, plain or gzip. Labels are attributes with the values 0 and 1.
     xml : path
-        The labels. Nested ``<label>`` elements form a hierarchy; in a flat list the labels have
+        The labels. Nested ``<label>`` elements form a hierarchy; in a flat list, the labels have
         no hierarchy.
     duplicate_names : {"error", "rename"}
         As in `read_arff`.
@@ -46,8 +46,8 @@ def read_mulan(
     Returns
     -------
     Table
-        The labels are named as in the XML file. Flat labels keep its order, nested labels have
-        the order of `Hierarchy`. Rows have the ancestors of their labels, too.
+        The labels are named as in the XML file. Flat labels keep its order; nested labels have the
+        order of `Hierarchy`. Rows also have the ancestors of their labels.
 
     Examples
     --------

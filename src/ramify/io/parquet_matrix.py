@@ -29,8 +29,8 @@ def parquet_to_npy(
 ) -> NDArray[Any]:
     """Write the numeric columns of a Parquet file as a matrix, and return it memory-mapped.
 
-    The file is read by row groups, at most 65,536 rows at a time, so that it can be larger than
-    the memory. Estimators read the matrix in the same way.
+    The file is read by row groups, at most 65,536 rows at a time; it can therefore be larger than
+    the available memory. Estimators read the matrix in the same way.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ def parquet_to_npy(
     drop : sequence of str
         Columns to leave out, such as the labels.
     dtype : data type, optional
-        The type of the matrix, float32 or float64. By default float32 if it holds all values of
+        The type of the matrix, float32 or float64. By default, float32 if it holds all values of
         the columns exactly, judged by their types, and float64 otherwise.
 
     Returns
     -------
     memmap of shape (n, n_columns)
-        The matrix, for reading only.
+        The matrix, read-only.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How data files are read: options that models and studies remember."""
+"""How data files are read: options that models and studies store."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class DataOptions:
 
 @dataclass(frozen=True)
 class ReadingSettings:
-    """How a user describes data files. None means that nothing was said.
+    """How a user describes data files. None means that a setting was not given.
 
     Attributes
     ----------
@@ -90,12 +90,12 @@ class ReadingSettings:
     id_column: str | None = None
 
     def over(self, other: ReadingSettings) -> ReadingSettings:
-        """Return these settings, completed by those of `other`.
+        """Return these settings, completed with those of `other`.
 
         Parameters
         ----------
         other : ReadingSettings
-            Used where these say nothing.
+            Used where these settings are None.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class ReadingSettings:
         Returns
         -------
         DataOptions
-            With the defaults for what was not said.
+            With defaults for settings that were not given.
         """
         given = self.given()
         form = {entry.name for entry in fields(TextForm)}
@@ -147,7 +147,7 @@ class ReadingSettings:
         Returns
         -------
         DataOptions
-            As `options`, but the columns of weights, and those that were left out in training,
+            As in `options`, but the columns of weights, and those that were left out in training,
             may be missing.
         """
         named = self.options(limits)

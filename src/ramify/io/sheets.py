@@ -35,7 +35,7 @@ def sheet_as_csv(
     """Return the cells of the first sheet as CSV text in UTF-8, with commas and decimal points.
 
     The sheet is read row by row: a file of a few bytes may have a cell in the last column of the
-    last row, and a table of all cells up to it needs more memory than there is.
+    last row, and a table of all cells up to it would need more memory than there is.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def sheet_as_csv(
     limits : ReadLimits
         Limits on its size after decompression and on the number of its cells.
     most_rows : int, optional
-        Only read this number of rows that are not empty.
+        Read only this many rows that are not empty.
 
     Returns
     -------

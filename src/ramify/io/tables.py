@@ -47,18 +47,18 @@ def read_table(
 ) -> Table:
     r"""Read a CSV or parquet file, or the first sheet of a spreadsheet.
 
-    Columns of numbers become numeric features, columns of text nominal features, and columns
-    whose cells are all dates such as 2024-01-31 or 2024-01-31T09:30:00Z become dates.
+    Columns of numbers become numeric features, columns of text become nominal features, and
+    columns whose cells are all dates, such as 2024-01-31 or 2024-01-31T09:30:00Z, become dates.
 
     Parameters
     ----------
     path : path
-        The file. A name that ends in .parquet or .pq is a parquet file, one that ends in .xlsx or
-        .xlsm a spreadsheet (requires ``ramify[excel]``), any other name a CSV file (plain or
-        gzip).
+        The file. A name that ends in .parquet or .pq means a parquet file, one that ends in .xlsx
+        or .xlsm a spreadsheet (requires ``ramify[excel]``), and any other name a CSV file (plain
+        or gzip).
     target : str, sequence of str or None
         The column of labels, with cells such as "animal/cat;pet"; an empty cell means no labels.
-        Several columns are one label each if all their cells are 0 or 1; otherwise they are the
+        Several columns are one label each if all their cells are 0 or 1; otherwise, they are the
         levels of one path per row, from the top. If None, no labels are read.
     hierarchy : Hierarchy, optional
         The labels that can occur. If None, they are inferred from the column; paths give a tree.
@@ -93,7 +93,7 @@ def read_table(
         labels is not empty.
     as_frame : bool, optional
         Whether X is a data frame. By default, it is one if there are nominal features or dates;
-        an array has codes and seconds.
+        an array contains codes and seconds.
     encoding : str
         Encoding of a CSV file.
     limits : ReadLimits, optional
@@ -206,13 +206,13 @@ def write_table(
     Parameters
     ----------
     path : path
-        The file to write. A name that ends in .parquet or .pq gives a parquet file, .gz a gzip
-        CSV file, .tsv a tab-separated file.
+        The file to write. A name that ends in .parquet or .pq gives a parquet file, .gz a gzip CSV
+        file, and .tsv a tab-separated file.
     X : array-like, sparse matrix or pandas.DataFrame of shape (n, n_features)
         The features; nominal features are written as the names of their values.
     y : array-like, optional
-        The labels in any format of `ramify.labels.read_labels`. Rows list their most specific
-        labels.
+        The labels in any format accepted by `ramify.labels.read_labels`. Rows list their most
+        specific labels.
     hierarchy : Hierarchy, optional
         The hierarchy of the labels. If None, it is inferred from `y`. It is not written: labels
         that are paths imply it; for other labels, pass it again to `read_table`.
