@@ -232,7 +232,7 @@ def _join(trees: Sequence[_core.Tree]) -> _Tests:
         for name in parts[0]
         if name != "is_test"
     }
-    # Codes are looked up for all nodes, also where there are none.
+    # Codes are looked up for all nodes, even where there are none.
     joined["answers"] = np.append(joined["answers"], np.int8(_UNKNOWN))
     return _Tests(
         is_test=np.concatenate([part["is_test"] for part in parts]),

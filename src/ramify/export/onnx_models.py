@@ -39,14 +39,15 @@ def to_onnx(model: Any, *, missing: str = "divide", dtype: Any = "float32") -> A
     model : PCTClassifier, ensemble of PCTs or PCTGradientBoostingClassifier
         A fitted model.
     missing : {"divide", "nan"}
-        What trees and forests do with a row that has a missing value or an unknown category.
+        How trees and forests treat a row that has a missing value or an unknown category.
         "divide": divide it among all branches of a test, as `predict_proba` does. "nan": return
-        NaN for the row; the model is then a single tree ensemble operator, which is faster. Use
-        it if there are no missing values. Boosted trees send missing values to one branch, and
-        need neither.
+        NaN for the row; the model is then a single tree ensemble operator, which is faster. Use it
+        if there are no missing values. Boosted trees send missing values to one branch and need
+        neither option.
     dtype : {"float32", "float64"}
-        The type of ``X``. Thresholds are rounded so that a row in float32 takes the same branches
-        as in ramify. Use "float64" for features such as dates, whose differences float32 loses.
+        The type of ``X``. Thresholds are rounded such that a row in float32 takes the same
+        branches as in ramify. Use "float64" for features such as dates, whose differences float32
+        loses.
 
     Returns
     -------

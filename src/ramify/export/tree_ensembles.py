@@ -71,7 +71,7 @@ def add_ensemble(
 
 
 def _with_a_value_per_leaf(tree: TreeNodes) -> TreeNodes:
-    """Give leaves that predict nothing the value 0 of the first output."""
+    """Give leaves that predict nothing the value 0 for the first output."""
     empty = np.setdiff1d(np.flatnonzero(tree.is_leaf), tree.value_node)
     if not empty.size:
         return tree

@@ -1,4 +1,4 @@
-"""Trees as ONNX's tree ensembles have them: a test asks whether a value is at most a limit."""
+"""Trees in the form of ONNX's tree ensembles: tests ask whether a value is at most a limit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TreeNodes:
     is_leaf : ndarray of bool, shape (n_nodes,)
         Whether a node is a leaf.
     missing_below : ndarray of bool, shape (n_nodes,)
-        Whether missing values continue as values below the limit, not above.
+        Whether missing values continue like values below the limit instead of above it.
     value_node, value_output : ndarrays of int64
         The leaves and outputs of the values; only values other than 0 are listed.
     value : ndarray
@@ -48,7 +48,7 @@ class TreeNodes:
 def round_down(thresholds: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
     """Return the largest numbers of a type that are at most some thresholds.
 
-    A number of this type is above the result exactly if it is above the threshold.
+    A number of this type is above the result if and only if it is above the threshold.
 
     Examples
     --------
