@@ -42,10 +42,11 @@ VERSION = 2
 
 _FORMAT = "ramify.model"
 _MANIFEST = "manifest.json"
-# Up to these sizes members may be compressed at any ratio.
+# Up to these sizes, members may be compressed at any ratio.
 _FREE_TOTAL = 256 << 20
 _FREE_JSON = 16 << 20
-# `write_container` stores, uncompressed, what would be refused for its ratio, whatever its size.
+# `write_container` does not compress what would be refused because of its ratio, whatever its
+# size.
 _UNLIMITED = LoadLimits(max_bytes=sys.maxsize, max_json_bytes=sys.maxsize)
 # With a fixed timestamp, the same content gives the same bytes.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -255,7 +256,7 @@ def check_archive(archive: zipfile.ZipFile, n_bytes: int, limits: LoadLimits) ->
             raise DamageError(
                 f"member {info.filename!r} declares {info.file_size} bytes, which is too large"
             )
-    # Overlapping members could expand few bytes to many.
+    # Overlapping members could expand a few bytes to many.
     if sum(info.compress_size for info in infos) > n_bytes:
         raise DamageError("its members declare more bytes than the file has")
     claimed = sum(info.file_size for info in infos)

@@ -216,7 +216,7 @@ def _is_savable(value: Any) -> bool:
 
 
 def _encode_instance(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
-    """Encode an estimator as parameters and fitted attributes, other objects as parameters."""
+    """Encode an estimator as parameters and fitted attributes, and other objects as parameters."""
     if isinstance(value, BaseEstimator):
         getter = getattr(value, "_get_saved_state", None)
         given = value.get_params(deep=False)
@@ -264,7 +264,7 @@ def _decode_instance(decoder: Decoder, entry: dict[str, Any]) -> Any:
 
 
 def _check_instance(cls: type, given: dict[str, Any], fitted: dict[str, Any]) -> None:
-    """Check parameters and fitted attributes of an estimator against the schemas of its class.
+    """Check the parameters and fitted attributes of an estimator against the schemas of its class.
 
     Fields of a dataclass are checked with the estimator that it is part of.
     """

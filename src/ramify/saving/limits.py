@@ -26,9 +26,9 @@ class LoadLimits:
     max_bytes : int
         Size of all members together after decompression.
     max_ratio : int
-        How many times larger than the file its members may be; applies beyond 256 MiB.
+        How many times larger the members may be than the file; applies beyond 256 MiB.
     max_json_bytes : int
-        Size of one JSON member, whose parsed form takes some twenty times the memory.
+        Size of one JSON member, whose parsed form takes about twenty times as much memory.
     max_depth : int
         Nesting of lists and dicts.
     max_objects : int

@@ -77,7 +77,7 @@ def save_with_settings(model: Any, path: FilePath, settings: Mapping[str, Any]) 
     path : path
         The file to write.
     settings : mapping of str to str, int or list of str
-        What `load_settings` is to return. `load` ignores it.
+        The settings that `load_settings` returns. `load` ignores them.
     """
     if not isinstance(model, BaseEstimator):
         raise TypeError(
@@ -98,7 +98,7 @@ def save_with_settings(model: Any, path: FilePath, settings: Mapping[str, Any]) 
 def load(
     path: FilePath, trusted: Collection[str] = (), *, limits: LoadLimits | None = None
 ) -> Any:
-    """Load a model written by `save` of this or an earlier version.
+    """Load a model written by `save` in this or an earlier version.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Pools of arrays: arrays with the same name are concatenated into one member.
 
-A forest has thousands of small arrays. Concatenated by role, they need no header each and compress
-well. They are read in the order in which they were written, so no byte can be used twice.
+A forest has thousands of small arrays. Concatenated by role, they need no separate headers and
+compress well. They are read in the order in which they were written, so no byte can be used twice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kinds of what scikit-learn's searches around classifiers of ramify contain."""
+"""Kinds of objects that scikit-learn's searches around classifiers of ramify contain."""
 
 from __future__ import annotations
 

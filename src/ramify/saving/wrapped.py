@@ -18,7 +18,7 @@ from ramify.saving.values import Decoder, Encoder, Kind
 
 __all__ = ["WRAPPED", "dump_wrapped", "load_wrapped"]
 
-# Classes whose native code follows fitted arrays without checks. skops, which looks at types only,
+# Classes whose native code follows fitted arrays without checks. skops, which only looks at types,
 # considers some of them safe.
 _FOLLOWED = {
     "sklearn.tree._tree.Tree",
@@ -26,7 +26,7 @@ _FOLLOWED = {
 }
 
 
-# Types that run nothing of a file and are part of many pipelines, but that skops does not know.
+# Types that run no code from a file and are part of many pipelines, but that skops does not know.
 _HARMLESS = {
     "numpy.dtype",
     "sklearn.compose._column_transformer._RemainderColsList",
@@ -37,7 +37,7 @@ _HARMLESS = {
 
 
 def dump_wrapped(objects: Sequence[Any]) -> bytes:
-    """Serialize estimators of other libraries.
+    """Serialise estimators of other libraries.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def _check_trusted(unknown: set[str]) -> None:
 def _check_content(found: list[Any], trusted: Collection[str]) -> None:
     """Check what native code of other libraries follows in objects that skops considers safe."""
     waiting: list[Any] = [found]
-    seen: dict[int, Any] = {}  # keeps the objects alive, so that their ids stay theirs
+    seen: dict[int, Any] = {}  # keeps the objects alive, so their ids stay unique
     while waiting:
         value = waiting.pop()
         if id(value) in seen or isinstance(value, str | bytes | int | float | None):
