@@ -35,9 +35,10 @@ class Verdict:
     words : str
         The reason.
     published : str
-        The outcome by the published figures on the same data sets; empty if there are none.
+        The outcome according to the published figures on the same data sets; empty if there are
+        none.
     reason : str
-        Why results and claim differ, as far as the study knows.
+        Why the results differ from the claim, as far as the study knows.
     """
 
     text: str
@@ -48,7 +49,7 @@ class Verdict:
 
     @property
     def explanation(self) -> str:
-        """What the results say, the outcome by the published figures, and why they differ."""
+        """What the results say, the outcome of the published figures, and why they differ."""
         by_published = ""
         if self.published not in ("", "open"):
             by_published = f"By the published figures: {self.published}."
@@ -67,7 +68,7 @@ def check_claims(results: StudyResults) -> list[Verdict]:
     Returns
     -------
     list of Verdict
-        One for each claim, with what the published figures themselves say of it.
+        One for each claim, with what the published figures themselves say about it.
     """
     published = published_results(results)
     found = []
@@ -215,13 +216,13 @@ def _check_among_best(
 def _ordered(
     results: StudyResults, models: list[str], values: NDArray[Any], show: Callable[[Any], str]
 ) -> str:
-    """List the models with their values, the best first."""
+    """List the models with their values, best first."""
     titles = titles_of(results, models)
     return ", ".join(f"{titles[i]} {show(values[i])}" for i in np.argsort(-values, kind="stable"))
 
 
 def _verdict_on_first(values: NDArray[Any]) -> str:
-    """Tell whether the first of the models has the largest value, alone or with others."""
+    """Return the outcome: does the first model have the largest value, alone or with others?"""
     if values[0] < values.max():
         return "not confirmed"
     return "confirmed" if (values == values[0]).sum() == 1 else "partly"

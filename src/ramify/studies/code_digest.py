@@ -76,7 +76,7 @@ def _module_of(package: Path, name: str) -> str:
 
 
 def _file_of(package: Path, name: str) -> Path | None:
-    """Return the file of a module, None for other packages and for names that are no modules."""
+    """Return the file of a module; None for other packages and names that are not modules."""
     top, *inside = name.split(".")
     if top != package.name:
         return None
@@ -138,7 +138,7 @@ def _dump(value: Any) -> str:
 
 
 def _is_ignored(node: Any) -> bool:
-    """Tell whether a statement has no effect on results: import, docstring, ``__all__``."""
+    """Return whether a statement has no effect on results: import, docstring, ``__all__``."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     if isinstance(node, ast.Assign):
@@ -155,7 +155,7 @@ def _is_for_types(node: Any) -> bool:
 
 
 def _is_error(node: ast.AST) -> bool:
-    """Tell whether a call builds an exception; its arguments are messages."""
+    """Return whether a call builds an exception; its arguments are messages."""
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)

@@ -225,7 +225,7 @@ def _difference_words(test: FriedmanResult, which: str = "a") -> str:
 
 
 def _pairs_words(test: FriedmanResult, corrected: PairwiseResult) -> str:
-    """List for every model, the best first, the models that are significantly worse."""
+    """List, for every model, best first, the models that are significantly worse."""
     adjusted = corrected.p_values.adjusted
     p_values = {
         frozenset(pair): float(p) for pair, p in zip(corrected.pairs, adjusted, strict=True)

@@ -28,7 +28,7 @@ class FittedCell:
     Attributes
     ----------
     model : estimator
-        Fitted.
+        A fitted model.
     data : StudyData
         The data set.
     train, test : ndarray of int
@@ -49,7 +49,7 @@ def curve_points(curve: CurveSpec, cell: FittedCell) -> dict[str, Any] | None:
     curve : CurveSpec
         What to draw.
     cell : FittedCell
-        The model, and the rows.
+        The model and the rows.
 
     Returns
     -------

@@ -19,7 +19,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class CurveSpec:
-    """A curve that every fold of a model adds points to.
+    """A curve to which every fold of a model adds points.
 
     Attributes
     ----------
@@ -29,18 +29,18 @@ class CurveSpec:
         "stages": the measure after some rounds of models with ``staged_predict``. "option": the
         measure at several values of one of its options; a model around another one that has a
         parameter of that name decides again at every value. "levels": the accuracy on every level
-        of the hierarchy. "nested": the share of rows whose best set of k leaves contains the best
-        set of k - 1.
+        of the hierarchy. "nested": the fraction of rows whose best set of k leaves contains the
+        best set of k - 1.
     measure : str
         For "stages" and "option": a function of `ramify.metrics`.
     options : dict
         Options of the measure that stay the same.
     option : str
-        For "option": the one that varies.
+        For "option": the option that varies.
     values : tuple of float
         Rounds, values of the option, or numbers of leaves.
     models : tuple of str
-        The models to draw; empty: all.
+        The models to draw; if empty, all.
     rows : int or None
         Use at most this many test rows.
     log : bool

@@ -39,7 +39,7 @@ class StudyData:
     X : ndarray, csr_array or data frame
         The features.
     y : csr_array
-        The labels, closed upwards.
+        The labels, including all ancestors.
     hierarchy : Hierarchy
         Names the columns of `y`.
     nominal : list of bool or None
@@ -74,12 +74,12 @@ def digest_data(data: DataSpec) -> str:
     Parameters
     ----------
     data : DataSpec
-        The data set; a public one is downloaded if necessary.
+        The data set; a public data set is downloaded if necessary.
 
     Returns
     -------
     str
-        Depends on the content of the files.
+        A checksum that depends on the content of the files.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def _selected(found: StudyData, data: DataSpec) -> StudyData:
     if data.splits:
         found = _with_rows(found, np.sort(_published(found, data.splits, "splits")))
     if data.max_level is not None:
-        # Label sets are closed, so that ancestors replace dropped labels.
+        # Label sets include ancestors, which therefore replace dropped labels.
         kept = [label for level in found.hierarchy.levels[: data.max_level] for label in level]
         found = _with_labels(found, found.hierarchy.subset(kept))
     if data.full_paths:
@@ -159,7 +159,7 @@ def _selected(found: StudyData, data: DataSpec) -> StudyData:
 
 
 def _with_common_label(data: StudyData, share: float) -> StudyData:
-    """Add a top-level label that a random share of the rows has, always the same rows."""
+    """Add a top-level label to a random fraction of the rows, always the same rows."""
     old = data.hierarchy
     named = (f"{COMMON_LABEL} {number}" if number else COMMON_LABEL for number in count())
     name = next(one for one in named if one not in old.labels)
@@ -212,7 +212,7 @@ def ending_in_leaves(Y: Any, hierarchy: Hierarchy) -> Any:
     Returns
     -------
     csr_array of int32, shape (n, n_labels)
-        Closed upwards.
+        Label sets, including all ancestors.
 
     Examples
     --------
@@ -243,9 +243,9 @@ def split_rows(
     protocol : Protocol
         How rows are divided.
     repeat, fold : int
-        Which part.
+        Which repeat, and which fold of it.
     seed : int
-        The study's seed: the same folds for all models.
+        The study's seed, which gives the same folds for all models.
 
     Returns
     -------
@@ -272,7 +272,7 @@ def split_rows(
 
 
 def _some(rows: Rows, most: int | None, seed: int) -> Rows:
-    """Return the rows, or a random sample of the maximal size."""
+    """Return the rows, or a random sample of the maximum size."""
     if most is None or most >= len(rows):
         return rows
     return np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))

@@ -28,7 +28,7 @@ class Curve:
     log : bool
         Whether the horizontal axis is logarithmic.
     lines : dict of str to dict of float to list of float
-        By the title of a model and by x: the values of all folds.
+        The values of all folds, by the title of a model and by x.
     """
 
     name: str
@@ -57,7 +57,7 @@ def drawn_curves(results: StudyResults) -> list[Curve]:
     Returns
     -------
     list of Curve
-        For every curve of the study one for each data set.
+        One for each curve of the study and each data set.
     """
     found = []
     for curve in results.study.get("curves", ()):
@@ -89,7 +89,7 @@ def curve_table(curve: Curve) -> Table:
     Parameters
     ----------
     curve : Curve
-        Of one data set.
+        A curve of one data set.
 
     Returns
     -------

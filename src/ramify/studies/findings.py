@@ -319,7 +319,7 @@ def facts_of_run(results: StudyResults) -> list[tuple[str, str]]:
     study = results.study
     every = (*results.cells, *results.failures)
     seconds = sum(cell["seconds"] for cell in every)
-    # Results from before the CPU time of whole cells was recorded have that of learning alone.
+    # Results from before the CPU time of whole cells was recorded only have that of learning.
     cpu = sum(cell.get("cpu_seconds", cell.get("fit_cpu_seconds", 0.0)) for cell in every)
     memory = max((cell["peak_memory_mb"] or 0 for cell in results.cells), default=0)
     counts = f"{len(results.cells):,} finished"

@@ -27,7 +27,7 @@ _RUNNER = "ramify.studies.cell"
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of Python, ramify and the packages it computes with.
+    """Return the versions of Python, ramify and the packages that it computes with.
 
     Returns
     -------

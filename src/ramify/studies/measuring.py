@@ -53,7 +53,7 @@ def scorer_of(measure: str) -> Any:
     Returns
     -------
     Scorer
-        Of `ramify.metrics.get_scorer`.
+        A scorer returned by `ramify.metrics.get_scorer`.
 
     Examples
     --------
@@ -82,9 +82,9 @@ def value_of(
     data : StudyData
         The true labels.
     predictions : Predictions
-        Of some of its rows.
+        The predictions for some of its rows.
     imbalance : float
-        Negatives per positive of the training labels.
+        Number of negatives per positive in the training labels.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def value_of(
 
 
 def higher_is_better(measure: MeasureSpec) -> bool:
-    """Tell whether the largest value is the best.
+    """Return whether the largest value is the best.
 
     Parameters
     ----------

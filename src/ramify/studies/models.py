@@ -1,4 +1,4 @@
-"""Estimators of a study: made by name, for all labels or only leaves, with tuning."""
+"""Estimators of a study: created by name, for all labels or only leaves, with tuning."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ __all__ = [
 
 
 class SharesModel:
-    """Baseline that predicts the share of each label among the training rows.
+    """Baseline that predicts the frequency of each label in the training rows.
 
     Parameters
     ----------
     n_labels : int, optional
-        Predict the set of this many most frequent labels; of equally frequent labels, the first.
-        If None, the labels that at least half of the rows have.
+        Predict the set of this many most frequent labels; among equally frequent labels, the first
+        ones. If None, predict the labels that at least half of the rows have.
 
     Examples
     --------
@@ -56,12 +56,12 @@ class SharesModel:
         self.n_labels = n_labels
 
     def fit(self, X: Any, y: Any) -> SharesModel:
-        """Compute the shares."""
+        """Compute the frequencies."""
         self.shares_ = np.asarray(y.mean(axis=0)).ravel()
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the same shares for every row."""
+        """Return the same frequencies for every row."""
         return np.tile(self.shares_, (X.shape[0], 1))
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -103,7 +103,7 @@ class LeafModel:
 
 
 class PathModel:
-    """A model that is given, and predicts, one path per row, as its most specific label.
+    """A model that is fitted on, and predicts, one path per row, as its most specific label.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def last_labels(y: Any, hierarchy: Hierarchy) -> NDArray[np.object_]:
     Parameters
     ----------
     y : csr_array of shape (n, n_labels)
-        Label sets, closed upwards, each of which must be one path.
+        Label sets, including all ancestors, each of which must be one path.
     hierarchy : Hierarchy
         Names the columns.
 
@@ -182,12 +182,12 @@ def build(model: ModelSpec, data: StudyData, seed: int) -> Any:
     data : StudyData
         The labels, and which features are nominal.
     seed : int
-        Its random_state.
+        The `random_state` of the estimator.
 
     Returns
     -------
     estimator
-        With ``fit`` and ``predict_proba``.
+        An estimator with ``fit`` and ``predict_proba``.
     """
     if model.model == "shares":
         return SharesModel(**model.parameters)
@@ -233,7 +233,7 @@ def label_sets(fitted: Any, X: Any) -> Any:
     Returns
     -------
     ndarray or csr_array of shape (n, n_labels)
-        Binary; models without ``predict`` are thresholded at 0.5.
+        Binary matrix; models without ``predict`` are thresholded at 0.5.
     """
     if hasattr(fitted, "predict"):
         return fitted.predict(X)
@@ -248,13 +248,13 @@ def choose_parameters(
     Parameters
     ----------
     model : ModelSpec
-        With ``tune``.
+        A model with ``tune``.
     data : StudyData
         The data set.
     rows : ndarray of int
         The training rows.
     seed : int
-        Seed of the folds and the models.
+        Seed for the folds and the models.
 
     Returns
     -------

@@ -35,11 +35,11 @@ class DataSpec:
     reading : ReadingSettings
         How that file is read.
     max_level : int or None
-        Replace labels below this level by their ancestors on it.
+        Replace labels below this level with their ancestors on it.
     level : int or None
         Use only the labels of this level, as flat labels.
     splits : tuple of str
-        Published splits whose rows are used; none: all rows.
+        Published splits whose rows are used; if empty, all rows.
     full_paths : bool
         Use only rows whose labels all lead to leaves.
     min_count : int or None
@@ -49,7 +49,7 @@ class DataSpec:
         With `full_paths` and `min_count`, also remove the labels of paths that no longer end in a
         leaf.
     common_label : float or None
-        Add a label that this share of the rows has by chance.
+        Add a label to this fraction of the rows, chosen at random.
     family : str
         Only data sets of the same family are compared with each other.
     protocol : Protocol or None
@@ -113,15 +113,15 @@ class ModelSpec:
     name, title : str
         Name in files, and title in reports.
     model : str
-        A name that ``ramify train --model`` takes.
+        A name that ``ramify train --model`` accepts.
     parameters : dict
         Its parameters.
     inside : ModelSpec or None
         The model inside a local architecture.
     labels : {"all", "leaves", "flat", "paths"}
         How labels are passed to it. "all": as sets of the hierarchy. "leaves": the leaves alone,
-        as flat labels. "flat": all labels as flat labels, so that predictions need not be
-        coherent. "paths": as one path per row, and it predicts one path per row.
+        as flat labels. "flat": all labels as flat labels; predictions then need not be coherent.
+        "paths": as one path per row; the model then predicts one path per row.
     scale : bool
         Whether numeric features are scaled to [0, 1] by the ranges of the training rows.
     tune : dict or None
@@ -130,7 +130,7 @@ class ModelSpec:
     show : bool
         Whether the report shows the model of the first fold as text.
     curves : tuple of CurveSpec
-        What to draw of it.
+        The curves to draw of it.
     """
 
     name: str
@@ -154,7 +154,7 @@ class ModelSpec:
             "labels": self.labels,
             "scale": self.scale,
             "tune": None if self.tune is None else dict(self.tune),
-            # Only where set, so that results from before these settings existed are still found.
+            # Only if set: results from before these settings existed are still found.
             **({"show": True} if self.show else {}),
             **({"curves": drawn} if drawn else {}),
         }
@@ -192,14 +192,14 @@ class Protocol:
     folds, repeats : int
         Number of folds of the cross-validation, and how often it is repeated with new folds.
     stratify : bool
-        Whether every label has about the same share in all folds.
+        Whether every label has about the same frequency in all folds.
     train, test : tuple of str
         Published splits to use instead of folds.
     test_rows : int or None
         Number of test rows, drawn again for every repeat; all others are training rows. Replaces
         folds.
     rows : int or None
-        Use at most this many random rows; with published splits, of each part.
+        Use at most this many random rows; with published splits, at most this many of each part.
     """
 
     folds: int = 10
@@ -244,7 +244,7 @@ class MeasureSpec:
         A function of `ramify.metrics`, such as "pooled_auprc" or "hmc_loss".
     options : dict
         Its options, such as ``labels="leaves"``. A number of thresholds is a grid on [0, 1];
-        "imbalance" stands for the negatives per positive of the training labels.
+        "imbalance" stands for the number of negatives per positive in the training labels.
     train : bool
         Whether to measure the training rows too, which gives the overfit score.
     """
@@ -269,7 +269,7 @@ class Claim:
     text : str
         The finding in words.
     kind : {"first", "last", "place", "top", "mean", "wins", "among_best", "better", "alike"}
-        "first", "last": ``models[0]`` has the best, the worst average rank of the models.
+        "first", "last": ``models[0]`` has the best or the worst average rank of the models.
         "place": it is in that place by average rank. "top": ``models[:place]`` have the best
         average ranks. "mean": ``models[0]`` has the best mean over the data sets. "wins": it is
         the best on more data sets than any other. "among_best": on every data set, a paired
@@ -278,13 +278,13 @@ class Claim:
     models : tuple of str
         The models concerned.
     pairs : tuple of pairs of str
-        For "better": a worse and a better model each.
+        For "better": pairs of a worse and a better model.
     measure : str
-        The measure to judge by; empty: the first of the study; "all": all of them together.
+        The measure to judge by; if empty, the first of the study; if "all", all of them together.
     family : str
-        The family of data sets to judge on; empty: all.
+        The family of data sets to judge on; if empty, all.
     place : int
-        For "place": the place, 1 is the best. For "top": the number of models.
+        For "place": the place; 1 is best. For "top": the number of models.
     reason : str
         Why the results differ from the claim; shown unless it is confirmed.
     """
@@ -324,7 +324,7 @@ class Study:
     name, title, text : str
         Name in files, title and introduction in reports.
     seed : int
-        Seed of all random numbers.
+        Seed for all random numbers.
     data, models, measures : tuple
         Their specifications; the first measure is the one that tests compare.
     protocol : Protocol
@@ -334,9 +334,9 @@ class Study:
     posthoc : {"nemenyi", "benjamini-hochberg"}
         The test of pairs of models after Friedman's test.
     groups : dict of str to tuple of str
-        Models to compare with each other, by the name of the group; empty: all models.
+        Models to compare with each other, by the name of the group; if empty, all models.
     curves : tuple of CurveSpec
-        What to draw of models beside their scores.
+        What to draw of models in addition to their scores.
     claims : tuple of Claim
         Findings to check.
     reference : tuple of dict
@@ -370,12 +370,12 @@ class Study:
         Parameters
         ----------
         names : sequence of str
-            Names of data sets or families; empty: all data sets.
+            Names of data sets or families; if empty, all data sets.
 
         Returns
         -------
         Study
-            Its results are part of those of the whole.
+            Its results are part of those of the whole study.
         """
         families = dict.fromkeys(data.family for data in self.data if data.family)
         known = [*(data.name for data in self.data), *families]
@@ -404,7 +404,7 @@ class Study:
         return self.protocol if data.protocol is None else data.protocol
 
     def cells(self, data: DataSpec) -> Iterator[Cell]:
-        """Yield the cells of a data set fold by fold, so that early results compare all models."""
+        """Yield the cells of a data set fold by fold: early results then compare all models."""
         protocol = self.protocol_of(data)
         models = [
             replace(

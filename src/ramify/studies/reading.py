@@ -55,7 +55,7 @@ _PROTOCOL = ("folds", "repeats", "stratify", "train", "test", "test_rows", "rows
 
 
 def list_studies() -> list[str]:
-    """List the studies that come with the package.
+    """List the studies included in the package.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def load_study(name: str | Path, *, variant: str | None = None, quick: bool = Fa
     Returns
     -------
     Study
-        Checked for mistakes.
+        The study, checked for mistakes.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def make_study(
     Returns
     -------
     Study
-        Checked.
+        The study, checked for mistakes.
 
     Examples
     --------

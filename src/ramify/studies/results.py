@@ -17,7 +17,7 @@ __all__ = ["Quantity", "StudyResults"]
 
 @dataclass(frozen=True)
 class Quantity:
-    """A measure or cost that every cell has a value of.
+    """A measure or cost that has a value in every cell.
 
     Attributes
     ----------
@@ -45,7 +45,8 @@ class Quantity:
         Returns
         -------
         str
-            Three decimals for scores, three digits for seconds, whole nodes and megabytes.
+            Three decimals for scores, three digits for seconds, whole numbers of nodes and
+            megabytes.
 
         Examples
         --------
@@ -78,7 +79,7 @@ class StudyResults:
     study, cells, failures
         As given.
     n_waiting : int
-        Cells that have not run yet.
+        Number of cells that have not run yet.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class StudyResults:
         Parameters
         ----------
         folder : path
-            What `run_study` was given as `out`.
+            The folder passed to `run_study` as `out`.
 
         Returns
         -------
@@ -134,7 +135,7 @@ class StudyResults:
 
     @property
     def family(self) -> str:
-        """The family of data sets of these results; empty: all data sets."""
+        """The family of data sets of these results; if empty, all data sets."""
         return str(self.study.get("part", ""))
 
     def parts(self) -> list[StudyResults]:
@@ -230,7 +231,7 @@ class StudyResults:
         Returns
         -------
         Quantity
-            The one of that name.
+            The quantity with that name.
         """
         return next(one for one in (*self.measures, *self.costs) if one.name == name)
 
@@ -276,7 +277,7 @@ class StudyResults:
         Returns
         -------
         float
-            Of the folds in which it is defined.
+            The mean over the folds in which it is defined.
         """
         values = self.folds(quantity, data, model)
         values = values[np.isfinite(values)]
@@ -300,7 +301,7 @@ class StudyResults:
         return float(values.std(ddof=1)) if values.size > 1 else float("nan")
 
     def block(self, quantity: str, data: str, models: list[str]) -> NDArray[np.float64]:
-        """Return a row for each fold that all the models have finished, a column for each model.
+        """Return a row for each fold that all models have finished, and a column for each model.
 
         Parameters
         ----------
@@ -342,7 +343,7 @@ class StudyResults:
         return {place[1] for place in self.study["cells"].values() if place[0] == data}
 
     def complete(self, data: str, model: str) -> bool:
-        """Tell whether all folds of a model on a data set are finished.
+        """Return whether all folds of a model on a data set are finished.
 
         Parameters
         ----------

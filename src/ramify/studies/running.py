@@ -54,16 +54,16 @@ def run_study(
     Parameters
     ----------
     study : Study
-        From `load_study` or `make_study`.
+        A study returned by `load_study` or `make_study`.
     out : path
         The folder of results.
     only : sequence of str
-        Data sets or families to run; empty: all. Results of other data sets that are already in
+        Data sets or families to run; if empty, all. Results of other data sets that are already in
         the folder are returned too.
     n_jobs : int
-        Number of cells that run at the same time, through joblib; -1 for all cores.
-        ``joblib.parallel_config("dask")`` runs them on a cluster. Each cell uses one thread, so
-        that learning times are comparable.
+        Number of cells to run at the same time, through joblib; -1 means all cores.
+        ``joblib.parallel_config("dask")`` runs them on a cluster. Each cell uses one thread, which
+        makes learning times comparable.
     progress : bool
         Whether to show a progress bar.
 
@@ -131,7 +131,7 @@ def _earlier(study: Study, work: _Work, store: Store) -> _Work:
 
 
 def _run(study: Study, cells: dict[str, Cell], n_jobs: int) -> Generator[dict[str, Any]]:
-    """Yield results in the order in which cells finish, so that each is stored immediately."""
+    """Yield results in the order in which cells finish, to store each immediately."""
     if effective_n_jobs(n_jobs) == 1:
         for key, cell in cells.items():
             yield run_cell(study, cell, key)

@@ -24,7 +24,7 @@ class ScaledModel:
     Notes
     -----
     Missing values stay missing. Constant columns are only shifted. Sparse columns are divided by
-    their largest absolute value, so that zeros stay zero.
+    their largest absolute value; zeros stay zero.
 
     Examples
     --------

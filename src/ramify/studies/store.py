@@ -18,8 +18,8 @@ class Store:
     """A folder of results.
 
     ``study.json`` lists the cells of the study, ``cells/KEY.json`` contains the result of a cell.
-    A key is a checksum of everything the result depends on, so that results of other code, data
-    or settings can be in the same folder without being mixed up.
+    A key is a checksum of everything the result depends on. Results of other code, data or
+    settings can therefore be in the same folder without being mixed up.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def _write(path: Path, facts: dict[str, Any]) -> None:
 
 
 def _finite(value: Any) -> Any:
-    """Replace NaN and infinities by None, since JSON has neither."""
+    """Replace NaN and infinities with None, since JSON has neither."""
     if isinstance(value, dict):
         return {name: _finite(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

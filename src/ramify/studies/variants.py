@@ -37,8 +37,8 @@ def apply_variant(
     Returns
     -------
     tables : dict
-        Those of the variant, called STUDY-VARIANT. Claims, groups and settings of data sets that
-        concern models of the study alone are left out.
+        The tables of the variant, called STUDY-VARIANT. Claims, groups and settings of data sets
+        that concern models not in the variant are left out.
     variant : mapping
         The table of the variant, for `narrow`.
     """
@@ -117,7 +117,7 @@ def narrow(study: Study, variant: Mapping[str, Any]) -> Study:
     Parameters
     ----------
     study : Study
-        Made of the tables of `apply_variant`.
+        A study made from the tables returned by `apply_variant`.
     variant : mapping
         Its ``datasets`` names data sets or families to keep, its ``parameters`` replace values
         that models set themselves.
@@ -125,7 +125,7 @@ def narrow(study: Study, variant: Mapping[str, Any]) -> Study:
     Returns
     -------
     Study
-        Without claims about families that it has no data set of.
+        Without claims about families of which it has no data set.
     """
     kept = study.on(variant.get("datasets", ()))
     families = {data.family for data in kept.data}
@@ -148,12 +148,12 @@ def shorten(study: Study, quick: Mapping[str, Any], *, of_variant: bool = False)
         The table ``quick``.
     of_variant : bool
         Whether `quick` may name data sets that the variant does not have. A variant with none of
-        those named keeps all of its own.
+        the named data sets keeps all of its own.
 
     Returns
     -------
     Study
-        Its results are apart from those of the whole study.
+        Its results are separate from those of the whole study.
     """
     check_keys(quick, _QUICK, "[quick]")
     own = [data.name for data in study.data]

@@ -71,7 +71,7 @@ def to_cells_csv(results: StudyResults) -> str:
     Returns
     -------
     str
-        A row for each cell, failures too.
+        A row for each cell, including failures.
     """
     measures = [one.name for one in results.measures]
     costs = ("fit_seconds", "fit_cpu_seconds", "predict_seconds", "complexity", "peak_memory_mb")

@@ -25,7 +25,7 @@ _COLOURS = 10
 
 
 def rank_svg(result: NemenyiResult, title: str) -> str:
-    """Draw average ranks, the best on the right; a bar joins models that do not differ.
+    """Draw average ranks, with the best on the right; a bar joins models that do not differ.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def dots_svg(results: StudyResults, data: str, quantities: Sequence[Quantity]) -
     data : str
         The data set.
     quantities : sequence of Quantity
-        The first orders the models.
+        The quantities; the first one determines the order of the models.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def dots_svg(results: StudyResults, data: str, quantities: Sequence[Quantity]) -
 def lines_svg(
     lines: Mapping[str, Sequence[tuple[float, float]]], title: str, x_title: str, *, log: bool
 ) -> str:
-    """Draw a line for each model, named at the right in the order of the last points.
+    """Draw a line for each model, with names on the right in the order of the last points.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def lines_svg(
 
 @dataclass(frozen=True)
 class _Axes:
-    """Places of points in the frame of a curve."""
+    """Positions of points in the frame of a curve."""
 
     low: float
     high: float

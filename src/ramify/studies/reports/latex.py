@@ -28,7 +28,7 @@ def to_latex(results: StudyResults) -> str:
     Returns
     -------
     str
-        Floats to be included by ``\input``; they need the package booktabs.
+        Floats to be included with ``\input``; they require the package booktabs.
     """
     lines = ["% \\usepackage{booktabs}", ""]
     for quantity in (*results.measures, *results.costs) if results.cells else ():

@@ -171,12 +171,12 @@ def _failures(results: StudyResults) -> Iterator[str]:
 
 
 def table_lines(table: Table) -> list[str]:
-    """Write a table as aligned Markdown, the best in bold.
+    """Write a table as aligned Markdown, with the best values in bold.
 
     Parameters
     ----------
     table : Table
-        What to write.
+        The table to write.
 
     Returns
     -------

@@ -40,8 +40,8 @@ def reference_overviews(results: StudyResults) -> list[tuple[Table, str]]:
     Returns
     -------
     list of (Table, str)
-        For each measure that was published a table of models by data sets, with our score, how
-        far it is from the published one and the ranks of both, and in words how well they agree.
+        For each published measure, a table of models by data sets, with our score, its difference
+        from the published one and the ranks of both, and a text on how well they agree.
     """
     found = []
     for quantity in _known(results.published, results.measures):
@@ -90,7 +90,7 @@ def _overview_column(
 
 
 def _is_far(results: StudyResults, difference: float) -> bool:
-    """Tell whether to mark a difference; in the quick form large ones are expected."""
+    """Return whether to mark a difference; in the quick form, large ones are expected."""
     return not results.study["quick"] and bool(abs(round(difference, 3)) > FAR)
 
 
@@ -169,7 +169,7 @@ def reference_details(results: StudyResults) -> list[Table]:
     Returns
     -------
     list of Table
-        For each data set a table of models by quantities; none if only scores were published.
+        For each data set, a table of models by quantities; none if only scores were published.
     """
     published = {place: value for place, value in results.published.items() if place[1]}
     costs = _known(published, results.costs)

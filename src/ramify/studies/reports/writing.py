@@ -30,7 +30,7 @@ def write_reports(folder: str | Path) -> list[Path]:
     Parameters
     ----------
     folder : path
-        What `run_study` was given as `out`.
+        The folder passed to `run_study` as `out`.
 
     Returns
     -------
