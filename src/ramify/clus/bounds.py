@@ -50,7 +50,7 @@ def check_bounds(option: Option, number: float, where: str) -> None:
     number : float
         Its value, or one of its values.
     where : str
-        Where it stands, for the message of the error.
+        Its place, for error messages.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def check_form(option: Option, value: str, where: str) -> None:
     value : str
         Its value.
     where : str
-        Where it stands, for the message of the error.
+        Its place, for error messages.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Refuse options that ramify does not reproduce, before anything is learned."""
+"""Refuse options that ramify does not reproduce, before anything is learnt."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Precision-recall and ROC curves with the operations of CLUS in the order of CLUS.
 
-`ramify.metrics` computes the same curves; here, every sum runs from left to right, so that areas
-equal those of CLUS in all digits.
+`ramify.metrics` computes the same curves; here, every sum runs from left to right, and areas
+therefore equal those of CLUS in all digits.
 """
 
 from __future__ import annotations

@@ -227,7 +227,7 @@ def _dense_features(file: ArffFile, attributes: Attributes) -> NDArray[np.float6
             X[:, j] = nominal_column(file, at, attributes.values[at])
         else:
             X[:, j] = file.dense_column(at)
-    X[np.isposinf(X)] = np.nan  # CLUS marks missing numbers by infinity
+    X[np.isposinf(X)] = np.nan  # CLUS marks missing numbers with infinity
     return X
 
 

@@ -84,7 +84,7 @@ class Program:
 
     @property
     def kind(self) -> TargetKind:
-        """The kind of the targets, which decides between the methods of CLUS."""
+        """The kind of the targets, which determines the method of CLUS."""
         kind = self.file.kinds[self.attributes.target[0]]  # all targets are of one kind
         if kind == "labels":
             return "hierarchical"

@@ -34,7 +34,7 @@ def explain(settings: Settings, switches: Switches) -> str:
     Returns
     -------
     str
-        Python code that learns and evaluates the same model; the options stand in comments.
+        Python code that learns and evaluates the same model, with the options as comments.
     """
     lines = [f"What {settings.path} sets:", ""]
     for (section, name), entry in settings.entries.items():

@@ -36,7 +36,8 @@ class ForestPlan:
     seed : int
         RandomSeed.
     n_draws : int or None
-        Number of rows to draw for each tree; 0 means as many as there are, None all rows.
+        Number of rows to draw for each tree; 0 means as many as there are, and None means all
+        rows.
     max_features : int
         Number of features to draw; 0 means all.
     per_tree : bool
@@ -60,7 +61,7 @@ def grow_forest(
     data : TrainingData or TargetData
         The training data.
     plan : GrowthPlan or TargetPlan
-        How to grow a tree; its number of threads grows the trees.
+        How to grow a tree; its number of threads is used to grow the trees.
     sampling : ClusSampling
         How to draw the rows of each tree.
     seeds : list of int

@@ -1,4 +1,4 @@
-"""The models that a run has learned."""
+"""The models that a run has learnt."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class LabelLearner:
     schema: FeatureSchema
 
     def data(self, rows: Rows) -> TrainingData:
-        """Return training data of the core."""
+        """Return the training data of the core."""
         label_weights = weigh_labels(self.tree, self.hierarchy, rows.y, rows.weights)
         return TrainingData(
             rows.X, self.schema, rows.y, rows.weights, label_weights, many=True, clus=True

@@ -20,7 +20,7 @@ class Entry:
     Attributes
     ----------
     section, name, value : str
-        What stands in the file.
+        The content of the file.
     line : int
         Number of the line, from 1.
     """
@@ -33,7 +33,7 @@ class Entry:
 
 @dataclass
 class Entries:
-    """What a settings file holds.
+    """The content of a settings file.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ def read_entries(path: Path) -> Entries:
     Returns
     -------
     Entries
-        What it holds.
+        The content of the file.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def read_small_text(path: Path, what: str) -> str:
     path : Path
         The file.
     what : str
-        What it must be, for the message of an error.
+        What it must be, for error messages.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from ramify.clus.writers.trees import TreeSize, measure_tree
 
 __all__ = ["Model", "describe"]
 
-# CLUS draws no targets for RSubspaces, but reports about them.
+# CLUS draws no targets for RSubspaces, but reports on them.
 _NO_TARGETS = (
     "\t\tTarget coverage: null",
     "\t\tTarget coverage normalized: null",

@@ -28,21 +28,21 @@ class Option:
     Attributes
     ----------
     section, name : str
-        Where it stands in a settings file.
+        Its place in a settings file.
     kind : str
         Kind of its values; "limit" is an integer or Infinity.
     default : str
-        Value if it is not set, as CLUS writes it.
+        Value if the option is not set, as CLUS writes it.
     status : str
         "supported", "without effect" on what ramify computes, or "unsupported".
     meaning : str
-        What it means.
+        The meaning of the option.
     reason : str
         Why it is unsupported or without effect, or what ramify does differently.
     choices : tuple of str
         The names that CLUS knows as values, for the kinds "choice", "choices" and "numbers".
     unsupported : tuple of str
-        Those that ramify does not support.
+        The choices that ramify does not support.
     """
 
     section: str

@@ -1,7 +1,7 @@
-"""The options of the sections that belong to other methods of CLUS than trees and ensembles.
+"""The options of the sections that belong to methods of CLUS other than trees and ensembles.
 
-A section is listed with its options and their defaults, in the order of CLUS. The default decides
-the kind of the values.
+A section is listed with its options and their defaults, in the order of CLUS. The default
+determines the kind of the values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Turn settings into the parameters of ramify's trees and forests."""
+"""Convert settings to the parameters of ramify's trees and forests."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def hierarchical_learner(problem: Problem, target: HierarchicalTarget) -> LabelL
         hierarchy, criterion="variance", **label_weighting(settings), **_shared(settings)
     )
     if settings.integer("Model", "MinimalNumberExamples") > 0:
-        # CLUS does not count the rows of hierarchical targets, so that no test has enough of them.
+        # CLUS does not count the rows of hierarchical targets, so no test has enough of them.
         tree.set_params(max_depth=0)
     return LabelLearner(tree, hierarchy, problem.attributes.schema)
 
 
 def label_weighting(settings: Settings) -> dict[str, Any]:
-    """Return the parameters of trees that weigh labels."""
+    """Return the parameters of trees that weight labels."""
     kind = settings.text("Hierarchical", "WType")
     w0 = 1.0 if kind == "NoWeight" else settings.number("Hierarchical", "WParam")
     return {"w0": w0, "weighting": _WEIGHTING[kind]}

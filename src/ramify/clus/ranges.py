@@ -15,11 +15,11 @@ def columns_of(text: str, n_columns: int, where: str) -> tuple[int, ...]:
     Parameters
     ----------
     text : str
-        Numbers and ranges with commas; None for no column.
+        Numbers and ranges separated by commas; None for no column.
     n_columns : int
         Number of columns of the data.
     where : str
-        Where the range stands, for the message of an error.
+        The place of the range, for error messages.
 
     Returns
     -------
@@ -47,9 +47,9 @@ def check_range(text: str, where: str) -> list[tuple[int, int]]:
     Parameters
     ----------
     text : str
-        Numbers and ranges with commas; None for no column.
+        Numbers and ranges separated by commas; None for no column.
     where : str
-        Where the range stands, for the message of an error.
+        The place of the range, for error messages.
 
     Returns
     -------

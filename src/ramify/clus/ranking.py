@@ -58,8 +58,8 @@ def symbolic(
     trees : sequence of Tree
         The trees.
     weight : float or None
-        A test at depth d has the weight ``weight ** d``; None means the share of the rows of the
-        tree that the test divides (Dynamic).
+        A test at depth d has the weight ``weight ** d``; None means the fraction of the rows of
+        the tree that the test divides (Dynamic).
     n_features : int
         Number of features.
     n_trees : int
@@ -148,7 +148,7 @@ def ranking_lines(
 
 
 def _hash_order(names: Sequence[str]) -> NDArray[np.int64]:
-    """Return the order in which java.util.HashMap lists names; it decides the order of ties."""
+    """Return the order in which java.util.HashMap lists names; it determines the order of ties."""
     capacity = 16
     while len(names) > 0.75 * capacity:
         capacity *= 2
@@ -156,7 +156,7 @@ def _hash_order(names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _java_hash(text: str) -> int:
-    """Return the hash code of a string, mixed as by java.util.HashMap.
+    """Return the hash code of a string, mixed as in java.util.HashMap.
 
     Examples
     --------

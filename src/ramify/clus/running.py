@@ -48,7 +48,7 @@ def run(settings: Settings, switches: Switches) -> list[Path]:
     Returns
     -------
     list of Path
-        The files that were written. They are written at the end, all or none.
+        The files that were written. They are written at the end, either all of them or none.
     """
     _check_place(settings)
     problem = read_problem(settings, switches)
@@ -65,7 +65,7 @@ def run(settings: Settings, switches: Switches) -> list[Path]:
 
 
 def _check_place(settings: Settings) -> None:
-    """Raise an error if results cannot be written, before anything is learned."""
+    """Raise an error if results cannot be written, before anything is learnt."""
     folder = settings.application.parent
     for ending in (".out", ".out.gz"):
         _check_file(folder / f"{settings.application.name}{ending}")
@@ -132,7 +132,7 @@ def cross_validate(problem: Problem) -> Files:
         )
         files[f"{name}.test.pred.arff"] = lines
     if "Train" in wanted:
-        # The file of the first fold is overwritten by that of the model of all rows.
+        # The file of the first fold is overwritten with that of the model of all rows.
         trains = [parts["Training error"], *(fold.train for fold in folds[1:])]
         for at, found in enumerate(trains, 1):
             lines = prediction_lines(problem.attributes, problem.target, [found])

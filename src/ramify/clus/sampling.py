@@ -24,7 +24,7 @@ def draw_fraction(n_rows: int, share: float, most: int | None = None) -> NDArray
     share : float
         The fraction.
     most : int, optional
-        Largest number of rows to draw.
+        Maximum number of rows to draw.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def draw_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]:
     for row in range(n_rows):
         fold = random.next_int(n_folds)
         if room == n_rows // n_folds and all(len(rows) >= room for rows in folds):
-            # The row for which all folds are full first uses up one draw.
+            # The first row for which all folds are full uses up one extra draw.
             room += 1
             fold = random.next_int(n_folds)
         while len(folds[fold]) >= room:

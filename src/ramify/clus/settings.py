@@ -63,13 +63,13 @@ class Settings:
         return (section, option) in self.entries
 
     def place(self, section: str, option: str) -> str:
-        """Say where an option is set, for the beginning of an error message."""
+        """Return where an option is set, for the beginning of an error message."""
         entry = self.entries.get((section, option))
         return place(self.path, entry.line if entry else None, section, option)
 
     def text(self, section: str, option: str) -> str:
         """Return a value as text; names of values are spelled as in CLUS 2.12.8."""
-        known = OPTIONS[section, option]  # a KeyError is a bug of the caller
+        known = OPTIONS[section, option]  # a KeyError is a bug in the caller
         entry = self.entries.get((section, option))
         return known.default if entry is None else entry.value
 
@@ -126,8 +126,8 @@ class Settings:
     def file(self, section: str, option: str) -> Path | None:
         """Return the path of an existing file; None for the text None.
 
-        As in CLUS, a relative path starts at the working directory; if there is no such file, at
-        the folder of the settings file.
+        As in CLUS, a relative path starts at the working directory; if there is no such file, it
+        starts at the folder of the settings file.
         """
         value = self.text(section, option)
         return None if value in ("None", "") else self._existing(section, option, value)
@@ -259,7 +259,7 @@ def _name(path: Path, section: str, found: Entry) -> str:
 
 
 def _unsupported(section: str, name: str, entry: Entry) -> str:
-    """Say why a value is not supported; empty if it is."""
+    """Return why a value is not supported; empty if it is."""
     option = OPTIONS[section, name]
     if option.status == "unsupported" and not same_value(entry.value, option.default):
         return f"is not supported: {option.reason}."

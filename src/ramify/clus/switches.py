@@ -16,11 +16,12 @@ class Switches:
     xval : bool
         ``-xval``: cross-validate with the folds of XVal in the section Data.
     fold : int or None
-        ``-fold i``: accepted with ``-xval``, where CLUS runs all folds all the same.
+        ``-fold i``: accepted with ``-xval``, where CLUS runs all folds anyway.
     target : str or None
         ``-target r``: columns that replace Target in the section Attributes.
     disable : str or None
-        ``-disable r``: columns to disable besides those of Disable in the section Attributes.
+        ``-disable r``: columns to disable in addition to those of Disable in the section
+        Attributes.
     silent : bool
         ``-silent``: print nothing but errors.
     """

@@ -82,9 +82,9 @@ def sign_zeros(
 ) -> list[_core.Tree]:
     """Return trees whose thresholds of 0 have the sign that CLUS prints.
 
-    Of rows with the values 0.0 and -0.0, which are equal, CLUS takes the threshold from those with
-    0.0 if there are any. If a feature is not negative and mostly zero, CLUS does not sort the rows
-    with zeros, and takes the first of them.
+    Among rows with the values 0.0 and -0.0, which are equal, CLUS takes the threshold from those
+    with 0.0 if there are any. If a feature is not negative and mostly zero, CLUS does not sort the
+    rows with zeros, and takes the first of them.
 
     Parameters
     ----------

@@ -15,11 +15,11 @@ _INTEGER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?[dDfF]?|[+-]?Infinity", re.ASCII)
 _JAVA_INTEGERS = range(-(2**31), 2**31)
 _YES = {"yes", "on", "true"}
-_NO = {"no", "off", "false", "0"}  # CLUS also takes 1 for No, which is refused here
+_NO = {"no", "off", "false", "0"}  # CLUS also accepts 1 for No, which is refused here
 
 
 def items(value: str) -> list[str]:
-    """Split a list such as ``[a, b]``, or ``{a,b}`` in older files; else return one item.
+    """Split a list such as ``[a, b]``, or ``{a,b}`` in older files; otherwise return one item.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def check_value(option: Option, value: str, where: str) -> str:
     value : str
         Its value in the file.
     where : str
-        Where it stands, for the message of an error.
+        Its place, for error messages.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def check_value(option: Option, value: str, where: str) -> str:
 
 
 def _relisted(value: str, found: list[str]) -> str:
-    """Write the items of a list again; a single value stays one."""
+    """Write the items of a list again; a single value stays a single value."""
     return f"[{','.join(found)}]" if value[:1] in "[{" else found[0]
 
 

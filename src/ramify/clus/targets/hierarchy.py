@@ -109,12 +109,12 @@ class ClusHierarchy:
         return sparse.csr_array(Y[:, self.order])
 
     def read(self, file: ArffFile) -> Labels[np.int32]:
-        """Return the closed label matrix of a file, in the order of `hierarchy`."""
+        """Return the label matrix of a file, with ancestors, in the order of `hierarchy`."""
         Y, _ = read_labels(_plain(file, self.format), _reader(file, self), self.hierarchy)
         return Y
 
     def specific(self, members: list[int]) -> list[int]:
-        """Return the most specific labels of a closed set, in the order of CLUS."""
+        """Return the most specific labels of a set with ancestors, in the order of CLUS."""
         above = {parent for at in members for parent in self.parents[at]}
         return [at for at in sorted(members) if at not in above]
 
@@ -169,7 +169,7 @@ def _reader(file: ArffFile, found: ClusHierarchy) -> LabelReader:
 
 
 def _plain(file: ArffFile, wanted: LabelFormat) -> ArffFile:
-    """Return the file with the mark of rows without labels replaced by the usual one."""
+    """Return the file with the mark of rows without labels replaced with the usual one."""
     if wanted.empty == NO_LABELS:
         return file
     sets = file.label_sets

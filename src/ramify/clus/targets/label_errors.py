@@ -65,7 +65,7 @@ class LabelErrors:
     def values(self) -> dict[str, float]:
         """All errors by name."""
         with warnings.catch_warnings():
-            # CLUS reports NaN for undefined measures, too.
+            # CLUS also reports NaN for undefined measures.
             warnings.simplefilter("ignore")
             found = clus_multilabel_measures(
                 self.truth.astype(np.int32), self.scores, threshold=self.threshold

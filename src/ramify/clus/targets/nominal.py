@@ -104,7 +104,7 @@ class NominalTarget:
         return sum(len(own) for own in self.values)
 
     def read(self, file: ArffFile) -> Table:
-        """Return the codes of the targets of a file; NaN is missing."""
+        """Return the codes of the targets of a file; NaN marks missing values."""
         columns = [
             nominal_column(file, at, own)
             for at, own in zip(self.positions, self.values, strict=True)
@@ -164,7 +164,7 @@ class NominalTarget:
     ) -> Table:
         """Return the weights of a tree, or the sums of the shares of the trees of a forest.
 
-        A last column has the weight of the leaves of a forest, by which CLUS divides the shares
+        The last column has the weight of the leaves of a forest, by which CLUS divides the shares
         in one of its errors; it is 0 for a tree, and 1 for out-of-bag votes.
         """
         total = np.zeros((X.shape[0], self.n_columns + 1))
@@ -202,7 +202,7 @@ class NominalTarget:
         return found
 
     def codes(self, columns: Table) -> NDArray[np.int64]:
-        """Return the predicted codes: the first value of largest weight."""
+        """Return the predicted codes: the first value with the largest weight."""
         return np.column_stack([columns[:, span].argmax(axis=1) for span in self.spans])
 
     def leaf_of(self, model: Model) -> Callable[[_core.Tree, int], str]:

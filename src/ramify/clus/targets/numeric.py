@@ -55,7 +55,7 @@ class NumericTarget:
     thresholds: tuple[float, ...] = ()
 
     def read(self, file: ArffFile) -> Table:
-        """Return the targets of the rows of a file; NaN is missing."""
+        """Return the targets of the rows of a file; NaN marks missing values."""
         if file.is_sparse:
             return np.asarray(file.sparse_columns(list(self.positions)).toarray())
         return np.column_stack([file.dense_column(at) for at in self.positions])

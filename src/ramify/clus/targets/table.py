@@ -1,4 +1,4 @@
-"""What nominal and numeric targets have in common: one column of the data per target."""
+"""Code shared by nominal and numeric targets, which have one column of the data per target."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TableLearner:
     confidence: float | None = None
 
     def data(self, rows: Rows) -> TargetData:
-        """Return training data of the core."""
+        """Return the training data of the core."""
         targets = self.describe(rows)
         return TargetData(rows.X, self.schema, weights=rows.weights, clus=True, **targets)
 

@@ -42,7 +42,7 @@ def forest_files(problem: Problem, learned: Learned) -> dict[str, Iterable[str]]
 
 
 def _out_of_bag(problem: Problem, learned: Learned) -> Evaluation:
-    """Predict each row by the trees that did not draw it, in the largest forest."""
+    """Predict each row with the trees that did not draw it, in the largest forest."""
     left_out = np.asarray(learned.left_out)
     rows = np.flatnonzero(left_out.any(axis=0))
     part = take_rows(learned.train, rows)
@@ -53,7 +53,7 @@ def _out_of_bag(problem: Problem, learned: Learned) -> Evaluation:
     else:
         scores = running_mean(problem.target, trees, part.X, voters)
     forests = tuple(model for model in learned.models if model.is_forest)
-    # CLUS reports the errors of the largest forest for the smaller ones, too.
+    # CLUS also reports the errors of the largest forest for the smaller ones.
     predicted = {model.name: scores for model in forests}
     return Evaluation(forests, problem.target.truth(part.y), predicted, (len(rows),))
 
@@ -66,7 +66,7 @@ def running_mean(
 ) -> NDArray[np.float64]:
     """Return the mean prediction of the trees that vote on each row, updated tree by tree.
 
-    CLUS rounds after each tree, which decides which scores are tied.
+    CLUS rounds after each tree, which determines which scores are tied.
     """
     mean: NDArray[np.float64] | None = None
     n_votes = np.zeros((X.shape[0], 1))

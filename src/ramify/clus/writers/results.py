@@ -53,7 +53,7 @@ def header_lines(
 
 def _sections(problem: Problem) -> list[str]:
     """Return the sections that CLUS prints: those of every run, and those that the file names."""
-    kinds = {"Multilabel", "Hierarchical"}  # printed for targets of the kind only
+    kinds = {"Multilabel", "Hierarchical"}  # printed only for targets of this kind
     wanted = {*_ALWAYS, *(problem.settings.sections - kinds), problem.target.section}
     if problem.switches.forest:
         wanted.add("Ensemble")
