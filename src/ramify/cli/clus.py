@@ -20,7 +20,7 @@ from ramify.clus.running import run
 
 __all__ = ["SwitchCommand", "clus"]
 
-# Switches of CLUS for other methods than trees and ensembles.
+# Switches of CLUS for methods other than trees and ensembles.
 _OTHER_SWITCHES = {
     "-bag": "use -forest with EnsembleMethod = Bagging",
     "-beam": "beam search is not supported",

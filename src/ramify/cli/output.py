@@ -1,4 +1,4 @@
-"""Print the results of commands, and check the files that they are to write."""
+"""Print the results of commands, and check the files that they will write."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _probabilities(model: Any, X: Any, least: float) -> dict[str, Any]:
     if least > 0:
         cells = sparse.coo_array(model.predict_proba_sparse(X, min_proba=least))
         rows, columns, found = cells.row, cells.col, cells.data
-    else:  # those of 0 are written, too
+    else:  # those of 0 are also written
         scores = np.asarray(model.predict_proba(X))
         rows, columns = np.nonzero(scores >= least)
         found = scores[rows, columns]

@@ -25,7 +25,7 @@ BUG = 70  # exit status for internal errors, as in sysexits.h
 INTERRUPTED = 130  # exit status after Ctrl-C, as in shells
 PIPE_CLOSED = 141  # exit status if nobody reads the output, as in shells
 
-# Newer versions of typer contain click instead of requiring it, so that it cannot be imported.
+# Newer versions of typer contain click instead of requiring it, so it cannot be imported.
 _UsageError = cast(
     "type[Exception]",
     next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException"),

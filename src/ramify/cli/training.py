@@ -1,4 +1,4 @@
-"""Train a model on a table: cross-validate or choose, fit on all rows, summarize."""
+"""Train a model on a table: cross-validate or choose, fit on all rows, and summarise."""
 
 from __future__ import annotations
 
