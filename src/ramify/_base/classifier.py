@@ -97,7 +97,7 @@ class HierarchicalClassifier(
 
     `fit` is all or nothing in every subclass: it runs on a copy without fitted attributes, whose
     state replaces that of the estimator at the end. If `fit` raises an error or is interrupted,
-    the estimator is unchanged. With `warm_start` the copy keeps the fitted attributes; `fit` must
+    the estimator is unchanged. With `warm_start`, the copy keeps the fitted attributes; `fit` must
     set new values and not modify the old ones in place.
 
     Attributes
@@ -115,8 +115,7 @@ class HierarchicalClassifier(
         Whether a training row ends at the label, i.e. has the label and none of its children.
         Defined only if y has one label or path per row.
     target_names_ : ndarray of str
-        Names of the columns of y. Defined only if y was a data frame of levels or a column that
-        has a name.
+        Names of the columns of y. Defined only if y was a data frame of levels or a named column.
     """
 
     hierarchy: Hierarchy | None
@@ -165,15 +164,15 @@ class HierarchicalClassifier(
     def set_output(
         self, *, predict: str | None = None, predict_proba: str | None = None
     ) -> HierarchicalClassifier:
-        """Choose the type of what `predict` and `predict_proba` return.
+        """Choose the output type of `predict` and `predict_proba`.
 
         Parameters
         ----------
         predict, predict_proba : {"default", "pandas", "polars"}, optional
             "default" returns arrays, sparse matrices or lists. "pandas" and "polars" return data
             frames, whose columns are labels or levels, or a column if there is one value per row.
-            Data frames of pandas have the index of X. None does not change anything. Copies made
-            by ``sklearn.base.clone`` keep the choice, model files do not.
+            pandas data frames have the index of X. None does not change anything. Copies made by
+            ``sklearn.base.clone`` keep the choice; model files do not.
 
         Returns
         -------
@@ -227,7 +226,8 @@ class HierarchicalClassifier(
 
     def _check_fitted(self) -> None:
         """Raise an error if the classifier is not fitted."""
-        # `fit` is all or nothing, so that one attribute tells. scikit-learn lists all of them.
+        # `fit` is all or nothing, so checking one attribute is enough. scikit-learn lists all of
+        # them.
         if not hasattr(self, "schema_"):
             check_is_fitted(self)
 
@@ -253,7 +253,7 @@ class HierarchicalClassifier(
         return self._score_given(*self._read_rows(X))
 
     def _read_rows(self, X: Any) -> tuple[Any, Any]:
-        """Return X as passed and as `_predict_scores` takes it; raise an error if not fitted."""
+        """Return X as passed and as `_predict_scores` expects it; raise an error if not fitted."""
         self._check_fitted()
         return X, read_features(self, X, self.schema_)
 
@@ -276,8 +276,8 @@ class HierarchicalClassifier(
             path per row is predicted by descending from the top, and `threshold` must be None.
         candidates : {"specific", "all"}
             The labels at which a path may end if y had one label or path per row in `fit`.
-            "specific": the labels at which a training row ends, so that no path stops early where
-            all training rows ended in leaves. "all": every label; a path then ends where ending is
+            "specific": the labels at which a training row ends; no path then stops early where all
+            training rows ended in leaves. "all": every label; a path then ends where ending is
             more probable than any child. Ignored if y had label sets.
 
         Returns
@@ -297,7 +297,7 @@ class HierarchicalClassifier(
     def _predict_sets(
         self, X: Any, threshold: Any = None, candidates: str = "specific"
     ) -> sparse.csr_array[np.int32]:
-        """Predict label sets, closed upwards; by default computed from the probabilities."""
+        """Predict label sets with ancestors; by default, computed from the probabilities."""
         blocks = self.iter_predict_proba(X)
         sets = [self._decide(scores, threshold, candidates) for scores in blocks]
         return sets[0] if len(sets) == 1 else sparse.csr_array(sparse.vstack(sets))
@@ -378,10 +378,10 @@ class HierarchicalClassifier(
 
 
 def share_classes(scores: NDArray[np.float64], format_: LabelFormat) -> NDArray[np.float64]:
-    """Make the probabilities of every row sum to 1 if y had one of some flat classes per row.
+    """Make the probabilities of every row sum to 1 if y had one flat class per row.
 
-    For classifiers whose models of different labels do not know of each other. With a hierarchy or
-    with label sets, the probabilities of different labels need not sum to 1.
+    This is for classifiers whose models of different labels are independent of each other. With a
+    hierarchy or with label sets, the probabilities of different labels need not sum to 1.
 
     Parameters
     ----------
@@ -438,4 +438,4 @@ class ArrayClassifier(HierarchicalClassifier):
 
     @abstractmethod
     def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
-        """Learn from X as returned by `read_training_features` and from Y, closed upwards."""
+        """Learn from X as returned by `read_training_features` and from Y, with ancestors."""

@@ -123,7 +123,8 @@ def seconds_of(values: Any, name: Any) -> NDArray[np.float64]:
     if unit in _SECONDS_PER:
         seconds = ticks * float(_SECONDS_PER[unit] * step)
     elif unit in _PER_SECOND:
-        # Whole seconds apart from the rest: rounded once, so every resolution gives one number.
+        # Whole seconds are kept apart from the rest. With a single rounding, every resolution
+        # gives the same number.
         whole, rest = np.divmod(ticks * step, _PER_SECOND[unit])
         seconds = whole + rest / _PER_SECOND[unit]
     else:

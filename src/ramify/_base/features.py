@@ -48,9 +48,9 @@ class FeatureSchema:
         The number of categories of each nominal feature, 0 for a numeric feature.
     categories : dict of int to tuple
         The categories of each nominal column of a data frame, in the order of their codes.
-        Nominal columns of an array have no entry: their values are codes already.
+        Nominal columns of an array have no entry: their values are already codes.
     times : dict of int to str
-        What the dates, durations and times of day among the numeric features are; see
+        The kind of each numeric feature that is a date, duration or time of day; see
         `ramify._base.columns.TIMES`. Their values are seconds.
     """
 
@@ -93,8 +93,8 @@ def read_training_features(
         Training rows. String and categorical columns of a data frame are nominal. Dates,
         durations and times of day become seconds, whatever their resolution.
     categorical_features : array-like of bool, int or str, optional
-        The nominal features, as a boolean mask, indices or column names. In an array they must
-        contain integer codes 0, 1, …; in a data frame, any values.
+        The nominal features, as a boolean mask, indices or column names. In an array, they must
+        contain integer codes 0, 1, …; in a data frame, they may contain any values.
     clus_order : bool
         Whether to use the order of CLUS for the categories of a data frame: sorted as strings,
         except that "1" precedes "0" if these are the only two categories.
@@ -174,7 +174,7 @@ def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
 
 
 def _check_no_texts(X: Any) -> None:
-    """Raise an error if X, which is no data frame, has texts: strings instead of rows or cells."""
+    """Raise an error if X, not a data frame, has texts: strings instead of rows or cells."""
     if sparse.issparse(X) or not hasattr(X, "__len__") or len(X) == 0:
         return
     first = X.iloc[0] if hasattr(X, "iloc") else X[0] if hasattr(X, "__getitem__") else None
@@ -189,8 +189,8 @@ def _check_no_texts(X: Any) -> None:
 def _is_ready(estimator: Any, X: Any, schema: FeatureSchema) -> bool:
     """Return whether X is a matrix that needs no conversion and raises no error or warning.
 
-    This decides in microseconds. scikit-learn's validation takes longer than the prediction of a
-    row by a tree.
+    This takes microseconds, whereas scikit-learn's validation takes longer than predicting a row
+    with a tree.
     """
     return (
         type(X) is np.ndarray
@@ -308,7 +308,7 @@ def _without_times(X: Any) -> Any:
 
 
 def _times_of_array(X: Any) -> str:
-    """Return the kind of times that an array has; "" if its data type is another one."""
+    """Return the kind of times that an array has; "" if it has another data type."""
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     return {"M": TIMES[0], "m": TIMES[2]}.get(kind, "")
 

@@ -69,7 +69,7 @@ def measure_scores(
         Called with label sets if it has an argument `y_pred`, otherwise with scores. The hierarchy
         is passed too if it has an argument `hierarchy`.
     truth : csr_array of shape (n, n_labels)
-        The true labels, closed upwards.
+        The true labels, including all ancestors.
     scores : ndarray of shape (n, n_labels)
         Predicted probabilities.
     hierarchy : Hierarchy

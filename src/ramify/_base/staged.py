@@ -15,7 +15,7 @@ __all__ = ["StagedClassifier"]
 
 
 class StagedClassifier(HierarchicalClassifier):
-    """Base class of classifiers whose rounds add to the scores of those before."""
+    """Base class of classifiers whose rounds add to the scores of the previous ones."""
 
     @abstractmethod
     def _staged_scores(self, X: Any) -> Iterator[NDArray[np.float64]]:

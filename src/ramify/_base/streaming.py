@@ -1,4 +1,4 @@
-"""Predictions for many labels: the best labels, sparse probabilities, some rows at a time."""
+"""Predictions for many labels: the best labels, sparse probabilities, or some rows at a time."""
 
 from __future__ import annotations
 
@@ -165,14 +165,12 @@ class ManyLabelsMixin:
             Number of labels per row, at most the number of labels to choose from.
         labels : {"leaves", "all"}, int or sequence of labels
             The labels to choose from; an int is a level, counted from 1 at the top. A label is
-            never more probable than its ancestors, so that "all" mostly returns the labels at
-            the top.
+            never more probable than its ancestors, so "all" mostly returns the labels at the top.
         dtype : {float64, float32}
             Data type of the probabilities.
         batch_size : int, optional
-            Number of rows to predict at a time, which limits the memory that is needed. By
-            default, a dense block of probabilities takes 64 MiB. The result does not depend on
-            it.
+            Number of rows to predict at a time, which limits the required memory. By default, a
+            dense block of probabilities takes 64 MiB. The result does not depend on it.
 
         Returns
         -------
@@ -217,7 +215,7 @@ class ManyLabelsMixin:
         dtype: DTypeLike = np.float64,
         batch_size: int | None = None,
     ) -> sparse.csr_array[Any]:
-        """Predict probabilities as a sparse matrix, without those that are small.
+        """Predict probabilities as a sparse matrix, without small ones.
 
         The measures of `ramify.metrics` that take scores accept the result.
 
@@ -226,16 +224,15 @@ class ManyLabelsMixin:
         X : array-like, sparse matrix or data frame of shape (n, n_features)
             Rows with the same features as in `fit`.
         min_proba : float
-            Smaller probabilities are not stored, and neither are those of 0. If 0, the result is
-            equal to that of `predict_proba`; trees and forests give most labels a probability of
-            0, whereas others, such as boosted trees, give none.
+            Smaller probabilities are not stored, and neither are zeros. If 0, the result is equal
+            to that of `predict_proba`; trees and forests give most labels a probability of 0,
+            whereas other classifiers, such as boosted trees, give no label a probability of 0.
         dtype : {float64, float32}
             Data type of the probabilities. They are compared with `min_proba` before they are
             converted.
         batch_size : int, optional
-            Number of rows to predict at a time, which limits the memory that is needed. By
-            default, a dense block of probabilities takes 64 MiB. The result does not depend on
-            it.
+            Number of rows to predict at a time, which limits the required memory. By default, a
+            dense block of probabilities takes 64 MiB. The result does not depend on it.
 
         Returns
         -------
@@ -270,7 +267,7 @@ class ManyLabelsMixin:
         dtype : {float64, float32}
             Data type of the probabilities.
         batch_size : int, optional
-            Number of rows of a block. By default, a block takes 64 MiB.
+            Number of rows in a block. By default, a block takes 64 MiB.
 
         Returns
         -------
