@@ -128,7 +128,7 @@ class Sparse(Kind):
 
 
 def check_sparse(matrix: Any, where: str, *, canonical: bool = False) -> None:
-    """Check the arrays of a csr or csc matrix, which scipy's native code follows blindly.
+    """Check the arrays of a csr or csc matrix, which scipy's native code uses without checks.
 
     scipy's own check_format skips the indices if the last element of indptr is not positive.
 
@@ -159,7 +159,7 @@ def check_sparse(matrix: Any, where: str, *, canonical: bool = False) -> None:
 def check_compressed(
     parts: Sequence[Any], n_major: int, n_minor: int, where: str, *, canonical: bool = False
 ) -> None:
-    """Check data, indices and indptr of a matrix before it is made of them.
+    """Check data, indices and indptr of a matrix before it is created from them.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ _ROUNDING = 1e-9
 class TreeOf(Kind):
     """A decision tree of the core.
 
-    The core has checked its arrays against each other; here its features and labels are checked
+    The core has checked its arrays against each other; here, its features and labels are checked
     against the data.
 
     Parameters
@@ -99,7 +99,7 @@ class Instance(Kind):
     *classes : type
         The classes.
     binds : mapping of str to str, optional
-        Sizes that follow from its attributes: the size's name to the attribute's.
+        Sizes that follow from its attributes: the name of each size and of its attribute.
     """
 
     def __init__(self, *classes: type, binds: Mapping[str, str] | None = None) -> None:
@@ -122,7 +122,7 @@ class Part(Kind):
     cls : type
         The dataclass.
     **sizes : int or str
-        What the sizes that its schema takes from outside are in the larger object.
+        The sizes in the larger object that correspond to those that its schema takes from outside.
     """
 
     def __init__(self, cls: type, **sizes: Size) -> None:
@@ -158,12 +158,12 @@ class NamedEstimators(Kind):
 
 
 class Fitted(Kind):
-    """A fitted estimator, ours or of another library, with predictions for given labels.
+    """A fitted estimator of ramify or another library, with predictions for given labels.
 
     Parameters
     ----------
     n_features, n_labels : int or str, optional
-        What it must have been fitted to, if it tells.
+        The numbers that it must have been fitted to, if it stores them.
     method : str, optional
         A method that it must have.
     """

@@ -21,7 +21,7 @@ class Sizes:
     Parameters
     ----------
     known : mapping of str to int, optional
-        Sizes known from the outside.
+        Sizes known from outside.
 
     Examples
     --------

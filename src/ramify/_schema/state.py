@@ -1,4 +1,4 @@
-"""Checking the attributes of a saved object against the schema of its class."""
+"""Check the attributes of a saved object against the schema of its class."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Whole(Kind):
 
 @dataclass(frozen=True)
 class Number(Kind):
-    """A finite number from `low` to `high`; with `finite` false also NaN and infinity."""
+    """A finite number from `low` to `high`; if `finite` is false, also NaN and infinity."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -141,7 +141,7 @@ class Label(Kind):
 
 @dataclass(frozen=True)
 class Anything(Kind):
-    """Any value; for those that no native code reads and whose use checks them."""
+    """Any value that no native code reads and that is checked when it is used."""
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         return
