@@ -1,4 +1,4 @@
-"""All-or-nothing `fit`: a failed or interrupted `fit` leaves an estimator as it was."""
+"""All-or-nothing `fit`: a failed or interrupted `fit` leaves an estimator unchanged."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def is_frame(data: Any) -> bool:
 
 
 def names_of(y: Any) -> tuple[str, ...]:
-    """Return the names of the columns of a data frame, or that of a column; empty if none."""
+    """Return the names of the columns of a data frame, or the name of a column; empty if none."""
     names: list[Any] = list(y.columns) if is_frame(y) else [getattr(y, "name", None)]
     return tuple(names) if all(isinstance(name, str) and name for name in names) else ()
 
@@ -86,14 +86,14 @@ def make_frame(
     columns : sequence
         Names of the columns of a matrix.
     given : object
-        X. The rows of pandas are indexed like those of X if it is a data frame of pandas.
+        X. A pandas result has the index of X if X is a pandas data frame.
     own : sequence of str
         Names of the columns of y in `fit`, used for levels and for a column.
 
     Returns
     -------
     data frame or column
-        A data frame if `found` is a matrix, else a column.
+        A data frame if `found` is a matrix, otherwise a column.
     """
     frames = import_extra(library, "tables" if library == "pandas" else "polars")
     if isinstance(found, frames.DataFrame | frames.Series):

@@ -92,7 +92,7 @@ def member_names(estimators: Any = None) -> list[str]:
     Parameters
     ----------
     estimators : str or sequence of str, optional
-        Names, in a string separated by commas. If None, the default members.
+        Names; in a string, they are separated by commas. If None, the default members.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def make_model(
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> Any:
-    """Make an estimator by its name.
+    """Create an estimator by name.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def check_parameter_names(name: str, parameters: Iterable[str]) -> None:
 def make_inner(
     name: str, settings: Sequence[str] = (), *, seed: int = 0, n_jobs: int | None = 1
 ) -> Any:
-    """Make the estimator of a model that wraps another one, e.g. of a local architecture.
+    """Create the inner estimator of a model that wraps another one, e.g. a local architecture.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def make_inner(
 
 
 def check_inner(name: str, parameters: Iterable[str] = ()) -> None:
-    """Check the name and the parameter names of a classifier for `make_inner`; make nothing.
+    """Check the name and the parameter names of a classifier for `make_inner`; create nothing.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def _is_local(backend: Any) -> bool:
 
 
 def _limit(n_jobs: int) -> int:
-    # Counting the cores takes longer than the prediction of a row.
+    # Counting the cores takes longer than predicting a row.
     return 1 if n_jobs <= 1 else int(min(n_jobs, _MAX_PER_CORE * cpu_count()))
 
 
@@ -78,7 +78,7 @@ def in_parallel(
 ) -> Generator[Any]:
     """Run tasks on the backend set by ``joblib.parallel_config``, or locally.
 
-    Close the generator if it is not used up, for instance with `contextlib.closing`: this stops
+    Close the generator if it is not exhausted, for instance with `contextlib.closing`: this stops
     tasks in other threads and waits for them.
 
     Parameters
@@ -90,7 +90,7 @@ def in_parallel(
     prefer : {"threads", "processes"} or None
         The local backend.
     require : {"sharedmem"} or None
-        Whether to use threads of this process, whatever backend is active.
+        Whether to use threads of this process, regardless of the active backend.
     shared : sequence of object
         Arguments shared by all tasks. They are sent to a dask cluster once, not with every task.
         Its workers copy them from each other, and they are computed again if the worker that
@@ -129,7 +129,7 @@ def in_parallel(
 class _StoppableTasks:
     """Tasks in other threads that are stopped and waited for at the end of a with block.
 
-    Ctrl-C reaches the main thread only. Without this, the tasks would go on after it.
+    Ctrl-C reaches the main thread only. Without this, the tasks would continue.
     """
 
     def __init__(self) -> None:
@@ -199,7 +199,7 @@ def _kept_by_cluster(backend: Any, objects: Sequence[Any]) -> Iterator[None]:
         return
     # Do not use scatter: dask cannot recompute scattered data if the last worker holding them
     # dies, and it soon drops the copies of a broadcast. It can recompute the result of a task.
-    # The objects are sent as bytes so that the scheduler does not have to import their classes.
+    # The objects are sent as bytes, which spares the scheduler from importing their classes.
     cloudpickle = import_extra("cloudpickle", "dask")  # also pickles classes of __main__
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph", UserWarning)

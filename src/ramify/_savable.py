@@ -29,7 +29,7 @@ AnyClass = TypeVar("AnyClass", bound=type)
 
 
 def savable(cls: AnyClass) -> AnyClass:
-    """Class decorator that lets models containing instances of the class be saved.
+    """Class decorator that allows models containing instances of the class to be saved.
 
     Estimators are saved as their parameters and fitted attributes, dataclasses as their fields.
     Subclasses of `HierarchicalClassifier` need no decorator.
@@ -72,7 +72,7 @@ def find_savable(name: str) -> type | None:
 
 
 def new_name(cls: Any, name: str) -> str | None:
-    """Return today's name of a renamed parameter or fitted attribute, if it was renamed.
+    """Return the current name of a renamed parameter or fitted attribute; None if not renamed.
 
     Classes list their renamed parameters and attributes in `_renamed`.
     """
@@ -84,12 +84,12 @@ def new_name(cls: Any, name: str) -> str | None:
 
 
 def with_new_names(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters or fitted attributes of an older model file under today's names."""
+    """Return parameters or fitted attributes of an older model file under their current names."""
     return {new_name(cls, name) or name: value for name, value in values.items()}
 
 
 def renamed_attribute(estimator: Any, name: str) -> Any:
-    """Return a fitted attribute asked for by its old name, with a FutureWarning."""
+    """Return a fitted attribute requested by its old name, with a FutureWarning."""
     new = new_name(type(estimator), name)
     warnings.warn(
         f"{name} was renamed to {new} and will be removed. Use {new}.",
