@@ -50,7 +50,7 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
     subsample : float
         Fraction of the rows to draw for each tree, without replacement.
     max_bins : int
-        Number of bins into which the values of a numeric feature are divided, from 2 to 255.
+        Maximum number of bins for the values of a numeric feature, from 2 to 255.
         Missing values have a bin of their own. If a nominal feature has more categories, the
         rarest ones share a bin.
     sketch_size : int
@@ -99,7 +99,7 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
     device : {"cpu", "cuda"}
         Where to learn. "cuda" uses an NVIDIA GPU and requires CuPy
         (``pip install 'ramify[cuda12]'``). The trees are the same on both devices; see
-        :doc:`/gradient-boosting`. Predictions use the GPU as well if there is one.
+        :doc:`/gradient-boosting`. Predictions for dense X use the GPU as well if there is one.
     n_jobs : int, optional
         Number of threads; -1 means all cores. The result does not depend on it.
     random_state : int, RandomState instance or None

@@ -686,7 +686,7 @@ class Hierarchy:
         return label_weights(self._graph, w0, combine)
 
     def costs(self) -> NDArray[np.float64]:
-        """Return the cost of every label: its parent's cost divided by the number of siblings.
+        """Return the cost of every label: the cost of its parent, divided equally among siblings.
 
         The root has cost 1. In a DAG, the shares from all parents are added.
 

@@ -32,9 +32,9 @@ class TunedThresholdClassifier(HeldOutClassifier):
     Parameters
     ----------
     estimator : classifier
-        A classifier of ramify, a pipeline with one, or any classifier with `predict_proba` that
-        accepts label matrices. A fitted classifier in scikit-learn's FrozenEstimator is not fitted
-        again.
+        A classifier of ramify, a pipeline that ends in one, or any classifier with `predict_proba`
+        that accepts label matrices. A fitted classifier in scikit-learn's FrozenEstimator is not
+        fitted again.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, the hierarchy of `estimator` is used, or one is inferred from
         y.

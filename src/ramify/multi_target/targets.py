@@ -157,7 +157,7 @@ def _check_classes(column: NDArray[Any], name: str) -> None:
 
 
 def _sorted_classes(known: NDArray[Any], clus_order: bool) -> NDArray[Any]:
-    """Return the distinct classes in order; those of an object array in one with fewest types."""
+    """Return the distinct classes in order."""
     values = list(dict.fromkeys(known.tolist()))
     if len(values) > _MAX_CLASSES:
         raise ValueError(

@@ -24,7 +24,7 @@ _OF_NODES = {
     "gain": "f8",
     "weight": "f8",
 }
-_MAX_SIZE = 2**48  # of which no product of two exceeds what Python passes on
+_MAX_SIZE = 2**48  # far above any real size, and within the integers of the core
 
 
 def _encode(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:

@@ -222,7 +222,7 @@ def _ordered(
 
 
 def _verdict_on_first(values: NDArray[Any]) -> str:
-    """Return the outcome: does the first model have the largest value, alone or with others?"""
+    """Return whether the first model has the largest value, alone or with others."""
     if values[0] < values.max():
         return "not confirmed"
     return "confirmed" if (values == values[0]).sum() == 1 else "partly"

@@ -73,11 +73,12 @@ class MLkNN(ArrayClassifier):
 
     Notes
     -----
-    In training, a row is not its own neighbour. Features are not scaled, so standardise them if
-    necessary; two different categories of a nominal feature are at distance 1. Ties between rows
-    at the same distance are broken as in scikit-learn, whose searches for dense and sparse X can
-    differ, or in favour of the first row if values are missing. In a hierarchy, the probability of
-    a label is limited, from the top down, to the probabilities of its parents.
+    In training, a row is not its own neighbour. Features are not scaled, so standardise them
+    if necessary; two different categories of a nominal feature are at Euclidean distance 1.
+    Ties between rows at the same distance are broken as in scikit-learn, whose searches for
+    dense and sparse X can differ, or in favour of the first row if values are missing. In a
+    hierarchy, the probability of a label is limited, from the top down, to the probabilities
+    of its parents.
 
     Examples
     --------
@@ -298,7 +299,7 @@ def find_posterior(table: NDArray[np.int64], smoothing: float) -> NDArray[np.flo
 
 
 def spread_nominal(X: Any, schema: FeatureSchema) -> Any:
-    """Replace nominal features with one column per category; two categories are at distance 1.
+    """Replace nominal features with columns; two categories are at Euclidean distance 1.
 
     Parameters
     ----------
