@@ -51,8 +51,8 @@ class PCTForestClassifier(PCTEnsemble):
         A node is split only if the test reduces the impurity by at least this value, weighted by
         the node's fraction of all rows.
     max_features : int, float, {"sqrt", "log2"}, optional
-        Number of features, or fraction of all D features, to consider at a node. They are drawn
-        anew for every node. "sqrt" means ⌊√D⌋ + 1, "log2" means ⌊log2 D⌋ + 1, and None means all.
+        Number of features, or fraction of all D features, to consider at a node. New features are
+        drawn for every node. "sqrt" means ⌊√D⌋ + 1, "log2" means ⌊log2 D⌋ + 1, and None means all.
     redraw : bool
         Whether to draw more features if none of those drawn for a node gives a valid test. If
         False, the node becomes a leaf, as in CLUS. True gives larger trees. This helps if trees
@@ -70,7 +70,7 @@ class PCTForestClassifier(PCTEnsemble):
         Whether to grow each tree on a sample of the rows drawn with replacement, or on all rows.
     max_samples : int or float, optional
         Number of rows to draw for each tree, or this number as a fraction of all rows. None draws
-        as many rows as there are.
+        as many rows as X has.
     oob_score : bool, str or callable
         Whether to evaluate out-of-bag predictions, i.e. those for each row by the trees that did
         not draw it, and the measure to use. True means `ramify.metrics.pooled_auprc`, a string is
@@ -226,7 +226,7 @@ class PCTBaggingClassifier(PCTEnsemble):
         As in `PCTForestClassifier`.
     max_samples : int or float, optional
         Number of rows to draw for each tree, or this number as a fraction of all rows. None draws
-        as many rows as there are.
+        as many rows as X has.
     oob_score : bool, str or callable
         Whether to evaluate out-of-bag predictions, and the measure to use; see
         `PCTForestClassifier`.

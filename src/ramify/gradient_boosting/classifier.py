@@ -44,9 +44,9 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
     l2_regularization : float
         Added to the sum of second derivatives in a leaf; larger values give smaller steps.
     max_features : int, float, {"sqrt", "log2"}, optional
-        Number of features, or fraction of all D features, to consider in a tree. They are drawn
-        anew for every tree, from the features that are not constant. "sqrt" means ⌊√D⌋ + 1, "log2"
-        means ⌊log2 D⌋ + 1, and None means all.
+        Number of features, or fraction of all D features, to consider in a tree. New features are
+        drawn for every tree, from the features that are not constant. "sqrt" means ⌊√D⌋ + 1,
+        "log2" means ⌊log2 D⌋ + 1, and None means all.
     subsample : float
         Fraction of the rows to draw for each tree, without replacement.
     max_bins : int

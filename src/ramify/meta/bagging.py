@@ -53,7 +53,7 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
         Number of members.
     max_samples : int or float, optional
         Number of rows to draw for each member, or this number as a fraction of all rows. None
-        draws as many rows as there are.
+        draws as many rows as X has.
     categorical_features : array-like of bool, int or str, optional
         The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`.
     n_jobs : int, optional

@@ -30,10 +30,10 @@ class MandatoryLeafClassifier(WrappingClassifier):
     Parameters
     ----------
     estimator : classifier
-        A classifier of ramify, a pipeline with one, or any classifier with `predict_proba` that
-        accepts label matrices. A fitted classifier in scikit-learn's FrozenEstimator is not fitted
-        again. If it has `predict_conditional_proba`, like `SiblingLassoClassifier`, the objective
-        "map" uses these probabilities of labels given their parents.
+        A classifier of ramify, a pipeline that ends in one, or any classifier with `predict_proba`
+        that accepts label matrices. A fitted classifier in scikit-learn's FrozenEstimator is not
+        fitted again. If it has `predict_conditional_proba`, like `SiblingLassoClassifier`, the
+        objective "map" uses these probabilities of labels given their parents.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, the hierarchy of `estimator` is used, or one is inferred from
         y.

@@ -87,8 +87,8 @@ class PCTRegressor(_Regressor, TargetTree):
         A node is split only if the test reduces the impurity by at least this value, weighted by
         the node's fraction of all rows. With `normalize`, the impurity of all rows is 1.
     max_features : int, float, {"sqrt", "log2"}, optional
-        Number of features, or fraction of all D features, to consider at a node. They are drawn
-        anew for every node. "sqrt" means ⌊√D⌋ + 1, "log2" means ⌊log2 D⌋ + 1, and None means all.
+        Number of features, or fraction of all D features, to consider at a node. New features are
+        drawn for every node. "sqrt" means ⌊√D⌋ + 1, "log2" means ⌊log2 D⌋ + 1, and None means all.
     redraw : bool
         Whether to draw more features if none of those drawn for a node gives a valid test.
     f_test : float, optional
@@ -245,13 +245,13 @@ class PCTForestRegressor(_Regressor, TargetForest):
         As in `PCTRegressor`. Fractions of rows refer to all training rows, and a row drawn twice
         has twice its weight.
     max_features : int, float, {"sqrt", "log2"}, optional
-        Number of features, or fraction of all D features, to consider at a node. They are drawn
-        anew for every node. "sqrt" means ⌊√D⌋ + 1, "log2" means ⌊log2 D⌋ + 1, and None means all.
+        Number of features, or fraction of all D features, to consider at a node. New features are
+        drawn for every node. "sqrt" means ⌊√D⌋ + 1, "log2" means ⌊log2 D⌋ + 1, and None means all.
     bootstrap : bool
         Whether to draw the rows of each tree with replacement. If False, all trees use all rows.
     max_samples : int or float, optional
         Number of rows to draw for each tree, or this number as a fraction of all rows. None draws
-        as many rows as there are.
+        as many rows as X has.
     oob_score : bool
         Whether to compute out-of-bag predictions and their coefficient of determination R²,
         averaged over the targets.

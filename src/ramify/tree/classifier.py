@@ -107,8 +107,8 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         A node is split only if the test reduces the impurity by at least this value, weighted by
         the node's fraction of all rows.
     max_features : int, float, {"sqrt", "log2"}, optional
-        Number of features, or fraction of all D features, to consider at a node. They are drawn
-        anew for every node. "sqrt" means ⌊√D⌋ + 1, "log2" means ⌊log2 D⌋ + 1, and None means all.
+        Number of features, or fraction of all D features, to consider at a node. New features are
+        drawn for every node. "sqrt" means ⌊√D⌋ + 1, "log2" means ⌊log2 D⌋ + 1, and None means all.
     redraw : bool
         Whether to draw more features if none of those drawn for a node gives a valid test. If
         False, the node becomes a leaf, as in CLUS. True gives larger trees, and helps if most
