@@ -133,11 +133,8 @@ class TreeSummary:
         n_nodes = len(tree.feature)
         columns = self.labels[tree.value_label]
         shape = (n_nodes, self.hierarchy.n_labels)
-        leaves = sparse.csr_array((tree.value, columns, tree.value_indptr), shape=shape)
-        shares: Any = _leaf_shares(tree)
-        values: sparse.csr_array[np.float64] = (shares @ leaves).tocsr()
-        values.sort_indices()
-        return values
+        leaves: Any = sparse.csr_array((tree.value, columns, tree.value_indptr), shape=shape)
+        return _weighted_rows(_leaf_shares(tree), leaves)
 
     def value(self, node: int) -> NDArray[np.float64]:
         """Return the probabilities of all labels of the hierarchy in a node."""
@@ -310,6 +307,26 @@ def _leaf_shares(tree: _core.Tree) -> sparse.csr_array[np.float64]:
             part *= float(share[node])
             node = int(parent[node])
     return sparse.csr_array((parts, (rows, columns)), shape=(n_nodes, n_nodes))
+
+
+def _weighted_rows(
+    weights: sparse.csr_array[np.float64], rows: sparse.csr_array[np.float64]
+) -> sparse.csr_array[np.float64]:
+    """Return `weights @ rows` with the same bits on every platform.
+
+    Processors with fused multiply-add round each product of scipy's loop and its sum at once,
+    others twice. Here, numpy rounds the products, and the loop only adds them.
+    """
+    products: Any = rows[weights.indices]
+    products.data *= np.repeat(weights.data, np.diff(products.indptr))
+    n_products = len(weights.data)
+    adding: Any = sparse.csr_array(
+        (np.ones(n_products), np.arange(n_products), weights.indptr),
+        shape=(weights.shape[0], n_products),
+    )
+    sums: sparse.csr_array[np.float64] = (adding @ products).tocsr()
+    sums.sort_indices()
+    return sums
 
 
 def _read_nodes(
