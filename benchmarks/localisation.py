@@ -12,7 +12,6 @@ one of them has. Genes have no names, so rows are matched by their features, in 
 from __future__ import annotations
 
 import argparse
-import gzip
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -21,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.funcat_files import read_lines
 from ramify import fetch
-from ramify.datasets.registry import find_entry
-from ramify.datasets.store import locate
 from ramify.studies import Study, load_study, run_study, write_reports
 from ramify.studies.plan import DataSpec
 
@@ -55,30 +53,16 @@ def has_label(name: str) -> np.ndarray:
 def write_data(name: str, path: Path) -> float:
     """Write the rows of a FunCat set with the label as one ARFF file; return its share of rows."""
     has = has_label(name)
-    lines: list[str] = []
-    number = 0
-    for file in find_entry(f"{name}_FUN").needed:
-        head, _, rows = _read(file).partition("@DATA")
-        if not lines:
-            lines = [
-                f"{line.rstrip()},{LABEL}" if "hierarchical" in line else line
-                for line in head.splitlines()
-            ]
-            lines.append("@DATA")
-        for row in filter(str.strip, rows.splitlines()):
-            lines.append(f"{row.rstrip()}@{LABEL}" if has[number] else row)
-            number += 1
-    if number != len(has):
-        raise ValueError(f"{name}_FUN must have {len(has)} rows in its files, got {number}.")
+    head, rows = read_lines(name)
+    if len(rows) != len(has):
+        raise ValueError(f"{name}_FUN must have {len(has)} rows in its files, got {len(rows)}.")
+    lines = [f"{line},{LABEL}" if "hierarchical" in line else line for line in head]
+    lines.append("@DATA")
+    lines.extend(
+        f"{row}@{LABEL}" if positive else row for row, positive in zip(rows, has, strict=True)
+    )
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return float(has.mean())
-
-
-def _read(file: Any) -> str:
-    path = Path(locate(file))
-    if path.suffix == ".gz":
-        return gzip.decompress(path.read_bytes()).decode("utf-8", "replace")
-    return path.read_text(encoding="utf-8", errors="replace")
 
 
 def make_study(folder: Path, names: Sequence[str]) -> Study:
