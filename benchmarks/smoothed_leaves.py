@@ -10,20 +10,19 @@ levels are tried. Numbers of nodes and scores are means over folds; overfit scor
 from __future__ import annotations
 
 import argparse
-import csv
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.tree_sizes import LEVELS, QUICK, count_nodes
+from benchmarks.tree_sizes import LEVELS, QUICK, count_nodes, published
 from ramify import PCTClassifier, PerEdgeClassifier
 from ramify._core import Tree
 from ramify.local.combining import multiply_down
+from ramify.local.problems import ROOT
 from ramify.metrics import overfit_score, pooled_auprc
 from ramify.studies import Study, load_study
 from ramify.studies.data import StudyData, load_data, split_rows
@@ -65,7 +64,7 @@ def predict(model: PerEdgeClassifier, local: dict[Any, Any], X: Any) -> NDArray[
     """Return the products of the local probabilities down the hierarchy."""
     hierarchy = model.hierarchy_
     edges = [
-        (-1 if parent is None else hierarchy.index(parent), hierarchy.index(label))
+        (ROOT if parent is None else hierarchy.index(parent), hierarchy.index(label))
         for parent, label in local
     ]
     answers = np.array([one.predict_proba(X)[:, -1] for one in local.values()])
@@ -87,7 +86,7 @@ def score(data: StudyData, rows: NDArray[np.intp], predicted: NDArray[np.float64
 
 
 def run(study: Study, cell: Cell) -> tuple[int, Scores]:
-    """Fit one model on one fold; return its number of nodes and its scores."""
+    """Fit one model on one fold; return the number of nodes of its trees and its scores."""
     data = load_data(cell.data)
     protocol = study.protocol_of(cell.data)
     train, test = split_rows(data, protocol, cell.repeat, cell.fold, study.seed)
@@ -114,18 +113,6 @@ def variants(model: ModelSpec) -> Iterator[tuple[str, ModelSpec]]:
             yield f"{model.title}, {value}", replace(model, inside=inside)
 
 
-def published() -> dict[tuple[str, str], str]:
-    """Read the paper's scores and overfit scores by data set and model."""
-    text = files("ramify.studies").joinpath("papers/levatic2015.csv").read_text("utf-8")
-    read: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    for row in csv.DictReader(text.splitlines()):
-        read[row["dataset"], row["model"]][row["quantity"]] = float(row["value"])
-    return {
-        key: f"{values['auprc']:.3f} ({values['overfit:auprc']:.3f})"
-        for key, values in read.items()
-    }
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the mean scores of each model on each data set."""
     parser = argparse.ArgumentParser(
@@ -136,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--models", nargs="*", choices=MODELS, default=MODELS)
     options = parser.parse_args(arguments)
     study = load_study("levatic2015").on(options.datasets)
-    theirs = published()
+    score_of, overfit_of = published("auprc"), published("overfit:auprc")
     print(f"{'data set':18} {'model':21} {'nodes':>7} {'plain':>13} {'smoothed':>13} published")
     for data in study.data:
         by_model: dict[str, list[Cell]] = defaultdict(list)
@@ -150,10 +137,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 "{:.3f} ({:.3f})".format(*np.mean([one[name] for one in found], axis=0))
                 for name in ("plain", "smoothed")
             ]
-            paper = theirs[data.name, cells[0].model.name]
+            key = data.name, cells[0].model.name
+            size = f"{np.mean(nodes):,.0f}" if key[1] == "hsc-tree" else ""
             print(
-                f"{data.title:18} {title:21} {np.mean(nodes):7,.0f} {means[0]:>13} "
-                f"{means[1]:>13} {paper}",
+                f"{data.title:18} {title:21} {size:>7} {means[0]:>13} {means[1]:>13} "
+                f"{score_of[key]:.3f} ({overfit_of[key]:.3f})",
                 flush=True,
             )
     return 0
