@@ -51,6 +51,9 @@ void EntropyScan<exclusive>::reset(const NodeRows& rows, const NodeLabels& label
     // Sums of weights that are all 1 are exact: none of them comes out negative.
     sums_both_ =
         !exclusive && clus_ && std::ranges::any_of(weights_, [](double w) { return w != 1; });
+    const auto is_whole = [](double w) { return w == std::floor(w); };
+    at_once_ = !exclusive && !clus_ && !std::ranges::all_of(weights_, is_whole);
+    if (at_once_) entropies_.reset(labels.label_weight);
     left_.resize(width());
     if (sums_both_) {
         node_.assign(width(), 0.0);
@@ -88,6 +91,7 @@ void EntropyScan<exclusive>::begin(std::span<const std::uint32_t> missing) {
         begin_terms(missing.empty());
     } else {
         known_impurity_ = impurity([this](std::size_t id) { return known_[id]; }, known_weight_);
+        if (at_once_) entropies_.begin(known_);
     }
 }
 
@@ -139,6 +143,8 @@ void EntropyScan<exclusive>::move(std::uint32_t entry) {
     for (const auto id : ids(entry)) {
         if constexpr (exclusive) {
             move_class(id, v);
+        } else if (at_once_) {
+            entropies_.move(id, v);
         } else {
             left_[id] += v;
         }
@@ -152,6 +158,7 @@ double EntropyScan<exclusive>::gain() const {
         return known_impurity_ - (xlog2x_(left_weight_) - left_terms_) -
                (xlog2x_(rest) - right_terms_);
     }
+    if (at_once_) return known_impurity_ - entropies_.impurity(left_weight_, known_weight_);
     return known_impurity_ - impurity([this](std::size_t id) { return left_[id]; }, left_weight_) -
            impurity([this](std::size_t id) { return known_[id] - left_[id]; }, rest);
 }

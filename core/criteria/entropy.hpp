@@ -14,7 +14,8 @@ namespace ramify {
 
 /// Entropy in bits, weighted and summed.
 /// exclusive = false: sum over labels of w_c times the binary entropy of p_c. The total weight
-/// enters the term of every label, so that a gain costs all (renumbered) labels of the node.
+/// enters the term of every label, so that a gain costs all (renumbered) labels of the node. Terms
+/// of whole numbers come from a table, others are computed for several labels at once.
 /// exclusive = true: one variable, one class per entry: -sum_c p_c log2 p_c; a gain costs O(1).
 template <bool exclusive>
 class EntropyScan : public ScanBase {
@@ -158,6 +159,8 @@ class EntropyScan : public ScanBase {
     }
 
     XLog2X xlog2x_;
+    LabelEntropies entropies_;  // the left side in place of left_, if at_once_
+    bool at_once_ = false;
     bool sums_both_ = false;     // sums of the entries without a label follow those with it
     std::vector<double> left_;   // per local label
     std::vector<double> known_;  // per local label, over the entries with a known value
