@@ -81,6 +81,7 @@ void bind_options(nb::module_& m) {
         .def_rw("merging", &GrowOptions::merging)
         .def_rw("prototype", &GrowOptions::prototype)
         .def_rw("inner_values", &GrowOptions::inner_values)
+        .def_rw("sums", &GrowOptions::sums)
         .def_rw("pessimism", &GrowOptions::pessimism)
         .def_rw("seed", &GrowOptions::seed)
         .def_rw("java_random", &GrowOptions::java_random)
@@ -165,6 +166,8 @@ Tree grow_tree(const Dataset& dataset, const Labels& labels, const Vector<std::i
     options.interrupted = interrupted_by(stop);
     require(labels.indptr.size() == dataset.n_rows + 1,
             "labels and X must have the same number of rows");
+    require(!options.sums || options.pessimism.confidence <= 0,
+            "pessimistic pruning requires leaves with shares");
     Targets targets = labels.targets();
     targets.sets = label_sets_of(set_of_row, squared, options, dataset.n_rows);
     NodeRows root = root_rows(view(rows), view(weights), dataset.n_rows);

@@ -20,6 +20,7 @@ std::optional<std::string> not_plain(const Dataset& dataset, const GrowOptions& 
     if (!options.uses_all_features(dataset.features.size())) return "max_features must be all";
     if (options.prototype != Prototype::mean) return "prototype must be mean";
     if (options.keeps_inner_values()) return "inner nodes must not keep values";
+    if (options.sums) return "leaves must store shares";
     if (dataset.codes->of(dataset).empty()) {
         return "features must have few enough values, and zeros must not prevail";
     }

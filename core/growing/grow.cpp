@@ -343,7 +343,7 @@ void Grower<S>::set_prototype(const Pending& node, std::int32_t id, TreeBuilder&
     if (work_.options.prototype == Prototype::medoid) {
         tree.set_labels(id, medoid_.of(node.rows, sums));
     } else {
-        tree.set_values(id, sums, node.weight);
+        tree.set_values(id, sums, work_.options.sums ? 1.0 : node.weight);
     }
     if constexpr (!S::uses_labels) {
         splitter_.reset(node.rows, node.labels);

@@ -79,6 +79,7 @@ struct GrowOptions {
     LeafMerging merging = LeafMerging::none;
     Prototype prototype = Prototype::mean;
     bool inner_values = false;  // keep predictions of inner nodes too, for pruning
+    bool sums = false;          // leaves store weights of labels in place of shares
     Pessimism pessimism;
     std::uint64_t seed = 0;
     bool java_random = false;  // draw features as CLUS does; the seed is the generator's state

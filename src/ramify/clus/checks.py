@@ -11,7 +11,6 @@ __all__ = ["check_run"]
 
 # Values that change the files of CLUS in ways that ramify does not follow.
 _REFUSED = (
-    ("Hierarchical", "MEstimate", ("Yes",)),
     ("Output", "UnknownFrequency", ("Yes",)),
     ("Output", "BranchFrequency", ("Yes",)),
     ("Output", "OutputPythonModel", ("Yes",)),

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ramify.clus.data import Attributes
 from ramify.clus.errors import UnsupportedOptionError, quoted
-from ramify.clus.plan import label_weighting
+from ramify.clus.plan import hierarchical_parameters
 from ramify.clus.settings import Settings
 from ramify.clus.switches import Switches
 from ramify.clus.values import number_of
@@ -138,7 +138,7 @@ def _target_parameters(program: Program) -> dict[str, Any]:
     settings = program.settings
     found: dict[str, Any] = {}
     if program.is_hierarchical:
-        return label_weighting(settings)
+        return hierarchical_parameters(settings)
     if program.kind != "numeric":
         found["criterion"] = CRITERIA[settings.text("Tree", "Heuristic")]
     weights = settings.numbers("Attributes", "ClusteringWeights")

@@ -611,12 +611,7 @@ MAIN_OPTIONS: tuple[Option, ...] = (
     ),
     _hierarchical("EvalClasses", "file", "None", "supported", "File with the labels to evaluate"),
     _hierarchical(
-        "MEstimate",
-        "yes_no",
-        "No",
-        "unsupported",
-        "Smooth leaves with the root's proportions",
-        "leaves are not smoothed",
+        "MEstimate", "yes_no", "No", "supported", "Smooth leaves with the root's proportions"
     ),
     _ensemble("Iterations", "integers", "100", "supported", "Number of trees, or several"),
     _ensemble(

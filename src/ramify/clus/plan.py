@@ -23,7 +23,7 @@ __all__ = [
     "f_test_levels",
     "forest_sizes",
     "hierarchical_learner",
-    "label_weighting",
+    "hierarchical_parameters",
     "plan_forest",
     "table_learner",
 ]
@@ -47,7 +47,7 @@ def hierarchical_learner(problem: Problem, target: HierarchicalTarget) -> LabelL
     settings = problem.settings
     hierarchy = target.labels.hierarchy
     tree = PCTClassifier(
-        hierarchy, criterion="variance", **label_weighting(settings), **_shared(settings)
+        hierarchy, criterion="variance", **hierarchical_parameters(settings), **_shared(settings)
     )
     if settings.integer("Model", "MinimalNumberExamples") > 0:
         # CLUS does not count the rows of hierarchical targets, so no test has enough of them.
@@ -55,11 +55,12 @@ def hierarchical_learner(problem: Problem, target: HierarchicalTarget) -> LabelL
     return LabelLearner(tree, hierarchy, problem.attributes.schema)
 
 
-def label_weighting(settings: Settings) -> dict[str, Any]:
-    """Return the parameters of trees that weight labels."""
+def hierarchical_parameters(settings: Settings) -> dict[str, Any]:
+    """Return the parameters of trees that are set in the section [Hierarchical]."""
     kind = settings.text("Hierarchical", "WType")
     w0 = 1.0 if kind == "NoWeight" else settings.number("Hierarchical", "WParam")
-    return {"w0": w0, "weighting": _WEIGHTING[kind]}
+    smoothed = settings.yes_no("Hierarchical", "MEstimate")
+    return {"w0": w0, "weighting": _WEIGHTING[kind], **({"smoothing": 1.0} if smoothed else {})}
 
 
 def table_learner(problem: Problem, target: NominalTarget | NumericTarget) -> TableLearner:

@@ -66,6 +66,10 @@ class PCTForestClassifier(PCTEnsemble):
         None means "midpoint", or "observed" with `clus_compat`.
     nominal_tests : {"subset", "single", "nary"}
         Tests of nominal features; see `PCTClassifier`.
+    smoothing : float
+        Strength of the smoothing of leaves towards the label frequencies in the sample of the
+        tree; see `PCTClassifier`. Averaging many trees smooths too, so that ensembles rarely
+        need it.
     bootstrap : bool
         Whether to grow each tree on a sample of the rows drawn with replacement, or on all rows.
     max_samples : int or float, optional
@@ -167,6 +171,7 @@ class PCTForestClassifier(PCTEnsemble):
         f_test: float | None = None,
         threshold_at: str | None = None,
         nominal_tests: str = "subset",
+        smoothing: float = 0.0,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
         oob_score: Any = False,
@@ -194,6 +199,7 @@ class PCTForestClassifier(PCTEnsemble):
         self.f_test = f_test
         self.threshold_at = threshold_at
         self.nominal_tests = nominal_tests
+        self.smoothing = smoothing
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.oob_score = oob_score
@@ -222,7 +228,8 @@ class PCTBaggingClassifier(PCTEnsemble):
     n_estimators : int
         Number of trees.
     criterion, w0, weighting, max_depth, min_samples_split, min_samples_leaf, min_weight, \
-    min_impurity_decrease, f_test, threshold_at, nominal_tests
+    min_impurity_decrease, f_test, threshold_at, nominal_tests, \
+    smoothing
         As in `PCTForestClassifier`.
     max_samples : int or float, optional
         Number of rows to draw for each tree, or this number as a fraction of all rows. None draws
@@ -268,6 +275,7 @@ class PCTBaggingClassifier(PCTEnsemble):
         f_test: float | None = None,
         threshold_at: str | None = None,
         nominal_tests: str = "subset",
+        smoothing: float = 0.0,
         max_samples: int | float | None = None,
         oob_score: Any = False,
         categorical_features: Any = None,
@@ -292,6 +300,7 @@ class PCTBaggingClassifier(PCTEnsemble):
         self.f_test = f_test
         self.threshold_at = threshold_at
         self.nominal_tests = nominal_tests
+        self.smoothing = smoothing
         self.max_samples = max_samples
         self.oob_score = oob_score
         self.categorical_features = categorical_features
@@ -322,7 +331,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
     n_estimators : int
         Number of trees.
     criterion, w0, weighting, max_depth, min_samples_split, min_samples_leaf, min_weight, \
-    min_impurity_decrease, max_features, redraw, f_test, nominal_tests
+    min_impurity_decrease, max_features, redraw, f_test, nominal_tests, smoothing
         As in `PCTForestClassifier`.
     bootstrap : bool
         Whether to grow each tree on a sample of the rows drawn with replacement, or on all rows.
@@ -372,6 +381,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         redraw: bool = False,
         f_test: float | None = None,
         nominal_tests: str = "subset",
+        smoothing: float = 0.0,
         bootstrap: bool = False,
         max_samples: int | float | None = None,
         oob_score: Any = False,
@@ -397,6 +407,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         self.redraw = redraw
         self.f_test = f_test
         self.nominal_tests = nominal_tests
+        self.smoothing = smoothing
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.oob_score = oob_score

@@ -38,6 +38,12 @@ def check_tree(tree: TreeParameters) -> None:
     check_measure(tree.pruning_measure)
     check_number("pruning_confidence", tree.pruning_confidence, 1e-6, 0.5)
     check_number("w0", tree.w0, 0)
+    check_number("smoothing", tree.smoothing, 0, 1e12)
+    if tree.smoothing > 0 and tree.prototype != "mean":
+        raise ValueError(
+            f"smoothing must be 0 with prototype={tree.prototype!r}, got {tree.smoothing!r}: only "
+            "means are smoothed. Use smoothing=0, or prototype='mean'."
+        )
     if tree.max_depth is not None:
         check_number("max_depth", tree.max_depth, 0, whole=True)
     check_min_samples("min_samples_split", tree.min_samples_split, 2)
@@ -123,6 +129,12 @@ def _check_clus(tree: TreeParameters) -> None:
             f"pruning must be None with clus_compat=True, or 'pessimistic' with a criterion other "
             f"than 'variance', got {tree.pruning!r} with criterion={tree.criterion!r}: CLUS does "
             "not prune trees for a hierarchy. Use pruning=None, or clus_compat=False."
+        )
+    if tree.smoothing not in ((0, 1) if by_variance else (0,)):
+        raise ValueError(
+            f"smoothing must be 0 with clus_compat=True, or 1 with criterion='variance' "
+            f"(MEstimate in CLUS), got {tree.smoothing!r} with criterion={tree.criterion!r}. Use "
+            "smoothing=0, or clus_compat=False."
         )
     for name, value, why in _NOT_IN_CLUS:
         found = getattr(tree, name)

@@ -87,6 +87,12 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         of the most frequent set, then of the set that comes first. The distance is that of
         `criterion`, or Euclidean if `criterion` is not a distance. With "medoid", `predict_proba`
         returns 0 or 1, except for rows that reach several leaves because of missing values.
+    smoothing : float
+        Strength m of the smoothing of leaves. A leaf of weight W in which the rows with a label
+        have weight S predicts (S + m p) / (W + m) instead of S / W, where p is the fraction of
+        all training rows with the label. Leaves with few rows then predict less extreme
+        probabilities, which often improves the ranking of rows by a single tree. All leaves
+        store all labels, so that trees with many labels need much more memory.
     splitter : {"best", "random"}
         Whether a node evaluates every threshold and category set of a feature, or only one drawn
         at random.
@@ -245,6 +251,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         weighting: str = "avg",
         squared_distances: bool = True,
         prototype: str = "mean",
+        smoothing: float = 0.0,
         splitter: str = "best",
         max_depth: int | None = None,
         min_samples_split: float = 2,
@@ -273,6 +280,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         self.weighting = weighting
         self.squared_distances = squared_distances
         self.prototype = prototype
+        self.smoothing = smoothing
         self.splitter = splitter
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split

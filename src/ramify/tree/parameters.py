@@ -29,6 +29,7 @@ class TreeParameters(Protocol):
     weighting: str
     squared_distances: bool
     prototype: str
+    smoothing: float
     splitter: str
     max_depth: int | None
     min_samples_split: float
@@ -108,6 +109,7 @@ def plan_growth(
         clus=clus,
         distance=read_distance(tree.criterion, hierarchy, squared=tree.squared_distances),
         prototype=tree.prototype,
+        smoothing=float(tree.smoothing),
         inner_values=tree.pruning == "reduced_error",
         confidence=tree.pruning_confidence if tree.pruning == "pessimistic" else None,
     )

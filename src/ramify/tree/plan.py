@@ -16,6 +16,7 @@ from ramify._parallel import count_threads
 from ramify._validation import check_choice, check_number
 from ramify.tree.distances import Distance, LabelSets
 from ramify.tree.f_test import clus_critical_values, critical_values
+from ramify.tree.smoothing import smooth_leaves
 
 __all__ = [
     "GrowthPlan",
@@ -110,6 +111,7 @@ class GrowthPlan:
     - `sets` contains the distinct label sets of one label matrix. They are computed for each tree
       unless they have been set by `with_sets`.
     - `confidence` is the confidence factor of pessimistic pruning; None means no pruning.
+    - `smoothing` is the strength of the smoothing of leaves.
     - `hidden` is a feature that is never tested.
     - `min_samples_split` and `min_samples_leaf` below 1 are fractions of the rows passed to
       `grow`, unless `for_rows` has converted them to numbers.
@@ -134,6 +136,7 @@ class GrowthPlan:
     clus: str | None = None
     distance: Distance | None = None
     prototype: str = _DEFAULTS.prototype.name
+    smoothing: float = 0.0
     inner_values: bool = _DEFAULTS.inner_values
     confidence: float | None = None
     hidden: int | None = None
@@ -192,15 +195,21 @@ class GrowthPlan:
             rows = rows[sample_weight[rows] > 0]
         total = float(sample_weight[rows].sum())
         sets = self.sets or self._find_sets(Y, label_weights)
-        return _core.grow(
+        weights = np.ascontiguousarray(sample_weight[rows])
+        options = self.for_rows(len(rows))._options(Y.shape[1], total)
+        tree = _core.grow(
             dataset,
             labels or prepare_labels(Y, label_weights),
             rows,
-            np.ascontiguousarray(sample_weight[rows]),
+            weights,
             sets.of_row,
             sets.distances,
-            self.for_rows(len(rows))._options(Y.shape[1], total),
+            options,
         )
+        if self.smoothing > 0:
+            prior = weights @ Y[rows] / total
+            tree = smooth_leaves(tree, prior, self.smoothing, sums=options.sums)
+        return tree
 
     def for_rows(self, n_rows: int) -> GrowthPlan:
         """Return the same plan with fractions of rows converted to numbers of rows."""
@@ -289,6 +298,7 @@ class GrowthPlan:
         options.min_samples_split = 0.0
         options.java_random = True
         options.redraw = False
+        options.sums = hierarchical and self.smoothing > 0
         rules = options.rules
         rules.min_samples_leaf = 0.0
         rules.mean_score = self._by_entropy

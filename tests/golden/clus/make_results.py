@@ -30,6 +30,7 @@ RUNS = {
         "fractions": "[Data]\nFile = train.arff\nTestSet = 0.25\nPruneSet = 0.2\n" + TREE + BOTH,
         "levels": FILES + "[Tree]\nFTest = [0.01,0.1,0.5]\n" + TREE,
         "thresholds": FILES + TREE + "ClassificationThreshold = [30,50]\nRecallValues = [0.5]\n",
+        "smoothed": FILES + TREE + "MEstimate = Yes\n" + BOTH,
         "xval": "[Data]\nFile = train.arff\nXVal = 4\n" + TREE + BOTH,
         "forest": FILES
         + TREE
@@ -37,6 +38,7 @@ RUNS = {
         + "FeatureRanking = [Symbolic]\n"
         + BOTH,
         "forest-subspaces": FILES + TREE + PER_TREE + "RSubspaces\n" + BOTH,
+        "forest-smoothed": FILES + TREE + "MEstimate = Yes\n" + PER_TREE + "Bagging\n" + BOTH,
         "forest-bags": FILES + TREE + PER_TREE + "BagSubspaces\n" + BOTH,
         "single": FILES + TREE + "SingleLabel = Yes\n[Output]\nWritePredictions = [Test]\n",
         "sections": FILES
