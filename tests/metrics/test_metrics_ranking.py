@@ -254,6 +254,7 @@ GOOD = {"y_true": [[1, 0], [0, 1]], "y_score": [[0.5, 0.1], [0.2, 0.3]]}
         ({"interpolation": "cubic"}, ValueError, "interpolation must be .*, got 'cubic'"),
         ({"absent_labels": "zero"}, ValueError, "absent_labels must be .*, got 'zero'"),
         ({"thresholds": []}, ValueError, "thresholds must be a non-empty list of finite numbers"),
+        ({"thresholds": 51}, ValueError, "thresholds must be a non-empty list .* got 51"),
         (
             {"hierarchy": Hierarchy.from_labels(["a", "b", "c"])},
             ValueError,

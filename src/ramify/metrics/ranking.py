@@ -264,11 +264,12 @@ def on_grid(ranking: Ranking, thresholds: ArrayLike | None) -> Ranking:
     """
     if thresholds is None:
         return ranking
-    grid = np.unique(np.asarray(thresholds, dtype=np.float64))
-    if grid.size == 0 or not np.isfinite(grid).all():
+    given = np.asarray(thresholds, dtype=np.float64)
+    grid = np.unique(given)
+    if given.ndim == 0 or grid.size == 0 or not np.isfinite(grid).all():
         raise ValueError(
-            "thresholds must be a non-empty list of finite numbers, got an empty list, NaN or "
-            "infinity. Pass, for example, np.arange(51) / 50."
+            f"thresholds must be a non-empty list of finite numbers, got {thresholds!r}. Pass, for "
+            "example, np.arange(51) / 50."
         )
     lowered: Any
     if sparse.issparse(ranking.scores):
