@@ -268,8 +268,8 @@ def on_grid(ranking: Ranking, thresholds: ArrayLike | None) -> Ranking:
     grid = np.unique(given)
     if given.ndim == 0 or grid.size == 0 or not np.isfinite(grid).all():
         raise ValueError(
-            f"thresholds must be a non-empty list of finite numbers, got {thresholds!r}. Pass, for "
-            "example, np.arange(51) / 50."
+            f"thresholds must be a non-empty list of finite numbers, got {thresholds!r}. Pass, "
+            "for example, np.arange(51) / 50."
         )
     lowered: Any
     if sparse.issparse(ranking.scores):
