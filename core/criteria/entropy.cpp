@@ -52,7 +52,8 @@ void EntropyScan<exclusive>::reset(const NodeRows& rows, const NodeLabels& label
     sums_both_ =
         !exclusive && clus_ && std::ranges::any_of(weights_, [](double w) { return w != 1; });
     const auto is_whole = [](double w) { return w == std::floor(w); };
-    at_once_ = !exclusive && !clus_ && !std::ranges::all_of(weights_, is_whole);
+    at_once_ =
+        !exclusive && !clus_ && labels.n_local() > 1 && !std::ranges::all_of(weights_, is_whole);
     if (at_once_) entropies_.reset(labels.label_weight);
     left_.resize(width());
     if (sums_both_) {
