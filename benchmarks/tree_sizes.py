@@ -26,14 +26,14 @@ QUICK = ("rivers", "imclef07a", "imclef07d", "enron")
 LEVELS = (0.125, 0.1, 0.05, 0.01, 0.005, 0.001)
 
 
-def published() -> dict[tuple[str, str], float]:
-    """Read the number of nodes by data set and model."""
+def published(quantity: str) -> dict[tuple[str, str], float]:
+    """Read a column of the paper's tables by data set and model."""
     text = files("ramify.studies").joinpath("papers/levatic2015.csv").read_text("utf-8")
     rows = csv.DictReader(text.splitlines())
     return {
         (row["dataset"], row["model"]): float(row["value"])
         for row in rows
-        if row["quantity"] == "complexity"
+        if row["quantity"] == quantity
     }
 
 
@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("datasets", nargs="*", default=QUICK)
     parser.add_argument("--hsc", action="store_true", help="also HSC trees, which take longer")
     options = parser.parse_args()
-    theirs = published()
+    theirs = published("complexity")
     for data in load_study("levatic2015").on(options.datasets).data:
         for model, settings, ours in sizes(load_data(data), hsc=options.hsc):
             paper = theirs[data.name, model]
