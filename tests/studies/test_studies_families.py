@@ -13,7 +13,6 @@ from ramify import Hierarchy, MLkNN, flatten_level, load_animals
 from ramify.stats import pairwise
 from ramify.studies import StudyResults, load_study, run_study
 from ramify.studies.cell import run_cell
-from ramify.studies.claims import check_claims
 from ramify.studies.comparing import compare_folds, compare_overall
 from ramify.studies.data import StudyData, _selected, load_data
 from ramify.studies.findings import Table, TableCell, headlines, left_out, score_table
@@ -25,6 +24,7 @@ from ramify.studies.reports.latex import to_latex
 from ramify.studies.reports.markdown import table_lines, to_markdown
 from ramify.studies.reports.reference import reference_overviews
 from ramify.studies.scaling import ScaledModel
+from ramify.studies.verdicts import check_claims
 from tests.support.clus_data import requires_data
 from tests.support.studies_cases import small
 

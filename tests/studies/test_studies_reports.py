@@ -12,13 +12,13 @@ from xml.etree import ElementTree
 import pytest
 
 from ramify.studies import StudyResults, run_study, write_reports
-from ramify.studies.claims import check_claims
 from ramify.studies.comparing import compare_overall
 from ramify.studies.findings import data_table
 from ramify.studies.reports.figures import dots_svg, rank_svg
 from ramify.studies.reports.html_page import to_html
 from ramify.studies.reports.latex import to_latex
 from ramify.studies.reports.markdown import to_markdown
+from ramify.studies.verdicts import check_claims
 from tests.support.studies_cases import MODELS, settled_results, small
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "study.md"
@@ -207,8 +207,8 @@ def test_published_sizes_stand_beside_ours(folder: Path) -> None:
         ({"kind": "top", "place": 2, "models": ["shares", "edges", "tree"]}, "not confirmed"),
         ({"kind": "top", "place": 1, "models": ["tree", "edges", "shares"]}, "not confirmed"),
         ({"kind": "first", "models": ["edges", "tree", "shares"]}, "confirmed"),
-        ({"kind": "mean", "models": ["edges", "tree", "shares"]}, "confirmed"),
-        ({"kind": "mean", "models": ["tree", "edges"]}, "not confirmed"),
+        ({"kind": "first", "by": "mean", "models": ["edges", "tree", "shares"]}, "confirmed"),
+        ({"kind": "first", "by": "mean", "models": ["tree", "edges"]}, "not confirmed"),
         ({"kind": "wins", "models": ["edges", "tree", "shares"]}, "confirmed"),
         ({"kind": "wins", "models": ["shares", "edges"]}, "not confirmed"),
         ({"kind": "better", "pairs": [["shares", "edges"]]}, "confirmed"),
@@ -267,7 +267,7 @@ def test_the_best_mean_and_the_most_wins_differ(folder: Path) -> None:
     models = ["edges", "tree"]
     reason = "Why it is so."
     results.study["claims"] = [
-        {"text": "x", "kind": "mean", "models": models, "reason": reason},
+        {"text": "x", "kind": "first", "by": "mean", "models": models, "reason": reason},
         {"text": "y", "kind": "wins", "models": models, "reason": reason},
     ]
     mean, wins = check_claims(results)

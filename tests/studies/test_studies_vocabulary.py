@@ -14,7 +14,6 @@ from ramify import HierarchicalAdaBoostMHClassifier, load_animals
 from ramify.metrics import label_imbalance, symmetric_loss
 from ramify.studies import StudyResults, list_studies, load_study, make_study, run_study
 from ramify.studies.cell import run_cell
-from ramify.studies.claims import check_claims
 from ramify.studies.data import load_data, split_rows
 from ramify.studies.identity import cell_key
 from ramify.studies.models import build
@@ -26,6 +25,7 @@ from ramify.studies.reports.reference import (
     reference_overviews,
     time_words,
 )
+from ramify.studies.verdicts import check_claims
 from tests.support.studies_cases import MODELS, small, tables
 
 DRAWN = {"test_rows": 50, "repeats": 2}

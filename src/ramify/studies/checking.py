@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ramify._validation import did_you_mean
-from ramify.studies.plan import ALL_MEASURES, Claim, Study
+from ramify.studies.claims import ALL_MEASURES, Claim
+from ramify.studies.plan import Study
+from ramify.studies.results import COSTS
 
 __all__ = ["check_keys", "check_list", "check_names", "check_study_name", "check_table"]
 
@@ -126,12 +128,24 @@ def check_names(study: Study) -> None:
 
 
 def _check_claim(study: Study, claim: Claim) -> None:
-    measures = [measure.name for measure in study.measures]
-    if claim.measure and claim.measure not in (*measures, ALL_MEASURES):
+    measures = [
+        *(measure.name for measure in study.measures),
+        *(f"overfit:{measure.name}" for measure in study.measures if measure.train),
+        *(cost.name for cost in COSTS),
+        ALL_MEASURES,
+    ]
+    if claim.measure and claim.measure not in measures:
         raise ValueError(
             f"a claim names the measure {claim.measure!r}, which the study does not have."
             f"{did_you_mean(claim.measure, measures)}"
         )
+    known = [data.name for data in study.data]
+    for name in claim.datasets:
+        if name not in known:
+            raise ValueError(
+                f"a claim names the data set {name!r}, which the study does not have."
+                f"{did_you_mean(name, known)}"
+            )
     families = {data.family for data in study.data}
     if claim.family and claim.family not in families:
         raise ValueError(
@@ -143,3 +157,10 @@ def _check_claim(study: Study, claim: Claim) -> None:
             f"place of a claim must be between 1 and the number of its models "
             f"({len(claim.models)}), got {claim.place}."
         )
+    if claim.kind in ("significant", "not_significant"):
+        others = {name for pair in claim.pairs for name in pair}.difference(claim.models)
+        if others:
+            raise ValueError(
+                f"pairs of a claim of kind {claim.kind!r} must be pairs of its models, got "
+                f"{min(others)!r}. Add it to models."
+            )

@@ -5,17 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ramify._validation import did_you_mean
 from ramify.io.settings import DataOptions, ReadingSettings
 from ramify.studies.curves import CurveSpec
 
-__all__ = ["Cell", "Claim", "DataSpec", "MeasureSpec", "ModelSpec", "Protocol", "Study"]
+if TYPE_CHECKING:  # not part of the code that a result depends on
+    from ramify.studies.claims import Claim
 
-
-ALL_MEASURES = "all"
-"""The measure of a claim that is judged by all measures of the study."""
+__all__ = ["Cell", "DataSpec", "MeasureSpec", "ModelSpec", "Protocol", "Study"]
 
 
 @dataclass(frozen=True)
@@ -258,45 +257,6 @@ class MeasureSpec:
     def settings(self) -> dict[str, Any]:
         """Return the settings that determine the value."""
         return {"measure": self.measure, "options": dict(self.options), "train": self.train}
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A finding of the literature that the report checks.
-
-    Attributes
-    ----------
-    text : str
-        The finding in words.
-    kind : {"first", "last", "place", "top", "mean", "wins", "among_best", "better", "alike"}
-        "first", "last": ``models[0]`` has the best or the worst average rank of the models.
-        "place": it is in that place by average rank. "top": ``models[:place]`` have the best
-        average ranks. "mean": ``models[0]`` has the best mean over the data sets. "wins": it is
-        the best on more data sets than any other. "among_best": on every data set, a paired
-        t-test over the folds does not find it worse than the best. "better": the second of every
-        pair beats the first. "alike": Friedman's test finds no difference.
-    models : tuple of str
-        The models concerned.
-    pairs : tuple of pairs of str
-        For "better": pairs of a worse and a better model.
-    measure : str
-        The measure to judge by; if empty, the first of the study; if "all", all of them together.
-    family : str
-        The family of data sets to judge on; if empty, all.
-    place : int
-        For "place": the place; 1 is best. For "top": the number of models.
-    reason : str
-        Why the results differ from the claim; shown unless it is confirmed.
-    """
-
-    text: str
-    kind: str
-    models: tuple[str, ...] = ()
-    pairs: tuple[tuple[str, str], ...] = ()
-    measure: str = ""
-    family: str = ""
-    place: int = 1
-    reason: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib.resources import files as package_files
 from itertools import product, zip_longest
 from pathlib import Path
@@ -22,8 +22,9 @@ from ramify.studies.checking import (
     check_study_name,
     check_table,
 )
+from ramify.studies.claims import CLAIM_KINDS, CLAIM_ORDERS, Claim
 from ramify.studies.curves import KINDS, CurveSpec
-from ramify.studies.plan import Claim, DataSpec, MeasureSpec, ModelSpec, Protocol, Study
+from ramify.studies.plan import DataSpec, MeasureSpec, ModelSpec, Protocol, Study
 from ramify.studies.variants import apply_variant, narrow, shorten
 
 __all__ = ["list_studies", "load_study", "make_study"]
@@ -48,8 +49,6 @@ _CURVE = (
     *("title", "x_title", "over", "measure", "option", "options", "values", "models", "rows"),
     "log",
 )
-_CLAIM = ("text", "kind", "models", "pairs", "measure", "family", "place", "reason")
-_CLAIM_KINDS = ("first", "last", "place", "top", "mean", "wins", "among_best", "better", "alike")
 _POSTHOC = ("nemenyi", "benjamini-hochberg")
 _PROTOCOL = ("folds", "repeats", "stratify", "train", "test", "test_rows", "rows")
 
@@ -425,12 +424,11 @@ def _protocol(table: Mapping[str, Any], where: str = "[protocol]") -> Protocol:
 
 def _claim(table: Mapping[str, Any]) -> Claim:
     check_table(table, "an entry of claims")
-    check_keys(table, _CLAIM, "a claim")
-    if table.get("kind") not in _CLAIM_KINDS:
-        given = table.get("kind")
-        raise ValueError(
-            f"kind of a claim must be one of {', '.join(_CLAIM_KINDS)}, got {given!r}."
-        )
+    check_keys(table, [field.name for field in fields(Claim)], "a claim")
+    for key, known in (("kind", CLAIM_KINDS), ("by", CLAIM_ORDERS)):
+        given = table.get(key, "rank" if key == "by" else None)
+        if given not in known:
+            raise ValueError(f"{key} of a claim must be one of {', '.join(known)}, got {given!r}.")
     pairs = tuple((str(worse), str(better)) for worse, better in table.get("pairs", ()))
     return Claim(
         text=str(table["text"]),
@@ -438,8 +436,11 @@ def _claim(table: Mapping[str, Any]) -> Claim:
         models=tuple(table.get("models", ())),
         pairs=pairs,
         measure=str(table.get("measure", "")),
+        by=table.get("by", "rank"),
+        datasets=tuple(table.get("datasets", ())),
         family=str(table.get("family", "")),
         place=int(table.get("place", 1)),
+        within=float(table.get("within", 0.0)),
         reason=str(table.get("reason", "")),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from ramify.studies.store import Store
 
-__all__ = ["Quantity", "StudyResults"]
+__all__ = ["COSTS", "Quantity", "StudyResults"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,13 @@ class Quantity:
         if self.kind == "seconds":
             return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
         return f"{value:,.0f}"
+
+
+COSTS = (
+    Quantity("fit_cpu_seconds", "learning time (CPU seconds)", False, "seconds"),
+    Quantity("complexity", "size (nodes of all trees)", False, "nodes"),
+    Quantity("peak_memory_mb", "peak memory (MB)", False, "megabytes"),
+)
 
 
 class StudyResults:
@@ -162,21 +170,39 @@ class StudyResults:
         StudyResults
             With the models that are run on its data sets.
         """
-        data = [one for one in self.study["datasets"] if one.get("family", "") == family]
-        names = {one["name"] for one in data}
-        places = {key: place for key, place in self.study["cells"].items() if place[0] in names}
-        planned = {place[1] for place in places.values()}
+        data = self.study["datasets"]
+        found = self.on([one["name"] for one in data if one.get("family", "") == family])
+        planned = {place[1] for place in found.study["cells"].values()}
         groups = {
             group: [model for model in models if model in planned]
             for group, models in self.study["groups"].items()
         }
         study = {
-            **self.study,
+            **found.study,
             "part": family,
-            "datasets": data,
             "models": [model for model in self.models if model["name"] in planned],
             "groups": {group: models for group, models in groups.items() if models},
-            "cells": places,
+        }
+        return StudyResults(study, found.cells, found.failures)
+
+    def on(self, names: Sequence[str]) -> StudyResults:
+        """Return the results on some data sets.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of data sets.
+
+        Returns
+        -------
+        StudyResults
+            With all models.
+        """
+        places = self.study["cells"]
+        study = {
+            **self.study,
+            "datasets": [one for one in self.study["datasets"] if one["name"] in names],
+            "cells": {key: place for key, place in places.items() if place[0] in names},
         }
         cells, failures = (
             [cell for cell in found if cell["dataset"] in names]
@@ -213,12 +239,7 @@ class StudyResults:
             for one in self.study["measures"]
             if one["train"]
         ]
-        return [
-            *found,
-            Quantity("fit_cpu_seconds", "learning time (CPU seconds)", False, "seconds"),
-            Quantity("complexity", "size (nodes of all trees)", False, "nodes"),
-            Quantity("peak_memory_mb", "peak memory (MB)", False, "megabytes"),
-        ]
+        return [*found, *COSTS]
 
     def quantity(self, name: str) -> Quantity:
         """Return a measure or cost by name.

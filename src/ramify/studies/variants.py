@@ -125,15 +125,21 @@ def narrow(study: Study, variant: Mapping[str, Any]) -> Study:
     Returns
     -------
     Study
-        Without claims about families of which it has no data set.
+        Without claims about data sets and families that it does not have.
     """
     kept = study.on(variant.get("datasets", ()))
     families = {data.family for data in kept.data}
+    names = {data.name for data in kept.data}
     parameters = variant.get("parameters", {})
     return replace(
         kept,
         models=tuple(model.with_parameters(parameters) for model in kept.models),
-        claims=tuple(one for one in kept.claims if not one.family or one.family in families),
+        claims=tuple(
+            one
+            for one in kept.claims
+            if (not one.family or one.family in families)
+            and (not one.datasets or names.intersection(one.datasets))
+        ),
     )
 
 

@@ -9,7 +9,6 @@ from importlib.resources import files
 
 import numpy as np
 
-from ramify.studies.claims import check_claims
 from ramify.studies.comparing import Comparison, compare_folds, compare_overall
 from ramify.studies.drawing import curve_table, drawn_curves, model_texts
 from ramify.studies.findings import (
@@ -30,6 +29,7 @@ from ramify.studies.reports.reference import (
     time_words,
 )
 from ramify.studies.results import Quantity, StudyResults
+from ramify.studies.verdicts import check_claims
 
 __all__ = ["to_html"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ramify.studies.claims import check_claims
 from ramify.studies.comparing import compare_folds, compare_overall
 from ramify.studies.drawing import curve_table, drawn_curves
 from ramify.studies.findings import (
@@ -24,6 +23,7 @@ from ramify.studies.reports.reference import (
     time_words,
 )
 from ramify.studies.results import StudyResults
+from ramify.studies.verdicts import check_claims
 
 __all__ = ["to_markdown"]
 
