@@ -2,11 +2,17 @@
 
 import csv
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+import pytest
 from scipy.stats import rankdata
+
+from ramify.studies import StudyResults, load_study
+from ramify.studies.measuring import higher_is_better
+from ramify.studies.verdicts import check_claims
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -115,3 +121,45 @@ def test_means_of_expryeast() -> None:
     for title, task in TASKS.items():
         means = [np.mean(scores[f"{task}-{kind}"]) for kind in ("tree", "forest", "bagging")]
         assert numbers(table[title]) == np.round(means, 3).tolist(), title
+
+
+def read_results(name: str) -> StudyResults:
+    """Return the means in the scores.csv of a study as its results."""
+    study = load_study(name)
+    cells: dict[str, dict] = {}
+    with (DOCS / "results" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            key = f"{row['dataset']} {row['model']}"
+            place = {"dataset": row["dataset"], "model": row["model"], "repeat": 0, "fold": 0}
+            cell = cells.setdefault(key, {"key": key, **place, "scores": {}})
+            if row["mean"]:
+                cell["scores"][row["quantity"]] = float(row["mean"])
+    facts = {
+        "alpha": study.alpha,
+        "posthoc": study.posthoc,
+        "groups": {},
+        "claims": [asdict(claim) for claim in study.claims],
+        "reference": [],
+        "datasets": [asdict(data) for data in study.data],
+        "models": [{"name": model.name, "title": model.title} for model in study.models],
+        "measures": [
+            {**asdict(measure), "higher_is_better": higher_is_better(measure)}
+            for measure in study.measures
+        ],
+        "cells": {key: [cell["dataset"], cell["model"], 0, 0] for key, cell in cells.items()},
+    }
+    return StudyResults(facts, list(cells.values()), [])
+
+
+@pytest.mark.parametrize("name", ["brdt2015", "chelmis2021", "gjorgjioski"])
+def test_numbers_of_findings(name: str) -> None:
+    verdicts = check_claims(read_results(name))
+    papers = [one.outcome for one in verdicts if "our method" not in one.text]
+    counts = Counter(papers)
+    ((_, row),) = [
+        (title, row)
+        for title, row in read_table("results.md", "study | findings").items()
+        if title.startswith(f"[{name}]")
+    ]
+    found = [len(papers), *(counts[one] for one in ("confirmed", "partly", "not confirmed"))]
+    assert numbers(row[:4]) == found
