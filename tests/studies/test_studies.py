@@ -28,7 +28,14 @@ from ramify.studies.identity import cell_key
 from ramify.studies.models import build
 from ramify.studies.plan import ModelSpec, Protocol
 from ramify.studies.store import Store
-from tests.support.studies_cases import MODELS, small, stored, tables, without_times
+from tests.support.studies_cases import (
+    MODELS,
+    small,
+    stored,
+    stored_record,
+    tables,
+    without_times,
+)
 
 
 @pytest.fixture(scope="module")
@@ -180,21 +187,24 @@ def test_a_failing_model_loses_nothing_else(tmp_path: Path) -> None:
 def test_failures_are_tried_again_and_never_hide_a_result(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.prepare()
-    store.write({"key": "k", "status": "failed", "error": "no memory"})
-    assert store.done(["k"]) == set()
-    store.write({"key": "k", "status": "done", "scores": {}})
-    store.write({"key": "k", "status": "failed", "error": "later"})
-    assert store.done(["k"]) == {"k"}
-    assert store.read("k", failed=True) is None
+    place = {"0a": ["animals", "tree", 0, 0]}
+    store.write(stored_record("0a", status="failed", error="no memory"))
+    assert store.done(place) == set()
+    assert store.read("0a", failed=True) is not None
+    store.write(stored_record("0a"))
+    store.write(stored_record("0a", status="failed", error="later"))
+    assert store.done(place) == {"0a"}
+    assert store.done({"0a": ["animals", "tree", 0, 1]}) == set()
+    assert store.read("0a", failed=True) is None
 
 
 def test_damaged_and_half_written_files_are_no_results(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.prepare()
     (store.cells / "a.json").write_text('{"key": "a", "status"', "utf-8")
-    (store.cells / "b.json").write_text('{"key": "other"}', "utf-8")
+    (store.cells / "b.json").write_text(json.dumps(stored_record("c")), "utf-8")
     (store.cells / ".c.json.1234.part").write_text("{", "utf-8")
-    assert store.done(["a", "b", "c"]) == set()
+    assert store.done({key: ["animals", "tree", 0, 0] for key in "abc"}) == set()
     store.prepare()
     assert not list(store.cells.glob(".*.part"))
 

@@ -55,6 +55,33 @@ def without_times(record: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name not in (*TIMES, "started")}
 
 
+def stored_record(key: str, **changes: Any) -> dict[str, Any]:
+    """Return the record of a finished cell without scores."""
+    sizes = dict.fromkeys(("rows", "features", "labels", "leaves", "levels"), 3)
+    return {
+        "key": key,
+        "dataset": "animals",
+        "model": "tree",
+        "repeat": 0,
+        "fold": 0,
+        "seed": 1,
+        "status": "done",
+        "started": "",
+        "seconds": 0.1,
+        "cpu_seconds": 0.1,
+        "scores": {},
+        "overfit": {},
+        "chosen": {},
+        "fit_cpu_seconds": 0.1,
+        "complexity": 1,
+        "n_train": 2,
+        "n_test": 1,
+        "peak_memory_mb": 9.0,
+        "data": {**sizes, "leaf_labels_per_row": 1.0},
+        **changes,
+    }
+
+
 def stored(folder: Path) -> dict[str, dict[str, Any]]:
     """Read the records of all finished cells in a folder."""
     paths = sorted((folder / "cells").glob("*.json"))

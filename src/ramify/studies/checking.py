@@ -10,7 +10,7 @@ from typing import Any
 from ramify._validation import did_you_mean
 from ramify.studies.claims import ALL_MEASURES, Claim
 from ramify.studies.plan import Study
-from ramify.studies.results import COSTS
+from ramify.studies.quantities import quantity_names
 
 __all__ = ["check_keys", "check_list", "check_names", "check_study_name", "check_table"]
 
@@ -128,12 +128,8 @@ def check_names(study: Study) -> None:
 
 
 def _check_claim(study: Study, claim: Claim) -> None:
-    measures = [
-        *(measure.name for measure in study.measures),
-        *(f"overfit:{measure.name}" for measure in study.measures if measure.train),
-        *(cost.name for cost in COSTS),
-        ALL_MEASURES,
-    ]
+    quantities = quantity_names((measure.name, measure.train) for measure in study.measures)
+    measures = [*quantities, ALL_MEASURES]
     if claim.measure and claim.measure not in measures:
         raise ValueError(
             f"a claim names the measure {claim.measure!r}, which the study does not have."

@@ -18,7 +18,8 @@ from ramify.stats import (
     pairwise,
     wilcoxon,
 )
-from ramify.studies.results import Quantity, StudyResults
+from ramify.studies.quantities import Quantity
+from ramify.studies.results import StudyResults
 
 __all__ = ["Comparison", "compare_folds", "compare_overall", "finished_means", "titles_of"]
 

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import stats as scipy_stats
 
 from ramify.studies.comparing import join
-from ramify.studies.results import Quantity, StudyResults
+from ramify.studies.quantities import Quantity
+from ramify.studies.results import StudyResults
 
 __all__ = [
     "Table",

@@ -4,70 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ramify.studies.quantities import COSTS, Quantity
 from ramify.studies.store import Store
 
-__all__ = ["COSTS", "Quantity", "StudyResults"]
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A measure or cost that has a value in every cell.
-
-    Attributes
-    ----------
-    name, title : str
-        Name in files, and title in reports.
-    higher_is_better : bool
-        Whether larger values are better.
-    kind : {"score", "overfit", "seconds", "nodes", "megabytes"}
-        How values are formatted.
-    """
-
-    name: str
-    title: str
-    higher_is_better: bool
-    kind: str
-
-    def show(self, value: float) -> str:
-        """Format a value.
-
-        Parameters
-        ----------
-        value : float
-            The value; NaN gives a dash.
-
-        Returns
-        -------
-        str
-            Three decimals for scores, three digits for seconds, whole numbers of nodes and
-            megabytes.
-
-        Examples
-        --------
-        >>> Quantity("time", "time", False, "seconds").show(12.345)
-        '12.3'
-        """
-        if not np.isfinite(value):
-            return "–"
-        if self.kind in ("score", "overfit"):
-            return f"{value:.3f}"
-        if self.kind == "seconds":
-            return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-        return f"{value:,.0f}"
-
-
-COSTS = (
-    Quantity("fit_cpu_seconds", "learning time (CPU seconds)", False, "seconds"),
-    Quantity("complexity", "size (nodes of all trees)", False, "nodes"),
-    Quantity("peak_memory_mb", "peak memory (MB)", False, "megabytes"),
-)
+__all__ = ["StudyResults"]
 
 
 class StudyResults:
@@ -118,9 +64,9 @@ class StudyResults:
         store = Store(Path(folder))
         study = store.read_study()
         cells, failures = [], []
-        for key in study["cells"]:
-            record = store.read(key)
-            failure = store.read(key, failed=True) if record is None else None
+        for key, place in study["cells"].items():
+            record = store.read(key, place)
+            failure = store.read(key, place, failed=True) if record is None else None
             if record is not None:
                 cells.append(record)
             elif failure is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -91,7 +91,7 @@ def run_study(
     work = _plan(study.on(only))
     earlier = _earlier(study, work, store)
     store.write_study(_facts(study, work | earlier))
-    done = store.done(work.cells)
+    done = store.done(_places(work.cells))
     waiting = {key: cell for key, cell in work.cells.items() if key not in done}
     with closing(_run(study, waiting, n_jobs)) as found:
         for record in track(found, len(waiting), f"Study {study.name}", shown=progress):
@@ -125,7 +125,7 @@ def _earlier(study: Study, work: _Work, store: Store) -> _Work:
     others = [data for data in study.data if data.name not in work.digests | work.missing]
     for data in others:
         there = _plan(replace(study, data=(data,)))
-        if any(store.read(key) is not None for key in there.cells):
+        if store.done(_places(there.cells)):
             found |= there
     return found
 
@@ -185,10 +185,14 @@ def _facts(study: Study, work: _Work) -> dict[str, Any]:
         ],
         "code": digest_code(study.models),
         "versions": versions(),
-        "cells": {
-            key: [cell.data.name, cell.model.name, cell.repeat, cell.fold]
-            for key, cell in work.cells.items()
-        },
+        "cells": _places(work.cells),
+    }
+
+
+def _places(cells: Mapping[str, Cell]) -> dict[str, list[Any]]:
+    return {
+        key: [cell.data.name, cell.model.name, cell.repeat, cell.fold]
+        for key, cell in cells.items()
     }
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ramify.io.files import remove_stale_parts, replacing
+from ramify.studies.stored_schema import check_record, check_study_facts
 
 __all__ = ["Store"]
 
@@ -64,7 +65,15 @@ class Store:
                 f"{self.folder} contains no results of a study. Run: ramify study NAME --out "
                 f"{self.folder}"
             )
-        return dict(json.loads(self._study.read_text(encoding="utf-8")))
+        try:
+            facts = json.loads(self._study.read_text(encoding="utf-8"))
+            check_study_facts(facts)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(
+                f"{self._study} does not describe a study of this version of ramify: {error}. Run "
+                f"the study again: ramify study NAME --out {self.folder}. Finished cells are kept."
+            ) from None
+        return dict(facts)
 
     def write(self, record: dict[str, Any]) -> None:
         """Write the result of a cell; a failure never replaces a result.
@@ -81,13 +90,17 @@ class Store:
         if not failed:
             self._path(record["key"], True).unlink(missing_ok=True)
 
-    def read(self, key: str, *, failed: bool = False) -> dict[str, Any] | None:
+    def read(
+        self, key: str, place: Sequence[Any] | None = None, *, failed: bool = False
+    ) -> dict[str, Any] | None:
         """Return the result of a cell, or None if there is no readable one.
 
         Parameters
         ----------
         key : str
             Key of the cell.
+        place : sequence, optional
+            Its data set, model, repeat and fold, if the record must be of them.
         failed : bool
             Whether to return its failure instead.
 
@@ -98,24 +111,28 @@ class Store:
         """
         try:
             record = json.loads(self._path(key, failed).read_text(encoding="utf-8"))
+            check_record(record, failed=failed)
         except (OSError, ValueError, RecursionError):
             return None
-        return record if isinstance(record, dict) and record.get("key") == key else None
+        found = [record[name] for name in ("dataset", "model", "repeat", "fold")]
+        if record["key"] != key or (place is not None and found != list(place)):
+            return None
+        return dict(record)
 
-    def done(self, keys: Iterable[str]) -> set[str]:
+    def done(self, places: Mapping[str, Sequence[Any]]) -> set[str]:
         """Return the cells that have results.
 
         Parameters
         ----------
-        keys : iterable of str
-            Keys of cells.
+        places : mapping of str to sequence
+            Data sets, models, repeats and folds of cells by their keys.
 
         Returns
         -------
         set of str
             Keys of cells that need not run again; failed cells are run again.
         """
-        return {key for key in keys if self.read(key) is not None}
+        return {key for key, place in places.items() if self.read(key, place) is not None}
 
     def _path(self, key: str, failed: bool) -> Path:
         return self.cells / f"{key}{'.failed' if failed else ''}.json"

@@ -15,7 +15,8 @@ from ramify.stats import friedman, nemenyi, pairwise
 from ramify.stats.scores import rank_rows
 from ramify.studies.claims import ALL_MEASURES
 from ramify.studies.comparing import finished_means, join, p_words, titles_of
-from ramify.studies.results import Quantity, StudyResults
+from ramify.studies.quantities import Quantity
+from ramify.studies.results import StudyResults
 
 __all__ = ["Verdict", "check_claims", "published_results"]
 
@@ -167,7 +168,8 @@ def _check_place(
 def _order_values(scores: NDArray[np.float64], claim: dict[str, Any]) -> NDArray[np.float64]:
     """Return what a claim orders the models by, higher is better: means or negative ranks."""
     if claim.get("by") == "mean":
-        return np.asarray(scores.mean(axis=0).round(12))  # equal scores may differ by rounding
+        # Twelve digits, because the means of equal scores may differ by rounding.
+        return np.array([float(f"{mean:.12g}") for mean in scores.mean(axis=0)])
     return np.asarray(-rank_rows(scores).mean(axis=0))
 
 

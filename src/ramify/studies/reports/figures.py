@@ -11,7 +11,8 @@ import numpy as np
 
 from ramify.stats import NemenyiResult
 from ramify.stats.diagram import plan_diagram
-from ramify.studies.results import Quantity, StudyResults
+from ramify.studies.quantities import Quantity
+from ramify.studies.results import StudyResults
 
 __all__ = ["dots_svg", "lines_svg", "rank_svg"]
 

@@ -21,6 +21,7 @@ from ramify.studies.findings import (
     left_out,
     score_table,
 )
+from ramify.studies.quantities import Quantity
 from ramify.studies.reports.figures import dots_svg, lines_svg, rank_svg
 from ramify.studies.reports.markdown import FOLDS_NOTE, QUICK_NOTE, REFERENCE_NOTE
 from ramify.studies.reports.reference import (
@@ -28,7 +29,7 @@ from ramify.studies.reports.reference import (
     reference_overviews,
     time_words,
 )
-from ramify.studies.results import Quantity, StudyResults
+from ramify.studies.results import StudyResults
 from ramify.studies.verdicts import check_claims
 
 __all__ = ["to_html"]

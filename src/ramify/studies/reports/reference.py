@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
 from ramify.studies.findings import Table, TableCell, titled
-from ramify.studies.results import Quantity, StudyResults
+from ramify.studies.quantities import Quantity
+from ramify.studies.results import StudyResults
 
 __all__ = ["FAR", "reference_details", "reference_overviews", "time_words"]
 

@@ -41,7 +41,8 @@ def write_reports(folder: str | Path) -> list[Path]:
     folder = Path(folder)
     results = StudyResults.read(folder)
     writers = _WRITERS | (_OF_CURVES if results.study.get("curves") else {})
-    for name, write in writers.items():
-        with writing_text(folder / name) as file:
-            file.write(write(results))
-    return [folder / name for name in writers]
+    texts = {folder / name: write(results) for name, write in writers.items()}
+    for path, text in texts.items():
+        with writing_text(path) as file:
+            file.write(text)
+    return list(texts)
