@@ -150,12 +150,16 @@ def test_costs_are_judged_by_the_published_figures_too() -> None:
     results.study["reference"] = [
         {"dataset": "set0", "model": "tree", "quantity": "fit_cpu_seconds", "value": 2.0},
         {"dataset": "set0", "model": "shares", "quantity": "fit_cpu_seconds", "value": 3.0},
+        {"dataset": "set0", "model": "tree", "quantity": "overfit:auprc", "value": 0.2},
+        {"dataset": "set0", "model": "shares", "quantity": "overfit:auprc", "value": 0.1},
     ]
     pairs = [["tree", "shares"]]
     faster = judge(results, "better", measure="fit_cpu_seconds", pairs=pairs)
     assert (faster.outcome, faster.published) == ("confirmed", "not confirmed")
     overfit = judge(results, "better", measure="overfit:auprc", pairs=pairs)
-    assert (overfit.outcome, overfit.published) == ("confirmed", "open")
+    assert (overfit.outcome, overfit.published) == ("confirmed", "confirmed")
+    size = judge(results, "better", measure="complexity", pairs=pairs)
+    assert (size.outcome, size.published) == ("open", "open")
 
 
 @pytest.mark.parametrize("kind", CLAIM_KINDS)

@@ -338,10 +338,10 @@ def _in_order(study: dict[str, Any]) -> list[str]:
 
 
 def _figure(cell: dict[str, Any], quantity: str) -> float:
-    if quantity.startswith("overfit:"):
-        value = cell.get("overfit", {}).get(quantity.removeprefix("overfit:"))
-    elif quantity in cell.get("scores", {}):
+    if quantity in cell.get("scores", {}):
         value = cell["scores"][quantity]
+    elif quantity.startswith("overfit:"):
+        value = cell.get("overfit", {}).get(quantity.removeprefix("overfit:"))
     else:
         value = cell.get(quantity)
     return float("nan") if value is None else float(value)
