@@ -9,7 +9,7 @@ import pytest
 
 from ramify.studies import StudyResults
 from ramify.studies.claims import CLAIM_KINDS, Claim
-from ramify.studies.verdicts import Verdict, check_claims
+from ramify.studies.verdicts import Verdict, check_claims, count_findings
 from tests.support.studies_cases import small
 
 MODELS = {"shares": "label shares", "tree": "one tree", "edges": "a tree per edge"}
@@ -193,3 +193,13 @@ def test_claims_about_costs_are_accepted() -> None:
     measures = ["overfit:auprc", "fit_cpu_seconds", "complexity", "peak_memory_mb"]
     claims = [{"text": "x", "kind": "first", "measure": name} for name in measures]
     assert small(claims=claims).claims[0] == Claim("x", "first", measure="overfit:auprc")
+
+
+def test_claims_of_the_study_itself_are_not_findings() -> None:
+    results = results_of(ONE_LARGE_WIN)
+    claim = {"text": "x", "kind": "first", "models": ["tree", "edges"]}
+    results.study["claims"] = [claim, {**claim, "ours": True}, {**claim, "kind": "last"}]
+    verdicts = check_claims(results)
+    assert len(verdicts) == 3
+    assert count_findings(verdicts) == "Findings: 1 confirmed, 1 not confirmed."
+    assert count_findings(verdicts[1:2]) == ""

@@ -120,6 +120,7 @@ def test_the_page_needs_nothing_from_elsewhere(results: StudyResults) -> None:
     assert "@import" not in page
     assert "url(" not in page
     assert '<td class="best"' in page
+    assert "<p>Findings: 3 confirmed, 1 not confirmed.</p>" in page
 
 
 def test_text_of_users_is_escaped(tmp_path: Path) -> None:

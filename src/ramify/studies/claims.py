@@ -57,6 +57,8 @@ class Claim:
         For "place": the place; 1 is best. For "top": the number of models.
     within : float
         For "close": the largest difference.
+    ours : bool
+        Whether it is a claim of the study itself, which does not count as a finding.
     reason : str
         Why the results differ from the claim; shown unless it is confirmed.
     """
@@ -71,4 +73,5 @@ class Claim:
     family: str = ""
     place: int = 1
     within: float = 0.0
+    ours: bool = False
     reason: str = ""

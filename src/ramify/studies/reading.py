@@ -441,6 +441,7 @@ def _claim(table: Mapping[str, Any]) -> Claim:
         family=str(table.get("family", "")),
         place=int(table.get("place", 1)),
         within=float(table.get("within", 0.0)),
+        ours=bool(table.get("ours", False)),
         reason=str(table.get("reason", "")),
     )
 

@@ -82,6 +82,7 @@ _CLAIM = _Record(
         "family": _TEXT,
         "place": Whole(),
         "within": _NUMBER,
+        "ours": Flag(),
         "reason": _TEXT,
     }
 )

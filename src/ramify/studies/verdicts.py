@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -18,8 +19,9 @@ from ramify.studies.comparing import finished_means, join, p_words, titles_of
 from ramify.studies.quantities import Quantity
 from ramify.studies.results import StudyResults
 
-__all__ = ["Verdict", "check_claims", "published_results"]
+__all__ = ["Verdict", "check_claims", "count_findings", "published_results"]
 
+OUTCOMES = ("confirmed", "partly", "not confirmed", "open")
 _SHOWN = 4  # exceptions to a claim that are named
 _NONE = "No data set has results of all these models."
 
@@ -41,6 +43,8 @@ class Verdict:
         none.
     reason : str
         Why the results differ from the claim, as far as the study knows.
+    ours : bool
+        Whether it is a claim of the study itself, not a finding of the literature.
     """
 
     text: str
@@ -48,6 +52,7 @@ class Verdict:
     words: str
     published: str = ""
     reason: str = ""
+    ours: bool = False
 
     @property
     def explanation(self) -> str:
@@ -77,9 +82,40 @@ def check_claims(results: StudyResults) -> list[Verdict]:
     for claim in results.study["claims"]:
         outcome, words = _check(results, claim)
         by_published = "" if published is None else _check(published, claim)[0]
-        reason = claim.get("reason", "")
-        found.append(Verdict(claim["text"], outcome, words, by_published, reason))
+        found.append(
+            Verdict(
+                claim["text"],
+                outcome,
+                words,
+                by_published,
+                claim.get("reason", ""),
+                claim.get("ours", False),
+            )
+        )
     return found
+
+
+def count_findings(verdicts: list[Verdict]) -> str:
+    """Count the outcomes of the findings of the literature.
+
+    Parameters
+    ----------
+    verdicts : list of Verdict
+        As returned by `check_claims`.
+
+    Returns
+    -------
+    str
+        One line; empty if there are no findings.
+
+    Examples
+    --------
+    >>> count_findings([Verdict("x", "partly", ""), Verdict("y", "confirmed", "")])
+    'Findings: 1 confirmed, 1 partly.'
+    """
+    counts = Counter(verdict.outcome for verdict in verdicts if not verdict.ours)
+    shown = [f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome]]
+    return f"Findings: {', '.join(shown)}." if shown else ""
 
 
 def _check(results: StudyResults, claim: dict[str, Any]) -> tuple[str, str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ramify.studies.findings import headlines, left_out
 from ramify.studies.results import StudyResults
+from ramify.studies.verdicts import check_claims, count_findings
 
 __all__ = ["print_study", "study_facts"]
 
@@ -33,6 +35,7 @@ def study_facts(results: StudyResults, files: list[Path]) -> dict[str, Any]:
         "missing": {data["name"]: data["missing"] for data in results.missing},
         "left_out": left_out(results),
         "found": headlines(results),
+        "claims": [asdict(verdict) for verdict in check_claims(results)],
         "files": [str(path) for path in files],
     }
 
@@ -61,7 +64,8 @@ def print_study(console: Any, results: StudyResults, files: list[Path]) -> None:
 def _lines(results: StudyResults) -> list[tuple[str, str]]:
     """Return the lines with their styles."""
     lines = [("bold", str(results.study["title"]))]
-    lines += [("", line) for line in headlines(results)]
+    counts = count_findings(check_claims(results))
+    lines += [("", line) for line in (*headlines(results), counts) if line]
     lines += [("yellow", f"missing {one['title']}: {one['missing']}") for one in results.missing]
     lines += [("yellow", f"left out {line}") for line in left_out(results)]
     for cell in results.failures:

@@ -30,7 +30,7 @@ from ramify.studies.reports.reference import (
     time_words,
 )
 from ramify.studies.results import StudyResults
-from ramify.studies.verdicts import check_claims
+from ramify.studies.verdicts import check_claims, count_findings
 
 __all__ = ["to_html"]
 
@@ -123,12 +123,15 @@ def _found(results: StudyResults) -> Iterator[str]:
         head, _, rest = line.partition(": ")
         yield f'<div class="card"><span class="chip winner">{escape(head)}</span>'
         yield "".join(f"<p>{escape(part)}</p>" for part in rest.rstrip(".").split("; ")) + "</div>"
-    for verdict in check_claims(results):
+    verdicts = check_claims(results)
+    for verdict in verdicts:
         kind = verdict.outcome.replace(" ", "-")
         yield f'<div class="card"><span class="chip {kind}">{escape(verdict.outcome)}</span>'
         yield f"<p>{escape(verdict.text)}</p>"
         yield f'<p class="note">{escape(verdict.explanation)}</p></div>'
     yield "</div>"
+    if counts := count_findings(verdicts):
+        yield f"<p>{escape(counts)}</p>"
 
 
 def _scores(results: StudyResults) -> Iterator[str]:

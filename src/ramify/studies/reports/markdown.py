@@ -23,7 +23,7 @@ from ramify.studies.reports.reference import (
     time_words,
 )
 from ramify.studies.results import StudyResults
-from ramify.studies.verdicts import check_claims
+from ramify.studies.verdicts import check_claims, count_findings
 
 __all__ = ["to_markdown"]
 
@@ -85,8 +85,11 @@ def _found(results: StudyResults) -> Iterator[str]:
         yield from (QUICK_NOTE, "")
     lines = headlines(results) or ["No cell has a result yet."]
     yield from (f"- {line}" for line in lines)
-    for verdict in check_claims(results):
+    verdicts = check_claims(results)
+    for verdict in verdicts:
         yield f"- *{verdict.outcome}*: {verdict.text} {verdict.explanation}"
+    if counts := count_findings(verdicts):
+        yield from ("", counts)
     yield ""
 
 
