@@ -71,8 +71,8 @@ class Store:
         except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"{self._study} does not describe a study of this version of ramify: {error}. Run "
-                f"the study again: ramify study NAME --out {self.folder}. Cells that the same code "
-                "has finished are kept."
+                f"the study again: ramify study NAME --out {self.folder}. Cells that this code has "
+                "finished are kept."
             ) from None
         return dict(facts)
 
