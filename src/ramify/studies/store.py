@@ -70,9 +70,9 @@ class Store:
             check_study_facts(facts)
         except (ValueError, RecursionError) as error:
             raise ValueError(
-                f"{self._study} does not describe a study of this version of ramify: {error}. Run "
-                f"the study again: ramify study NAME --out {self.folder}. Cells that this code has "
-                "finished are kept."
+                f"{self._study} does not describe a study of this version of ramify: {error}. "
+                f"Run the study again: ramify study NAME --out {self.folder}. Cells that this "
+                "code has finished are kept."
             ) from None
         return dict(facts)
 
