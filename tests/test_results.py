@@ -59,13 +59,13 @@ def numbers(cells: list[str]) -> list[float]:
     return [float(re.findall(r"[\d.]+", cell)[0]) for cell in cells if cell]
 
 
-def read_means(name: str, quantity: str) -> dict[str, dict[str, float]]:
+def read_means(name: str, quantity: str, column: str = "mean") -> dict[str, dict[str, float]]:
     """Return the means of a quantity in a scores.csv, by model and data set."""
     means: dict[str, dict[str, float]] = defaultdict(dict)
     with (DOCS / "results" / name).open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if row["quantity"] == quantity:
-                means[row["model"]][row["dataset"]] = float(row["mean"])
+                means[row["model"]][row["dataset"]] = float(row[column])
     return means
 
 
@@ -108,6 +108,20 @@ def test_scores_of_chelmis2021() -> None:
     for title, row in read_table("boosting.md", "micro-F1, train/test split").items():
         found = [*micro_f1[BOOSTING[title]].values(), losses[BOOSTING[title]]["imclef07a"]]
         assert numbers(row) == np.round(found, 3).tolist(), title
+
+
+def test_means_of_levatic2015() -> None:
+    means = read_means("levatic2015.csv", "auprc")
+    published = read_means("levatic2015.csv", "auprc", "published")
+    for title, row in read_table("results/levatic2015.md", "model | Slovenian rivers").items():
+        task, kind = title.split()
+        model = f"{TASKS[task]}-{kind}"
+        for cell, mean, other in zip(
+            row, means[model].values(), published[model].values(), strict=False
+        ):
+            score, difference = re.findall(r"[+−]?[\d.]+", cell)
+            assert score == f"{mean:.3f}", title
+            assert float(difference.replace("−", "-")) == round(round(mean, 3) - other, 3), title
 
 
 def test_means_of_expryeast() -> None:
