@@ -3,7 +3,6 @@
 import csv
 import re
 from collections import Counter, defaultdict
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +10,8 @@ import pytest
 from scipy.stats import rankdata
 
 from ramify.studies import StudyResults, load_study
-from ramify.studies.measuring import higher_is_better
 from ramify.studies.verdicts import check_claims
+from tests.support.studies_cases import results_of_cells
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -140,29 +139,13 @@ def test_means_of_expryeast() -> None:
 def read_results(name: str) -> StudyResults:
     """Return the means in the scores.csv of a study as its results."""
     study = load_study(name)
-    cells: dict[str, dict] = {}
+    cells: dict[tuple[str, str], dict] = {}
     with (DOCS / "results" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            key = f"{row['dataset']} {row['model']}"
-            place = {"dataset": row["dataset"], "model": row["model"], "repeat": 0, "fold": 0}
-            cell = cells.setdefault(key, {"key": key, **place, "scores": {}})
+            cell = cells.setdefault((row["dataset"], row["model"]), {"scores": {}})
             if row["mean"]:
                 cell["scores"][row["quantity"]] = float(row["mean"])
-    facts = {
-        "alpha": study.alpha,
-        "posthoc": study.posthoc,
-        "groups": {},
-        "claims": [asdict(claim) for claim in study.claims],
-        "reference": [],
-        "datasets": [asdict(data) for data in study.data],
-        "models": [{"name": model.name, "title": model.title} for model in study.models],
-        "measures": [
-            {**asdict(measure), "higher_is_better": higher_is_better(measure)}
-            for measure in study.measures
-        ],
-        "cells": {key: [cell["dataset"], cell["model"], 0, 0] for key, cell in cells.items()},
-    }
-    return StudyResults(facts, list(cells.values()), [])
+    return results_of_cells(study, cells)
 
 
 @pytest.mark.parametrize("name", ["brdt2015", "chelmis2021", "gjorgjioski"])

@@ -10,9 +10,9 @@ import pytest
 from ramify.studies import StudyResults
 from ramify.studies.claims import CLAIM_KINDS, Claim
 from ramify.studies.verdicts import Verdict, check_claims, count_findings
-from tests.support.studies_cases import small
+from tests.support.studies_cases import results_of_cells, small
 
-MODELS = {"shares": "label shares", "tree": "one tree", "edges": "a tree per edge"}
+MODELS = ["shares", "tree", "edges"]
 NAMES = [f"set{i}" for i in range(8)]
 
 # The tree is a little better on seven data sets, edges are much better on the last one.
@@ -21,34 +21,17 @@ ONE_LARGE_WIN = {"shares": [0.1] * 8, "tree": [0.5] * 8, "edges": [0.4] * 7 + [0
 
 def results_of(scores: Mapping[str, list[float]], posthoc: str = "nemenyi") -> StudyResults:
     """Return results with a score of each model on each data set; the loss is 1 minus it."""
-    cells = [
-        {
-            "key": f"{model} {data}",
-            "dataset": data,
-            "model": model,
-            "repeat": 0,
-            "fold": 0,
+    data = [{"name": name, "title": name.capitalize(), "fetch": "animals"} for name in NAMES]
+    cells = {
+        (name, model): {
             "scores": {"auprc": value, "loss": 1 - value},
             "overfit": {"auprc": value},
             "fit_cpu_seconds": 10 * value,
         }
         for model, values in scores.items()
-        for data, value in zip(NAMES, values, strict=True)
-    ]
-    study = {
-        "alpha": 0.05,
-        "posthoc": posthoc,
-        "groups": {},
-        "reference": [],
-        "measures": [
-            {"name": "auprc", "title": "AU(PRC)", "higher_is_better": True, "train": True},
-            {"name": "loss", "title": "loss", "higher_is_better": False, "train": False},
-        ],
-        "models": [{"name": name, "title": title} for name, title in MODELS.items()],
-        "datasets": [{"name": name, "title": name.capitalize()} for name in NAMES],
-        "cells": {cell["key"]: [cell["dataset"], cell["model"], 0, 0] for cell in cells},
+        for name, value in zip(NAMES, values, strict=True)
     }
-    return StudyResults(study, cells, [])
+    return results_of_cells(small(datasets=data, tests={"posthoc": posthoc}), cells)
 
 
 def judge(results: StudyResults, kind: str, **claim: Any) -> Verdict:
@@ -88,13 +71,12 @@ def test_the_words_of_an_order_are_ranks_or_means() -> None:
 
 def test_no_model_is_best_by_every_measure() -> None:
     results = results_of(ONE_LARGE_WIN)
-    models = list(MODELS)
-    assert judge(results, "no_best", measure="all", models=models).outcome == "not confirmed"
+    assert judge(results, "no_best", measure="all", models=MODELS).outcome == "not confirmed"
     for cell in results.cells:
         cell["scores"]["loss"] *= -1
-    verdict = judge(results, "no_best", measure="all", models=models)
+    verdict = judge(results, "no_best", measure="all", models=MODELS)
     assert verdict.outcome == "confirmed"
-    assert verdict.words == "Best: one tree by AU(PRC); label shares by loss."
+    assert verdict.words == "Best: one tree by pooled AU(PRC); label shares by HMC loss."
 
 
 def test_pairs_are_close_or_not() -> None:
@@ -122,11 +104,10 @@ def test_claims_on_some_data_sets_only() -> None:
 def test_significance_is_that_of_the_post_hoc_test(posthoc: str) -> None:
     """Over eight data sets, ranks 1.12 and 3 differ significantly, ranks 1.12 and 1.88 do not."""
     results = results_of(ONE_LARGE_WIN, posthoc)
-    models = list(MODELS)
     far, near, wrong = ["shares", "tree"], ["edges", "tree"], ["tree", "shares"]
 
     def outcome(kind: str, *pairs: list[str]) -> str:
-        return judge(results, kind, models=models, pairs=list(pairs)).outcome
+        return judge(results, kind, models=MODELS, pairs=list(pairs)).outcome
 
     assert outcome("significant", far) == "confirmed"
     assert outcome("significant", near) == "not confirmed"
@@ -134,14 +115,14 @@ def test_significance_is_that_of_the_post_hoc_test(posthoc: str) -> None:
     assert outcome("significant", far, far, near) == "partly"
     assert outcome("not_significant", near, wrong) == "confirmed"
     assert outcome("not_significant", far) == "not confirmed"
-    words = judge(results, "significant", models=models, pairs=[far, near]).words
+    words = judge(results, "significant", models=MODELS, pairs=[far, near]).words
     assert "Significantly better: one tree (1.12) than label shares (3.00), p < 0.001." in words
     assert "Not significantly better: one tree (1.12) than a tree per edge (1.88), p = 0." in words
 
 
 def test_no_pair_differs_unless_friedmans_test_does() -> None:
     results = results_of(dict.fromkeys(MODELS, [0.5] * 8))
-    verdict = judge(results, "significant", models=list(MODELS), pairs=[["shares", "tree"]])
+    verdict = judge(results, "significant", models=MODELS, pairs=[["shares", "tree"]])
     assert verdict.outcome == "not confirmed"
 
 
@@ -165,9 +146,7 @@ def test_costs_are_judged_by_the_published_figures_too() -> None:
 @pytest.mark.parametrize("kind", CLAIM_KINDS)
 def test_every_kind_of_claim_can_be_judged(kind: str) -> None:
     results = results_of(ONE_LARGE_WIN)
-    verdict = judge(
-        results, kind, models=list(MODELS), pairs=[["tree", "edges"]], place=1, within=1.0
-    )
+    verdict = judge(results, kind, models=MODELS, pairs=[["tree", "edges"]], place=1, within=1.0)
     assert verdict.outcome == "open" if kind == "among_best" else verdict.outcome != "open"
 
 
@@ -182,6 +161,13 @@ def test_every_kind_of_claim_can_be_judged(kind: str) -> None:
             {"kind": "significant", "models": ["tree", "edges"], "pairs": [["shares", "tree"]]},
             "must be pairs of its models, got 'shares'. Add it to models",
         ),
+        ({"kind": "wins"}, r"models of a claim of kind 'wins' must be .*, got \[\]"),
+        ({"kind": "first", "models": ["tree"]}, r"two different models or more, got \['tree'\]"),
+        ({"kind": "alike", "models": ["tree", "edges", "tree"]}, "two different models or more"),
+        ({"kind": "better"}, "a claim of kind 'better' has no pairs. Name at least one"),
+        ({"kind": "close", "pairs": [["tree", "tree"]]}, "pairs of .* two different models, got"),
+        ({"kind": "top", "models": ["tree", "edges"], "place": 3}, "between 1 and .*, got 3"),
+        ({"kind": "place", "models": ["tree", "edges"], "place": 0}, "between 1 and .*, got 0"),
     ],
 )
 def test_impossible_claims_are_refused(claim: dict[str, Any], message: str) -> None:
@@ -191,8 +177,11 @@ def test_impossible_claims_are_refused(claim: dict[str, Any], message: str) -> N
 
 def test_claims_about_costs_are_accepted() -> None:
     measures = ["overfit:auprc", "fit_cpu_seconds", "complexity", "peak_memory_mb"]
-    claims = [{"text": "x", "kind": "first", "measure": name} for name in measures]
-    assert small(claims=claims).claims[0] == Claim("x", "first", measure="overfit:auprc")
+    models = ("tree", "edges")
+    claims = [
+        {"text": "x", "kind": "first", "models": models, "measure": name} for name in measures
+    ]
+    assert small(claims=claims).claims[0] == Claim("x", "first", models, measure=measures[0])
 
 
 def test_claims_of_the_study_itself_are_not_findings() -> None:

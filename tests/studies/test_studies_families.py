@@ -302,10 +302,6 @@ def test_columns_are_scaled_by_the_training_rows() -> None:
         ({"datasets": [{"name": "animals", "level": 1, "max_level": 2}]}, "level and max_level"),
         ({"datasets": [{"name": "animals", "without": {"tre": "x"}}]}, "without of .* 'tre'"),
         ({"claims": [{"text": "", "kind": "first", "family": "top"}]}, "names the family 'top'"),
-        (
-            {"claims": [{"text": "", "kind": "place", "place": 3, "models": ["tree"]}]},
-            "place of a claim must be .*, got 3",
-        ),
     ],
 )
 def test_mistakes_are_found_before_anything_runs(change: dict[str, Any], message: str) -> None:

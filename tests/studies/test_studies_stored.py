@@ -26,12 +26,23 @@ STUDY = {
         },
         {"text": "y", "kind": "better", "pairs": [["shares", "tree"]], "measure": "overfit:auprc"},
         {"text": "z", "kind": "close", "pairs": [["shares", "tree"]], "within": 0.1},
+        {"text": "u", "kind": "place", "models": ["tree", "shares"], "place": 2},
+        {
+            "text": "v",
+            "kind": "significant",
+            "models": ["tree", "shares"],
+            "pairs": [["shares", "tree"]],
+        },
     ],
+    "datasets": [{"name": "animals"}, {"name": "again", "fetch": "animals", "max_level": 2}],
     "curves": {"levels": {"over": "levels", "title": "by level"}},
     "models": [MODELS[0], {**MODELS[1], "show": True}],
     "tests": {"groups": {"both": ["shares", "tree"]}},
 }
-STRANGE = [None, True, -1, 3.5, "", "x", "../x", [], [[]], {}, {"name": 3}, [3, "x"], 1e308]
+STRANGE = [
+    *(None, True, -1, 3, 3.5, 1e308, "", "x", "../x", [], [[]], {}, {"name": 3}, [3, "x"]),
+    *("tree", ["tree"], ["tree", "tree"], [["tree", "tree"]], "significant"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from tests.support.studies_cases import tables
 
 VARIANTS: dict[str, Any] = {
     "deep": {"parameters": {"max_depth": 9}, "text": "Deeper trees."},
-    "few": {"models": ["tree", {"name": "forest", "model": "forest"}], "title": "Few"},
+    "few": {"models": ["tree", "edges", {"name": "forest", "model": "forest"}], "title": "Few"},
     "wider": {
         "all_datasets": {"min_count": 12},
         "protocol": {"folds": 2},
@@ -27,12 +27,12 @@ VARIANTS: dict[str, Any] = {
 CLAIMS = [
     {"text": "trees", "kind": "first", "models": ["tree", "shares"]},
     {"text": "pairs", "kind": "better", "pairs": [["shares", "tree"]]},
-    {"text": "one", "kind": "first", "models": ["tree"]},
-    {"text": "of a family", "kind": "first", "models": ["tree"], "family": "first"},
+    {"text": "one", "kind": "first", "models": ["tree", "edges"]},
+    {"text": "of a family", "kind": "first", "models": ["tree", "edges"], "family": "first"},
 ]
 DATA = [
     {"name": "animals", "family": "first", "parameters": {"shares": {}, "tree": {"max_depth": 1}}},
-    {"name": "second", "fetch": "animals", "family": "second", "without": {"edges": "too slow."}},
+    {"name": "second", "fetch": "animals", "family": "second", "without": {"shares": "too slow."}},
 ]
 
 
@@ -41,7 +41,7 @@ def study(variant: str | None = None, **more: Any) -> Any:
         variants=VARIANTS,
         claims=CLAIMS,
         datasets=DATA,
-        tests={"groups": {"both": ["tree", "edges"], "other": ["shares"]}},
+        tests={"groups": {"both": ["tree", "shares"], "other": ["shares"]}},
         quick={"folds": 2, "datasets": ["animals"], "parameters": {"max_depth": 2}},
         curves={"of shares": {"over": "levels", "models": ["shares"]}},
     )
@@ -64,7 +64,7 @@ def test_parameters_and_text_of_a_variant() -> None:
 
 def test_models_of_a_variant_take_what_concerns_others_with_them() -> None:
     found = study("few")
-    assert [model.name for model in found.models] == ["tree", "forest"]
+    assert [model.name for model in found.models] == ["tree", "edges", "forest"]
     assert found.title == "Few"
     assert [claim.text for claim in found.claims] == ["one", "of a family"]
     assert found.groups == {"both": ("tree",)}

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ramify.studies import make_study, run_study
+from ramify.studies import StudyResults, make_study, run_study
+from ramify.studies.measuring import higher_is_better
 from ramify.studies.plan import Study
 
 TIMES = (
@@ -80,6 +83,32 @@ def stored_record(key: str, **changes: Any) -> dict[str, Any]:
         "data": {**sizes, "leaf_labels_per_row": 1.0},
         **changes,
     }
+
+
+def results_of_cells(
+    study: Study, cells: Mapping[tuple[str, str], Mapping[str, Any]]
+) -> StudyResults:
+    """Return the results of a study, given the figures of one cell per data set and model."""
+    places = {f"{data} {model}": [data, model, 0, 0] for data, model in cells}
+    facts = {
+        "alpha": study.alpha,
+        "posthoc": study.posthoc,
+        "groups": {},
+        "claims": [asdict(claim) for claim in study.claims],
+        "reference": [],
+        "datasets": [asdict(data) for data in study.data],
+        "models": [asdict(model) for model in study.models],
+        "measures": [
+            {**asdict(measure), "higher_is_better": higher_is_better(measure)}
+            for measure in study.measures
+        ],
+        "cells": places,
+    }
+    records = [
+        {"key": key, "dataset": data, "model": model, "repeat": 0, "fold": 0, **figures}
+        for key, ((data, model), figures) in zip(places, cells.items(), strict=True)
+    ]
+    return StudyResults(facts, records, [])
 
 
 def stored(folder: Path) -> dict[str, dict[str, Any]]:

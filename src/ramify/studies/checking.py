@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ramify._validation import did_you_mean
-from ramify.studies.claims import ALL_MEASURES, Claim
+from ramify.studies.claims import ALL_MEASURES, Claim, check_claim
 from ramify.studies.plan import Study
 from ramify.studies.quantities import quantity_names
 
@@ -112,7 +112,8 @@ def check_names(study: Study) -> None:
             raise ValueError(f"names of {kind} must be unique, got {min(twice)!r} twice.")
     used = [(f"group {group!r}", one) for group, names in study.groups.items() for one in names]
     for claim in study.claims:
-        _check_claim(study, claim)
+        _check_names_of_claim(study, claim)
+        check_claim(claim)
         used += [("a claim", one) for one in (*claim.models, *sum(claim.pairs, ()))]
     for data in study.data:
         used += [(f"parameters of data set {data.name!r}", one) for one in data.parameters]
@@ -127,7 +128,7 @@ def check_names(study: Study) -> None:
             )
 
 
-def _check_claim(study: Study, claim: Claim) -> None:
+def _check_names_of_claim(study: Study, claim: Claim) -> None:
     quantities = quantity_names((measure.name, measure.train) for measure in study.measures)
     measures = [*quantities, ALL_MEASURES]
     if claim.measure and claim.measure not in measures:
@@ -148,15 +149,3 @@ def _check_claim(study: Study, claim: Claim) -> None:
             f"a claim names the family {claim.family!r}, which no data set belongs to."
             f"{did_you_mean(claim.family, families)}"
         )
-    if claim.kind in ("place", "top") and not 1 <= claim.place <= len(claim.models):
-        raise ValueError(
-            f"place of a claim must be between 1 and the number of its models "
-            f"({len(claim.models)}), got {claim.place}."
-        )
-    if claim.kind in ("significant", "not_significant"):
-        others = {name for pair in claim.pairs for name in pair}.difference(claim.models)
-        if others:
-            raise ValueError(
-                f"pairs of a claim of kind {claim.kind!r} must be pairs of its models, got "
-                f"{min(others)!r}. Add it to models."
-            )

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ALL_MEASURES", "CLAIM_KINDS", "CLAIM_ORDERS", "Claim"]
+__all__ = ["ALL_MEASURES", "CLAIM_KINDS", "CLAIM_ORDERS", "Claim", "check_claim"]
 
 ALL_MEASURES = "all"
 """The measure of a claim that is judged by all measures of the study."""
 
+_OF_PAIRS = ("better", "close")
+_OF_PAIRS_AMONG_MODELS = ("significant", "not_significant")
 CLAIM_KINDS = (
     *("first", "last", "place", "top", "wins", "no_best", "among_best"),
-    *("better", "close", "significant", "not_significant", "alike"),
+    *_OF_PAIRS,
+    *_OF_PAIRS_AMONG_MODELS,
+    "alike",
 )
 CLAIM_ORDERS = ("rank", "mean")
 
@@ -75,3 +79,42 @@ class Claim:
     within: float = 0.0
     ours: bool = False
     reason: str = ""
+
+
+def check_claim(claim: Claim) -> None:
+    """Raise ValueError unless a claim has the models, the pairs and the place its kind needs.
+
+    Parameters
+    ----------
+    claim : Claim
+        A claim of a known kind.
+    """
+    kind = f"a claim of kind {claim.kind!r}"
+    if claim.kind not in _OF_PAIRS and not _are_different(claim.models):
+        raise ValueError(
+            f"models of {kind} must be two different models or more, got {list(claim.models)}."
+        )
+    if claim.kind in (*_OF_PAIRS, *_OF_PAIRS_AMONG_MODELS):
+        if not claim.pairs:
+            raise ValueError(f"{kind} has no pairs. Name at least one pair of models.")
+        alike = [pair for pair in claim.pairs if not _are_different(pair)]
+        if alike:
+            raise ValueError(
+                f"pairs of {kind} must be of two different models, got {list(alike[0])}."
+            )
+    if claim.kind in _OF_PAIRS_AMONG_MODELS:
+        others = {name for pair in claim.pairs for name in pair}.difference(claim.models)
+        if others:
+            raise ValueError(
+                f"pairs of {kind} must be pairs of its models, got {min(others)!r}. Add it to "
+                f"models."
+            )
+    if claim.kind in ("place", "top") and not 1 <= claim.place <= len(claim.models):
+        raise ValueError(
+            f"place of a claim must be between 1 and the number of its models "
+            f"({len(claim.models)}), got {claim.place}."
+        )
+
+
+def _are_different(models: tuple[str, ...]) -> bool:
+    return len(models) > 1 and len(set(models)) == len(models)

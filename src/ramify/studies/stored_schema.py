@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ramify._schema import (
@@ -21,7 +21,7 @@ from ramify._schema import (
     Whole,
 )
 from ramify._schema.values import wrong
-from ramify.studies.claims import ALL_MEASURES, CLAIM_KINDS, CLAIM_ORDERS
+from ramify.studies.claims import ALL_MEASURES, CLAIM_KINDS, CLAIM_ORDERS, Claim, check_claim
 from ramify.studies.quantities import quantity_names
 
 __all__ = ["check_record", "check_study_facts"]
@@ -171,7 +171,7 @@ def check_record(record: Any, *, failed: bool) -> None:
 
 
 def check_study_facts(facts: Any) -> None:
-    """Raise SchemaError unless a study is described completely and consistently.
+    """Raise ValueError unless a study is described completely and consistently.
 
     Parameters
     ----------
@@ -183,6 +183,8 @@ def check_study_facts(facts: Any) -> None:
     data = {one["name"] for one in facts["datasets"]}
     measures = quantity_names((one["name"], one["train"]) for one in facts["measures"])
     claims = facts["claims"]
+    for claim in claims:
+        check_claim(Claim(**{field.name: claim[field.name] for field in fields(Claim)}))
     used = [
         *(name for group in facts["groups"].values() for name in group),
         *(name for claim in claims for name in claim["models"]),
