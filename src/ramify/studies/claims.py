@@ -92,7 +92,7 @@ def check_claim(claim: Claim) -> None:
     kind = f"a claim of kind {claim.kind!r}"
     if claim.kind not in _OF_PAIRS and not _are_different(claim.models):
         raise ValueError(
-            f"models of {kind} must be two different models or more, got {list(claim.models)}."
+            f"models of {kind} must be at least two different models, got {list(claim.models)}."
         )
     if claim.kind in (*_OF_PAIRS, *_OF_PAIRS_AMONG_MODELS):
         if not claim.pairs:
