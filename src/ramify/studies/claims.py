@@ -46,7 +46,8 @@ class Claim:
     models : tuple of str
         The models concerned.
     pairs : tuple of pairs of str
-        For "better", "close" and "significant": pairs of models, the worse one first.
+        For "better", "close", "significant" and "not_significant": pairs of models, the worse
+        one first.
     measure : str
         The measure to judge by, or "fit_cpu_seconds", "complexity", "peak_memory_mb" or
         "overfit:MEASURE"; if empty, the first measure of the study; if "all", all of them.

@@ -75,10 +75,10 @@ class MLkNN(ArrayClassifier):
     -----
     In training, a row is not its own neighbour. Features are not scaled, so standardise them
     if necessary; two different categories of a nominal feature are at Euclidean distance 1.
-    Ties between rows at the same distance are broken as in scikit-learn, whose searches for
-    dense and sparse X can differ, or in favour of the first row if values are missing. In a
-    hierarchy, the probability of a label is limited, from the top down, to the probabilities
-    of its parents.
+    Ties between rows at the same distance are broken as in scikit-learn: they can depend on
+    whether X is dense or sparse, on the processor and on the number of BLAS threads. If values
+    are missing, the first row is preferred. In a hierarchy, the probability of a label is
+    limited, from the top down, to the probabilities of its parents.
 
     Examples
     --------
