@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,38 @@ def distance(one: np.ndarray, other: np.ndarray, nominal: Collection[int]) -> fl
         if not np.isnan(a) and not np.isnan(b):
             squares.append(float(a != b) if j in nominal else (a - b) ** 2)
     return sum(squares) * len(one) / len(squares) if squares else np.inf
+
+
+def nearest_by(metric: str, X: np.ndarray, row: np.ndarray, k: int, but: int | None) -> list[int]:
+    """Return the k rows nearest to a row, excluding row `but`, by sums from left to right."""
+    order = np.argsort([measure(metric, x, row) for x in X], kind="stable").tolist()
+    return [i for i in order if i != but][:k]
+
+
+def measure(metric: str, one: np.ndarray, other: np.ndarray) -> float:
+    """Return a squared Euclidean distance over cells present in both rows, or another one."""
+    if metric == "cosine":
+        return 1 - add(a * b for a, b in zip(unit(one), unit(other), strict=True))
+    apart = [a - b for a, b in zip(one.tolist(), other.tolist(), strict=True)]
+    if metric == "cityblock":
+        return add(abs(difference) for difference in apart)
+    present = [difference for difference in apart if not np.isnan(difference)]
+    scale = len(apart) / len(present) if present else np.inf
+    return add(d * d for d in present) * scale if present else np.inf
+
+
+def unit(row: np.ndarray) -> list[float]:
+    """Scale a row to length 1, unless it is zero."""
+    length = np.sqrt(add(a * a for a in row.tolist()))
+    return [a * (1 / length) if length else a for a in row.tolist()]
+
+
+def add(terms: Iterable[float]) -> float:
+    """Add terms one after the other; `sum` compensates for rounding in some versions."""
+    total = 0.0
+    for term in terms:
+        total += term
+    return total
 
 
 def nearest(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.neighbors import VALID_METRICS, NearestNeighbors
+from sklearn.neighbors import VALID_METRICS
 
 from ramify._base.classifier import ArrayClassifier, share_classes
 from ramify._base.features import FeatureSchema
@@ -16,18 +16,13 @@ from ramify._schema import AnyOf, Array, Schema, Sparse, Text, Whole
 from ramify._validation import check_number
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.transformation.neighbors import find_by_present_cells, find_nearest
 
 __all__ = ["MLkNN"]
 
 _METRICS = tuple(sorted({name for names in VALID_METRICS.values() for name in names}))
-
-
-_CELLS = 1 << 22
-"""Number of distances, or differences, to compute at a time if values are missing."""
 _LARGEST = 1e150
 """Largest magnitude of a number whose square is finite, with room for sums."""
-_SPARE = 16
-"""Number of candidates in addition to k whose distances are recomputed exactly."""
 
 
 class MLkNN(ArrayClassifier):
@@ -75,10 +70,8 @@ class MLkNN(ArrayClassifier):
     -----
     In training, a row is not its own neighbour. Features are not scaled, so standardise them
     if necessary; two different categories of a nominal feature are at Euclidean distance 1.
-    Ties between rows at the same distance are broken as in scikit-learn: they can depend on
-    whether X is dense or sparse, on the processor and on the number of BLAS threads. If values
-    are missing, the first row is preferred. In a hierarchy, the probability of a label is
-    limited, from the top down, to the probabilities of its parents.
+    Among training rows at the same distance, the first are the nearest. In a hierarchy, the
+    probability of a label is limited, from the top down, to the probabilities of its parents.
 
     Examples
     --------
@@ -185,11 +178,14 @@ class MLkNN(ArrayClassifier):
         # Chosen for each row, so the result of a row does not depend on the others.
         complete = np.flatnonzero(~incomplete)
         if len(complete):
-            search = NearestNeighbors(
-                n_neighbors=self.n_neighbors_, metric=self.metric, n_jobs=self.n_jobs
-            ).fit(self.X_)
-            rows = None if X is None else X if len(complete) == X.shape[0] else X[complete]
-            found[complete] = search.kneighbors(rows, return_distance=False)
+            found[complete] = find_nearest(
+                queries if len(complete) == queries.shape[0] else queries[complete],
+                self.X_,
+                k=self.n_neighbors_,
+                metric=self.metric,
+                itself=X is None,
+                n_jobs=self.n_jobs,
+            )
         if incomplete.any():
             self._check_missing()
             rows = np.flatnonzero(incomplete)
@@ -347,71 +343,6 @@ def column_owners(schema: FeatureSchema) -> NDArray[np.intp]:
     return np.concatenate(
         [np.arange(n_numeric), n_numeric + np.repeat(np.arange(len(sizes)), sizes)]
     )
-
-
-def find_by_present_cells(
-    queries: NDArray[np.float64],
-    among: NDArray[np.float64],
-    owner: NDArray[np.intp],
-    *,
-    k: int,
-    itself: NDArray[np.intp] | None = None,
-) -> NDArray[np.intp]:
-    """Find the nearest rows by the features present in both rows, scaled up to all features.
-
-    Parameters
-    ----------
-    queries, among : ndarray of shape (n, n_columns) and (m, n_columns)
-        Results of `spread_nominal`; NaN is a missing value.
-    owner : ndarray of shape (n_columns,)
-        The feature of each column.
-    k : int
-        Number of rows to find; at equal distances, the first ones.
-    itself : ndarray of shape (n,), optional
-        Position of each row of `queries` in `among`; rows are not their own neighbours.
-
-    Returns
-    -------
-    ndarray of shape (n, k)
-        Positions in `among`. Rows without a common feature are farthest.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.array([[0.0, np.nan], [3.0, 0.0], [1.0, 2.0]])
-    >>> find_by_present_cells(np.array([[0.0, 0.0]]), rows, np.arange(2), k=2).tolist()
-    [[0, 2]]
-    """
-    first = np.unique(owner, return_index=True)[1]
-    present, filled = (~np.isnan(among)).astype(np.float64), np.nan_to_num(among)
-    squared = filled**2
-    n_near = min(len(among), k + _SPARE)
-    found = np.empty((len(queries), k), dtype=np.intp)
-    size = max(1, _CELLS // max(1, len(among), n_near * among.shape[1]))
-    for start in range(0, len(queries), size):
-        block = queries[start : start + size]
-        here, values = (~np.isnan(block)).astype(np.float64), np.nan_to_num(block)
-        squares = values**2 @ present.T + here @ squared.T - 2 * values @ filled.T
-        shared = here[:, first] @ present[:, first].T
-        squares = _scale_up(squares, shared, len(first))
-        if itself is not None:
-            own = itself[start : start + size]
-            squares[np.arange(len(own)), own] = np.nan  # sorted last
-        near = np.sort(np.argsort(squares, axis=1, kind="stable")[:, :n_near], axis=1)
-        # Rounding of matrix products depends on the shape of the block; here it does not.
-        apart = np.nan_to_num(among[near] - block[:, None])
-        exact = _scale_up((apart**2).sum(axis=2), np.take_along_axis(shared, near, 1), len(first))
-        exact[np.isnan(np.take_along_axis(squares, near, 1))] = np.nan
-        order = np.argsort(exact, axis=1, kind="stable")[:, :k]
-        found[start : start + size] = np.take_along_axis(near, order, 1)
-    return found
-
-
-def _scale_up(
-    squares: NDArray[np.float64], shared: NDArray[np.float64], n_features: int
-) -> NDArray[np.float64]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(shared > 0, np.maximum(squares, 0) * (n_features / shared), np.inf)
 
 
 def _count_columns(schema: FeatureSchema) -> int:
