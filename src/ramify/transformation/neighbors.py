@@ -149,14 +149,14 @@ def find_by_present_cells(
             lowest[own], highest[own] = np.nan, np.inf  # NaN: never a candidate
         limit = np.partition(highest, k - 1, axis=1)[:, k - 1]
         which, others = np.nonzero(lowest <= limit[:, None])
-        exact = _compare_pairs(_squares_of_present, queries, rows[which], among, others)
+        exact = _compare_pairs(_squares_of_present, queries, among, rows[which], others)
         exact = np.where(shared[which, others] > 0, exact * scale[which, others], np.inf)
         _write_nearest(found, rows[which], others, exact)
     return np.sort(found, axis=1)
 
 
 class _Searched:
-    """Distances as found by the search, where they do not depend on the other rows."""
+    """Distances as the search computes them."""
 
     def __init__(self, queries: Any, among: Any) -> None:
         self._queries, self._among = queries, among
@@ -182,8 +182,8 @@ class _Euclidean(_Searched):
         return np.asarray(np.sqrt(kth**2 + self._margin[rows]))
 
     def of_pairs(self, rows: _Rows, others: _Rows, searched: _Distances) -> _Distances:
-        found = _thin_out(self._queries, self._among, len(rows))
-        return _compare_pairs(_squares, found[0], rows, found[1], others)
+        matrices = _prefer_sparse(self._queries, self._among, len(rows))
+        return _compare_pairs(_squares, *matrices, rows, others)
 
 
 class _Cosine(_Searched):
@@ -196,15 +196,15 @@ class _Cosine(_Searched):
         return np.asarray(kth + 2 * _margin(2.0, self._among.shape[1]))
 
     def of_pairs(self, rows: _Rows, others: _Rows, searched: _Distances) -> _Distances:
-        found = _thin_out(self._queries, self._among, len(rows))
-        return 1 - _compare_pairs(_products, found[0], rows, found[1], others)
+        matrices = _prefer_sparse(self._queries, self._among, len(rows))
+        return 1 - _compare_pairs(_products, *matrices, rows, others)
 
 
 _MEASURES: dict[Any, type[_Searched]] = {"euclidean": _Euclidean, "cosine": _Cosine}
 
 
-def _thin_out(queries: Any, among: Any, n_pairs: int) -> tuple[Any, Any]:
-    """Return sparse rows if this pays: many pairs, and few cells that are not zero."""
+def _prefer_sparse(queries: Any, among: Any, n_pairs: int) -> tuple[Any, Any]:
+    """Convert dense rows if sparse ones are faster: for many pairs and mostly zeros."""
     is_sparse: bool = sparse.issparse(among)
     if is_sparse or n_pairs < among.shape[0] or np.count_nonzero(among) > among.size // 8:
         return queries, among
@@ -225,7 +225,7 @@ def _products(one: Any, other: Any) -> _Distances:
 
 
 def _compare_pairs(
-    compare: Callable[[Any, Any], _Distances], queries: Any, rows: _Rows, among: Any, others: _Rows
+    compare: Callable[[Any, Any], _Distances], queries: Any, among: Any, rows: _Rows, others: _Rows
 ) -> _Distances:
     """Apply a function of two matrices to rows of the queries and of the other rows, in parts."""
     is_sparse: bool = sparse.issparse(among)
