@@ -278,6 +278,18 @@ def test_weighted_losses_equal_the_reference(seed):
     np.testing.assert_allclose(model.losses_, losses)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_first_of_the_trees_with_the_fewest_errors_is_kept(seed):
+    rows, Y = make_related(seed)
+    model = BRDTClassifier(prune_relations=False).fit(rows, Y)
+    losses = find_losses(model, rows, Y, np.ones(len(rows)), np.ones(len(rows)))
+    for group in model.components_:
+        n_cells = len(group) * len(rows)
+        n_errors = np.round(losses[list(group)] * n_cells)
+        assert model.losses_[list(group)].tolist() == (n_errors / n_cells).tolist()
+        assert group[n_errors.argmin()] in model.named_estimators_
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_losses_on_held_out_rows_equal_the_reference(seed):
     rows, Y = (part[:40] for part in make_related(seed))

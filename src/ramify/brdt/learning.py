@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -239,7 +240,7 @@ class _Extension:
         self.X = data.by_rows
         self.Y = data.Y.toarray().astype(np.int8)
         self.growing = data.weights
-        self.choosing = choosing
+        self.choosing = choosing / choosing.max()  # so that sums do not overflow
         self.extender = extender
 
     def choose(
@@ -281,9 +282,13 @@ class _Extension:
         return LocalModel(_with_values(tree, leaves, values), part, learnt), values[number]
 
     def _loss(self, truth: NDArray[np.int8], predicted: NDArray[Any]) -> float:
-        """Return the weighted Hamming loss on the labels of a group."""
-        wrong = (truth != predicted).mean(axis=1)
-        return float(wrong @ self.choosing / self.choosing.sum())
+        """Return the weighted Hamming loss on the labels of a group.
+
+        Sums are exact, so trees with the same errors have the same loss on every machine.
+        """
+        wrong = (truth != predicted).sum(axis=1)
+        total = truth.shape[1] * math.fsum(self.choosing)
+        return float(math.fsum(wrong * self.choosing) / total)
 
 
 def _with_values(

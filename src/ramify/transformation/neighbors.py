@@ -19,7 +19,7 @@ from sklearn.neighbors import NearestNeighbors
 __all__ = ["find_by_present_cells", "find_nearest"]
 
 _EUCLIDEAN = ("euclidean", "l2", "minkowski", "sqeuclidean")
-_CELLS = 1 << 22
+_CELLS = 1 << 20
 """Number of distances, or differences, to compute at a time."""
 _SPARE = 16
 """Number of candidates in addition to k at first."""
