@@ -72,10 +72,11 @@ def find_nearest(
     measure = _MEASURES.get(metric, _Searched)(queries, among)
     found = np.empty((queries.shape[0], k), dtype=np.intp)
     remaining, places, n_near = np.arange(queries.shape[0]), np.arange(among.shape[0]), 0
+    n_first = k + itself + _SPARE
     while len(remaining):
-        if n_near > 0 and metric != "precomputed":  # not the first search
+        if n_near == n_first and metric != "precomputed":  # the second search
             places = _first_copies(among, k + itself)
-        n_near = min(len(places), max(_GROWTH * n_near, k + itself + _SPARE))
+        n_near = min(len(places), max(_GROWTH * n_near, n_first))
         search = NearestNeighbors(n_neighbors=n_near, metric=metric, n_jobs=n_jobs)
         search.fit(among if len(places) == among.shape[0] else among[places])
         undecided = []
