@@ -10,7 +10,6 @@ from typing import Any
 
 from sklearn.utils import all_estimators
 
-from ramify._savable import new_name
 from ramify._validation import did_you_mean
 from ramify.adaboost.classifiers import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
 from ramify.brdt.classifier import BRDTClassifier
@@ -140,8 +139,6 @@ MODELS: dict[str, Callable[..., Any]] = {
 }
 """Estimators by their name in ``ramify train --model``; the first one is the default."""
 
-_RENAMED_IN_FUNCTIONS = {_make_leaf_model: {"penalty": "alpha"}}
-
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
     """Parse parameters written as ``name=value``.
@@ -236,20 +233,18 @@ def check_parameter_names(name: str, parameters: Iterable[str]) -> None:
 
     Examples
     --------
-    >>> check_parameter_names("br-dt", ["held_out"])
+    >>> check_parameter_names("br-dt", ["validation"])
     Traceback (most recent call last):
         ...
-    ValueError: br-dt has no parameter 'held_out'. It was renamed to 'validation_fraction'. ...
+    ValueError: br-dt has no parameter 'validation'. Did you mean 'validation_fraction'? ...
     """
     make = MODELS[name]
     known = [other for other in inspect.signature(make).parameters if other != "hierarchy"]
     for parameter in parameters:
         if parameter not in known:
-            new = new_name(make, parameter) or _RENAMED_IN_FUNCTIONS.get(make, {}).get(parameter)
-            hint = f" It was renamed to {new!r}." if new else did_you_mean(parameter, known)
             raise ValueError(
-                f"{name} has no parameter {parameter!r}.{hint} Its parameters are "
-                f"{', '.join(known)}."
+                f"{name} has no parameter {parameter!r}.{did_you_mean(parameter, known)} Its "
+                f"parameters are {', '.join(known)}."
             )
 
 

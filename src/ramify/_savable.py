@@ -7,19 +7,15 @@ choose which code runs.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 __all__ = [
     "find_savable",
     "get_fitted",
-    "new_name",
-    "renamed_attribute",
     "savable",
     "saved_name",
     "set_fitted",
-    "with_new_names",
 ]
 
 _CLASSES: dict[str, type] = {}
@@ -69,34 +65,6 @@ def saved_name(cls: type) -> str:
 def find_savable(name: str) -> type | None:
     """Return the class registered under a name, or None."""
     return _CLASSES.get(name)
-
-
-def new_name(cls: Any, name: str) -> str | None:
-    """Return the current name of a renamed parameter or fitted attribute; None if not renamed.
-
-    Classes list their renamed parameters and attributes in `_renamed`.
-    """
-    for base in getattr(cls, "__mro__", ()):
-        if name in vars(base).get("_renamed", ()):
-            found: str = vars(base)["_renamed"][name]
-            return found
-    return None
-
-
-def with_new_names(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters or fitted attributes of an older model file under their current names."""
-    return {new_name(cls, name) or name: value for name, value in values.items()}
-
-
-def renamed_attribute(estimator: Any, name: str) -> Any:
-    """Return a fitted attribute requested by its old name, with a FutureWarning."""
-    new = new_name(type(estimator), name)
-    warnings.warn(
-        f"{name} was renamed to {new} and will be removed. Use {new}.",
-        FutureWarning,
-        stacklevel=3,
-    )
-    return getattr(estimator, str(new))
 
 
 def get_fitted(estimator: Any) -> dict[str, Any]:

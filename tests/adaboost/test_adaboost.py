@@ -304,15 +304,6 @@ def test_validation_fraction_must_select_rows(problem):
         model.fit(*problem)
 
 
-def test_rounds_of_earlier_versions_have_one_value_for_all_labels(problem):
-    X, Y = problem
-    options = {"top_down": True, "inherit_mistakes": True, "at_chance": "relax"}
-    model = HierarchicalAdaBoostMHClassifier(TREE, n_estimators=40, **options).fit(X, Y)
-    assert 0 < model.relaxed_.sum() < 40
-    fields = {**vars(model.rounds_), "top_down": (~model.relaxed_).astype(np.uint8)}
-    np.testing.assert_array_equal(Rounds(**fields).top_down, model.rounds_.top_down)
-
-
 def test_damaged_rounds_are_rejected(problem, tmp_path, monkeypatch):
     model = AdaBoostMHClassifier(TREE, n_estimators=3).fit(*problem)
     ramify.save(model, tmp_path / "good")

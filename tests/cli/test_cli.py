@@ -269,10 +269,6 @@ def test_hierarchies_of_every_kind(tmp_path: Path, file: str, text: str) -> None
             ["train", "{train}", "-t", "taxon", "-s", "max_dept=5"],
             "Did you mean 'max_depth'",
         ),
-        (
-            ["train", "{train}", "-t", "taxon", "-m", "boosting", "-s", "n_steps=5"],
-            "It was renamed to 'max_bins'",
-        ),
         (["train", "{train}", "-t", "taxon", "-s", "5"], "must have the form name=value"),
         (["train", "{train}", "-t", "taxon", "-o", "nowhere/m"], "Create the folder"),
         (["train", "{train}", "-t", "taxon", "--folds", "1000"], "Pass at most"),

@@ -1,7 +1,6 @@
-"""Write model files of the current version, and what they predict.
+"""Write a model file of each kind, and what it predicts.
 
-Run with ``python -m tests.golden.make_model``. A file stays as it is once its version has been
-released; a new version gets a new file.
+Run with ``python -m tests.golden.make_model`` after a change of the format.
 """
 
 import json
@@ -17,7 +16,6 @@ from ramify import (
     PerEdgeClassifier,
 )
 from ramify._base import HierarchicalClassifier
-from ramify.saving.container import VERSION
 
 NAMES = ("tree", "forest", "local", "boosting")
 FOLDER = Path(__file__).parent
@@ -41,7 +39,7 @@ def labels() -> list[list[str]]:
 
 
 def make(name: str) -> HierarchicalClassifier:
-    """Return a model that a golden file of this version holds."""
+    """Return the model that a golden file holds."""
     settings = {"hierarchy": HIERARCHY, "categorical_features": [2]}
     models = {
         "tree": PCTClassifier(min_samples_leaf=3, **settings),
@@ -57,14 +55,14 @@ def make(name: str) -> HierarchicalClassifier:
 def write(name: str) -> None:
     """Write a model file and the predictions that it must give."""
     model = make(name)
-    ramify.save(model, FOLDER / f"{name}_v{VERSION}.ramify")
+    ramify.save(model, FOLDER / f"{name}.ramify")
     told = {
         "labels": list(model.classes_),
         "predict_proba": model.predict_proba(rows()).tolist(),
         "predict": [sorted(found) for found in model.predict(rows())],
     }
     text = json.dumps(told)
-    (FOLDER / f"{name}_v{VERSION}.json").write_text(text + "\n", encoding="utf-8")
+    (FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

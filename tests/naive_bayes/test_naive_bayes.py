@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,6 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 import ramify
 from ramify import GlobalNaiveBayes, Hierarchy
-from ramify.naive_bayes.features import Gaussians
 
 TREE = Hierarchy.from_paths(["a/b", "a/c", "d"])
 DAG = Hierarchy.from_edges([("a", "b"), ("a", "c"), ("d", "c"), ("c", "e")])
@@ -182,14 +183,17 @@ def test_stored_zeros_and_unsorted_cells_do_not_matter():
         np.testing.assert_array_equal(found, expected)
 
 
-def test_models_without_thin_features_of_older_files_predict_the_same():
+def test_thin_features_predict_the_same_as_others():
     X, y = thin_rows(7)
     model = GlobalNaiveBayes().fit(X, y)
-    kept = model.gaussians_
-    model.gaussians_ = Gaussians(kept.features, kept.mean, kept.variance)
-    old = model.predict_proba(X)
-    model.gaussians_ = kept
-    np.testing.assert_allclose(model.predict_proba(X), old, rtol=1e-6, atol=1e-9)
+    thin = model.gaussians_
+    assert thin.thin.any()
+    model.gaussians_ = replace(
+        thin, thin=np.zeros_like(thin.thin), at_zero=np.zeros_like(thin.at_zero)
+    )
+    expected = model.predict_proba(X)
+    model.gaussians_ = thin
+    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-6, atol=1e-9)
 
 
 def test_unseen_categories_and_missing_values_are_ignored():
@@ -220,7 +224,7 @@ def test_invalid_parameters_raise_errors(parameter, value, message):
 def test_damaged_models_are_rejected(tmp_path, monkeypatch):
     model = GlobalNaiveBayes().fit([[0.0], [1.0], [2.0]], ["a", "b", "b"])
     found = model.gaussians_
-    model.gaussians_ = Gaussians(found.features + 5, found.mean, found.variance)
+    model.gaussians_ = replace(found, features=found.features + 5)
     with monkeypatch.context() as patch:  # a file written by other means
         patch.setattr("ramify.saving.kinds._check_instance", lambda *_: None)
         ramify.save(model, tmp_path / "bad")

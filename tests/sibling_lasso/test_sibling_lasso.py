@@ -215,8 +215,6 @@ def test_the_chosen_penalty_does_not_depend_on_n_jobs():
     )
     assert one.alphas_ == two.alphas_
     assert one.alphas_[None] < 1
-    with pytest.warns(FutureWarning, match="penalties_ was renamed to alphas_"):
-        assert one.penalties_ == one.alphas_
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
 
 

@@ -131,8 +131,8 @@ def test_a_classifier_of_scikit_learns_inside() -> None:
             "estimator must be .* scikit-learn classifier.* got 'sklearn.tree.Oak'",
         ),
         (
-            {"models": [{"name": "x", "model": "br-dt", "parameters": {"held_out": 0.3}}]},
-            "has no parameter 'held_out'. It was renamed to 'validation_fraction'",
+            {"models": [{"name": "x", "model": "br-dt", "parameters": {"n_job": 2}}]},
+            "has no parameter 'n_job'. Did you mean 'n_jobs'",
         ),
         (
             {"models": [{"name": "x", "model": "sklearn.tree.ExtraTreeClassifier"}]},

@@ -311,8 +311,7 @@ class HierarchicalClassifier(
 
     def _ends(self, candidates: str) -> NDArray[np.bool_] | None:
         """Return a mask of the labels at which paths may end; None means all."""
-        # Model files of the first formats have no `ends_`: their paths may end anywhere.
-        return getattr(self, "ends_", None) if candidates == "specific" else None
+        return self.ends_ if candidates == "specific" else None
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the subset accuracy: the fraction of rows whose label set is predicted exactly.
@@ -369,10 +368,11 @@ class HierarchicalClassifier(
             or not isinstance(schema, FeatureSchema)
             or schema.n_categories.shape != (self.n_features_in_,)
             or len(state.get("feature_names_in_", schema.n_categories)) != self.n_features_in_
+            or format_.single_label != ("ends_" in state)
             or not np.any(state.get("ends_", True))
         ):
             raise ValueError(
-                "hierarchy_, format_, schema_ and feature_names_in_ do not fit together"
+                "hierarchy_, format_, ends_, schema_ and feature_names_in_ do not fit together"
             )
         self.classes_ = format_.classes
 

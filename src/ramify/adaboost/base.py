@@ -107,8 +107,6 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
         "stop_reason_": Text(),
     }
 
-    _renamed: ClassVar[dict[str, str]] = {"n_steps": "max_bins"}
-
     def _check_parameters(self) -> None:
         check_number("n_estimators", self.n_estimators, 1, whole=True)
         check_number("max_depth", self.max_depth, 1, _MAX_DEPTH, whole=True)

@@ -51,7 +51,7 @@ class Rounds:
         The weight of each round.
     top_down : ndarray of uint8
         For each round and label, whether the vote is negative if the vote for a parent is
-        negative. Rounds of earlier versions have one value for all labels of a round.
+        negative.
     """
 
     depth: int
@@ -77,12 +77,6 @@ class Rounds:
         "alpha": Array(("n_rounds",)),
         "top_down": Array(("n_votes",), "u1", high=1),
     }
-
-    def __post_init__(self) -> None:
-        per_round = np.size(self.top_down) == np.size(self.alpha) > 0
-        if per_round and isinstance(self.sign, np.ndarray):
-            n_labels = (self.sign.size >> self.depth) // np.size(self.alpha)
-            object.__setattr__(self, "top_down", np.repeat(self.top_down, n_labels))
 
     @classmethod
     def join(

@@ -15,7 +15,7 @@ from ramify import _core
 from ramify._base.features import FeatureSchema
 from ramify._schema import Anything, Array, Label, ListOf, MapOf, Part, Schema, Sparse, TupleOf
 from ramify._validation import check_choice, check_number, import_extra
-from ramify.brdt.learning import LearningPlan, Learnt, bare_leaf, learn_trees
+from ramify.brdt.learning import LearningPlan, Learnt, learn_trees
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.base import LocalClassifier
@@ -167,8 +167,6 @@ class BRDTClassifier(LocalClassifier):
         ),
     }
 
-    _renamed: ClassVar[dict[str, str]] = {"held_out": "validation_fraction"}
-
     def __init__(
         self,
         hierarchy: Hierarchy | None = None,
@@ -281,10 +279,7 @@ class BRDTClassifier(LocalClassifier):
         """
         check_is_fitted(self)
         model = self.relation_models_[self.hierarchy_.labels[self.hierarchy_.index(label)]]
-        tree = model.estimator
-        if not isinstance(tree, _core.Tree):  # a constant, in model files of earlier versions
-            tree = bare_leaf(model.shares == (1.0,), 0)
-        fitted = name_tree(self._relation_tree(), tree, [label])
+        fitted = name_tree(self._relation_tree(), model.estimator, [label])
         n_labels = self.hierarchy_.n_labels
         fitted.n_features_in_ = n_labels
         fitted.feature_names_in_ = np.array(list(map(str, self.hierarchy_.labels)), dtype=object)
@@ -299,8 +294,7 @@ class BRDTClassifier(LocalClassifier):
         networkx.Graph
             Undirected graph with one node per label. Nodes have the attribute "share", the
             fraction of training rows with the label. Edges have the attribute "accuracy", the
-            accuracy of the better of the trees in which they were found; it is missing in models
-            of earlier versions.
+            accuracy of the better of the trees in which they were found.
         """
         check_is_fitted(self)
         networkx = import_extra("networkx", "obo")
@@ -309,37 +303,34 @@ class BRDTClassifier(LocalClassifier):
         for name, share in zip(names, self.shares_.tolist(), strict=True):
             graph.add_node(name, share=share)
         for (one, other), accuracy in self.relations().items():
-            known = {} if accuracy is None else {"accuracy": accuracy}
-            graph.add_edge(names[one], names[other], **known)
+            graph.add_edge(names[one], names[other], accuracy=accuracy)
         return graph
 
-    def relations(self) -> dict[tuple[int, int], float | None]:
+    def relations(self) -> dict[tuple[int, int], float]:
         """Return the pairs of related labels, and the accuracy of the rules between them.
 
         Returns
         -------
-        dict of (int, int) to float or None
+        dict of (int, int) to float
             The positions of both labels in `classes_`, the smaller first, and the accuracy of the
-            better of the trees in which the pair was found; None for models of earlier versions.
+            better of the trees in which the pair was found.
         """
-        accuracies = getattr(self, "accuracies_", None)
-        found: dict[tuple[int, int], float | None] = {}
-        for label, model in enumerate(self.relation_models_.values()):
-            features = getattr(model.estimator, "feature", np.zeros(0, dtype=np.int32))
+        found: dict[tuple[int, int], float] = {}
+        models = self.relation_models_.values()
+        for label, (model, accuracy) in enumerate(zip(models, self.accuracies_, strict=True)):
+            features = model.estimator.feature
             for other in np.unique(features[features >= 0]).tolist():
                 pair = (min(label, other), max(label, other))
-                if accuracies is None:
-                    found[pair] = None
-                else:
-                    found[pair] = max(found.get(pair) or 0.0, float(accuracies[label]))
+                found[pair] = max(found.get(pair, 0.0), float(accuracy))
         return dict(sorted(found.items()))
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
         n_labels = self.hierarchy_.n_labels if "hierarchy_" in state else 0
         for model in state.get("relation_models_", {}).values():
-            if not isinstance(model, LocalModel):
+            if not isinstance(model.estimator, _core.Tree):
                 raise ValueError(
-                    f"relation_models_ must contain only local models, got {type(model).__name__}"
+                    "relation_models_ must contain only trees, got "
+                    f"{type(model.estimator).__name__}"
                 )
             model.check(n_labels)

@@ -65,7 +65,7 @@ def relate_labels(model: BRDTClassifier, max_labels: int) -> RelatedLabels:
     ]
     position = {j: k for k, j in enumerate(order)}
     edges = [
-        (position[one], position[other], 1.0 if accuracy is None else accuracy)
+        (position[one], position[other], accuracy)
         for (one, other), accuracy in model.relations().items()
         if one in position and other in position
     ]

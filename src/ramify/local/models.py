@@ -92,12 +92,6 @@ class LocalModel:
         "answer": Text(("columns", *ANSWERS)),
     }
 
-    def __post_init__(self) -> None:
-        # Model files up to format 2 store a number between 0 and 1 instead of None.
-        if isinstance(self.shares, tuple) and any(map(_is_between, self.shares)):
-            shares = tuple(None if _is_between(share) else share for share in self.shares)
-            object.__setattr__(self, "shares", shares)
-
     @property
     def learnt(self) -> list[int]:
         """The labels that the model has learnt."""
@@ -119,10 +113,6 @@ class LocalModel:
             )
         ):
             raise ValueError(f"a local model does not fit {n_labels} labels")
-
-
-def _is_between(share: Any) -> bool:
-    return isinstance(share, float) and 0.0 < share < 1.0
 
 
 class Queries:

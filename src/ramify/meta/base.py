@@ -115,7 +115,10 @@ class WrappingClassifier(HierarchicalClassifier):
         if (
             not isinstance(self.format_, LabelFormat)
             or self.format_.hierarchy != self.hierarchy_
+            or self.format_.single_label != ("ends_" in state)
             or not all(hasattr(model, "predict_proba") for model in self._fitted_models())
         ):
-            raise ValueError("hierarchy_, format_ and the fitted classifiers do not fit together")
+            raise ValueError(
+                "hierarchy_, format_, ends_ and the fitted classifiers do not fit together"
+            )
         self.classes_ = self.format_.classes

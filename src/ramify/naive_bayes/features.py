@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._savable import savable
-from ramify._schema import Array, MapOf, Maybe, Schema, Whole
+from ramify._schema import Array, MapOf, Schema, Whole
 
 __all__ = ["CategoryTables", "Gaussians"]
 
@@ -67,24 +67,24 @@ class Gaussians:
     mean, variance : ndarrays of shape (n_groups, n_numeric)
         Means and variances. A variance of 0 means that the feature is missing in all rows of the
         group; it is then ignored.
-    thin : ndarray of bool, shape (n_numeric,), optional
-        Which features are thin; None means none.
-    at_zero : ndarray of shape (n_groups,), optional
+    thin : ndarray of bool, shape (n_numeric,)
+        Which features are thin.
+    at_zero : ndarray of shape (n_groups,)
         The log density of a row of zeros in each group, summed over the thin features.
     """
 
     features: NDArray[np.int64]
     mean: Matrix
     variance: Matrix
-    thin: NDArray[np.bool_] | None = None
-    at_zero: Matrix | None = None
+    thin: NDArray[np.bool_]
+    at_zero: Matrix
 
     _saved_schema: ClassVar[Schema] = {
         "features": Array(("n_numeric",), "i8", low=0, below="n_features"),
         "mean": Array(("n_groups", "n_numeric")),
         "variance": Array(("n_groups", "n_numeric"), low=0),
-        "thin": Maybe(Array(("n_numeric",), "b1")),
-        "at_zero": Maybe(Array(("n_groups",))),
+        "thin": Array(("n_numeric",), "b1"),
+        "at_zero": Array(("n_groups",)),
     }
 
     @classmethod
@@ -142,11 +142,10 @@ class Gaussians:
         out : ndarray of shape (n, n_groups)
             Receives the sums.
         """
-        thin = np.zeros(len(self.features), bool) if self.thin is None else self.thin
-        if thin.any():
-            self._add_thin(_cells(X, self.features[thin]), np.flatnonzero(thin), out)
-        columns = cast("Any", X).tocsc() if sparse.issparse(X) and not thin.all() else X
-        for k in np.flatnonzero(~thin).tolist():
+        if self.thin.any():
+            self._add_thin(_cells(X, self.features[self.thin]), np.flatnonzero(self.thin), out)
+        columns = cast("Any", X).tocsc() if sparse.issparse(X) and not self.thin.all() else X
+        for k in np.flatnonzero(~self.thin).tolist():
             values = _column(columns, int(self.features[k]))
             known = ~np.isnan(values)
             out += np.where(known[:, None], self._density(np.where(known, values, 0.0), k), 0.0)
@@ -163,7 +162,7 @@ class Gaussians:
 
         log P(x) - log P(0) = x mean / variance - x² / (2 variance).
         """
-        out += cast("Matrix", self.at_zero)
+        out += self.at_zero
         missing = np.isnan(cells.data)
         values = np.where(missing, 0.0, cells.data)
         used, columns = np.unique(cells.indices, return_inverse=True)
@@ -191,7 +190,8 @@ class Gaussians:
         if (
             self.mean.shape != shape
             or self.variance.shape != shape
-            or (self.thin is None) != (self.at_zero is None)
+            or self.thin.shape != shape[1:]
+            or self.at_zero.shape != shape[:1]
             or not within.all()
         ):
             raise ValueError("mean, variance, thin and features do not fit together")

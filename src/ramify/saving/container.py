@@ -37,8 +37,8 @@ __all__ = [
     "write_container",
 ]
 
-VERSION = 2
-"""The format version written by `write_container`; all versions from 1 on can be read."""
+VERSION = 1
+"""The format version that `write_container` writes."""
 
 _FORMAT = "ramify.model"
 _MANIFEST = "manifest.json"

@@ -13,13 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from ramify import _core, metrics
-from ramify._savable import (
-    find_savable,
-    get_fitted,
-    saved_name,
-    set_fitted,
-    with_new_names,
-)
+from ramify._savable import find_savable, get_fitted, saved_name, set_fitted
 from ramify._schema import (
     Array,
     Maybe,
@@ -248,8 +242,6 @@ def _decode_instance(decoder: Decoder, entry: dict[str, Any]) -> Any:
         )
     given = {name: decoder.value(node) for name, node in entry["given"].items()}
     fitted = {name: decoder.value(node) for name, node in entry["fitted"].items()}
-    # An older file may use old names; parameters that it does not contain keep their defaults.
-    given, fitted = with_new_names(cls, given), with_new_names(cls, fitted)
     _check_instance(cls, given, fitted)
     value = cls(**given)
     if fitted and hasattr(value, "_check_parameters"):

@@ -21,7 +21,6 @@ from ramify._base.classifier import ArrayClassifier, share_classes
 from ramify._base.features import read_features
 from ramify._parallel import in_parallel
 from ramify._progress import track
-from ramify._savable import renamed_attribute
 from ramify._schema import Anything, Array, MapOf, Maybe, Number, Part, Schema, Sparse, Whole
 from ramify._validation import check_choice, check_folds, check_number
 from ramify.hierarchy.hierarchy import Hierarchy
@@ -139,14 +138,6 @@ class SiblingLassoClassifier(ArrayClassifier):
         "alphas_": MapOf(Anything(), Maybe(Number(finite=False))),
     }
 
-    _renamed: ClassVar[dict[str, str]] = {
-        "penalty": "alpha",
-        "n_penalties": "n_alphas",
-        "min_penalty": "alpha_min",
-        "n_folds": "cv",
-        "penalties_": "alphas_",
-    }
-
     def __init__(
         self,
         hierarchy: Hierarchy | None = None,
@@ -233,12 +224,6 @@ class SiblingLassoClassifier(ArrayClassifier):
         names = [None if g.parent == ROOT else self.hierarchy_.labels[g.parent] for g in groups]
         self.n_iter_ = max(fit.n_iter for fit in fits)
         self.alphas_ = {name: fit.penalty for name, fit in zip(names, fits, strict=True)}
-
-    @property
-    def penalties_(self) -> dict[Any, float]:
-        """Deprecated name of `alphas_`."""
-        found: dict[Any, float] = renamed_attribute(self, "penalties_")
-        return found
 
     @property
     def edges_(self) -> list[tuple[Any, Any]]:

@@ -234,11 +234,9 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
     f_test_: float | None
     f_test_scores_: dict[float, float]
 
-    _renamed: ClassVar[dict[str, str]] = {"f_test_folds": "cv"}
-
     _saved_schema: ClassVar[Schema] = {
         "tree_": TreeOf("n_features_in_", "n_labels"),
-        "f_test_": IfPresent(Maybe(Number(0, 1))),
+        "f_test_": Maybe(Number(0, 1)),
         "f_test_scores_": IfPresent(MapOf(Maybe(Number(0, 1)), Number(finite=False))),
     }
 
