@@ -11,7 +11,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import ramify
 from ramify import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier, Hierarchy
-from ramify.adaboost.base import BoostedClassifier
 from ramify.adaboost.rounds import Rounds
 from ramify.metrics import hierarchical_hamming_loss
 
@@ -162,27 +161,6 @@ def test_validation_losses_are_computed_on_the_held_out_rows(problem):
     np.testing.assert_allclose(model.validation_losses_[: model.n_rounds_], expected)
 
 
-def test_interruption_keeps_the_completed_rounds(problem, monkeypatch):
-    full = AdaBoostMHClassifier(TREE, n_estimators=8).fit(*problem)
-    add_round, calls = BoostedClassifier._add_round, []
-
-    def interrupted(self, booster, course):
-        calls.append(1)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        return add_round(self, booster, course)
-
-    monkeypatch.setattr(BoostedClassifier, "_add_round", interrupted)
-    model = AdaBoostMHClassifier(TREE, n_estimators=8)
-    with pytest.warns(UserWarning, match="The 3 rounds completed so far are kept"):
-        model.fit(*problem)
-    assert model.stop_reason_ == "interrupted"
-    np.testing.assert_array_equal(model.alphas_, full.alphas_[:3])
-    calls[:] = [1, 1, 1]  # the next call is the fourth
-    with pytest.raises(KeyboardInterrupt):
-        AdaBoostMHClassifier(TREE).fit(*problem)
-
-
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="requires POSIX timers")
 def test_ctrl_c_interrupts_native_code():
     def interrupt(*_):
@@ -191,15 +169,15 @@ def test_ctrl_c_interrupts_native_code():
     X, Y = make_problem(n=20_000, n_features=200)  # a round takes a while
     # Use SIGALRM, because SIGINT may be ignored if the tests run in the background.
     before = signal.signal(signal.SIGALRM, interrupt)
+    model = AdaBoostMHClassifier(TREE, n_estimators=100_000, n_jobs=2)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.5, 5)  # Python ignores it inside a destructor
-        with pytest.warns(UserWarning, match="rounds completed so far"):
-            AdaBoostMHClassifier(TREE, n_estimators=100_000, n_jobs=2).fit(X, Y)
-    except KeyboardInterrupt:
-        pass  # the first round was not completed
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, Y)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+    assert not hasattr(model, "rounds_")
 
 
 # ---- predictions ---------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
@@ -52,11 +51,6 @@ class _Course:
         self.edges.append(edge)
         self.learnt.append(learnt)
         self.alphas.append(0.5 * math.log((1 + edge) / (1 - edge)))
-
-    def drop_incomplete(self) -> None:
-        """Discard the records of a round that was interrupted while being recorded."""
-        n = len(self.alphas)
-        del self.learnt[n:], self.edges[n:], self.relaxed[n:], self.losses[n:]
 
     def best_round(self) -> int:
         """Return the number of rounds with the smallest validation loss."""
@@ -201,23 +195,12 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
         numbers = track(
             range(self.n_estimators), self.n_estimators, "Boosting", shown=self.verbose
         )
-        try:
-            for _ in numbers:
-                if not self._add_round(booster, course):
-                    break
-                if validation is not None and self._has_stalled(course, validation):
-                    course.reason = "validation"
-                    break
-        except KeyboardInterrupt:
-            if not course.alphas:
-                raise
-            course.drop_incomplete()
-            course.reason = "interrupted"
-            warnings.warn(
-                f"fit was interrupted. The {len(course.alphas)} rounds completed so far are kept.",
-                UserWarning,
-                stacklevel=5,
-            )
+        for _ in numbers:
+            if not self._add_round(booster, course):
+                break
+            if validation is not None and self._has_stalled(course, validation):
+                course.reason = "validation"
+                break
         return course
 
     def _add_round(self, booster: _core.Booster, course: _Course) -> bool:

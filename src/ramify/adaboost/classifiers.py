@@ -71,11 +71,10 @@ class AdaBoostMHClassifier(BoostedClassifier):
         Whether a round uses votes without corrections; see `HierarchicalAdaBoostMHClassifier`.
     validation_losses_ : ndarray
         With `early_stopping`, the Hamming loss on the held-out rows after each round.
-    stop_reason_ : {"rounds", "chance", "perfect", "validation", "interrupted"}
+    stop_reason_ : {"rounds", "chance", "perfect", "validation"}
         Why boosting ended. "rounds": all rounds were completed. "chance": the next hypothesis was
         no better than chance. "perfect": the last hypothesis made no errors. "validation": the
-        loss on the held-out rows stopped decreasing. "interrupted": Ctrl-C was pressed; the
-        rounds completed so far are kept.
+        loss on the held-out rows stopped decreasing.
     hierarchy_ : Hierarchy
         The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
