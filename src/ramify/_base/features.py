@@ -261,12 +261,15 @@ def make_dataset(
 
 
 def csr_parts(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], int]:
-    """Return the CSR arrays of X in the types of the core, and its number of columns."""
+    """Return the CSR arrays of X in the types of the core, and its number of columns.
+
+    They are copies only where the types differ.
+    """
     rows: Any = _canonical(X.tocsr())
     return (
-        rows.indptr.astype(np.int64),
-        rows.indices.astype(np.int32),
-        rows.data.astype(np.float64),
+        np.ascontiguousarray(rows.indptr, dtype=np.int64),
+        np.ascontiguousarray(rows.indices, dtype=np.int32),
+        np.ascontiguousarray(rows.data, dtype=np.float64),
         rows.shape[1],
     )
 

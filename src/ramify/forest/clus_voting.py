@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ramify import _core
-from ramify._base.features import csr_parts
 from ramify.tree.plan import predict_tree
+from ramify.tree.structure import find_leaves
 
 __all__ = ["multilabel_votes"]
 
@@ -39,10 +38,9 @@ def multilabel_votes(trees: list[_core.Tree], X: Any, n_labels: int) -> NDArray[
     """
     votes_for = np.zeros((X.shape[0], n_labels))
     votes_against = np.zeros_like(votes_for)
-    for tree in trees:
+    for tree, leaf in zip(trees, find_leaves(trees, X).T, strict=True):
         share = np.zeros_like(votes_for)
         predict_tree(tree, X, share, clus=True)
-        leaf = tree.apply_csr(*csr_parts(X)) if sparse.issparse(X) else tree.apply(X)
         total = tree.weight[leaf][:, None]
         count = share * total
         # Counts are integers if all rows have weight 1; undo the rounding error of the product.

@@ -123,8 +123,7 @@ class TreeEnsemble:
             prediction combines all branches.
         """
         check_is_fitted(self)
-        X = read_features(self, X, self.schema_)
-        return np.stack([find_leaves(tree, X) for tree in self.trees_], axis=1)
+        return find_leaves(self.trees_, read_features(self, X, self.schema_))
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -49,12 +50,16 @@ def measure_depth(tree: _core.Tree) -> int:
     return int(depth.max())
 
 
-def find_leaves(tree: _core.Tree, X: Any) -> NDArray[np.int32]:
-    """Return the leaf of each row of X, as returned by `read_features`.
+def find_leaves(trees: Sequence[_core.Tree], X: Any) -> NDArray[np.int32]:
+    """Return the leaf of each row of X, as returned by `read_features`, in each tree.
 
     A row with a missing value follows the largest branch.
     """
-    return tree.apply_csr(*csr_parts(X)) if sparse.issparse(X) else tree.apply(X)
+    parts = csr_parts(X) if sparse.issparse(X) else None
+    leaves = np.empty((X.shape[0], len(trees)), dtype=np.int32)
+    for k, tree in enumerate(trees):
+        leaves[:, k] = tree.apply(X) if parts is None else tree.apply_csr(*parts)
+    return leaves
 
 
 def find_paths(tree: _core.Tree, leaves: NDArray[np.int32]) -> sparse.csr_array[np.int8]:

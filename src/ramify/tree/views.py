@@ -38,7 +38,7 @@ class TreeViews:
             prediction combines all branches.
         """
         check_is_fitted(self)
-        return find_leaves(self.tree_, read_features(self, X, self.schema_))
+        return find_leaves([self.tree_], read_features(self, X, self.schema_))[:, 0]
 
     def decision_path(self, X: Any) -> sparse.csr_array[np.int8]:
         """Return the nodes on the path of each row.
