@@ -1,4 +1,4 @@
-"""Tests import the package and tests/support, neither benchmarks nor other test files."""
+"""What tests and modules of the package may import; import-linter checks the order of layers."""
 
 import ast
 import re
@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import ramify
+
+PACKAGE = Path(ramify.__file__).parent
 TESTS = Path(__file__).parent
+INNERMOST = {"__version__", "_core"}
 FORBIDDEN = re.compile(r"benchmarks(\.|$)|(tests)?\.(.*\.)?test_")
 
 
@@ -53,3 +57,42 @@ def test_such_imports_are_found(source: str) -> None:
 def test_support_and_libraries_may_be_imported() -> None:
     source = "from tests.support.label_graphs import build\nimport numpy.testing\nimport pytest"
     assert not forbidden_imports(source)
+
+
+def imports_of_the_package(source: str) -> list[str]:
+    """Return what a module imports from `ramify` itself or relatively, except for `_core`.
+
+    Import-linter cannot tell these imports from those of the compiled `ramify._core`, so that it
+    does not see which layer a name comes from.
+    """
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names if alias.name == "ramify"]
+        elif isinstance(node, ast.ImportFrom) and (node.module == "ramify" or node.level):
+            found += [name for alias in node.names if (name := alias.name) not in INNERMOST]
+    return found
+
+
+def test_modules_import_names_from_where_they_are_defined() -> None:
+    found = {
+        path.relative_to(PACKAGE).as_posix(): imports_of_the_package(path.read_text("utf-8"))
+        for path in PACKAGE.rglob("*.py")
+    }
+    wrong = {path: names for path, names in found.items() if names}
+    assert not wrong, f"import from the module that defines the name: {wrong}"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from ramify import metrics",
+        "from ramify import PCTClassifier, _core",
+        "def f():\n    from ramify import load",
+        "import ramify",
+        "from . import metrics",
+        "from .metrics import hmc_loss",
+    ],
+)
+def test_imports_of_the_package_are_found(source: str) -> None:
+    assert imports_of_the_package(source)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify import metrics
+import ramify.metrics as measures
 from ramify.hierarchy.hierarchy import Hierarchy
 
 __all__ = ["measure_scores", "read_measure"]
@@ -43,9 +43,9 @@ def read_measure(measure: Any, argument: str = "oob_score") -> Measure:
     ('mean_auprc', 'pooled_auprc')
     """
     if isinstance(measure, bool | np.bool_):
-        return metrics.pooled_auprc
-    if isinstance(measure, str) and measure in metrics.__all__:
-        measure = getattr(metrics, measure)
+        return measures.pooled_auprc
+    if isinstance(measure, str) and measure in measures.__all__:
+        measure = getattr(measures, measure)
     if callable(measure):
         return cast("Measure", measure)
     raise ValueError(

@@ -10,14 +10,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ramify import load
 from ramify._validation import shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.any_file import read_data
 from ramify.io.settings import DataOptions, ReadingSettings
 from ramify.io.table import Table
 from ramify.labels.encoding import read_labels
-from ramify.saving import ModelFileError
+from ramify.saving import ModelFileError, load
 from ramify.saving.model import load_settings
 
 __all__ = [

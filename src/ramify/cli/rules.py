@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from ramify import load
 from ramify.cli.options import AsJson, ModelFile, Threshold
 from ramify.cli.output import print_json
 from ramify.cli.running import command
 from ramify.inspection import RuleSet
 from ramify.inspection import rules as rules_of
+from ramify.saving import load
 
 
 @command

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify import PCTClassifier, _core
+from ramify import _core
 from ramify._base.features import FeatureSchema
 from ramify.clus.data import Rows
 from ramify.clus.forest_plan import ForestPlan, grow_forest
 from ramify.clus.tracing import node_rows, sign_zeros
 from ramify.forest.members import ClusSampling
 from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.tree import PCTClassifier
 from ramify.tree.java_random import clus_folds
 from ramify.tree.parameters import plan_growth, weigh_labels
 from ramify.tree.plan import GrowthPlan

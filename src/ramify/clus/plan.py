@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ramify import PCTClassifier
 from ramify.clus.errors import UnsupportedOptionError, quoted
 from ramify.clus.forest_plan import ForestPlan
 from ramify.clus.learning import LabelLearner
@@ -17,6 +16,7 @@ from ramify.clus.targets.numeric import NumericTarget
 from ramify.clus.targets.table import TableLearner
 from ramify.multi_target.growing import TargetPlan
 from ramify.multi_target.pruning import prune_m5
+from ramify.tree import PCTClassifier
 
 __all__ = [
     "UNCOUNTED_METHODS",

@@ -12,7 +12,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from ramify import _core, metrics
+import ramify.metrics as measures
+from ramify import _core
 from ramify._savable import find_savable, get_fitted, saved_name, set_fitted
 from ramify._schema import (
     Array,
@@ -144,7 +145,7 @@ def _decode_random_state(decoder: Decoder, entry: dict[str, Any]) -> Any:
 
 def _is_measure(value: Any) -> bool:
     name = getattr(value, "__name__", None)
-    return name in metrics.__all__ and getattr(metrics, name) is value
+    return name in measures.__all__ and getattr(measures, name) is value
 
 
 def _encode_measure(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
@@ -152,9 +153,9 @@ def _encode_measure(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
 
 
 def _decode_measure(decoder: Decoder, entry: dict[str, Any]) -> Any:
-    if entry["name"] not in metrics.__all__:
+    if entry["name"] not in measures.__all__:
         raise DamageError(f"it refers to the unknown measure {entry['name']!r}")
-    return getattr(metrics, entry["name"])
+    return getattr(measures, entry["name"])
 
 
 # ---- objects of ramify ---------------------------------------------------------------------

@@ -12,8 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import ramify
-from ramify import _core, _named_estimators
+from ramify import __version__, _core
+from ramify._named_estimators import MODELS, member_names
 from ramify.studies.code_digest import digest_modules
 from ramify.studies.plan import Cell, ModelSpec, Study
 
@@ -35,7 +35,7 @@ def versions() -> dict[str, str]:
         Versions by name.
     """
     found = {name: version(name) for name in _PACKAGES}
-    return {"python": platform.python_version(), "ramify": ramify.__version__, **found}
+    return {"python": platform.python_version(), "ramify": __version__, **found}
 
 
 def digest_code(models: Iterable[ModelSpec], package: Path | None = None) -> str:
@@ -64,7 +64,7 @@ def digest_code(models: Iterable[ModelSpec], package: Path | None = None) -> str
     False
     """
     parts = frozenset(part for model in models for name in _names(model) for part in _uses(name))
-    return _digest_parts(parts, package or Path(str(ramify.__file__)).parent)
+    return _digest_parts(parts, package or Path(__file__).parents[1])
 
 
 def _names(model: ModelSpec) -> Iterator[str]:
@@ -75,14 +75,14 @@ def _names(model: ModelSpec) -> Iterator[str]:
     yield from (name for name in inner if isinstance(name, str))
     if model.model == "vote":
         for given in (model.parameters.get("estimators"), *grid.get("estimators", ())):
-            yield from _named_estimators.member_names(given)
+            yield from member_names(given)
     if model.inside is not None:
         yield from _names(model.inside)
 
 
 def _uses(name: str) -> Iterator[tuple[str, str]]:
     """Yield the module and name of the class, or of the functions, that make a model."""
-    make = _named_estimators.MODELS.get(name)
+    make = MODELS.get(name)
     if inspect.isclass(make):
         yield make.__module__, make.__qualname__
     elif make is not None:
@@ -96,7 +96,7 @@ def _digest_parts(parts: frozenset[tuple[str, str]], package: Path) -> str:
     python = digest_modules(
         package,
         [_RUNNER, *(module for module, _ in parts)],
-        registries={_named_estimators.__name__},
+        registries={member_names.__module__},
         without={__name__},
     )
     names = sorted(name for _, name in parts)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify import _core, metrics
+import ramify.metrics as measures
+from ramify import _core
 from ramify._base.measuring import measure_scores, read_measure
 from ramify.hierarchy.hierarchy import Hierarchy
 
@@ -53,7 +54,7 @@ def make_loss(
     """
     function = read_measure(measure, "pruning_measure")
     name = getattr(function, "__name__", "")
-    is_ours = name in metrics.__all__ and getattr(metrics, name) is function
+    is_ours = name in measures.__all__ and getattr(measures, name) is function
     is_loss = not is_ours or name.endswith("_loss") or name == "s_min"
 
     def loss(scores: NDArray[np.float64]) -> float:
