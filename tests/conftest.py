@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-# No deadline: the time that an example takes depends on the load of the machine.
-# By default, hypothesis tries the same examples in every run. To search for new ones:
-# pytest --hypothesis-profile=search
-settings.register_profile("ramify", deadline=None, derandomize=True)
-settings.register_profile("search", deadline=None, max_examples=300, print_blob=True)
+# Profiles of hypothesis; --hypothesis-profile chooses another than the first. The number of
+# examples of every test is in proportion to max_examples (tests/support/budget.py). No deadline:
+# the time that an example takes depends on the load of the machine.
+settings.register_profile("ramify", deadline=None, max_examples=100, derandomize=True)
+# Under a sanitizer, native code is many times slower.
+settings.register_profile("sanitized", settings.get_profile("ramify"), max_examples=20)
+# New examples in every run.
+settings.register_profile(
+    "deep", deadline=None, max_examples=1000, derandomize=False, print_blob=True
+)
 settings.load_profile("ramify")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -14,6 +14,7 @@ from ramify import HierarchicalAdaBoostMHClassifier, Hierarchy
 from tests.reference import adaboost as reference
 from tests.reference.adaboost import Settings
 from tests.reference.trees import Column
+from tests.support.budget import budget
 
 TREE = Hierarchy.from_paths(["a/b/c", "a/b/d", "a/e", "f/g", "f/h"])
 DAG = Hierarchy.from_edges(
@@ -22,7 +23,7 @@ DAG = Hierarchy.from_edges(
 FLAT = Hierarchy.from_labels(["a", "b", "c"])
 WIDE = Hierarchy.from_labels([f"label{k:02}" for k in range(19)])  # more than one block
 
-quickly = settings(max_examples=25)
+quickly = budget(25)
 
 
 @dataclass

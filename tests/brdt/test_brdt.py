@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -15,6 +15,7 @@ from ramify.brdt.extension import Extender, LabelTree, Rule
 from ramify.brdt.learning import bare_leaf
 from ramify.inspection import export_text
 from tests.reference import brdt as twin
+from tests.support.budget import budget
 from tests.support.local_cases import is_coherent, make_data
 
 C45 = PCTClassifier(
@@ -232,7 +233,7 @@ def read_relations(model):
 
 
 @given(st.integers(0, 1000), st.booleans(), st.sampled_from(["next_tree", "majority"]))
-@settings(max_examples=24, deadline=None)
+@budget(24)
 def test_leaves_are_extended_as_by_the_reference(seed, pruned, unreached):
     rows, Y = make_related(seed)
     model = BRDTClassifier(prune_relations=pruned, unreached=unreached).fit(rows, Y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from ramify.clus import Settings, SettingsError, Switches, UnsupportedOptionError, read_settings
@@ -13,6 +13,7 @@ from ramify.clus.option import Option
 from ramify.clus.options import OPTIONS
 from ramify.clus.ranges import columns_of
 from ramify.clus.values import same_value
+from tests.support.budget import budget
 from tests.support.clus_oracle import TINY, requires_oracle
 from tests.support.clus_oracle import read_settings as read_plainly
 
@@ -329,7 +330,7 @@ def chosen_values(draw) -> dict[tuple[str, str], str]:
 
 
 @given(chosen_values(), st.randoms())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@budget(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_written_is_read(tmp_path, wanted, random):
     lines = []
     for (section, name), value in wanted.items():

@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
 from ramify.datasets import make_hierarchical_classification
+from tests.support.budget import budget
 
 seeds = st.integers(0, 2**32 - 1)
-quick = settings(max_examples=25, deadline=None)
+quick = budget(25)
 
 
 def make(**knobs):

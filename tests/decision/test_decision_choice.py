@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -21,6 +21,7 @@ from ramify.metrics import (
     micro_f1,
     micro_precision_recall_f1,
 )
+from tests.support.budget import budget
 from tests.support.label_graphs import build, edges, label_graphs
 
 PATHS = Hierarchy.from_paths(["a/b", "c"])
@@ -93,7 +94,7 @@ def choose(Y, scores, hierarchy, goal, per, **options):
 @pytest.mark.parametrize("per", ["all", "level", "label"])
 @pytest.mark.parametrize("goal", GOALS)
 @given(case=small_cases(trees_only=True))
-@settings(max_examples=40, deadline=None)
+@budget(40)
 def test_no_other_thresholds_are_better_on_a_tree(goal, per, case):
     hierarchy, Y, scores = case
     thresholds = choose(Y, scores, hierarchy, goal, per)
@@ -148,7 +149,7 @@ def test_finer_thresholds_are_never_worse(goal, case):
 
 @pytest.mark.parametrize("goal", GOALS)
 @given(case=small_cases(), weights=st.lists(st.integers(0, 3), min_size=4, max_size=4))
-@settings(max_examples=40, deadline=None)
+@budget(40)
 def test_a_weight_counts_like_repeated_rows(goal, case, weights):
     hierarchy, Y, scores = case
     weights = np.array(weights[: len(scores)])

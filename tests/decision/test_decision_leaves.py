@@ -7,7 +7,7 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from joblib import parallel_config
@@ -16,6 +16,7 @@ from ramify import Hierarchy, PCTClassifier, PCTForestClassifier, _core, fetch
 from ramify.decision import leaf_weights, mandatory_leaves, nested_approximation
 from ramify.decision.leaf_programs import solve_programs
 from tests.reference import decoding as reference
+from tests.support.budget import budget
 from tests.support.clus_data import requires_data
 from tests.support.label_graphs import build, label_graphs
 
@@ -109,7 +110,6 @@ def test_greedy_stops_early_only_where_nothing_is_left_to_gain(case):
     assert reference.value(decode(weights, hierarchy)[0], weights) == best
 
 
-@settings(deadline=None)
 @given(graphs_and_weights())
 def test_exact_is_brute_force(case):
     hierarchy, weights, k = case
@@ -119,7 +119,6 @@ def test_exact_is_brute_force(case):
     assert reference.value(found, weights) == pytest.approx(best, abs=2e-6)
 
 
-@settings(deadline=None)
 @given(graphs_and_weights(whole=True))
 def test_greedy_never_above_exact_and_equal_where_best_sets_are_nested(case):
     hierarchy, weights, k = case
@@ -169,7 +168,7 @@ def test_risk_weights_are_expected_losses(case, alpha, costs):
         np.testing.assert_allclose(sums, sums[0], atol=1e-9)
 
 
-@settings(deadline=None, max_examples=50)
+@budget(50)
 @given(
     graphs_and_probabilities(),
     st.sampled_from(["map", "risk"]),
@@ -250,7 +249,7 @@ def test_certainty_is_safe():
 
 
 @given(graphs_and_probabilities())
-@settings(deadline=None, max_examples=25)
+@budget(25)
 def test_nested_approximation_is_what_brute_force_says(case):
     hierarchy, rows = case
     weights = leaf_weights(rows, hierarchy)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ramify
@@ -23,6 +23,7 @@ from ramify import (
     load_animals,
 )
 from ramify.export import to_onnx
+from tests.support.budget import budget
 from tests.support.cli_runs import run
 from tests.support.label_graphs import build, label_graphs
 
@@ -63,7 +64,7 @@ def problems(draw: st.DrawFn, dtype: Any) -> tuple[Any, np.ndarray, np.ndarray, 
 dtypes = st.sampled_from(["float32", "float64"])
 
 
-@settings(max_examples=30)  # every example creates four sessions
+@budget(30)  # every example creates four sessions
 @given(st.data(), dtypes, st.sampled_from(["subset", "single", "nary"]), st.integers(1, 4))
 def test_trees_and_forests(data: st.DataObject, dtype: str, tests: str, n_trees: int) -> None:
     hierarchy, X, rows, Y, nominal = data.draw(problems(dtype))
@@ -84,7 +85,7 @@ def test_trees_and_forests(data: st.DataObject, dtype: str, tests: str, n_trees:
             assert not is_nan[~np.isnan(rows).any(axis=1)].any()
 
 
-@settings(max_examples=50)
+@budget(50)
 @given(
     st.data(),
     dtypes,

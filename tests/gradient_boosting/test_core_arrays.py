@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify._base.features import csr_parts
 from tests.support.boosting_problems import Problem, bytes_of, problems, trees_of
+from tests.support.budget import budget
 
 
 def small_problem() -> Problem:
@@ -31,7 +32,7 @@ def small_tree() -> dict[str, np.ndarray]:
     return tree
 
 
-@settings(max_examples=40)
+@budget(40)
 @given(problems())
 def test_arrays_describe_the_whole_tree(problem):
     model, copy = problem.train(2), problem.empty_model()
@@ -92,7 +93,7 @@ def test_damaged_arrays_are_refused(name, change):
     assert len(model) == 0
 
 
-@settings(max_examples=300)
+@budget(300)
 @given(st.data())
 def test_damaged_trees_are_refused_or_harmless(data):
     """Any numbers in the arrays: a tree that is accepted predicts without a crash."""

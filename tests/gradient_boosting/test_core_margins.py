@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -19,8 +19,9 @@ from tests.support.boosting_problems import (
     problems,
     trees_of,
 )
+from tests.support.budget import budget
 
-quickly = settings(max_examples=60)
+quickly = budget(60)
 
 
 def large_problem(loss: str = "logistic", *, n_outputs: int = 60, **options) -> Problem:

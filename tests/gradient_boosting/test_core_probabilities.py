@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
 from ramify import _core
 from tests.reference import gradient_boosting as reference
+from tests.support.budget import budget
 
 
 def probabilities(loss: str, margins: np.ndarray, n_threads: int = 1) -> np.ndarray:
@@ -47,7 +48,7 @@ def test_logistic_of_extreme_margins(margin):
     np.testing.assert_allclose(found, expit(np.clip(margin, -40, 40)), rtol=1e-6)
 
 
-@settings(max_examples=60)
+@budget(60)
 @given(
     st.sampled_from(["logistic", "softmax"]),
     st.integers(0, 80),

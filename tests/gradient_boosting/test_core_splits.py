@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import gradient_boosting as reference
 from tests.reference.trees import Column
 from tests.support.boosting_problems import Problem, depths, margins_of, problems, trees_of
+from tests.support.budget import budget
 
-quickly = settings(max_examples=60)
+quickly = budget(60)
 # Sums of single precision numbers, as a share of the sum of their absolute values.
 ROUNDING = 4e-6
 
@@ -74,7 +75,7 @@ def test_every_split_is_the_best_one(problem):
         check_splits(problem, G, arrays)
 
 
-@settings(max_examples=15)
+@budget(15)
 @given(problems(), st.integers(0, 2**32 - 1))
 def test_every_split_is_the_best_one_with_many_rows(problem, seed):
     """Histograms of nodes with many rows come from those of their parent and sibling."""
@@ -120,7 +121,7 @@ def test_nodes_have_the_weight_of_their_rows(problem):
         np.testing.assert_allclose(arrays["weight"], weights, rtol=1e-6)
 
 
-@settings(max_examples=30)
+@budget(30)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(["logistic", "softmax"]),
@@ -213,7 +214,7 @@ def test_missing_values_that_did_not_occur_follow_most_rows(n_yes, side):
     assert tree["missing_yes"][0] == side
 
 
-@settings(max_examples=30)
+@budget(30)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([2, 3, 16, 255]))
 def test_bins_hold_about_equal_numbers_of_rows(seed, max_bins):
     """Thresholds of a deep tree: no bin has much more than its part of distinct values."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -16,6 +16,7 @@ from ramify.gradient_boosting.cuda import predicting
 from ramify.gradient_boosting.cuda.booster import CudaBooster
 from ramify.gradient_boosting.cuda.device import has_gpu
 from tests.support.boosting_problems import Problem, bytes_of, margins_of, problems, trees_of
+from tests.support.budget import budget
 
 with_gpu = pytest.mark.skipif(not has_gpu(), reason="needs CuPy and a GPU")
 
@@ -46,7 +47,7 @@ def random_problem(n_rows, n_features, n_outputs, *, missing=0.0, seed=0, **opti
 
 
 @with_gpu
-@settings(max_examples=100, deadline=None)
+@budget(100)
 @given(problems())
 def test_trees_equal_those_of_the_processor(problem):
     assert_same(problem)
@@ -99,7 +100,7 @@ def test_weighted_rows_give_the_same_trees():
 
 
 @with_gpu
-@settings(max_examples=40, deadline=None)
+@budget(40)
 @given(problems(), st.sampled_from([np.float32, np.float64]))
 def test_predictions_equal_those_of_the_processor(problem, dtype):
     model = problem.train(4)

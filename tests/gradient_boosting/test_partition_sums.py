@@ -8,7 +8,7 @@ from operator import add
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -17,8 +17,9 @@ from ramify.gradient_boosting.partitions.sums import Message, add_messages
 from ramify.gradient_boosting.partitions.values import ValueCounts
 from tests.reference import gradient_boosting as reference
 from tests.support.boosting_problems import Problem, problems
+from tests.support.budget import budget
 
-quickly = settings(max_examples=60)
+quickly = budget(60)
 numbers = st.one_of(
     st.floats(allow_nan=True, allow_infinity=False),
     st.sampled_from([0.0, -0.0, 1.0, 1.5, -3.0, 5e-324, 1e308]),

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -20,6 +20,7 @@ from ramify import (
     save,
 )
 from tests.support.boosting_problems import column, outputs, trees_of
+from tests.support.budget import budget
 from tests.support.partition_cases import divide, everything, fit_in_parts
 
 HIERARCHY = Hierarchy.from_paths(["a/b/c", "a/b/d", "a/e", "f/g", "f/h"])
@@ -51,7 +52,7 @@ parameters = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60)
+@budget(60)
 @given(parameters, st.integers(0, 2**32 - 1), st.data())
 def test_the_model_does_not_depend_on_the_partitions(parameters, seed, drawn):
     rng = np.random.default_rng(seed)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import sparse
 
 from ramify import BRDTClassifier, PCTClassifier, PCTForestClassifier, PerEdgeClassifier
 from ramify.inspection import explain, shap_values
+from tests.support.budget import budget
 from tests.support.inspection_cases import (
     TREE,
     animal_forest,
@@ -20,7 +21,7 @@ from tests.support.inspection_cases import (
 
 
 @given(problems())
-@settings(max_examples=25)
+@budget(25)
 def test_contributions_sum_to_the_prediction(problem):
     params, X, Y, _ = problem
     fresh = rows(np.random.default_rng(2), 3, 0.3)

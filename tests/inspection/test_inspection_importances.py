@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import sparse
 
 from ramify import PCTClassifier, PerEdgeClassifier
 from ramify.inspection import importances, permutation_importances
+from tests.support.budget import budget
 from tests.support.inspection_cases import TREE, animal_forest, animal_tree, animals, problems
 
 
 @given(problems())
-@settings(max_examples=25)
+@budget(25)
 def test_importances_are_those_of_the_tree_itself(problem):
     params, X, Y, missing = problem
     model = PCTClassifier(**params).fit(X, Y)

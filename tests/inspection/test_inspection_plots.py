@@ -9,7 +9,7 @@ from shutil import which
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ramify import BRDTClassifier, PCTClassifier, PerEdgeClassifier
@@ -22,6 +22,7 @@ from ramify.inspection import (
 )
 from ramify.inspection.drawing.layout import make_picture
 from ramify.inspection.outline import LabelChoice
+from tests.support.budget import budget
 from tests.support.inspection_cases import TREE, animal_forest, animal_tree, problems
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -35,7 +36,7 @@ def overlap(a, b):
 
 
 @given(problems(), st.booleans(), st.sampled_from([None, 2]))
-@settings(max_examples=25)
+@budget(25)
 def test_boxes_do_not_overlap(problem, sideways, max_depth):
     params, X, Y, _ = problem
     trees = summarise(PCTClassifier(**params).fit(X, Y)).trees

@@ -6,11 +6,12 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import sparse
 
 from ramify import PCTClassifier, PCTForestClassifier, PerEdgeClassifier
 from ramify.inspection import rules
+from tests.support.budget import budget
 from tests.support.inspection_cases import (
     TREE,
     animal_forest,
@@ -22,7 +23,7 @@ from tests.support.inspection_cases import (
 
 
 @given(problems())
-@settings(max_examples=60)
+@budget(60)
 def test_rules_of_a_tree_reproduce_its_predictions(problem):
     params, X, Y, _ = problem
     model = PCTClassifier(**params).fit(X, Y)
@@ -39,7 +40,7 @@ def test_rules_of_a_tree_reproduce_its_predictions(problem):
 
 
 @given(problems())
-@settings(max_examples=20)
+@budget(20)
 def test_rules_of_a_forest_reproduce_its_predictions(problem):
     params, X, Y, _ = problem
     model = PCTForestClassifier(n_estimators=8, max_depth=2, **params).fit(X, Y)

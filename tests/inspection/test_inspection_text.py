@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import ramify
 from ramify import (
@@ -20,6 +20,7 @@ from ramify import (
 from ramify.inspection import export_text, rules, summarise
 from ramify.inspection.node_tests import threshold_texts
 from ramify.inspection.outline import LabelChoice, make_outline
+from tests.support.budget import budget
 from tests.support.inspection_cases import DAG, animal_forest, animal_tree, problems
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -41,7 +42,7 @@ def test_text_and_rules_of_the_animals_do_not_change(name):
 
 
 @given(problems())
-@settings(max_examples=30)
+@budget(30)
 def test_inner_nodes_predict_for_rows_with_missing_values(problem):
     params, X, Y, _ = problem
     model = PCTClassifier(**params).fit(X, Y)

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import Hierarchy
 from ramify.io import FormatError, read_arff, write_arff
+from tests.support.budget import budget
 
 ODD = "ab ,'\"\\%{}?@\t\n\r/.éß→0-"
 NAMES = st.text(ODD, min_size=1, max_size=6) | st.text(min_size=1, max_size=6)
@@ -106,14 +107,14 @@ def assert_same(table, sample):
 SAMPLES = samples().filter(lambda sample: sample.names or sample.y is not None)
 
 
-@settings(max_examples=200, deadline=None)
+@budget(200)
 @given(SAMPLES)
 def test_dense_round_trip(tmp_path_factory, sample):
     path = tmp_path_factory.mktemp("arff") / "table.arff"
     assert_same(write_and_read(path, sample), sample)
 
 
-@settings(max_examples=200, deadline=None)
+@budget(200)
 @given(SAMPLES, st.booleans())
 def test_sparse_round_trip(tmp_path_factory, sample, from_sparse):
     path = tmp_path_factory.mktemp("arff") / "table.arff.gz"

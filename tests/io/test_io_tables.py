@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import Hierarchy
 from ramify.io import FormatError, read_obo, read_table, write_table
+from tests.support.budget import budget
 
 pandas = pytest.importorskip("pandas")
 CSV = """size,colour,labels,count
@@ -214,7 +215,7 @@ def samples(draw):
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.tsv", "t.parquet"])
-@settings(max_examples=40, deadline=None)
+@budget(40)
 @given(sample=samples())
 def test_round_trip(tmp_path_factory, name, sample):
     X, categories, hierarchy, y, weights = sample

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ramify import Hierarchy, balance_score, balance_weights
+from tests.support.budget import budget
 
 
 @given(st.integers(2, 60), st.integers(0, 60), st.integers(0, 100))
-@settings(max_examples=40, deadline=None)
+@budget(40)
 def test_half_of_the_weight_has_the_label(n_rows, n_with, seed):
     n_with = min(n_with, n_rows)
     Y = np.zeros((n_rows, 2), dtype=int)

@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -23,6 +23,7 @@ from ramify.io import read_arff
 from ramify.labels import read_labels
 from ramify.labels.encoding import format_from_settings
 from ramify.labels.extending import read_more_labels
+from tests.support.budget import budget
 from tests.support.label_graphs import PATHS, build, label_graphs
 
 DATA = os.environ.get("RAMIFY_DATA", "")
@@ -286,7 +287,7 @@ def test_label_sets_do_not_warn(y):
 
 @pytest.mark.parametrize("in_order", [True, False])
 @given(st.integers(0, 2**32 - 1), st.sampled_from([20, 100, 400]), st.integers(40, 80))
-@settings(max_examples=60)
+@budget(60)
 def test_random_label_sets_do_not_warn(in_order, seed, n_labels, n_rows):
     random = np.random.default_rng(seed)
     frequent = 1 / np.arange(1, n_labels + 1)

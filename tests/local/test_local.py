@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -35,6 +35,7 @@ from ramify import (
 )
 from ramify.local.models import ConstantClassifier
 from ramify.local.problems import POLICIES
+from tests.support.budget import budget
 from tests.support.local_cases import every_architecture, is_coherent, make_data, one_path_per_row
 
 
@@ -334,7 +335,7 @@ def problems(draw: st.DrawFn) -> tuple[Hierarchy, np.ndarray, np.ndarray, np.nda
 
 
 @every_architecture
-@settings(max_examples=25, deadline=None)
+@budget(25)
 @given(problem=problems())
 def test_probabilities_are_coherent_and_rows_independent(model: Any, problem: Any) -> None:
     hierarchy, X, Y, weights = problem
@@ -346,7 +347,7 @@ def test_probabilities_are_coherent_and_rows_independent(model: Any, problem: An
 
 
 @every_architecture
-@settings(max_examples=10, deadline=None)
+@budget(10)
 @given(problem=problems())
 def test_probabilities_of_other_classifiers_are_coherent(model: Any, problem: Any) -> None:
     hierarchy, X, Y, weights = problem

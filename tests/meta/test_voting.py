@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -39,6 +39,7 @@ from ramify.decision import make_coherent
 from ramify.meta.vote_weights import search_weights
 from ramify.metrics import get_scorer, hmc_loss, micro_f1, pooled_auprc
 from tests.reference import voting as reference
+from tests.support.budget import budget
 from tests.support.label_graphs import graphs_and_scores
 from tests.support.local_cases import is_coherent, make_data, one_path_per_row
 
@@ -73,7 +74,7 @@ def members() -> list[tuple[str, Any]]:
 
 
 @given(data=st.data(), drawn=graphs_and_scores(n_rows=4))
-@settings(max_examples=60, deadline=None)
+@budget(60)
 def test_the_weighted_mean_is_coherent_and_equals_the_reference(data, drawn):
     hierarchy, scores = drawn
     n_members = data.draw(st.integers(1, 4))
@@ -167,7 +168,7 @@ def test_predictions_have_the_format_of_y(y):
     target=st.lists(st.floats(0, 1), min_size=1, max_size=4),
     scale=st.lists(st.floats(0.1, 3), min_size=4, max_size=4),
 )
-@settings(max_examples=60, deadline=None)
+@budget(60)
 def test_the_search_finds_the_best_weights_of_the_grid(target, scale):
     # For separable concave functions, weights that no exchange improves are the best of all.
     def score(weights):
@@ -188,7 +189,7 @@ def test_equal_weights_win_ties_and_undefined_scores():
 
 
 @given(seed=st.integers(0, 500), n_members=st.integers(1, 4))
-@settings(max_examples=25, deadline=None)
+@budget(25)
 def test_chosen_weights_are_no_worse_than_equal_ones_and_members_alone(seed, n_members):
     rng = np.random.default_rng(seed)
     hierarchy = Hierarchy.from_edges([("a", "b"), ("a", "c"), ("d", "c")])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ramify import Ontology, fetch
@@ -20,6 +20,7 @@ from ramify.io import (
     write_information,
 )
 from ramify.metrics import ProteinCurve, information_content, protein_curve
+from tests.support.budget import budget
 from tests.support.cafa_evaluator import Evaluator, requires_cafaeval
 from tests.support.clus_data import requires_data
 from tests.support.ontologies import RandomOntology, random_ontology
@@ -130,7 +131,7 @@ BEST = {
 
 
 @requires_cafaeval
-@settings(max_examples=210)
+@budget(210)
 @given(
     seed=st.integers(0, 2**32 - 1),
     options=st.fixed_dictionaries(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -26,6 +26,7 @@ from ramify import (
 )
 from ramify.metrics import get_scorer
 from ramify.model_selection import choose_model, timing
+from tests.support.budget import budget
 from tests.support.local_cases import is_coherent, make_data, one_path_per_row
 
 FOREST = PCTForestClassifier(n_estimators=5)
@@ -126,7 +127,7 @@ DAG = Hierarchy.from_edges([("a", "b"), ("a", "c"), ("d", "c"), ("d", "e")])
     seed=st.integers(0, 99),
     form=st.sampled_from(["sets", "matrix", "paths", "levels", "joined"]),
 )
-@settings(max_examples=40, deadline=None)
+@budget(40)
 def test_tiny_data_with_labels_of_every_format(n_rows, seed, form):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 2))
@@ -322,7 +323,7 @@ def test_a_cost_that_grows_faster_than_expected_costs_folds_not_the_result(clock
     limit=st.floats(0, 50),
     seconds=st.lists(st.floats(0.001, 30), min_size=1, max_size=4),
 )
-@settings(max_examples=25, deadline=None)
+@budget(25)
 def test_the_limit_holds_whatever_the_candidates_cost(limit, seconds):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(timing, "perf_counter", lambda: Clock.now)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -21,6 +21,7 @@ from ramify.model_selection import (
     predefined_split,
 )
 from ramify.model_selection.splitting import stratify
+from tests.support.budget import budget
 
 DATA = make_hierarchical_classification(
     n_samples=300, n_labels=40, labels_per_row=2, random_state=0
@@ -105,7 +106,7 @@ def test_seeds():
     st.integers(1, 12),
     st.sampled_from([[0.5, 0.5], [1 / 3] * 3, [0.2] * 5, [0.8, 0.2]]),
 )
-@settings(max_examples=150, deadline=None)
+@budget(150)
 def test_sparse_twin_equals_the_package(seed, n, n_labels, shares):
     pytest.importorskip("iterstrat")
     random = np.random.RandomState(seed)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -18,6 +18,7 @@ from tests.reference.targets import (
     means,
     prune_m5,
 )
+from tests.support.budget import budget
 from tests.support.target_problems import assert_same_tree, target_problems
 from tests.support.tree_problems import assert_equal_trees
 
@@ -65,7 +66,6 @@ def expected_numeric(problem, wanted):
     ), (scale, origin)
 
 
-@settings(deadline=None)
 @given(target_problems(nominal=False), growth)
 def test_regression_trees_equal_the_reference(problem, wanted):
     model = PCTRegressor(f_test=wanted.f_test, **parameters(wanted, problem))
@@ -77,7 +77,6 @@ def test_regression_trees_equal_the_reference(problem, wanted):
     )
 
 
-@settings(deadline=None)
 @given(target_problems(nominal=False), st.sampled_from([0.5, 2.0]))
 def test_m5_pruning_equals_the_reference(problem, factor):
     wanted = Settings()
@@ -95,7 +94,6 @@ def test_m5_pruning_equals_the_reference(problem, factor):
     )
 
 
-@settings(deadline=None)
 @given(target_problems(nominal=True), growth, st.sampled_from(["gini", "entropy", "gain_ratio"]))
 def test_classification_trees_equal_the_reference(problem, wanted, criterion):
     wanted = replace(wanted, criterion=criterion)
@@ -121,7 +119,6 @@ def test_classification_trees_equal_the_reference(problem, wanted, criterion):
     )
 
 
-@settings(deadline=None)
 @given(target_problems(nominal=False), st.booleans())
 def test_sparse_and_dense_features_give_the_same_predictions(problem, random):
     splitter = "random" if random else "best"
@@ -133,7 +130,7 @@ def test_sparse_and_dense_features_give_the_same_predictions(problem, random):
     np.testing.assert_allclose(tree.predict(X), dense.predict(problem.X), rtol=1e-9, atol=1e-9)
 
 
-@settings(deadline=None, max_examples=20)
+@budget(20)
 @given(target_problems(nominal=False), st.integers(2, 4))
 def test_trees_do_not_depend_on_the_number_of_threads(problem, n_jobs):
     X = np.tile(problem.X, (60, 1)) + np.repeat(np.arange(60) % 7, len(problem.X))[:, None] * 1e-3

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 import ramify
 from ramify import GlobalNaiveBayes, Hierarchy
+from tests.support.budget import budget
 
 TREE = Hierarchy.from_paths(["a/b", "a/c", "d"])
 DAG = Hierarchy.from_edges([("a", "b"), ("a", "c"), ("d", "c"), ("c", "e")])
@@ -82,7 +83,7 @@ def posterior(X, Y, row, *, n_categories, hierarchy, candidates):
     )
 
 
-@settings(max_examples=25)
+@budget(25)
 @given(
     seed=st.integers(0, 2**32 - 1),
     hierarchy=st.sampled_from([TREE, DAG]),
@@ -126,7 +127,7 @@ def thin_rows(seed, n_rows=50, n_features=8):
     return X, rng.choice(["a/b", "a/c", "d"], n_rows)
 
 
-@settings(max_examples=20)
+@budget(20)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_sparse_and_dense_rows_give_the_same_bits(seed):
     X, y = thin_rows(seed)

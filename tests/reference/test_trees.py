@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tests.reference import trees as reference
 from tests.reference.criteria import CLUS_TABLE, critical_value
 from tests.reference.trees import Column, Node, Settings, grow, predict, walk
+from tests.support.budget import budget
 from tests.support.clus_cases import Case, printed_form, single_tree_cases
 from tests.support.clus_oracle import (
     TREES,
@@ -30,7 +31,7 @@ from tests.support.clus_oracle import (
 )
 from tests.support.clus_trees import differences, parse_tree
 
-quickly = settings(deadline=None, max_examples=30)
+quickly = budget(30)
 on_every_tiny_tree = pytest.mark.parametrize("case", single_tree_cases(), ids=str)
 
 

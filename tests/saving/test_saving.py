@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
@@ -39,6 +39,7 @@ from ramify import (
 )
 from ramify._savable import savable
 from ramify.metrics import get_scorer, get_scorers, pooled_auprc
+from tests.support.budget import budget
 
 
 @savable
@@ -163,7 +164,7 @@ values = st.recursive(
 
 
 @given(value=values)
-@settings(max_examples=60, deadline=None)
+@budget(60)
 def test_values_are_restored(value, tmp_path_factory):
     path = tmp_path_factory.mktemp("values") / "model.ramify"
     found = round_trip(Holder(value), path).content

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from ramify.studies import StudyResults, run_study, write_reports
+from tests.support.budget import budget
 from tests.support.studies_cases import MODELS, small
 
 STUDY = {
@@ -86,9 +87,7 @@ def test_a_damaged_description_is_named(folder: Path, text: str) -> None:
 
 
 @given(data=st.data())
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@budget(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_change_of_the_description_harms(
     finished: Path, folder: Path, data: st.DataObject
 ) -> None:
@@ -103,9 +102,7 @@ def test_no_change_of_the_description_harms(
 
 
 @given(data=st.data())
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@budget(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_change_of_a_cell_harms(finished: Path, folder: Path, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(path.name for path in finished.glob("cells/*"))))
     record = json.loads((finished / "cells" / name).read_text("utf-8"))

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from hypothesis import settings
 from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import Hierarchy
+from tests.support.budget import budget
 
-quickly = settings(max_examples=40)
+quickly = budget(40)
 
 HIERARCHIES = [
     Hierarchy.from_labels(["a", "b", "c"]),

@@ -6,13 +6,14 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import MLkNN
 from ramify.transformation.neighbors import find_by_present_cells, find_nearest
 from tests.reference import transformations as twins
+from tests.support.budget import budget
 
 METRICS = ["euclidean", "cosine", "cityblock"]
 SCALES = [1.0, 1e-160, 1e140, 0.1]
@@ -44,7 +45,7 @@ def expected_neighbors(X, rows, k, metric, itself):
 
 
 @given(rows_with_ties(), st.integers(1, 9), st.sampled_from(METRICS), st.booleans())
-@settings(max_examples=60, deadline=None)
+@budget(60)
 def test_the_nearest_rows_equal_the_reference(X, k, metric, itself):
     k = min(k, len(X) - 1)
     rows = X if itself else X[::3] * 2.0
@@ -82,7 +83,7 @@ def test_distances_given_by_the_user():
 
 
 @given(rows_with_ties(), st.integers(1, 9), st.sampled_from([0.1, 0.5, 0.9]), st.booleans())
-@settings(max_examples=60, deadline=None)
+@budget(60)
 def test_the_nearest_rows_by_present_cells_equal_the_reference(X, k, share, itself):
     random = np.random.default_rng(len(X))
     X = np.where(random.random(X.shape) < share, np.nan, X)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -28,6 +28,7 @@ from ramify import (
     RAkEL,
 )
 from tests.reference import transformations as twins
+from tests.support.budget import budget
 from tests.support.flat_labels import make_flat
 from tests.support.local_cases import is_coherent, make_data
 
@@ -55,7 +56,7 @@ every_kind = pytest.mark.parametrize(
 
 @every_base
 @given(st.integers(0, 1000))
-@settings(max_examples=6, deadline=None)
+@budget(6)
 def test_binary_relevance_equals_the_reference(estimator, seed):
     X, Y, rows = make_flat(seed)
     found = BinaryRelevance(estimator=estimator).fit(X, Y).predict_proba(rows)
@@ -64,7 +65,7 @@ def test_binary_relevance_equals_the_reference(estimator, seed):
 
 @every_base
 @given(st.integers(0, 1000))
-@settings(max_examples=6, deadline=None)
+@budget(6)
 def test_binary_relevance_plus_equals_the_reference(estimator, seed):
     X, Y, rows = make_flat(seed)
     found = BinaryRelevancePlus(estimator=estimator).fit(X, Y).predict_proba(rows)
@@ -73,7 +74,7 @@ def test_binary_relevance_plus_equals_the_reference(estimator, seed):
 
 @every_base
 @given(st.integers(0, 1000))
-@settings(max_examples=6, deadline=None)
+@budget(6)
 def test_label_powerset_equals_the_reference(estimator, seed):
     X, Y, rows = make_flat(seed)
     model = LabelPowerset(estimator=estimator).fit(X, Y)
@@ -86,7 +87,7 @@ def test_label_powerset_equals_the_reference(estimator, seed):
 @pytest.mark.parametrize("voting", ["hard", "soft"])
 @pytest.mark.parametrize("overlapping", [True, False])
 @given(st.integers(0, 1000), st.integers(1, 4))
-@settings(max_examples=6, deadline=None)
+@budget(6)
 def test_rakel_equals_the_reference(voting, overlapping, seed, size):
     X, Y, rows = make_flat(seed)
     base = GaussianNB(var_smoothing=1e-2)
@@ -291,7 +292,7 @@ def test_models_of_binary_relevance_plus_get_codes_of_nominal_features(estimator
 
 
 @given(st.integers(0, 1000), st.integers(1, 6), st.sampled_from([0.5, 1.0, 2.0]))
-@settings(max_examples=15, deadline=None)
+@budget(15)
 def test_ml_knn_equals_the_reference(seed, k, s):
     X, Y, rows = make_flat(seed)
     model = MLkNN(n_neighbors=k, smoothing=s).fit(X, Y)
@@ -317,7 +318,7 @@ def test_ml_knn_supports_missing_values_and_nominal_features():
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.0, 0.1, 0.5]), st.integers(1, 5))
-@settings(max_examples=15, deadline=None)
+@budget(15)
 def test_ml_knn_with_missing_values_equals_the_reference(seed, share, k):
     random = np.random.default_rng(seed)
     X, Y, rows = make_flat(seed, n_rows=30)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -23,6 +23,7 @@ from ramify.tree.distances import Distance, LabelSets
 from ramify.tree.plan import predict_tree
 from tests.reference import trees as reference
 from tests.reference.trees import Node, Settings
+from tests.support.budget import budget
 from tests.support.clus_data import requires_data
 from tests.support.engine_trees import value
 from tests.support.tree_problems import (
@@ -33,7 +34,7 @@ from tests.support.tree_problems import (
     problems,
 )
 
-quickly = settings(deadline=None, max_examples=60)
+quickly = budget(60)
 
 Sets = list[frozenset[int]]
 
@@ -110,7 +111,7 @@ distances = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@budget(200)
 @given(problem=problems(), distance=distances, wanted=growth)
 def test_trees_equal_the_reference(problem: Problem, distance: Distance, wanted: Settings) -> None:
     tree = problem.grow(plan_by(distance, wanted))
@@ -196,7 +197,7 @@ def medoid(
     return known[int(np.argmax(np.round(np.where(near, total, -1.0), 9)))]
 
 
-@settings(deadline=None, max_examples=100)
+@budget(100)
 @given(problem=problems(), distance=distances, wanted=growth, by_label=st.booleans())
 def test_a_medoid_has_the_smallest_sum_of_distances(
     problem: Problem, distance: Distance, wanted: Settings, by_label: bool

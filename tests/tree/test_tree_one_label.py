@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify._base.features import FeatureSchema, make_dataset
 from ramify.tree.plan import GrowthPlan, predict_tree
 from tests.reference.trees import Settings
+from tests.support.budget import budget
 from tests.support.tree_problems import (
     Problem,
     assert_equal_trees,
@@ -32,14 +33,14 @@ def of_one_label(problem: Problem) -> Problem:
     return replace(problem, Y=problem.Y[:, :1], label_weights=problem.label_weights[:1])
 
 
-@settings(deadline=None, max_examples=150)
+@budget(150)
 @given(problem=problems(), wanted=growth)
 def test_trees_equal_the_reference(problem: Problem, wanted: Settings) -> None:
     problem = of_one_label(problem)
     assert_same(problem.grow(plan_of(wanted)), expected_tree(problem, wanted), 1)
 
 
-@settings(deadline=None, max_examples=150)
+@budget(150)
 @given(problem=problems(), wanted=counted_growth, n_jobs=st.sampled_from([1, 3]))
 def test_each_engine_equals_the_reference(problem: Problem, wanted: Settings, n_jobs: int) -> None:
     problem = of_one_label(problem)

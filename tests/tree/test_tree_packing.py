@@ -4,11 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ramify import PCTClassifier, PCTForestClassifier
 from ramify._core import Tree
+from tests.support.budget import budget
 from tests.support.engine_trees import PLAIN, plain_arrays
 
 
@@ -43,7 +44,7 @@ def grow(seed: int, missing: float, weighted: bool, n_labels: int, **options) ->
     nominal_tests=st.sampled_from(["subset", "nary"]),
     max_depth=st.sampled_from([1, 3, None]),
 )
-@settings(max_examples=40)
+@budget(40)
 def test_round_trips_are_exact(*, seed, missing, weighted, n_labels, nominal_tests, max_depth):
     options = {"nominal_tests": nominal_tests, "max_depth": max_depth}
     tree = grow(seed, missing, weighted, n_labels, **options)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
@@ -21,6 +21,7 @@ from ramify.tree.pruning import prune_by_error
 from tests.reference import trees as reference
 from tests.reference.pruning import Pruning, upper_errors
 from tests.reference.trees import Settings
+from tests.support.budget import budget
 from tests.support.clus_data import requires_data
 from tests.support.tree_problems import (
     Problem,
@@ -63,7 +64,7 @@ def one_class(problem: Problem, single: bool) -> Problem:
     return replace(problem, Y=Y, label_weights=np.ones(n_classes))
 
 
-@settings(deadline=None, max_examples=120)
+@budget(120)
 @given(
     problem=problems(),
     wanted=c45,
@@ -91,7 +92,7 @@ def test_pessimistic_pruning_equals_the_reference(
     assert_same(tree, expected, problem.Y.shape[1])
 
 
-@settings(deadline=None, max_examples=60)
+@budget(60)
 @given(problem=problems(), wanted=c45, single=st.booleans())
 def test_pruned_trees_have_consistent_weights_and_gains(
     problem: Problem, wanted: Settings, single: bool
@@ -177,7 +178,7 @@ def test_trees_for_several_labels_are_pruned_as_in_clus(name):
 # ---- reduced-error pruning -----------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=60)
+@budget(60)
 @given(
     problem=problems(),
     wanted=c45,

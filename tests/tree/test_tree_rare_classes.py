@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -14,6 +14,7 @@ from ramify import _core
 from ramify._base.features import FeatureSchema, make_dataset
 from ramify.tree.plan import GrowthPlan
 from tests.reference.trees import Settings
+from tests.support.budget import budget
 from tests.support.tree_problems import (
     Problem,
     assert_equal_trees,
@@ -49,7 +50,7 @@ rare_growth = counted_growth.map(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@budget(150)
 @given(problem=rare_problems(), wanted=rare_growth, n_jobs=st.sampled_from([1, 3]))
 def test_each_engine_equals_the_reference(problem: Problem, wanted: Settings, n_jobs: int) -> None:
     expected = expected_tree(problem, wanted)

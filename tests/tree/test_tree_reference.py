@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify.tree.plan import predict_tree
 from tests.reference import trees as reference
 from tests.reference.trees import Settings
+from tests.support.budget import budget
 from tests.support.tree_problems import (
     Problem,
     assert_equal_trees,
@@ -22,10 +23,10 @@ from tests.support.tree_problems import (
     problems,
 )
 
-quickly = settings(deadline=None, max_examples=60)
+quickly = budget(60)
 
 
-@settings(deadline=None, max_examples=300)
+@budget(300)
 @given(problem=problems(), wanted=growth)
 def test_trees_equal_the_reference(problem: Problem, wanted: Settings) -> None:
     tree = problem.grow(plan_of(wanted))
@@ -37,7 +38,7 @@ def test_trees_equal_the_reference(problem: Problem, wanted: Settings) -> None:
     np.testing.assert_allclose(scores, by_reference, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=200)
+@budget(200)
 @given(problem=problems(), wanted=growth, seed=st.integers(0, 99))
 def test_forest_members_equal_trees_grown_on_their_samples(
     problem: Problem, wanted: Settings, seed: int

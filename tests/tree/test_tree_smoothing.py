@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ramify import Hierarchy, PCTClassifier, PCTForestClassifier, PerNodeClassifier
+from tests.support.budget import budget
 
 HIERARCHY = Hierarchy.from_paths(["a/b", "a/c", "d"])
 
@@ -33,7 +34,7 @@ def estimate(tree: PCTClassifier, X, Y, weights, strength: float):
     return expected
 
 
-@settings(max_examples=60, deadline=None)
+@budget(60)
 @given(
     seed=st.integers(0, 10**6),
     strength=st.sampled_from([1e-6, 0.5, 1.0, 3.0, 1e6]),
