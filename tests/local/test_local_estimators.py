@@ -16,7 +16,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import ExtraTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ramify import (
     FlatClassifier,
@@ -31,7 +30,6 @@ from ramify import (
     save,
 )
 from ramify.local.models import ConstantClassifier
-from tests.support.estimators import expected_failures
 from tests.support.local_cases import every_architecture, is_coherent, make_data, one_path_per_row
 
 
@@ -238,21 +236,6 @@ def test_errors_name_the_argument_and_the_remedy(
     y = [["a", "b"], ["a"], ["b"], ["a"], ["b"]]
     with pytest.raises(error, match=message):
         model.fit(np.arange(5.0)[:, None], y, sample_weight=np.ones(5))
-
-
-def expected_of(model: Any) -> dict[str, str]:
-    if model.estimator is not None:
-        return {"check_classifiers_train": "the product rule of HSC: classes do not sum to 1"}
-    return expected_failures(model)
-
-
-# With their defaults the architectures are among the public estimators of test_common.py.
-@parametrize_with_checks(
-    [PerNodeClassifier(policy="exclusive"), PerEdgeClassifier(estimator=GaussianNB())],
-    expected_failed_checks=expected_of,
-)
-def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 @pytest.mark.parametrize(
