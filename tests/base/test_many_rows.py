@@ -102,6 +102,7 @@ print(json.dumps((peak() - before) / X.size))
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 @pytest.mark.parametrize(
     ("kind", "dtype", "most"),

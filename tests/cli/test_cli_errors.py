@@ -126,6 +126,7 @@ def test_compressed_predictions_are_reproducible(tmp_path: Path, data: Path) -> 
     assert gzip.decompress(written[0]).startswith(b"row,labels\n0,A/C\n1,A/B\n")
 
 
+@pytest.mark.process
 @pytest.mark.skipif(find_spec("typer._click") is None, reason="this typer requires click")
 def test_the_command_line_does_not_need_click() -> None:
     code = "import sys; sys.modules['click'] = None; import ramify.cli"
@@ -143,6 +144,7 @@ def test_explore_can_leave_out_labels_of_other_data(data: Path, tmp_path: Path) 
     assert page.is_file()
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals of closed pipes")
 def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     random = np.random.default_rng(0)

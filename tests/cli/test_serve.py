@@ -151,6 +151,7 @@ def test_models_of_dates_are_refused() -> None:
         ServedModel(model, ServingLimits())
 
 
+@pytest.mark.process
 def test_the_command_serves_until_it_is_interrupted(
     numeric: tuple[Any, np.ndarray], tmp_path: Path
 ) -> None:

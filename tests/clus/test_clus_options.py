@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from ramify.clus.options import OPTIONS, SECTIONS
 from ramify.clus.values import check_value
 from tests.golden.make_clus_defaults import FILE, clus_defaults
@@ -25,6 +27,7 @@ UNPRINTED_SECTIONS = {"HMTR", "TimeSeries", "ILevelC"}
 
 
 @requires_clus
+@pytest.mark.process
 def test_the_golden_file_holds_what_clus_prints():
     assert clus_defaults() == DEFAULTS
 

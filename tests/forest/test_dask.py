@@ -31,7 +31,7 @@ from tests.support.studies_cases import MODELS, small, without_times
 distributed = pytest.importorskip("dask.distributed")
 
 # dask may warn when processes start and stop; do not turn its warnings into errors.
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.process, pytest.mark.filterwarnings("default")]
 
 N_WORKERS = 3
 FOREST = {"name": "forest", "model": "forest", "parameters": {"n_estimators": 5}}

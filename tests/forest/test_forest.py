@@ -294,6 +294,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_stops_all_threads(n_jobs) -> None:

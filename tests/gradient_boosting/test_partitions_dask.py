@@ -19,7 +19,7 @@ distributed = pytest.importorskip("dask.distributed")
 arrays = pytest.importorskip("dask.array")
 
 # dask may warn when processes start and stop; do not turn its warnings into errors.
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.process, pytest.mark.filterwarnings("default")]
 
 N_WORKERS = 4
 N_ROWS = 400

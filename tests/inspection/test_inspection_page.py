@@ -1,34 +1,28 @@
-"""The explorer page: its data, and the page itself driven in a browser."""
+"""The data of the explorer page; test_inspection_browser.py opens it."""
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ramify import BRDTClassifier, PCTClassifier, PerEdgeClassifier
-from ramify.inspection import explore, summarise
-from tests.support.browser import browser, show  # noqa: F401  (fixtures)
-from tests.support.inspection_cases import TREE, animal_forest, animal_tree, animals
-
-
-def data_of(path):
-    text = Path(path).read_text(encoding="utf-8")
-    return json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+from ramify import PCTClassifier, PerEdgeClassifier
+from ramify.inspection import explore
+from tests.support.inspection_cases import (
+    TREE,
+    animal_forest,
+    animal_pages,
+    animal_tree,
+    animals,
+    data_of,
+    related_labels,
+)
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """A page of a tree and one of a forest, of the animals."""
-    folder = tmp_path_factory.mktemp("pages")
-    data = animals()
-    return {
-        "tree": explore(animal_tree(), data.X, data.y, folder / "tree.html", title="Animals <b>"),
-        "forest": explore(animal_forest(), data.X, data.y, folder / "forest.html", max_trees=3),
-    }
+    return animal_pages(tmp_path_factory.mktemp("pages"))
 
 
 def test_page_loads_no_external_resources(pages):
@@ -96,134 +90,9 @@ def test_small_trees_of_local_models_are_on_the_page(tmp_path):
     assert set(data["trees"][1]["valueLabel"]) == {position}
 
 
-# In the browser.
-
-
-def test_nodes_expand_collapse_and_show_their_labels(pages, show):  # noqa: F811
-    page = show(pages["tree"])
-    shown = page.locator("#tree .node").count()
-    page.click("text=Collapse")
-    assert page.locator("#tree .node").count() == 1
-    page.click("text=Expand all")
-    assert page.evaluate("app.view.order.length") == len(animal_tree().tree_.feature)
-    assert shown <= len(animal_tree().tree_.feature)
-    page.evaluate("app.view.choose(0)")
-    page.keyboard.press("Home")
-    page.evaluate("app.view.focus()")
-    page.keyboard.press("ArrowRight")
-    assert "Path to this node" in page.inner_text("#pane-node")
-    child = int(animal_tree().tree_.child[0])
-    value = page.evaluate(f"Array.from(app.tree.values({child}))")
-    expected = summarise(animal_tree()).trees[0].value(child)
-    np.testing.assert_allclose(value, expected, atol=1e-3)
-    assert page.inner_text("#live").startswith(f"Node {child}:")
-    page.evaluate("app.view.fit()")
-    page.keyboard.press("Enter")
-    assert page.evaluate(f"app.view.open.has({child})") is False
-
-
-def test_a_label_is_found_and_colours_the_tree(pages, show):  # noqa: F811
-    page = show(pages["tree"])
-    page.click("#tab-label")
-    page.fill("input[type=search]", "bird")
-    assert page.inner_text("#pane-label [role=status]") == "1 found"
-    page.keyboard.press("Enter")
-    assert page.inner_text("#label-details h2") == "taxonomy/bird"
-    assert "Precision-recall curve" in page.inner_text("#label-details")
-    assert page.locator("#label-details svg polyline").count() == 1
-    assert "Colour: taxonomy/bird" in page.inner_text("#colour")
-    page.locator("#label-details .link", has_text="leaf").first.click()
-    leaf = page.evaluate("app.view.chosen")
-    assert page.evaluate("app.tree.isLeaf(app.view.chosen)")
-    tree = summarise(animal_tree()).trees[0]
-    bird = animals().hierarchy.index("taxonomy/bird")
-    leaves = [node.number for node in tree.leaves]
-    assert tree.value(leaf)[bird] == max(tree.value(node)[bird] for node in leaves)
-    page.click("#colour .link")
-    assert "node purity" in page.inner_text("#colour")
-
-
-def test_path_of_a_row_through_the_tree(pages, show):  # noqa: F811
-    page = show(pages["tree"])
-    model, X = animal_tree(), animals().X
-    page.click("#tab-example")
-    page.fill("input[list]", "platypus")
-    page.keyboard.press("Tab")
-    row = X.index.get_loc("platypus")
-    expected = model.predict_proba(X.iloc[[row]])[0]
-    values = list(page.evaluate("Array.from(app.panes.example.outline.values)"))
-    np.testing.assert_allclose(values, expected, atol=1e-3)
-    assert page.locator("#tree .node.passed").count() > 0
-    assert page.locator("#pane-example .true", has_text="✓").count() > 0
-    changed = X.iloc[[row]].copy()
-    changed["moves"] = "flies"
-    page.locator("#pane-example select").first.select_option(label="flies")
-    values = list(page.evaluate("Array.from(app.panes.example.outline.values)"))
-    np.testing.assert_allclose(values, model.predict_proba(changed)[0], atol=1e-3)
-
-
-def test_every_animal_reaches_its_leaf(pages, show):  # noqa: F811
-    """The page predicts the same as the engine, including rows with missing values."""
-    page = show(pages["tree"])
-    found = page.evaluate(
-        "app.model.rows.X.map((row) => { const out = new Float64Array(app.model.labels.length);"
-        "for (const [node, part] of app.tree.drop(row))"
-        " if (app.tree.isLeaf(node)) app.tree.addValues(node, part, out);"
-        "return Array.from(out); })"
-    )
-    np.testing.assert_allclose(found, animal_tree().predict_proba(animals().X), atol=1e-3)
-
-
-def test_forest_one_tree_at_a_time_with_importances(pages, show):  # noqa: F811
-    page = show(pages["forest"])
-    page.select_option("#tree-select", "1")
-    assert page.evaluate("app.tree.name") == "tree 2"
-    page.click("#tab-feature")
-    assert "mean of 10 trees" in page.inner_text("#pane-feature")
-    page.click("#tab-example")
-    page.fill("input[list]", "lion")
-    page.keyboard.press("Tab")
-    assert "by all 10 trees" in page.inner_text("#pane-example")
-
-
-def test_dark_and_narrow(pages, show):  # noqa: F811
-    page = show(pages["tree"], color_scheme="dark", viewport={"width": 400, "height": 800})
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
-    tree, panel = page.locator("#map").bounding_box(), page.locator("#panel").bounding_box()
-    assert panel["y"] >= tree["y"] + tree["height"] - 1
-    page.click("#theme")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(243, 246, 247)"
-
-
-def test_keyboard_reaches_everything(pages, show):  # noqa: F811
-    page = show(pages["tree"])
-    reached = set()
-    for _ in range(40):
-        page.keyboard.press("Tab")
-        reached.add(
-            page.evaluate(
-                "document.activeElement.id || document.activeElement.getAttribute('role')"
-                " || document.activeElement.tagName"
-            )
-        )
-    assert {"theme", "treeitem", "tab-node"} <= reached
-    page.focus("#tab-node")
-    page.keyboard.press("ArrowRight")
-    assert page.get_attribute("#tab-label", "aria-selected") == "true"
-    page.locator("#pane-label .line").first.focus()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    assert page.inner_text("#label-details h2") == page.evaluate(
-        "app.model.labels[app.panes.label.outline.shown[1]]"
-    )
-
-
-def test_page_of_brdt_shows_the_graph_of_related_labels(tmp_path, show):  # noqa: F811
-    X = np.arange(12.0)[:, np.newaxis]
-    model = BRDTClassifier().fit(X, [["cat", "purrs"]] * 4 + [["dog"]] * 7 + [[]])
-    path = explore(model, path=tmp_path / "p.html")
-    related = data_of(path)["related"]
+def test_page_of_brdt_has_the_graph_of_related_labels(tmp_path, pages):
+    model = related_labels()
+    related = data_of(explore(model, path=tmp_path / "p.html"))["related"]
     names = [model.classes_[k] for k in related["label"]]
     assert dict(zip(names, related["share"], strict=True)) == {
         "cat": pytest.approx(4 / 12, abs=1e-4),
@@ -232,13 +101,4 @@ def test_page_of_brdt_shows_the_graph_of_related_labels(tmp_path, show):  # noqa
     }
     pairs = {frozenset((names[one], names[other])) for one, other, _ in related["edges"]}
     assert frozenset(("cat", "purrs")) in pairs
-    page = show(path)
-    page.click("#tab-related")
-    assert page.locator("#pane-related h2").inner_text() == "3 labels in 1 group"
-    page.locator(".related g", has_text="purrs").press("Enter")
-    assert page.locator("#label-details h2").inner_text() == "purrs"
-
-
-def test_pages_of_other_models_have_no_graph_of_related_labels(pages, show):  # noqa: F811
     assert "related" not in data_of(pages["tree"])
-    assert not show(pages["tree"]).locator("#tab-related").is_visible()

@@ -19,6 +19,7 @@ def grown(name):
     return data, PCTClassifier(data.hierarchy, min_samples_leaf=2).fit(X, y)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["cellcycle_FUN", "cellcycle_GO"])
 def test_page_of_many_labels_and_nodes(name, show, tmp_path):  # noqa: F811
     data, model = grown(name)

@@ -54,6 +54,7 @@ def test_predictions_do_not_depend_on_n_jobs(model: Any, estimator: Any) -> None
     np.testing.assert_array_equal(several.predict_proba(data.X), expected)
 
 
+@pytest.mark.process
 def test_local_models_can_be_fitted_in_other_processes() -> None:
     from joblib import parallel_config
 

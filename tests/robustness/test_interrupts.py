@@ -27,6 +27,7 @@ for model in (PCTClassifier(n_jobs=64), PCTForestClassifier(n_estimators=4, n_jo
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["forest", "bagging", "edges", "calibration", "vote"])
 def test_an_interrupted_estimator_raises_keyboard_interrupt(name: str) -> None:
     rng = random.Random(name)
@@ -47,6 +48,7 @@ def test_far_too_many_threads_give_the_same_model(model: ramify.PCTClassifier) -
     assert_array_equal(model.set_params(n_jobs=40_000).fit(X, y).predict_proba(X), expected)
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
 def test_work_goes_on_if_no_thread_can_start() -> None:
     resource = pytest.importorskip("resource")

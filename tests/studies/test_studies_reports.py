@@ -148,6 +148,7 @@ def test_reports_of_nothing_are_no_errors(tmp_path: Path) -> None:
         assert "not public" in text
 
 
+@pytest.mark.process
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium and playwright to look at the page")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_in_a_browser(folder: Path, scheme: str) -> None:

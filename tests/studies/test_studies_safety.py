@@ -125,6 +125,7 @@ def test_a_second_run_in_a_folder_keeps_what_the_first_is_writing(tmp_path: Path
     assert [path.name for path in store.cells.iterdir()] == ["a.json"]
 
 
+@pytest.mark.process
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no kill -9")
 def test_files_of_a_killed_run_are_removed_by_the_next(tmp_path: Path) -> None:
     store = Store(tmp_path)

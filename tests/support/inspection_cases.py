@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from ramify import Hierarchy, PCTClassifier, PCTForestClassifier, load_animals
+from ramify import BRDTClassifier, Hierarchy, PCTClassifier, PCTForestClassifier, load_animals
+from ramify.inspection import explore
 
 DAG = Hierarchy.from_edges([("a", "c"), ("b", "c"), ("a", "d"), ("c", "e"), ("b", "f")])
 TREE = Hierarchy.from_paths(["a/x/p", "a/x/q", "a/y", "b/z"])
@@ -30,6 +34,27 @@ def animal_forest() -> PCTForestClassifier:
         data.hierarchy, n_estimators=10, min_samples_leaf=3, random_state=0
     )
     return model.fit(data.X, data.y)
+
+
+def related_labels() -> BRDTClassifier:
+    """Return a model with two labels that always occur together."""
+    X = np.arange(12.0)[:, np.newaxis]
+    return BRDTClassifier().fit(X, [["cat", "purrs"]] * 4 + [["dog"]] * 7 + [[]])
+
+
+def animal_pages(folder: Path) -> dict[str, Path]:
+    """Write a page of the tree and one of the forest."""
+    data = animals()
+    return {
+        "tree": explore(animal_tree(), data.X, data.y, folder / "tree.html", title="Animals <b>"),
+        "forest": explore(animal_forest(), data.X, data.y, folder / "forest.html", max_trees=3),
+    }
+
+
+def data_of(page: Path) -> Any:
+    """Return the data on a page."""
+    text = page.read_text(encoding="utf-8")
+    return json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
 
 
 def rows(rng: np.random.Generator, n: int, missing: float) -> np.ndarray:

@@ -103,6 +103,7 @@ def test_a_row_has_the_same_neighbours_alone_and_among_others():
     np.testing.assert_array_equal(model.predict_proba(rows), alone)
 
 
+@pytest.mark.process
 def test_the_nearest_rows_do_not_depend_on_the_processor_or_threads():
     printed = set()
     for threads, processor in (("1", "Haswell"), ("2", "Haswell"), ("1", "Prescott")):

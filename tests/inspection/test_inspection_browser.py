@@ -1,0 +1,149 @@
+"""The explorer page in a browser."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ramify.inspection import explore, summarise
+from tests.support.browser import browser, show  # noqa: F401  (fixtures)
+from tests.support.inspection_cases import animal_pages, animal_tree, animals, related_labels
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    return animal_pages(tmp_path_factory.mktemp("pages"))
+
+
+def test_nodes_expand_collapse_and_show_their_labels(pages, show):  # noqa: F811
+    page = show(pages["tree"])
+    shown = page.locator("#tree .node").count()
+    page.click("text=Collapse")
+    assert page.locator("#tree .node").count() == 1
+    page.click("text=Expand all")
+    assert page.evaluate("app.view.order.length") == len(animal_tree().tree_.feature)
+    assert shown <= len(animal_tree().tree_.feature)
+    page.evaluate("app.view.choose(0)")
+    page.keyboard.press("Home")
+    page.evaluate("app.view.focus()")
+    page.keyboard.press("ArrowRight")
+    assert "Path to this node" in page.inner_text("#pane-node")
+    child = int(animal_tree().tree_.child[0])
+    value = page.evaluate(f"Array.from(app.tree.values({child}))")
+    expected = summarise(animal_tree()).trees[0].value(child)
+    np.testing.assert_allclose(value, expected, atol=1e-3)
+    assert page.inner_text("#live").startswith(f"Node {child}:")
+    page.evaluate("app.view.fit()")
+    page.keyboard.press("Enter")
+    assert page.evaluate(f"app.view.open.has({child})") is False
+
+
+def test_a_label_is_found_and_colours_the_tree(pages, show):  # noqa: F811
+    page = show(pages["tree"])
+    page.click("#tab-label")
+    page.fill("input[type=search]", "bird")
+    assert page.inner_text("#pane-label [role=status]") == "1 found"
+    page.keyboard.press("Enter")
+    assert page.inner_text("#label-details h2") == "taxonomy/bird"
+    assert "Precision-recall curve" in page.inner_text("#label-details")
+    assert page.locator("#label-details svg polyline").count() == 1
+    assert "Colour: taxonomy/bird" in page.inner_text("#colour")
+    page.locator("#label-details .link", has_text="leaf").first.click()
+    leaf = page.evaluate("app.view.chosen")
+    assert page.evaluate("app.tree.isLeaf(app.view.chosen)")
+    tree = summarise(animal_tree()).trees[0]
+    bird = animals().hierarchy.index("taxonomy/bird")
+    leaves = [node.number for node in tree.leaves]
+    assert tree.value(leaf)[bird] == max(tree.value(node)[bird] for node in leaves)
+    page.click("#colour .link")
+    assert "node purity" in page.inner_text("#colour")
+
+
+def test_path_of_a_row_through_the_tree(pages, show):  # noqa: F811
+    page = show(pages["tree"])
+    model, X = animal_tree(), animals().X
+    page.click("#tab-example")
+    page.fill("input[list]", "platypus")
+    page.keyboard.press("Tab")
+    row = X.index.get_loc("platypus")
+    expected = model.predict_proba(X.iloc[[row]])[0]
+    values = list(page.evaluate("Array.from(app.panes.example.outline.values)"))
+    np.testing.assert_allclose(values, expected, atol=1e-3)
+    assert page.locator("#tree .node.passed").count() > 0
+    assert page.locator("#pane-example .true", has_text="✓").count() > 0
+    changed = X.iloc[[row]].copy()
+    changed["moves"] = "flies"
+    page.locator("#pane-example select").first.select_option(label="flies")
+    values = list(page.evaluate("Array.from(app.panes.example.outline.values)"))
+    np.testing.assert_allclose(values, model.predict_proba(changed)[0], atol=1e-3)
+
+
+def test_every_animal_reaches_its_leaf(pages, show):  # noqa: F811
+    """The page predicts the same as the engine, including rows with missing values."""
+    page = show(pages["tree"])
+    found = page.evaluate(
+        "app.model.rows.X.map((row) => { const out = new Float64Array(app.model.labels.length);"
+        "for (const [node, part] of app.tree.drop(row))"
+        " if (app.tree.isLeaf(node)) app.tree.addValues(node, part, out);"
+        "return Array.from(out); })"
+    )
+    np.testing.assert_allclose(found, animal_tree().predict_proba(animals().X), atol=1e-3)
+
+
+def test_forest_one_tree_at_a_time_with_importances(pages, show):  # noqa: F811
+    page = show(pages["forest"])
+    page.select_option("#tree-select", "1")
+    assert page.evaluate("app.tree.name") == "tree 2"
+    page.click("#tab-feature")
+    assert "mean of 10 trees" in page.inner_text("#pane-feature")
+    page.click("#tab-example")
+    page.fill("input[list]", "lion")
+    page.keyboard.press("Tab")
+    assert "by all 10 trees" in page.inner_text("#pane-example")
+
+
+def test_dark_and_narrow(pages, show):  # noqa: F811
+    page = show(pages["tree"], color_scheme="dark", viewport={"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    tree, panel = page.locator("#map").bounding_box(), page.locator("#panel").bounding_box()
+    assert panel["y"] >= tree["y"] + tree["height"] - 1
+    page.click("#theme")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(243, 246, 247)"
+
+
+def test_keyboard_reaches_everything(pages, show):  # noqa: F811
+    page = show(pages["tree"])
+    reached = set()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate(
+                "document.activeElement.id || document.activeElement.getAttribute('role')"
+                " || document.activeElement.tagName"
+            )
+        )
+    assert {"theme", "treeitem", "tab-node"} <= reached
+    page.focus("#tab-node")
+    page.keyboard.press("ArrowRight")
+    assert page.get_attribute("#tab-label", "aria-selected") == "true"
+    page.locator("#pane-label .line").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#label-details h2") == page.evaluate(
+        "app.model.labels[app.panes.label.outline.shown[1]]"
+    )
+
+
+def test_page_of_brdt_shows_the_graph_of_related_labels(tmp_path, show):  # noqa: F811
+    page = show(explore(related_labels(), path=tmp_path / "p.html"))
+    page.click("#tab-related")
+    assert page.locator("#pane-related h2").inner_text() == "3 labels in 1 group"
+    page.locator(".related g", has_text="purrs").press("Enter")
+    assert page.locator("#label-details h2").inner_text() == "purrs"
+
+
+def test_pages_of_other_models_have_no_graph_of_related_labels(pages, show):  # noqa: F811
+    assert not show(pages["tree"]).locator("#tab-related").is_visible()
