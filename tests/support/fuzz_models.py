@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -40,28 +42,52 @@ def _settings(cls: type) -> dict[str, Any]:
     return {name: value for name, value in wanted.items() if name in names}
 
 
-def fuzz_models() -> dict[str, Any]:
-    """Return fitted models by name: every classifier on label sets in a DAG, and on paths."""
-    found: dict[str, Any] = {}
-    X = rows()
+def _sets(cls: type) -> Any:
+    model = make(cls, **_settings(cls)).set_params(hierarchy=HIERARCHY)
+    return model.fit(rows(), _label_sets())
+
+
+def _flat(cls: type) -> Any:
+    model = make(cls, **{**_settings(cls), **_unless_nominal(cls)})
+    return model.fit(np.nan_to_num(rows()), _paths())
+
+
+def _search() -> Any:
+    search = GridSearchCV(
+        ramify.PCTClassifier(),
+        {"max_depth": [1, None], "hierarchy": [None, HIERARCHY]},
+        scoring=ramify.metrics.get_scorer("micro_f1", labels="leaves"),
+        cv=KFold(2),
+    )
+    return search.fit(rows(), _label_sets())
+
+
+def _sets_of_paths() -> Any:
+    return ramify.PCTClassifier().fit(rows(), [[path.split("/")] for path in _paths()])
+
+
+def _sparse() -> Any:
+    X = sparse.csr_matrix(np.nan_to_num(rows()))
+    return ramify.MLkNN(n_neighbors=3).fit(X, _label_sets())
+
+
+_LEARNT: dict[str, Callable[[], Any]] = {
+    **{f"{cls.__name__}, sets": partial(_sets, cls) for cls in public_classifiers()},
+    **{f"{cls.__name__}, paths": partial(_flat, cls) for cls in public_classifiers()},
+    "GridSearchCV": _search,
+    "sets of paths": _sets_of_paths,
+    "MLkNN, sparse": _sparse,
+}
+NAMES = list(_LEARNT)
+"""Every classifier on label sets in a DAG, and on paths; and some other models."""
+
+
+@cache
+def fuzz_model(name: str) -> Any:
+    """Return a fitted model, which is shared, by its name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for cls in public_classifiers():
-            dag = make(cls, **_settings(cls)).set_params(hierarchy=HIERARCHY)
-            found[f"{cls.__name__}, sets"] = dag.fit(X, _label_sets())
-            flat = make(cls, **{**_settings(cls), **_unless_nominal(cls)})
-            found[f"{cls.__name__}, paths"] = flat.fit(np.nan_to_num(X), _paths())
-        knn = ramify.MLkNN(n_neighbors=3)
-        search = GridSearchCV(
-            ramify.PCTClassifier(),
-            {"max_depth": [1, None], "hierarchy": [None, HIERARCHY]},
-            scoring=ramify.metrics.get_scorer("micro_f1", labels="leaves"),
-            cv=KFold(2),
-        )
-        found["GridSearchCV"] = search.fit(X, _label_sets())
-        found["sets of paths"] = ramify.PCTClassifier().fit(X, [[p.split("/")] for p in _paths()])
-        found["MLkNN, sparse"] = knn.fit(sparse.csr_matrix(np.nan_to_num(X)), _label_sets())
-    return found
+        return _LEARNT[name]()
 
 
 def _unless_nominal(cls: type) -> dict[str, Any]:

@@ -20,14 +20,14 @@ def main() -> None:
     with atheris.instrument_imports(include=["ramify"]):
         import ramify
     from tests.robustness.field_worker import inputs
-    from tests.support.fuzz_models import fuzz_models
+    from tests.support.fuzz_models import NAMES, fuzz_model
     from tests.support.model_file_fields import change_field, take_apart
 
     warnings.simplefilter("ignore")
     files = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.ramify"
-        for model in fuzz_models().values():
+        for model in map(fuzz_model, NAMES):
             ramify.save(model, path)
             files.append(take_apart(path.read_bytes()))
 
