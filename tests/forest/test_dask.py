@@ -1,4 +1,4 @@
-"""Results on several processes with the dask backend of joblib equal local results."""
+"""Results on a cluster with the dask backend of joblib equal local results."""
 
 import inspect
 import os
@@ -24,30 +24,30 @@ from ramify import (
 from ramify._parallel import _kept_by_cluster, count_threads
 from ramify.studies import run_study
 from ramify.tree.training_data import TrainingData
-from tests.support.dask_cluster import cluster
+from tests.support.dask_cluster import PROCESSES, cluster
 from tests.support.estimators import make, public_classifiers
 from tests.support.studies_cases import MODELS, small, without_times
 
 distributed = pytest.importorskip("dask.distributed")
 
 # dask may warn when processes start and stop; do not turn its warnings into errors.
-pytestmark = [pytest.mark.process, pytest.mark.filterwarnings("default")]
+pytestmark = pytest.mark.filterwarnings("default")
 
 N_WORKERS = 3
 FOREST = {"name": "forest", "model": "forest", "parameters": {"n_estimators": 5}}
 PARALLEL = [cls for cls in public_classifiers() if "n_jobs" in inspect.signature(cls).parameters]
 
 
-@pytest.fixture(scope="module")
-def client():
-    with cluster(N_WORKERS) as client:
+@pytest.fixture(scope="module", params=["threads", PROCESSES])
+def client(request):
+    with cluster(N_WORKERS, processes=request.param == "processes") as client:
         yield client
 
 
 @pytest.fixture
 def disposable_client():
     """A separate cluster for a test that kills workers."""
-    with cluster(N_WORKERS) as client:
+    with cluster(N_WORKERS, processes=True) as client:
         yield client
 
 
@@ -91,6 +91,7 @@ def test_data_is_sent_once_and_not_with_every_tree(client, data, monkeypatch):
     assert 1 <= len(written) <= N_WORKERS
 
 
+@pytest.mark.process
 def test_data_is_sent_again_if_the_last_copy_is_lost(disposable_client, data):
     """Keep the only copy on one worker, and kill this worker before any tree is grown."""
     with joblib.parallel_config("dask"):
@@ -158,6 +159,7 @@ def more_data():
     return make_hierarchical_classification(1500, n_features=20, n_labels=60, random_state=0)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("estimator", "task"),
     [

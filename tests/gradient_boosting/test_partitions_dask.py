@@ -1,4 +1,4 @@
-"""Boosting from dask collections on a cluster of several processes."""
+"""Boosting from dask collections on a cluster."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from scipy import sparse
 
 from ramify import PCTGradientBoostingClassifier, make_hierarchical_classification
 from ramify.gradient_boosting.partitions.dask_cluster import DaskPartitions
-from tests.support.dask_cluster import cluster
+from tests.support.dask_cluster import PROCESSES, cluster
 from tests.support.partition_cases import divide, everything, fit_in_parts
 
 distributed = pytest.importorskip("dask.distributed")
 arrays = pytest.importorskip("dask.array")
 
 # dask may warn when processes start and stop; do not turn its warnings into errors.
-pytestmark = [pytest.mark.process, pytest.mark.filterwarnings("default")]
+pytestmark = pytest.mark.filterwarnings("default")
 
 N_WORKERS = 4
 N_ROWS = 400
 
 
-@pytest.fixture(scope="module")
-def client():
-    with cluster(N_WORKERS, work_stealing=False) as client:
+@pytest.fixture(scope="module", params=["threads", PROCESSES])
+def client(request):
+    with cluster(N_WORKERS, processes=request.param == "processes", work_stealing=False) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def disposable_client():
     """A separate cluster for tests that kill workers, which are started again."""
-    with cluster(N_WORKERS, work_stealing=False) as client:
+    with cluster(N_WORKERS, processes=True, work_stealing=False) as client:
         yield client
 
 
@@ -137,6 +137,7 @@ def killer(request, disposable_client, monkeypatch):
     return Killer(disposable_client, monkeypatch, *request.param)
 
 
+@pytest.mark.process
 def test_a_killed_worker_does_not_change_the_model(killer, model, data, expected):
     found = model.fit(matrix(data.X, N_WORKERS), matrix(data.y, N_WORKERS))
     assert len(killer.killed) == 1
@@ -151,6 +152,7 @@ def sent(client):
     return sum(client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total).values())
 
 
+@pytest.mark.parametrize("client", [PROCESSES], indirect=True)
 def test_partitions_stay_where_they_are(client):
     """Workers send each other less than a partition of X."""
     n_rows = 40_000

@@ -1,4 +1,4 @@
-"""A cluster of local processes for tests with dask."""
+"""Clusters of dask on this machine."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
+PROCESSES = pytest.param("processes", marks=pytest.mark.process)
+"""The parameter of a fixture that starts processes."""
+
 
 @contextmanager
-def cluster(n_workers: int, work_stealing: bool = True) -> Iterator[Any]:
+def cluster(n_workers: int, *, processes: bool, work_stealing: bool = True) -> Iterator[Any]:
     """Start workers with one thread each, and yield their client.
 
-    With `work_stealing`, the scheduler may move tasks and their rows from busy workers to idle
-    ones.
+    The workers are processes, or threads of this process. With `work_stealing`, the scheduler may
+    move tasks and their rows from busy workers to idle ones.
     """
     dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("dask.distributed")
@@ -23,10 +26,10 @@ def cluster(n_workers: int, work_stealing: bool = True) -> Iterator[Any]:
         distributed.LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,
-            processes=True,
+            processes=processes,
             dashboard_address=":0",
             memory_limit=0,
-        ) as processes,
-        distributed.Client(processes) as client,
+        ) as workers,
+        distributed.Client(workers) as client,
     ):
         yield client
