@@ -37,7 +37,7 @@ _FORMS: dict[tuple[str, str], tuple[str, str]] = {
     ),
 }
 _FILES_OR_FRACTIONS = {("Data", "TestSet"), ("Data", "PruneSet")}
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def check_bounds(option: Option, number: float, where: str) -> None:

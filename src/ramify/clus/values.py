@@ -12,7 +12,7 @@ from ramify.clus.option import Kind, Option
 from ramify.clus.ranges import check_range
 
 _INTEGER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?[dDfF]?|[+-]?Infinity", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?[dDfF]?|[+-]?Infinity", re.ASCII)
 _JAVA_INTEGERS = range(-(2**31), 2**31)
 _YES = {"yes", "on", "true"}
 _NO = {"no", "off", "false", "0"}  # CLUS also accepts 1 for No, which is refused here
