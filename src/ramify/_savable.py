@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, TypeVar
 
 __all__ = [
@@ -19,6 +20,54 @@ __all__ = [
 ]
 
 _CLASSES: dict[str, type] = {}
+_MODULES = {
+    "_base.features": ("FeatureSchema",),
+    "adaboost.classifiers": ("AdaBoostMHClassifier", "HierarchicalAdaBoostMHClassifier"),
+    "adaboost.rounds": ("Rounds",),
+    "brdt.classifier": ("BRDTClassifier",),
+    "forest.classifiers": (
+        "PCTBaggingClassifier",
+        "PCTExtraTreesClassifier",
+        "PCTForestClassifier",
+    ),
+    "gradient_boosting.classifier": ("PCTGradientBoostingClassifier",),
+    "labels.encoding": ("HierarchyBinarizer",),
+    "local.classifiers": (
+        "FlatClassifier",
+        "PerEdgeClassifier",
+        "PerLevelClassifier",
+        "PerNodeClassifier",
+        "PerParentClassifier",
+    ),
+    "local.models": ("ConstantClassifier", "LocalModel"),
+    "meta.bagging": ("HierarchicalBaggingClassifier",),
+    "meta.calibration": ("CalibratedHierarchicalClassifier",),
+    "meta.calibrators": ("IsotonicCurve", "SigmoidCurve"),
+    "meta.level_powerset": ("LevelPowerset",),
+    "meta.mandatory_leaf": ("MandatoryLeafClassifier",),
+    "meta.metalabeler": ("MetaLabeler",),
+    "meta.thresholds": ("TunedThresholdClassifier",),
+    "meta.voting": ("HierarchicalVotingClassifier",),
+    "model_selection.splitting": (
+        "HierarchicalStratifiedKFold",
+        "HierarchicalStratifiedShuffleSplit",
+    ),
+    "multi_target.classifiers": (
+        "PCTMultiTargetClassifier",
+        "PCTMultiTargetForestClassifier",
+    ),
+    "multi_target.regressors": ("PCTForestRegressor", "PCTRegressor"),
+    "naive_bayes.classifier": ("GlobalNaiveBayes",),
+    "naive_bayes.features": ("CategoryTables", "Gaussians"),
+    "sibling_lasso.classifier": ("SiblingLassoClassifier",),
+    "sibling_lasso.features": ("LinearFeatures",),
+    "transformation.binary_relevance": ("BinaryRelevance", "BinaryRelevancePlus"),
+    "transformation.label_powerset": ("LabelPowerset", "RAkEL"),
+    "transformation.ml_knn": ("MLkNN",),
+    "tree.classifier": ("PCTClassifier",),
+}
+"""ramify's own classes in model files, by the module that registers them when it is imported."""
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 _FITTED = re.compile(r"[A-Za-z]\w*_")
 
 AnyClass = TypeVar("AnyClass", bound=type)
@@ -63,7 +112,9 @@ def saved_name(cls: type) -> str:
 
 
 def find_savable(name: str) -> type | None:
-    """Return the class registered under a name, or None."""
+    """Return the class registered under a name, or None; import the module of ramify's own."""
+    if name not in _CLASSES and name in _MODULE_OF:
+        import_module(f"ramify.{_MODULE_OF[name]}")
     return _CLASSES.get(name)
 
 

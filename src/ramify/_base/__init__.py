@@ -1,8 +1,5 @@
 """Base classes of all classifiers: read X, encode y, make decisions, save and load."""
 
-from ramify._base.classifier import ArrayClassifier, HierarchicalClassifier
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "ArrayClassifier",
-    "HierarchicalClassifier",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

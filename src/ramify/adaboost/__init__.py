@@ -1,8 +1,5 @@
 """AdaBoost.MH and its hierarchical variant H-Ada.MH."""
 
-from ramify.adaboost.classifiers import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "AdaBoostMHClassifier",
-    "HierarchicalAdaBoostMHClassifier",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

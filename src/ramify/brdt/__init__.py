@@ -1,7 +1,5 @@
 """BR-DT: one decision tree for each group of related labels."""
 
-from ramify.brdt.classifier import BRDTClassifier
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "BRDTClassifier",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

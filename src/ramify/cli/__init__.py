@@ -1,8 +1,5 @@
 """The command line ``ramify``: the commands and the functions that implement them."""
 
-from ramify.cli.commands import app, main
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "app",
-    "main",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,13 +1,5 @@
 """Run the settings files of CLUS: read them, run them and write the files that CLUS writes."""
 
-from ramify.clus.errors import SettingsError, UnsupportedOptionError
-from ramify.clus.settings import Settings, read_settings
-from ramify.clus.switches import Switches
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "Settings",
-    "SettingsError",
-    "Switches",
-    "UnsupportedOptionError",
-    "read_settings",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,15 +1,5 @@
 """Data sets: a bundled data set, a generator and public data sets of the literature."""
 
-from ramify.datasets.animals import load_animals
-from ramify.datasets.dataset import DataSet
-from ramify.datasets.fetching import fetch
-from ramify.datasets.generator import make_hierarchical_classification
-from ramify.datasets.registry import list_datasets
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "DataSet",
-    "fetch",
-    "list_datasets",
-    "load_animals",
-    "make_hierarchical_classification",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,21 +1,5 @@
 """Decision rules: from scores to label sets that are consistent with the hierarchy."""
 
-from ramify.decision.choice import choose_thresholds
-from ramify.decision.coherence import make_coherent
-from ramify.decision.leaves import leaf_weights, mandatory_leaves
-from ramify.decision.nested import NestedApproximation, nested_approximation
-from ramify.decision.paths import confident_path, most_probable_path, top_k_labels
-from ramify.decision.thresholds import apply_threshold
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "NestedApproximation",
-    "apply_threshold",
-    "choose_thresholds",
-    "confident_path",
-    "leaf_weights",
-    "make_coherent",
-    "mandatory_leaves",
-    "most_probable_path",
-    "nested_approximation",
-    "top_k_labels",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,5 +1,5 @@
 """Export models to formats of other programs."""
 
-from ramify.export.onnx_models import to_onnx
+from ramify._lazy import lazy_names
 
-__all__ = ["to_onnx"]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

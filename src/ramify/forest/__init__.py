@@ -1,13 +1,5 @@
 """Ensembles of predictive clustering trees."""
 
-from ramify.forest.classifiers import (
-    PCTBaggingClassifier,
-    PCTExtraTreesClassifier,
-    PCTForestClassifier,
-)
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "PCTBaggingClassifier",
-    "PCTExtraTreesClassifier",
-    "PCTForestClassifier",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,7 +1,5 @@
 """Gradient boosting of predictive clustering trees."""
 
-from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "PCTGradientBoostingClassifier",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,11 +1,5 @@
 """Hierarchies of labels: construction, text formats, encoding of label sets, weights."""
 
-from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.hierarchy.obo import Term
-from ramify.hierarchy.ontology import Ontology
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "Hierarchy",
-    "Ontology",
-    "Term",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,21 +1,5 @@
 """Conversion of labels in any format to label matrices and back; flattening and balancing."""
 
-from ramify.labels.balancing import balance_score, balance_weights
-from ramify.labels.encoding import (
-    EncodedLabels,
-    HierarchyBinarizer,
-    read_labels,
-)
-from ramify.labels.flattening import flatten_level
-from ramify.labels.readings import as_levels, as_sets
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "EncodedLabels",
-    "HierarchyBinarizer",
-    "as_levels",
-    "as_sets",
-    "balance_score",
-    "balance_weights",
-    "flatten_level",
-    "read_labels",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,17 +1,5 @@
 """Local architectures: one classifier per edge, label, parent or level of a hierarchy."""
 
-from ramify.local.classifiers import (
-    FlatClassifier,
-    PerEdgeClassifier,
-    PerLevelClassifier,
-    PerNodeClassifier,
-    PerParentClassifier,
-)
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "FlatClassifier",
-    "PerEdgeClassifier",
-    "PerLevelClassifier",
-    "PerNodeClassifier",
-    "PerParentClassifier",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,21 +1,5 @@
 """Meta-estimators: classifiers that wrap other classifiers."""
 
-from ramify.meta.bagging import HierarchicalBaggingClassifier
-from ramify.meta.calibration import CalibratedHierarchicalClassifier
-from ramify.meta.leaf_methods import make_leaf_classifier
-from ramify.meta.level_powerset import LevelPowerset
-from ramify.meta.mandatory_leaf import MandatoryLeafClassifier
-from ramify.meta.metalabeler import MetaLabeler
-from ramify.meta.thresholds import TunedThresholdClassifier
-from ramify.meta.voting import HierarchicalVotingClassifier
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "CalibratedHierarchicalClassifier",
-    "HierarchicalBaggingClassifier",
-    "HierarchicalVotingClassifier",
-    "LevelPowerset",
-    "MandatoryLeafClassifier",
-    "MetaLabeler",
-    "TunedThresholdClassifier",
-    "make_leaf_classifier",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

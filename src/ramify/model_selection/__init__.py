@@ -1,20 +1,5 @@
 """Splits that preserve the proportion of every label, held-out predictions and model choice."""
 
-from ramify.model_selection.choosing import choose_model
-from ramify.model_selection.predicting import cross_val_predict
-from ramify.model_selection.splitting import (
-    HierarchicalStratifiedKFold,
-    HierarchicalStratifiedShuffleSplit,
-    predefined_split,
-)
-from ramify.model_selection.trials import ModelChoice, Trial
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "HierarchicalStratifiedKFold",
-    "HierarchicalStratifiedShuffleSplit",
-    "ModelChoice",
-    "Trial",
-    "choose_model",
-    "cross_val_predict",
-    "predefined_split",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

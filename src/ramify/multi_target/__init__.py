@@ -1,14 +1,5 @@
 """Trees and forests that predict several numeric or several nominal targets at once."""
 
-from ramify.multi_target.classifiers import (
-    PCTMultiTargetClassifier,
-    PCTMultiTargetForestClassifier,
-)
-from ramify.multi_target.regressors import PCTForestRegressor, PCTRegressor
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "PCTForestRegressor",
-    "PCTMultiTargetClassifier",
-    "PCTMultiTargetForestClassifier",
-    "PCTRegressor",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

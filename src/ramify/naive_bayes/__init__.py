@@ -1,7 +1,5 @@
 """The global-model naive Bayes classifier."""
 
-from ramify.naive_bayes.classifier import GlobalNaiveBayes
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "GlobalNaiveBayes",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,7 +1,5 @@
 """Save models to files and load them again."""
 
-from ramify.saving.container import ModelFileError
-from ramify.saving.limits import LoadLimits
-from ramify.saving.model import load, save
+from ramify._lazy import lazy_names
 
-__all__ = ["LoadLimits", "ModelFileError", "load", "save"]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,7 +1,5 @@
 """Logistic regression with a multitask lasso for each group of siblings."""
 
-from ramify.sibling_lasso.classifier import SiblingLassoClassifier
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "SiblingLassoClassifier",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,31 +1,5 @@
 """Compare methods over data sets: significance tests, corrections and average-rank diagrams."""
 
-from ramify.stats.diagram import rank_diagram
-from ramify.stats.friedman_test import FriedmanResult, NemenyiResult, friedman, nemenyi
-from ramify.stats.pairs import (
-    AdjustedPValues,
-    PairwiseResult,
-    WilcoxonResult,
-    benjamini_hochberg,
-    pairwise,
-    wilcoxon,
-)
-from ramify.stats.scores import AverageRanks, WinsTiesLosses, average_ranks, wins_ties_losses
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "AdjustedPValues",
-    "AverageRanks",
-    "FriedmanResult",
-    "NemenyiResult",
-    "PairwiseResult",
-    "WilcoxonResult",
-    "WinsTiesLosses",
-    "average_ranks",
-    "benjamini_hochberg",
-    "friedman",
-    "nemenyi",
-    "pairwise",
-    "rank_diagram",
-    "wilcoxon",
-    "wins_ties_losses",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

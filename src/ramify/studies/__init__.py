@@ -1,17 +1,5 @@
 """Studies: models compared on data sets, from a TOML file to a report."""
 
-from ramify.studies.plan import Study
-from ramify.studies.reading import list_studies, load_study, make_study
-from ramify.studies.reports.writing import write_reports
-from ramify.studies.results import StudyResults
-from ramify.studies.running import run_study
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "Study",
-    "StudyResults",
-    "list_studies",
-    "load_study",
-    "make_study",
-    "run_study",
-    "write_reports",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

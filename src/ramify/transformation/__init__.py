@@ -1,13 +1,5 @@
 """Multi-label classifiers: binary relevance, label powersets and ML-kNN."""
 
-from ramify.transformation.binary_relevance import BinaryRelevance, BinaryRelevancePlus
-from ramify.transformation.label_powerset import LabelPowerset, RAkEL
-from ramify.transformation.ml_knn import MLkNN
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "BinaryRelevance",
-    "BinaryRelevancePlus",
-    "LabelPowerset",
-    "MLkNN",
-    "RAkEL",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

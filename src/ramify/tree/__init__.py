@@ -1,9 +1,5 @@
 """Predictive clustering trees."""
 
-from ramify.tree.classifier import PCTClassifier
-from ramify.tree.distances import distinct_label_sets
+from ramify._lazy import lazy_names
 
-__all__ = [
-    "PCTClassifier",
-    "distinct_label_sets",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,6 +1,5 @@
 """Gradient boosting of rows in several partitions; only sums leave a partition."""
 
-from ramify.gradient_boosting.partitions.dask_cluster import find_partitions, is_partitioned
-from ramify.gradient_boosting.partitions.fitting import fit_partitions
+from ramify._lazy import lazy_names
 
-__all__ = ["find_partitions", "fit_partitions", "is_partitioned"]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,0 +1,6 @@
+from ramify.adaboost.classifiers import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
+
+__all__ = [
+    "AdaBoostMHClassifier",
+    "HierarchicalAdaBoostMHClassifier",
+]

@@ -1,0 +1,5 @@
+from ramify.brdt.classifier import BRDTClassifier
+
+__all__ = [
+    "BRDTClassifier",
+]

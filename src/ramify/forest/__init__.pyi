@@ -1,0 +1,11 @@
+from ramify.forest.classifiers import (
+    PCTBaggingClassifier,
+    PCTExtraTreesClassifier,
+    PCTForestClassifier,
+)
+
+__all__ = [
+    "PCTBaggingClassifier",
+    "PCTExtraTreesClassifier",
+    "PCTForestClassifier",
+]

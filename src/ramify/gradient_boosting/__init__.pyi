@@ -1,0 +1,5 @@
+from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
+
+__all__ = [
+    "PCTGradientBoostingClassifier",
+]

@@ -1,0 +1,5 @@
+from ramify.naive_bayes.classifier import GlobalNaiveBayes
+
+__all__ = [
+    "GlobalNaiveBayes",
+]

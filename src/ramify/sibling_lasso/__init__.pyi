@@ -1,0 +1,5 @@
+from ramify.sibling_lasso.classifier import SiblingLassoClassifier
+
+__all__ = [
+    "SiblingLassoClassifier",
+]
