@@ -7,12 +7,8 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy
-from ramify._validation import (
-    check_label_matrix,
-    check_same_length,
-    check_sample_weight,
-    import_extra,
-)
+from ramify._messages import import_extra
+from ramify._validation import check_label_matrix, check_same_length, check_sample_weight
 
 TREE = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from scipy import sparse
 
-from ramify._validation import import_extra, shorten
+from ramify._messages import import_extra, shorten
 
 __all__ = ["OUTPUTS", "check_column_names", "in_memory", "is_frame", "make_frame", "names_of"]
 

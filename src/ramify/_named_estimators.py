@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.utils import all_estimators
 
-from ramify._validation import did_you_mean
+from ramify._messages import did_you_mean
 from ramify.adaboost.classifiers import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
 from ramify.brdt.classifier import BRDTClassifier
 from ramify.forest.classifiers import (

@@ -13,7 +13,7 @@ from joblib import Parallel, cpu_count, effective_n_jobs
 from joblib.parallel import BACKENDS, get_active_backend
 
 from ramify import _core
-from ramify._validation import import_extra
+from ramify._messages import import_extra
 
 __all__ = ["count_threads", "in_parallel"]
 

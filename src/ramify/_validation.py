@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import importlib
 import math
 from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
@@ -13,41 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify._messages import did_you_mean, shorten
+
 Label: TypeAlias = str | int | float
 """Name of a label: a string, or a number in flat hierarchies."""
-
-_SHOWN = 5
-
-
-def import_extra(module: str, extra: str) -> Any:
-    """Import an optional dependency, or raise an error that names the extra to install."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise ImportError(
-            f"{module} is required but not installed. Run: pip install 'ramify[{extra}]'"
-        ) from error
-
-
-def shorten(values: Iterable[object], shown: int = _SHOWN) -> str:
-    """Format the first few values of a list and the number of values left out."""
-    listed = list(values)
-    text = ", ".join(repr(value) for value in listed[:shown])
-    hidden = len(listed) - shown
-    return f"{text} and {hidden} more" if hidden > 0 else text
-
-
-def did_you_mean(label: object, labels: Iterable[object]) -> str:
-    """Suggest the known label closest to a misspelled one; empty if none is close.
-
-    Examples
-    --------
-    >>> did_you_mean("mamal", ["mammal", "bird"])
-    " Did you mean 'mammal'?"
-    """
-    known = {str(candidate): candidate for candidate in labels}
-    near = difflib.get_close_matches(str(label), known, n=1)
-    return f" Did you mean {known[near[0]]!r}?" if near else ""
 
 
 class UnknownLabelsError(ValueError):

@@ -15,10 +15,11 @@ from sklearn.utils.validation import validate_data
 from ramify import _core
 from ramify._base.columns import TIMES, kind_of_column, numbers_of, seconds_of
 from ramify._frames import check_column_names, in_memory, is_frame
+from ramify._messages import shorten
 from ramify._parallel import count_threads
 from ramify._savable import savable
 from ramify._schema import Anything, Array, MapOf, Schema, Text, TupleOf, Whole
-from ramify._validation import is_missing, shorten
+from ramify._validation import is_missing
 
 __all__ = [
     "FeatureSchema",

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.features import FeatureSchema
+from ramify._messages import import_extra
 from ramify._schema import Anything, Array, Label, ListOf, MapOf, Part, Schema, Sparse, TupleOf
-from ramify._validation import check_choice, check_number, import_extra
+from ramify._validation import check_choice, check_number
 from ramify.brdt.learning import LearningPlan, Learnt, learn_trees
 from ramify.decision import make_coherent
 from ramify.hierarchy.hierarchy import Hierarchy

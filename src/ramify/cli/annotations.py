@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ramify._validation import did_you_mean, shorten
+from ramify._messages import did_you_mean, shorten
 from ramify.hierarchy.ontology import Ontology
 from ramify.io import Annotations, ReadLimits, read_annotations
 from ramify.io.table import Table

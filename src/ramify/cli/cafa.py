@@ -12,7 +12,7 @@ from zipfile import is_zipfile
 import numpy as np
 from scipy import sparse
 
-from ramify._validation import shorten
+from ramify._messages import shorten
 from ramify.cli.annotations import AnnotationChoice, read_chosen_annotations, row_identifiers
 from ramify.cli.predicting import features_for, load_classifier, read_for
 from ramify.hierarchy.hierarchy import Hierarchy

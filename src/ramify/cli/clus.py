@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from typer.core import TyperCommand
 
-from ramify._validation import did_you_mean
+from ramify._messages import did_you_mean
 from ramify.cli.running import command
 from ramify.clus import Switches, read_settings
 from ramify.clus.errors import SettingsError

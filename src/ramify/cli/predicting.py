@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ramify._validation import shorten
+from ramify._messages import shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.any_file import read_data
 from ramify.io.settings import DataOptions, ReadingSettings

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ramify._validation import check_number, did_you_mean, import_extra
+from ramify._messages import did_you_mean, import_extra
+from ramify._validation import check_number
 from ramify.cli.predicting import (
     date_columns,
     features_for,

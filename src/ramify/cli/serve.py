@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ramify._validation import import_extra
+from ramify._messages import import_extra
 from ramify.cli.options import ModelFile
 from ramify.cli.output import say
 from ramify.cli.predicting import load_classifier

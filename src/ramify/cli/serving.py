@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ramify import __version__
-from ramify._validation import did_you_mean, import_extra, shorten
+from ramify._messages import did_you_mean, import_extra, shorten
 from ramify.cli.predicting import label_sets
 
 __all__ = ["ServedModel", "ServingLimits", "make_app"]

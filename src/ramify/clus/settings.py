@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ramify._validation import did_you_mean
+from ramify._messages import did_you_mean
 from ramify.clus.errors import SettingsError, UnsupportedOptionError, place, quoted
 from ramify.clus.lines import Entry, read_entries, read_small_text
 from ramify.clus.options import OLD_OPTIONS, OLD_SECTIONS, OLD_VALUES, OPTIONS, SECTIONS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ramify._validation import did_you_mean
+from ramify._messages import did_you_mean
 from ramify.clus.bounds import check_bounds, check_form
 from ramify.clus.errors import SettingsError, quoted
 from ramify.clus.option import Kind, Option

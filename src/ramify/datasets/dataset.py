@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from ramify._validation import did_you_mean, shorten
+from ramify._messages import did_you_mean, shorten
 
 Categories = dict[str, tuple[str, ...]]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ramify._validation import did_you_mean, shorten
+from ramify._messages import did_you_mean, shorten
 from ramify.datasets.dataset import Categories, DataSet, present
 from ramify.datasets.registry import DataFile, Entry, find_entry
 from ramify.datasets.store import locate

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from ramify._validation import shorten
+from ramify._messages import shorten
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._validation import check_choice, check_number, shorten
+from ramify._messages import shorten
+from ramify._validation import check_choice, check_number
 from ramify.decision.ordered import Order, best_thresholds
 from ramify.decision.steps import Steps, pool
 from ramify.hierarchy.graph import row_of

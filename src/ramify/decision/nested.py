@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify._validation import check_number, import_extra
+from ramify._messages import import_extra
+from ramify._validation import check_number
 from ramify.decision.leaves import leaf_weights, mandatory_leaves
 from ramify.hierarchy.hierarchy import Hierarchy
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._validation import import_extra
+from ramify._messages import import_extra
 
 __all__ = ["INPUT", "IR_VERSION", "ML_OPSET", "OPSET", "OUTPUT", "GraphBuilder"]
 

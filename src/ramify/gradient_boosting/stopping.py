@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify._validation import did_you_mean
+from ramify._messages import did_you_mean
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.metrics.scorers import get_scorer, get_scorer_names
 

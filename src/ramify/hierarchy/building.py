@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._validation import Label, check_label_name, did_you_mean, shorten
+from ramify._messages import did_you_mean, shorten
+from ramify._validation import Label, check_label_name
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 """Sparse rows without values: (indptr, indices)."""

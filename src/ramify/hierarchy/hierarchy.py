@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify._validation import Label, check_label_name, import_extra, shorten
+from ramify._messages import import_extra, shorten
+from ramify._validation import Label, check_label_name
 from ramify.hierarchy.building import (
     OrderedGraph,
     Rows,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from os import PathLike
 
-from ramify._validation import shorten
+from ramify._messages import shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.hierarchy.obo import read_terms
 from ramify.hierarchy.terms import TermSet

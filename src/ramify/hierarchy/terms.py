@@ -6,7 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
-from ramify._validation import Label, check_choice, did_you_mean, shorten
+from ramify._messages import did_you_mean, shorten
+from ramify._validation import Label, check_choice
 from ramify.hierarchy.building import OrderedGraph, order_graph, without_root
 from ramify.hierarchy.obo import Term
 

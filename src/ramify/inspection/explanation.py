@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.features import read_features
-from ramify._validation import Label, import_extra
+from ramify._messages import import_extra
+from ramify._validation import Label
 from ramify.brdt.classifier import BRDTClassifier
 from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
 from ramify.hierarchy.hierarchy import Hierarchy

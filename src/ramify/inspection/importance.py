@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._validation import Label, import_extra
+from ramify._messages import import_extra
+from ramify._validation import Label
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.inspection.node_tests import FeatureNames
 from ramify.inspection.summary import ModelSummary, TreeSummary, summarise

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ramify import _core
 from ramify._base.features import read_features
-from ramify._validation import check_number, import_extra
+from ramify._messages import import_extra
+from ramify._validation import check_number
 from ramify.inspection.summary import ModelSummary, TreeSummary, summarise
 
 __all__ = ["shap_values"]

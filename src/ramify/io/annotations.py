@@ -11,7 +11,8 @@ from os import fspath
 import numpy as np
 from scipy import sparse
 
-from ramify._validation import check_choice, did_you_mean, shorten
+from ramify._messages import did_you_mean, shorten
+from ramify._validation import check_choice
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.hierarchy.ontology import Ontology
 from ramify.io.annotation_lines import AnnotationLine, annotation_lines

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ramify._validation import did_you_mean, import_extra, shorten
+from ramify._messages import did_you_mean, import_extra, shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io import read_arff, read_mulan, read_obo, read_table
 from ramify.io.cell_checks import (

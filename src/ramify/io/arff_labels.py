@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify._validation import did_you_mean
+from ramify._messages import did_you_mean
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.arff_columns import ArffFile, LabelSets, NamedPlace
 from ramify.io.errors import FormatError, UnknownLabelError

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify._validation import did_you_mean, unknown_labels_error
+from ramify._messages import did_you_mean
+from ramify._validation import unknown_labels_error
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.arff_columns import ArffFile
 from ramify.io.errors import FormatError, UnknownLabelError

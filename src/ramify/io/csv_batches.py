@@ -11,7 +11,7 @@ from os import fspath
 from pathlib import Path
 from typing import Any
 
-from ramify._validation import import_extra
+from ramify._messages import import_extra
 from ramify.io.cell_checks import check_date_features, check_numeric_features
 from ramify.io.csv_files import (
     TextForm,

@@ -12,7 +12,7 @@ from os import fspath
 from pathlib import Path
 from typing import Any
 
-from ramify._validation import import_extra
+from ramify._messages import import_extra
 from ramify.io.files import FilePath, FormatError, read_utf8
 from ramify.io.limits import ReadLimits
 from ramify.io.sheets import is_sheet, sheet_as_csv

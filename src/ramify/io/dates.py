@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._validation import import_extra, shorten
+from ramify._messages import import_extra, shorten
 
 __all__ = ["is_date", "is_foreign_date", "is_time", "seconds_of_times", "with_dates"]
 

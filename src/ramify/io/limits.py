@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 
-from ramify._validation import did_you_mean
+from ramify._messages import did_you_mean
 from ramify.io.errors import FormatError
 
 _SMALL = 256 << 20

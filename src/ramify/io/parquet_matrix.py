@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ramify._validation import did_you_mean, import_extra, shorten
+from ramify._messages import did_you_mean, import_extra, shorten
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath, replacing
 

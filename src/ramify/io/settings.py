@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from ramify._validation import did_you_mean
+from ramify._messages import did_you_mean
 from ramify.io.csv_files import TextForm
 from ramify.io.limits import ReadLimits
 

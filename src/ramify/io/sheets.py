@@ -14,7 +14,7 @@ from os import fspath
 from pathlib import Path
 from typing import Any
 
-from ramify._validation import import_extra
+from ramify._messages import import_extra
 from ramify.io.files import FilePath, FormatError
 from ramify.io.limits import ReadLimits
 

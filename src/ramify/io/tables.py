@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._validation import did_you_mean, import_extra, shorten
+from ramify._messages import did_you_mean, import_extra, shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.csv_files import MISSING_WORDS, TextForm, check_size, read_csv
 from ramify.io.dates import with_dates

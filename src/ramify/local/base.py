@@ -17,9 +17,9 @@ from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.features import given_features, read_features
 from ramify._base.foreign import copy_input_tags, takes_labels
+from ramify._messages import shorten
 from ramify._parallel import count_threads, in_parallel
 from ramify._schema import Anything, MapOf, Part, Schema
-from ramify._validation import shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.learners import make_learner
 from ramify.local.learning import Learner, learn_all

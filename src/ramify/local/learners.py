@@ -8,7 +8,8 @@ from sklearn.utils import _safe_indexing
 
 from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.foreign import Question, check_takes_weights, clone_seeded, takes_labels
-from ramify._validation import check_classifier, shorten
+from ramify._messages import shorten
+from ramify._validation import check_classifier
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.local.learning import Learner, ModelLearner, label_columns
 from ramify.local.problems import LocalProblem

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify._validation import shorten
+from ramify._messages import shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 
 __all__ = [

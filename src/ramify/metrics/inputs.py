@@ -11,13 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._frames import in_memory, is_frame
-from ramify._validation import (
-    Label,
-    UnknownLabelsError,
-    canonical_scores,
-    check_label_matrix,
-    shorten,
-)
+from ramify._messages import shorten
+from ramify._validation import Label, UnknownLabelsError, canonical_scores, check_label_matrix
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import read_labels
 from ramify.labels.extending import read_more_labels

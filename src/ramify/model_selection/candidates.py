@@ -8,7 +8,8 @@ from typing import Any
 
 from sklearn.base import clone
 
-from ramify._validation import check_classifier, did_you_mean
+from ramify._messages import did_you_mean
+from ramify._validation import check_classifier
 from ramify.forest.classifiers import PCTExtraTreesClassifier, PCTForestClassifier
 from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
 from ramify.meta.voting import HierarchicalVotingClassifier

@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
+from ramify._messages import did_you_mean, shorten
 from ramify._savable import savable
-from ramify._validation import did_you_mean, shorten
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import read_labels
 

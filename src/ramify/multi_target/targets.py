@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify._validation import is_missing, shorten
+from ramify._messages import shorten
+from ramify._validation import is_missing
 
 __all__ = ["Columns", "read_classes", "read_columns", "read_numbers"]
 

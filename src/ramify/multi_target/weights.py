@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._validation import did_you_mean
+from ramify._messages import did_you_mean
 
 __all__ = ["check_target_weight", "read_target_weight", "weigh_classes", "weigh_numbers"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from ramify._validation import import_extra
+from ramify._messages import import_extra
 from ramify.io.files import FilePath
 from ramify.saving.container import (
     Container,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ramify._messages import import_extra
 from ramify._schema import check_sparse
-from ramify._validation import import_extra
 from ramify.saving.container import DamageError, ModelFileError, open_archive
 from ramify.saving.limits import LoadLimits
 from ramify.saving.values import Decoder, Encoder, Kind

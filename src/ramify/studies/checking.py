@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ramify._validation import did_you_mean
+from ramify._messages import did_you_mean
 from ramify.studies.claims import ALL_MEASURES, Claim, check_claim
 from ramify.studies.plan import Study
 from ramify.studies.quantities import quantity_names

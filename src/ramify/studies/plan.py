@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ramify._validation import did_you_mean
+from ramify._messages import did_you_mean
 from ramify.io.settings import DataOptions, ReadingSettings
 from ramify.studies.curves import CurveSpec
 

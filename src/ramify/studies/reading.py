@@ -11,8 +11,8 @@ from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
+from ramify._messages import did_you_mean
 from ramify._named_estimators import MODELS, check_inner, check_parameter_names
-from ramify._validation import did_you_mean
 from ramify.io.settings import ReadingSettings
 from ramify.metrics import get_scorer_names
 from ramify.studies.checking import (

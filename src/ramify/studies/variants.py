@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from ramify._validation import did_you_mean
+from ramify._messages import did_you_mean
 from ramify.studies.checking import check_keys
 from ramify.studies.plan import DataSpec, Study
 

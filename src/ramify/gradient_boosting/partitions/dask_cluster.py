@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._validation import import_extra
+from ramify._messages import import_extra
 from ramify.gradient_boosting.partitions.counting import read_partition
 from ramify.gradient_boosting.partitions.describing import Part
 from ramify.gradient_boosting.partitions.reading import Reading

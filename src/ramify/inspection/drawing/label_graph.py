@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ramify._validation import check_number, import_extra
+from ramify._messages import import_extra
+from ramify._validation import check_number
 from ramify.brdt.classifier import BRDTClassifier
 from ramify.inspection.related_labels import RelatedLabels, relate_labels
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ramify._validation import check_number, import_extra
+from ramify._messages import import_extra
+from ramify._validation import check_number
 from ramify.inspection.drawing.layout import make_picture
 from ramify.inspection.drawing.picture import (
     FONT_SIZE,

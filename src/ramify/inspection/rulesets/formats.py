@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._validation import import_extra
+from ramify._messages import import_extra
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.inspection.outline import LabelChoice, make_outline
 from ramify.inspection.rulesets.rule import Rule
