@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := pyproject.toml CMakeLists.txt $(wildcard core/*/* bindings/* cmake/*)
+NATIVE := pyproject.toml CMakeLists.txt $(wildcard core/*/* bindings/*)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: demo test test-oldest coverage docs bench bench-compare lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean

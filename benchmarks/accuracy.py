@@ -15,10 +15,10 @@ training on the train rows and scoring on the valid rows, or on a fifth of the t
 no valid rows are published. In the same way, one model is chosen for each data set: the one with
 the largest mean score on these rows over all seeds. No choice uses test rows.
 
-Each result is a file in the output folder, named after the set, the model, the seed and digests of
-settings and code, and is not computed again: a run that was stopped continues where it left off,
-and several runs can share a folder. Tables (Markdown and CSV) and a plot are written to the same
-folder. Times are CPU seconds.
+Each result is a file in the output folder, named after the set, the model, the seed and a digest
+of settings and versions, and is not computed again: a run that was stopped continues where it left
+off, and several runs can share a folder. Tables (Markdown and CSV) and a plot are written to the
+same folder. Times are CPU seconds.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ from typing import Any
 
 import ramify
 from benchmarks import accuracy_report
-from benchmarks.accuracy_protocol import HELD_OUT, Fits, Model, digest_code, load_split
+from benchmarks.accuracy_protocol import HELD_OUT, Fits, Model, load_split
 from benchmarks.clus import describe_machine
 from ramify._progress import track
 from ramify.datasets.registry import find_entry
 from ramify.io.files import replacing
+from ramify.studies.identity import RESULTS_VERSION
 
 FUNCAT = ("cellcycle", "derisi", "eisen", "expr", "gasch1", "gasch2", "seq", "spo")
 SETS = (
@@ -110,31 +111,23 @@ class Cell:
 
 
 class Results:
-    """A folder with one file per result.
+    """A folder with one file per result, whose name ends in a digest of settings and versions."""
 
-    The file name ends in two digests, of the settings and of the code. If `any_code`, results of
-    the same settings by other versions of the code count too, the newest first.
-    """
-
-    def __init__(self, folder: Path, models: dict[str, Model], any_code: bool) -> None:
+    def __init__(self, folder: Path, models: dict[str, Model]) -> None:
         self.folder = folder
         self.models = models
-        self.any_code = any_code
 
     def path(self, cell: Cell) -> Path:
-        """Return the file of a result by this version of the code."""
-        return self.folder / "cells" / f"{self._stem(cell)}-{self._code(cell)}.json"
+        """Return the file of a result."""
+        settings = settings_of(cell, self.models)
+        packages = [version(name) for name in PACKAGES]
+        digest = short_digest([settings, RESULTS_VERSION, packages])
+        return self.folder / "cells" / f"{cell.set}-{cell.model}-{cell.seed}-{digest}.json"
 
     def read(self, cell: Cell) -> dict[str, Any] | None:
         """Return a result, None if there is none."""
-        paths = [self.path(cell)]
-        if self.any_code:
-            others = self.path(cell).parent.glob(f"{self._stem(cell)}-*.json")
-            paths += sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in paths:
-            if path.is_file():
-                return dict(json.loads(path.read_text(encoding="utf-8")))
-        return None
+        path = self.path(cell)
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
     def write(self, cell: Cell, record: dict[str, Any]) -> None:
         """Write a result atomically."""
@@ -142,14 +135,6 @@ class Results:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary:
             temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-
-    def _stem(self, cell: Cell) -> str:
-        settings = settings_of(cell, self.models)
-        return f"{cell.set}-{cell.model}-{cell.seed}-{short_digest(settings)}"
-
-    def _code(self, cell: Cell) -> str:
-        parts = parts_of(self.models[cell.model], self.models)
-        return short_digest([digest_code(parts), *(version(name) for name in PACKAGES)])
 
 
 def short_digest(content: Any) -> str:
@@ -253,11 +238,6 @@ def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--report", action="store_true", help="write the tables of what is there, fit nothing"
     )
-    parser.add_argument(
-        "--any-code",
-        action="store_true",
-        help="accept results of other versions of the code (same settings and data)",
-    )
     options = parser.parse_args(arguments)
     if options.seeds < 1:
         parser.error(f"--seeds must be an integer >= 1, got {options.seeds}.")
@@ -275,7 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     seeds = range(1 if options.quick else options.seeds)
     sets = options.datasets or (QUICK if options.quick else SETS)
     cells = [Cell(name, model, seed) for name in sets for seed in seeds for model in names]
-    results = Results(options.output, models, options.any_code)
+    results = Results(options.output, models)
     if not options.report:
         waiting = [cell for cell in cells if results.read(cell) is None]
         print(f"{describe_machine()}; {len(waiting)} of {len(cells)} results to compute")

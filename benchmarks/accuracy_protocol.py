@@ -6,12 +6,10 @@ report) use only the training and validation rows; only `Fits.test` uses the tes
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,11 +24,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import ramify
-from ramify import _core
 from ramify.datasets import fetch
 from ramify.hierarchy import Hierarchy
 from ramify.meta.vote_weights import search_weights
-from ramify.studies.code_digest import digest_modules
 
 # C-HMCNN leaves these out of its scores, as the authors of the data sets advise.
 GO_ROOTS = ("GO0003674", "GO0005575", "GO0008150")
@@ -342,11 +338,3 @@ def vote(groups: dict[str, Fit], weights: dict[str, float]) -> Fit:
         sum(fit.predict_s for fit in groups.values()),
     )
     return Fit(np.asarray(probabilities), None, *times, weights=weights)
-
-
-def digest_code(models: Sequence[Model]) -> str:
-    """Return a digest of the code that results depend on: estimators, core and this module."""
-    parts = [digest_modules(Path(__file__).parent, [__name__]), _core.source_digest()]
-    package = Path(str(ramify.__file__)).parent
-    parts += [digest_modules(package, [model.estimator_class.__module__]) for model in models]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

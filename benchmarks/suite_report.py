@@ -15,7 +15,6 @@ from pathlib import Path
 
 from benchmarks.clus import java_version
 from benchmarks.trees import print_table
-from ramify import _core
 from ramify.io.files import replacing, writing_text
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -89,7 +88,6 @@ def describe_setting() -> list[tuple[str, str]]:
         ("system", f"{platform.system()} {platform.machine()}"),
         ("Python", platform.python_version()),
         ("ramify", version_of("ramify") or "source"),
-        ("core", _core.source_digest()[:12]),
         *((name, version_of(name)) for name in ("numpy", "scipy", *PEERS)),
         ("Java", java_version()),
     ]

@@ -16,7 +16,6 @@ void init_stopping(nanobind::module_& m);
 void init_curves(nanobind::module_& m);
 void init_data(nanobind::module_& m);
 void init_decoding(nanobind::module_& m);
-void init_digest(nanobind::module_& m);
 void init_gradient_boosting(nanobind::module_& m);
 void init_growing(nanobind::module_& m);
 void init_hierarchy(nanobind::module_& m);

@@ -17,7 +17,6 @@ NB_MODULE(_core, m) {
     init_brdt(m);
     init_curves(m);
     init_decoding(m);
-    init_digest(m);
     init_gradient_boosting(m);
     init_boosting_shards(m);
     init_growing(m);

@@ -8,8 +8,6 @@ import platform
 import re
 import sys
 
-from ramify import _core
-
 __all__ = ["show_versions"]
 
 
@@ -23,12 +21,10 @@ def show_versions() -> None:
     >>> import ramify
     >>> ramify.show_versions()
     ramify ...
-    core ...
     Python ...
     """
     lines = [
         ("ramify", _version_of("ramify") or "not installed"),
-        ("core", _core.source_digest()[:12]),
         ("Python", f"{platform.python_implementation()} {platform.python_version()}"),
         ("system", f"{platform.system()} {platform.machine()}"),
         ("cores", str(os.cpu_count())),

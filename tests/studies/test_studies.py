@@ -108,7 +108,9 @@ def test_other_settings_are_other_cells(change: dict, results: StudyResults) -> 
     assert len(shared) == (3 if "models" in change else 0)
 
 
-def test_other_data_code_or_versions_are_other_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_data_or_results_versions_are_other_cells(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     study = small()
     cell = next(study.cells(study.data[0]))
     first = cell_key(study, cell, "data")
@@ -116,7 +118,7 @@ def test_other_data_code_or_versions_are_other_cells(monkeypatch: pytest.MonkeyP
     assert cell_key(study, cell, "other data") != first
     retitled = replace(study, title="Another title")
     assert cell_key(retitled, cell, "data") == first
-    monkeypatch.setattr(identity, "digest_code", lambda _: "other code")
+    monkeypatch.setattr(identity, "RESULTS_VERSION", identity.RESULTS_VERSION + 1)
     assert cell_key(study, cell, "data") != first
 
 

@@ -122,7 +122,7 @@ def settled_results(folder: Path, **changes: Any) -> Path:
     study = small(**changes)
     run_study(study, folder)
     facts = json.loads((folder / "study.json").read_text("utf-8"))
-    facts |= {"code": "0" * 64, "versions": {"python": "3", "ramify": "0"}}
+    facts |= {"results_version": 1, "versions": {"python": "3", "ramify": "0"}}
     (folder / "study.json").write_text(json.dumps(facts), "utf-8")
     models = [model.name for model in study.models]
     data = [one.name for one in study.data]

@@ -8,12 +8,12 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from joblib import parallel_config
 
+from ramify.inspection import export_text
 from ramify.metrics import label_imbalance, overfit_score, record_fit
 from ramify.studies.curve_points import FittedCell, curve_points
 from ramify.studies.data import StudyData, load_data, split_rows
@@ -129,8 +129,6 @@ def _drawn(cell: Cell, fitted: FittedCell) -> dict[str, Any]:
     if known := {name: one for name, one in points.items() if one is not None}:
         found["curves"] = known
     if cell.model.show and cell.repeat == cell.fold == 0:
-        # By name: code that only shows a model must not count for the results of a cell.
-        export_text = import_module("ramify.inspection").export_text
         lines = export_text(fitted.model).splitlines()
         rest = [f"… {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
         found["text"] = "\n".join([*lines[:_MOST_LINES], *rest])

@@ -336,7 +336,7 @@ def facts_of_run(results: StudyResults) -> list[tuple[str, str]]:
         ("peak memory", f"{memory:,.0f} MB"),
         ("seed", str(study["seed"])),
         ("versions", used),
-        ("code", study["code"][:16]),
+        ("results version", str(study["results_version"])),
     ]
 
 

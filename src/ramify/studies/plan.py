@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ramify._messages import did_you_mean
 from ramify.io.settings import DataOptions, ReadingSettings
+from ramify.studies.claims import Claim
 from ramify.studies.curves import CurveSpec
-
-if TYPE_CHECKING:  # not part of the code that a result depends on
-    from ramify.studies.claims import Claim
 
 __all__ = ["Cell", "DataSpec", "MeasureSpec", "ModelSpec", "Protocol", "Study"]
 

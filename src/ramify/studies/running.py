@@ -14,7 +14,7 @@ from ramify._parallel import in_parallel
 from ramify._progress import track
 from ramify.studies.cell import run_cell
 from ramify.studies.data import digest_data
-from ramify.studies.identity import cell_key, digest_code, versions
+from ramify.studies.identity import RESULTS_VERSION, cell_key, versions
 from ramify.studies.measuring import higher_is_better
 from ramify.studies.plan import Cell, DataSpec, Study
 from ramify.studies.results import StudyResults
@@ -183,7 +183,7 @@ def _facts(study: Study, work: _Work) -> dict[str, Any]:
             }
             for curve in study.curves
         ],
-        "code": digest_code(study.models),
+        "results_version": RESULTS_VERSION,
         "versions": versions(),
         "cells": _places(work.cells),
     }

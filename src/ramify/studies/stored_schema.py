@@ -116,7 +116,7 @@ _STUDY = _Record(
         "models": ListOf(_Record(_NAMED)),
         "measures": ListOf(_MEASURE),
         "curves": ListOf(_CURVE),
-        "code": _TEXT,
+        "results_version": Whole(),
         "versions": MapOf(_TEXT, _TEXT),
         "cells": MapOf(_Key(), _Place()),
     }
