@@ -9,6 +9,6 @@ from tests.robustness.fuzz_model_files import fuzz, models
 def test_damaged_files_are_refused(number):
     pytest.importorskip("skops")
     model, X = models()[number]
-    summary = fuzz(model, X, 100, seed=number + 1)
+    summary = fuzz(model, X, 40, seed=number + 1)
     assert not summary.failures, summary.write()
     assert summary.most_bytes < 300 << 20, summary.write()

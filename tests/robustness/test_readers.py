@@ -14,7 +14,7 @@ def test_the_documents_are_valid(name, tmp_path):
 
 
 def test_damaged_documents_do_no_harm():
-    found = fuzz_readers(1100, seed=5)
+    found = fuzz_readers(600, seed=5)
     assert not found.findings, found.write()
-    assert found.count("refused") > 300, found.write()
-    assert found.count("read") > 100, found.write()
+    assert found.count("refused") > 150, found.write()
+    assert found.count("read") > 50, found.write()

@@ -68,11 +68,10 @@ def count_calls(model: Any, *data: Any) -> int:
     return run_until(0, None, lambda: twin.fit(*data))
 
 
-def stop_fit(model: Any, error: type[BaseException], share: float, *data: Any) -> None:
-    """Fit, and raise `error` when this share of the calls has been made."""
-    call = max(1, int(share * count_calls(model, *data)))
+def stop_fit(model: Any, error: type[BaseException], call: int, *data: Any) -> None:
+    """Fit, and raise `error` at a call."""
     with pytest.raises(error, match="stopped"):
-        run_until(call, error, lambda: model.fit(*data))
+        run_until(max(1, call), error, lambda: model.fit(*data))
 
 
 def assert_same_state(model: Any, before: dict[str, Any]) -> None:
@@ -121,9 +120,10 @@ def test_a_refit_that_stops_in_the_middle_changes_nothing(
     cls: type, error: type[BaseException]
 ) -> None:
     model = make(cls).fit(OLD_X, OLD_Y)
+    n_calls = count_calls(model, NEW_X, NEW_Y)
     for share in (0.0, 0.5, 0.9, 1.0):
         with Unchanged(model):
-            stop_fit(model, error, share, NEW_X, NEW_Y)
+            stop_fit(model, error, int(share * n_calls), NEW_X, NEW_Y)
 
 
 @every_classifier
@@ -133,7 +133,8 @@ def test_a_first_fit_that_stops_leaves_an_unfitted_model(
 ) -> None:
     model = make(cls)
     before = dict(vars(model))
-    stop_fit(model, error, 1.0, NEW_X, NEW_Y)
+    n_calls = count_calls(model, NEW_X, NEW_Y)
+    stop_fit(model, error, n_calls, NEW_X, NEW_Y)
     assert_same_state(model, before)
     with pytest.raises(NotFittedError):
         check_is_fitted(model)
@@ -154,7 +155,7 @@ def test_a_refit_leaves_nothing_of_the_old_model(cls: type) -> None:
 def test_the_binarizer_keeps_its_labels() -> None:
     binarizer = HierarchyBinarizer().fit(OLD_Y)
     before = dict(vars(binarizer))
-    stop_fit(binarizer, KeyboardInterrupt, 1.0, NEW_Y)
+    stop_fit(binarizer, KeyboardInterrupt, count_calls(binarizer, NEW_Y), NEW_Y)
     assert_same_state(binarizer, before)
     with pytest.raises(ValueError, match="label"):
         binarizer.fit(REFUSED["label"][1])
@@ -171,9 +172,10 @@ def test_a_warm_start_that_fails_keeps_the_old_trees(error: type[BaseException])
     model = make(PCTForestClassifier, warm_start=True, n_estimators=3).fit(OLD_X, OLD_Y)
     model.set_params(n_estimators=6)
     old = list(model.trees_)
+    n_calls = count_calls(model, OLD_X, OLD_Y)
     for share in (0.5, 0.9, 1.0):
         with Unchanged(model):
-            stop_fit(model, error, share, OLD_X, OLD_Y)
+            stop_fit(model, error, int(share * n_calls), OLD_X, OLD_Y)
     with Unchanged(model), pytest.raises(ValueError, match="warm_start"):
         model.fit(NEW_X, NEW_Y)
     assert model.trees_ == old

@@ -10,7 +10,8 @@ from ramify import Hierarchy
 
 DIAMOND = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("d", "e")]
 SEGMENT = st.text("abc019 .-é", min_size=1, max_size=3).filter(lambda s: s.strip() == s)
-PATHS = st.lists(st.lists(SEGMENT, min_size=1, max_size=4).map("/".join), min_size=1, max_size=8)
+PATH = st.lists(SEGMENT, min_size=1, max_size=4).map("/".join)
+PATHS = st.lists(PATH, min_size=1, max_size=8)
 
 
 @st.composite
