@@ -130,8 +130,9 @@ BEST = {
 }
 
 
+@pytest.mark.process
 @requires_cafaeval
-@budget(210)
+@budget(60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     options=st.fixed_dictionaries(
@@ -165,6 +166,7 @@ def test_every_column_equals_that_of_the_evaluator(
             assert measure(ours[row["ns"]]) == pytest.approx(row[name], abs=1e-9)
 
 
+@pytest.mark.process
 @requires_cafaeval
 @requires_data
 def test_an_ontology_of_real_size(tmp_path: Path, evaluator: Evaluator) -> None:
