@@ -271,6 +271,7 @@ def evaluation_facts(summary: EvaluationSummary, files: list[Path]) -> dict[str,
     ]
     return {
         "data": data_facts(summary.data),
+        "threshold": summary.threshold,
         "measures": figures,
         "files": [str(file) for file in files],
     }
@@ -290,6 +291,12 @@ def print_evaluation(console: Any, summary: EvaluationSummary, files: list[Path]
     """
     for line in _data_lines(data_facts(summary.data), {}):
         console.print(line)
+    chosen = (
+        "chosen by the model, as in ramify predict"
+        if summary.threshold is None
+        else f"labels with a probability of at least {summary.threshold:g}"
+    )
+    console.print(f"[bold]label sets[/bold]: {chosen}", highlight=False)
     console.print()
     console.print(str(summary.figures), highlight=False, markup=False)
     if files:

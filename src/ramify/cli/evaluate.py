@@ -28,7 +28,7 @@ from ramify.cli.options import (
     IgnoreUnknown,
     LabelOptions,
     ModelFile,
-    Threshold,
+    PredictionThreshold,
 )
 from ramify.cli.output import print_json, say, say_where
 from ramify.cli.predicting import load_classifier, remembered_settings
@@ -88,7 +88,7 @@ def evaluate(
     ] = None,
     labels: LabelOptions,
     files: FileOptions,
-    threshold: Threshold = 0.5,
+    threshold: PredictionThreshold = None,
     ignore_unknown: IgnoreUnknown = False,
     annotations: AnnotationOptions,
     cafa: CafaSettings,

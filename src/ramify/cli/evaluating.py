@@ -14,7 +14,7 @@ from scipy import sparse
 
 from ramify._validation import Label
 from ramify.cli.output import say
-from ramify.cli.predicting import features_for, read_for
+from ramify.cli.predicting import features_for, label_sets, read_for
 from ramify.cli.training import labels_of
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.errors import UnknownLabelError
@@ -42,17 +42,25 @@ class EvaluationSummary:
         The data, with the features of the model.
     scores : ndarray of shape (n, n_labels)
         The predicted probabilities.
+    predicted : csr_array of shape (n, n_labels)
+        The predicted label sets.
+    threshold : float or None
+        As in `evaluate_model`.
     figures : Evaluation
         The values of all measures.
     """
 
     data: Table
     scores: NDArray[np.float64]
+    predicted: sparse.csr_array[np.int32]
+    threshold: float | None
     figures: Evaluation
 
 
-def evaluate_model(model: Any, data: Table, *, threshold: float = 0.5) -> EvaluationSummary:
-    """Evaluate a model on labelled rows.
+def evaluate_model(
+    model: Any, data: Table, *, threshold: float | None = None
+) -> EvaluationSummary:
+    """Evaluate a model on labelled rows, with the label sets that ``ramify predict`` writes.
 
     Parameters
     ----------
@@ -60,8 +68,8 @@ def evaluate_model(model: Any, data: Table, *, threshold: float = 0.5) -> Evalua
         A fitted model.
     data : Table
         Data with labels of the model's hierarchy.
-    threshold : float
-        Predict labels with at least this probability.
+    threshold : float, optional
+        Predict labels with at least this probability. If None, use the model's `predict`.
 
     Returns
     -------
@@ -75,8 +83,9 @@ def evaluate_model(model: Any, data: Table, *, threshold: float = 0.5) -> Evalua
         nominal = {name: data.categories[name] for name in names if name in data.categories}
         data = replace(data, X=X, feature_names=names, categories=nominal)
     scores = model.predict_proba(X)
-    figures = evaluate(truth, scores, model.hierarchy_, threshold=threshold)
-    return EvaluationSummary(data, scores, figures)
+    predicted = label_sets(model, X, threshold)
+    figures = evaluate(truth, scores, model.hierarchy_, y_pred=predicted)
+    return EvaluationSummary(data, scores, predicted, threshold, figures)
 
 
 def keep_known_labels(data: Table, hierarchy: Hierarchy) -> tuple[Table, list[Label]]:
@@ -172,7 +181,9 @@ def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> li
     with writing_text(measures) as file:
         json.dump(figures, file, indent=1)
     labels = folder / "labels.csv"
-    report = per_label_report(summary.data.y, summary.scores, model.hierarchy_)
+    report = per_label_report(
+        summary.data.y, summary.scores, model.hierarchy_, y_pred=summary.predicted
+    )
     with writing_text(labels) as file:
         writer = csv.writer(file)
         writer.writerow(report.columns)

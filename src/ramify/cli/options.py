@@ -20,6 +20,7 @@ __all__ = [
     "IdColumn",
     "LabelOptions",
     "ModelFile",
+    "PredictionThreshold",
     "Threshold",
 ]
 
@@ -36,6 +37,15 @@ IgnoreUnknown = Annotated[
 Threshold = Annotated[
     float,
     typer.Option(min=0.0, max=1.0, help="Predict labels with at least this probability."),
+]
+PredictionThreshold = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold",
+        min=0.0,
+        max=1.0,
+        help="Predict labels with at least this probability (default: the model's own rule).",
+    ),
 ]
 IdColumn = Annotated[
     str | None,

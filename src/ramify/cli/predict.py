@@ -9,7 +9,14 @@ from typing import Annotated
 import typer
 
 from ramify.cli.cafa import write_targets
-from ramify.cli.options import AsJson, DataFile, FileOptions, IdColumn, ModelFile
+from ramify.cli.options import (
+    AsJson,
+    DataFile,
+    FileOptions,
+    IdColumn,
+    ModelFile,
+    PredictionThreshold,
+)
 from ramify.cli.output import check_output, print_json, say_where
 from ramify.cli.predicting import (
     features_for,
@@ -48,14 +55,7 @@ def predict(
             "--out", "-o", help="File to write: .csv, .tsv, .parquet or .arff (default: print)."
         ),
     ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Predict labels with at least this probability (default: the model's own rule).",
-        ),
-    ] = None,
+    threshold: PredictionThreshold = None,
     probabilities: Annotated[
         float | None,
         typer.Option(

@@ -15,6 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import KFold
 
 from ramify._progress import track
+from ramify.cli.predicting import label_sets
 from ramify.io.table import Table
 from ramify.metrics import hierarchical_f1, mean_auprc, pooled_auprc
 from ramify.model_selection import ModelChoice, choose_model
@@ -171,7 +172,7 @@ def labels_of(data: Table) -> Any:
 def cross_validate(
     data: Table, model: Any, folds: int, seed: int, *, progress: bool = False
 ) -> tuple[dict[str, list[float]], dict[str, float]]:
-    """Compute the cross-validated scores of a model.
+    """Compute the cross-validated scores of a model, with the label sets that it predicts.
 
     Parameters
     ----------
@@ -199,10 +200,12 @@ def cross_validate(
     plain: list[dict[str, float]] = []
     for fit_rows, test_rows in track(splits, folds, "Cross-validating", shown=progress):
         part = clone(model).fit(_rows(data.X, fit_rows), Y[fit_rows], **_weights(data, fit_rows))
-        truth = Y[test_rows]
-        found.append(_measure(truth, part.predict_proba(_rows(data.X, test_rows)), data))
-        shares = np.asarray(Y[fit_rows].mean(axis=0)).ravel()
-        plain.append(_measure(truth, np.tile(shares, (len(test_rows), 1)), data))
+        truth, X = Y[test_rows], _rows(data.X, test_rows)
+        chosen = label_sets(part, X, threshold=None)
+        found.append(_measure(truth, part.predict_proba(X), chosen, data))
+        shares = np.tile(np.asarray(Y[fit_rows].mean(axis=0)).ravel(), (len(test_rows), 1))
+        likely = sparse.csr_array((shares >= 0.5).astype(np.int32))
+        plain.append(_measure(truth, shares, likely, data))
     scores = {name: [fold[name] for fold in found] for name in MEASURES}
     return scores, {name: _mean_defined([fold[name] for fold in plain]) for name in MEASURES}
 
@@ -211,8 +214,9 @@ def _mean_defined(values: list[float]) -> float:
     return float("nan") if np.isnan(values).all() else float(np.nanmean(values))
 
 
-def _measure(truth: Any, scores: NDArray[np.float64], data: Table) -> dict[str, float]:
-    chosen = sparse.csr_array((scores >= 0.5).astype(np.int32))
+def _measure(
+    truth: Any, scores: NDArray[np.float64], chosen: Any, data: Table
+) -> dict[str, float]:
     with warnings.catch_warnings():
         # The summary reports undefined folds.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
