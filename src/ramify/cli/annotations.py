@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ramify._messages import did_you_mean, shorten
+from ramify._messages import shorten
 from ramify.hierarchy.ontology import Ontology
 from ramify.io import Annotations, ReadLimits, read_annotations
+from ramify.io.any_file import check_has_ids
 from ramify.io.table import Table
 
 __all__ = ["AnnotationChoice", "annotate", "read_chosen_annotations", "row_identifiers"]
@@ -133,6 +134,7 @@ def annotate(table: Table, choice: AnnotationChoice) -> tuple[Table, list[str]]:
         feature_names=tuple(kept),
         categories={name: v for name, v in table.categories.items() if name != column},
         sample_weight=None if table.sample_weight is None else table.sample_weight[rows],
+        ids=None if table.ids is None else table.ids.iloc[rows].reset_index(drop=True),
     )
     lines = [
         *str(annotations.report).splitlines(),
@@ -158,31 +160,31 @@ def row_identifiers(table: Table, column: str | None) -> tuple[str, list[str]]:
     ids : list of str
         One identifier per row.
     """
-    if not hasattr(table.X, "columns"):
-        raise ValueError(
-            f"{table.name} must be a table with named columns, got a sparse file. Use CSV or "
-            "parquet."
-        )
-    if column is None:
-        names = (str(name) for name in table.X.columns if _identifies(table.X[name]))
-        column = next(names, None)
-        if column is None:
-            raise ValueError(
-                f"{table.name} has no text column with distinct values. Pass the column of "
-                f"identifiers with --id; the columns are {shorten(table.X.columns)}."
-            )
-    if column not in table.X.columns:
-        raise ValueError(
-            f"--id must be a column of {table.name}, got {column!r}."
-            f"{did_you_mean(column, table.X.columns)}"
-        )
-    values = table.X[column]
+    check_has_ids(table, column)
+    values = _distinct_texts(table) if table.ids is None else table.ids
+    column = str(values.name)
     if not values.is_unique or bool(values.isna().any()):
         raise ValueError(
             f"--id must be a column of distinct identifiers, got {column!r}, which repeats some "
             "or lacks some. Pass another column."
         )
     return column, [str(value) for value in values]
+
+
+def _distinct_texts(table: Table) -> Any:
+    """Return the first text column with distinct values."""
+    if not hasattr(table.X, "columns"):
+        raise ValueError(
+            f"{table.name} must be a table with named columns, got a sparse file. Use CSV or "
+            "parquet."
+        )
+    found = next((name for name in table.X.columns if _identifies(table.X[name])), None)
+    if found is None:
+        raise ValueError(
+            f"{table.name} has no text column with distinct values. Pass the column of "
+            f"identifiers with --id; the columns are {shorten(table.X.columns)}."
+        )
+    return table.X[found]
 
 
 def _identifies(values: Any) -> bool:

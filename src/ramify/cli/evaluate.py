@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 from zipfile import is_zipfile
@@ -102,7 +102,7 @@ def evaluate(
         raise ValueError(f"--out must be a folder, got the file {out}. Pass another name.")
     if cafa.cafa:
         cafa_options = cafa.options(annotations.choice(files.limits()))
-        given = files.settings()
+        given = replace(files.settings(), id_column=annotations.id_column)
         if is_zipfile(model):
             given = given.over(remembered_settings(model))
         reading = given.unlabelled(files.limits())

@@ -17,7 +17,7 @@ from ramify.cli.options import (
     ModelFile,
     PredictionThreshold,
 )
-from ramify.cli.output import check_output, print_json, say_where
+from ramify.cli.output import check_output, print_json, say, say_where
 from ramify.cli.predicting import (
     features_for,
     label_cells,
@@ -26,8 +26,14 @@ from ramify.cli.predicting import (
     read_for,
     remembered_settings,
 )
-from ramify.cli.prediction_files import Answer, stream_predictions, write_predictions
+from ramify.cli.prediction_files import (
+    Answer,
+    row_names,
+    stream_predictions,
+    write_predictions,
+)
 from ramify.cli.running import command
+from ramify.io.any_file import check_has_ids
 
 
 def _read_share(text: str) -> float:
@@ -99,12 +105,14 @@ def predict(
         threshold, probabilities, top, _read_choice(among), settings.label_separator or ";"
     )
     if out is not None and form is None:
-        names = settings.id_column
-        found = stream_predictions(out, fitted, data, options, answer=answer, id_column=names)
+        found = stream_predictions(out, fitted, data, options, answer=answer)
         if found is not None:
             _say_written(out, *found, as_json=as_json)
             return
     table = read_for(fitted, data, options, labelled=False)
+    check_has_ids(table, id_column)
+    if settings.id_column is not None and table.ids is None:
+        say(f"Note: {table.name} has no column {settings.id_column!r} of identifiers")
     if out is None:
         sets = label_sets(fitted, features_for(fitted, table), threshold)
         if as_json:
@@ -113,11 +121,10 @@ def predict(
             typer.echo("\n".join(label_cells(fitted, sets, settings.label_separator or ";")))
         return
     if form == "cafa":
-        n_lines = write_targets(out, fitted, table, settings.id_column)
+        n_lines = write_targets(out, fitted, table, id_column)
     else:
-        n_lines = write_predictions(
-            out, fitted, table, answer=answer, id_column=settings.id_column
-        )
+        names = row_names(fitted, data, options, table)
+        n_lines = write_predictions(out, fitted, table, answer=answer, names=names)
     _say_written(out, int(table.X.shape[0]), n_lines, as_json=as_json)
 
 

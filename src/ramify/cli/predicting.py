@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify._messages import shorten
 from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.io.any_file import read_data
+from ramify.io.any_file import as_identifiers, read_data
 from ramify.io.settings import DataOptions, ReadingSettings
 from ramify.io.table import Table
 from ramify.labels.encoding import read_labels
@@ -134,15 +135,20 @@ def read_for(
     # Without a schema, as in a vote, it is not known which features are numeric.
     names = getattr(model, "feature_names_in_", ()) if hasattr(model, "schema_") else ()
     numeric = [str(name) for name in names if name not in (*nominal, *dates)]
-    return read_data(
+    id_column = options.id_column
+    is_feature = id_column in getattr(model, "feature_names_in_", ())
+    table = read_data(
         path,
         hierarchy,
-        options,
+        replace(options, id_column=None) if is_feature else options,
         labelled=labelled,
         texts=nominal,
         numbers=numeric,
         dates=dates,
     )
+    if id_column is not None and is_feature and id_column in table.feature_names:
+        return replace(table, ids=as_identifiers(table.X[id_column], id_column))
+    return table
 
 
 def nominal_columns(model: Any) -> list[str]:

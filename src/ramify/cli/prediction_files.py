@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ramify._messages import did_you_mean, import_extra
+from ramify._messages import import_extra
 from ramify._validation import check_number
 from ramify.cli.predicting import (
     date_columns,
@@ -29,7 +29,7 @@ from ramify.io.sheets import is_sheet
 from ramify.io.table import Table
 from ramify.metrics.inputs import LabelChoice
 
-__all__ = ["Answer", "stream_predictions", "write_predictions"]
+__all__ = ["Answer", "row_names", "stream_predictions", "write_predictions"]
 
 _CELLS_AT_A_TIME = 2**23  # of a block of probabilities
 _READ_CELLS = 2**20  # of a block of features
@@ -114,7 +114,7 @@ def _probabilities(model: Any, X: Any, least: float) -> dict[str, Any]:
 
 
 def write_predictions(
-    path: Path, model: Any, data: Table, *, answer: Answer, id_column: str | None = None
+    path: Path, model: Any, data: Table, *, answer: Answer, names: Any = None
 ) -> int:
     """Predict and write the result to a file atomically.
 
@@ -130,9 +130,8 @@ def write_predictions(
         The data.
     answer : Answer
         What is written for every row.
-    id_column : str, optional
-        The column of identifiers. By default, the first text column or else the first column that
-        is not a feature and whose values are distinct.
+    names : column, optional
+        The result of `row_names`.
 
     Returns
     -------
@@ -141,7 +140,6 @@ def write_predictions(
     """
     answer.check(path)
     X = features_for(model, data)
-    names = _row_names(model, data, id_column)
     if ".arff" in path.suffixes:
         return _write_arff(path, model, data, X, answer)
     return _write_blocks(path, model, iter([X]), answer, names)[1]
@@ -181,7 +179,8 @@ def _write_blocks(
             frame = pandas.DataFrame(answer.columns(model, X))
             frame["row"] += counts[0]
             if names is not None:
-                frame.insert(1, names.name, np.asarray(names)[frame["row"]])
+                name = "id" if names.name in frame.columns else names.name
+                frame.insert(1, name, np.asarray(names)[frame["row"]])
             counts[0] += X.shape[0]
             counts[1] += len(frame)
             yield frame
@@ -206,7 +205,6 @@ def stream_predictions(
     options: DataOptions,
     *,
     answer: Answer,
-    id_column: str | None = None,
 ) -> tuple[int, int] | None:
     """Read, predict and write some rows at a time, if the formats of both files allow it.
 
@@ -214,7 +212,7 @@ def stream_predictions(
 
     Parameters
     ----------
-    path, model, answer, id_column
+    path, model, answer
         As in `write_predictions`.
     data : Path
         The file to predict. Files of less than 64 MiB are read as a whole.
@@ -232,10 +230,12 @@ def stream_predictions(
         return None
     try:
         rows = CsvBatches(data, options.form, options.limits)
+        if options.id_column not in (None, *rows.names):
+            return None
         texts, dates = nominal_columns(model), date_columns(model)
         features = [str(name) for name in model.feature_names_in_]
         numbers = [name for name in features if name not in {*texts, *dates}]
-        names = _names_in_file(model, rows, options, id_column)
+        names = _names_in_file(model, rows, options)
         found = rows.features(numbers, texts, dates, _rows_per_batch(rows))
         blocks = (frame[features] for frame in found)
         return _write_blocks(path, model, blocks, answer, names)
@@ -258,14 +258,12 @@ def _rows_per_batch(rows: CsvBatches) -> int:
     return max(1, _READ_CELLS // max(1, len(rows.names)))
 
 
-def _names_in_file(
-    model: Any, rows: CsvBatches, options: DataOptions, id_column: str | None
-) -> Any:
-    """Return the identifiers of the rows of a file, as `_row_names` does."""
+def _names_in_file(model: Any, rows: CsvBatches, options: DataOptions) -> Any:
+    """Return the identifiers of the rows of a file, as `row_names` does."""
     left_out = {*options.ignore, *map(str, model.feature_names_in_)}
     columns = [name for name in rows.names if name not in left_out]
-    if id_column is not None:
-        columns = [id_column]
+    if options.id_column in rows.names:
+        columns = [str(options.id_column)]
     if not columns:
         return None
     with TemporaryDirectory() as folder:
@@ -276,29 +274,46 @@ def _names_in_file(
                     file, index=False, sep=rows.delimiter, lineterminator="\n", header=not number
                 )
         form = replace(options.form, delimiter=rows.delimiter, encoding="utf-8")
-        table = read_for(model, narrow, replace(options, form=form), labelled=False)
-        return _row_names(model, table, id_column)
+        narrow_options = replace(options, form=form)
+        table = read_for(model, narrow, narrow_options, labelled=False)
+        return row_names(model, narrow, narrow_options, table)
 
 
-def _row_names(model: Any, data: Table, id_column: str | None) -> Any:
-    """Return the identifiers of the rows as a named column, or None."""
+def row_names(model: Any, path: Path, options: DataOptions, data: Table) -> Any:
+    """Return the identifiers of the rows of a file as a named column, or None.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    path : Path
+        The file.
+    options : DataOptions
+        How it is to be read.
+    data : Table
+        Its rows.
+
+    Returns
+    -------
+    column or None
+        The identifiers that the user named. By default, the first text column or else the first
+        column that is not a feature and whose values are distinct, as it is in the file.
+    """
+    if data.ids is not None:
+        return data.ids
     pandas = import_extra("pandas", "tables")
     frame = data.X if hasattr(data.X, "columns") else pandas.DataFrame()
     texts = {name: pandas.Series(cells, name=name) for name, cells in data.strings.items()}
-    if id_column is not None:
-        if id_column not in frame.columns and id_column not in texts:
-            raise ValueError(
-                f"{data.name} has no column {id_column!r}."
-                f"{did_you_mean(id_column, [*frame.columns, *texts])} Pass the column of "
-                "identifiers with --id."
-            )
-        return frame[id_column] if id_column in frame.columns else texts[id_column]
     features = getattr(model, "feature_names_in_", None)
     taken = {"row", "label", "labels", "probability", *(() if features is None else features)}
     others = [] if features is None else [frame[name] for name in frame.columns]
     found = [c for c in (*texts.values(), *others) if c.name not in taken and c.is_unique]
     named = [column for column in found if not _is_numeric(column)]
-    return next(iter(named or found), None)
+    if named or not found:
+        return next(iter(named), None)
+    # Numbers have been converted: 007 is 7.0.
+    again = replace(options, id_column=str(found[0].name))
+    return read_for(model, path, again, labelled=False).ids
 
 
 def _is_numeric(column: Any) -> bool:

@@ -18,7 +18,7 @@ from ramify.cli.output import check_output, print_json, say
 from ramify.cli.running import command
 from ramify.cli.training import train as train_model
 from ramify.cli.training import train_best
-from ramify.io.any_file import read_data, split_identifiers
+from ramify.io.any_file import check_has_ids, read_data, split_identifiers
 from ramify.io.settings import DataOptions
 from ramify.io.table import Table
 from ramify.saving.model import save_with_settings
@@ -98,8 +98,11 @@ def train(
     )
     choice = annotations.choice(files.limits(), min_count)
     table = _read(data, hierarchy, settings.options(files.limits()), choice)
+    check_has_ids(table, settings.id_column)
     table, left_out = split_identifiers(table, keep or ())
     left_out |= dict.fromkeys(drop or (), "--drop")
+    if settings.id_column is not None:
+        left_out[settings.id_column] = "--id"
     for note in table.notes:
         say(f"Note: {note}")
     progress = sys.stderr.isatty() and not as_json

@@ -31,7 +31,7 @@ from ramify.io.settings import DataOptions
 from ramify.io.sheets import is_sheet, sheet_as_csv
 from ramify.io.table import Table
 
-__all__ = ["read_data", "read_hierarchy", "split_identifiers"]
+__all__ = ["as_identifiers", "check_has_ids", "read_data", "read_hierarchy", "split_identifiers"]
 
 _LABELS = "labels"
 _FEW = 20  # rows among which consecutive numbers may be chance
@@ -136,7 +136,8 @@ def _read_arff(path: Path, hierarchy: Path | Hierarchy | None, options: DataOpti
         "limits": options.limits,
     }
     if isinstance(hierarchy, Path) and hierarchy.suffix == ".xml":
-        return _weighted(_named(read_mulan(path, hierarchy, **form)), options.sample_weight)
+        table = _named(read_mulan(path, hierarchy, **form))
+        return _identified(_weighted(table, options.sample_weight), options.id_column)
     if isinstance(hierarchy, Path):
         hierarchy = read_hierarchy(hierarchy, options.limits)
     target: Any = options.target
@@ -150,7 +151,7 @@ def _read_arff(path: Path, hierarchy: Path | Hierarchy | None, options: DataOpti
         index_base=options.index_base,
         **form,
     )
-    return _weighted(_named(table), options.sample_weight)
+    return _identified(_weighted(_named(table), options.sample_weight), options.id_column)
 
 
 def _read_table(
@@ -186,6 +187,7 @@ def _read_table(
         separator=options.separator,
         label_separator=options.label_separator,
         sample_weight=options.sample_weight,
+        id_column=options.id_column if options.id_column in columns else None,
         delimiter=form.delimiter,
         decimal=form.decimal,
         thousands=form.thousands,
@@ -212,10 +214,8 @@ def _weighted(table: Table, name: str | None) -> Table:
             f"--weight {name} cannot be used with {table.name}, whose rows have weights in the "
             "file. Leave it out."
         )
-    at = table.feature_names.index(name)
-    column: Any = table.X[name] if hasattr(table.X, "columns") else table.X[:, [at]]
-    dense = column.toarray() if hasattr(column, "toarray") else np.asarray(column)
-    weights = dense.astype(np.float64).ravel()
+    is_frame = hasattr(table.X, "columns")
+    weights = np.asarray(table.X[name] if is_frame else _dense_column(table, name), np.float64)
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise FormatError(
             f"{table.name}: expected finite, non-negative numbers in the weight column {name!r}."
@@ -223,9 +223,45 @@ def _weighted(table: Table, name: str | None) -> Table:
     return replace(_selected(table, {name}), sample_weight=weights)
 
 
+def _identified(table: Table, name: str | None) -> Table:
+    """Use an attribute of an ARFF file as identifiers, which are not a feature."""
+    if name in table.strings:
+        return replace(table, ids=as_identifiers(table.strings[name], name))
+    if name not in table.feature_names:
+        return table
+    column = table.X[name] if hasattr(table.X, "columns") else _dense_column(table, name)
+    return replace(_selected(table, {name}), ids=as_identifiers(column, name))
+
+
+def as_identifiers(cells: Any, name: str) -> Any:
+    """Return cells as a column of identifiers: whole numbers without a point, None if missing."""
+    pandas = import_extra("pandas", "tables")
+    column = pandas.Series(cells, name=name)
+    whole = column.dtype.kind == "f" and (column.dropna() % 1 == 0).all()
+    known = column.notna()
+    values = column[known].astype("int64" if whole else object)
+    return values.astype(object).reindex(column.index).where(known, None)
+
+
+def _dense_column(table: Table, name: str) -> Any:
+    column = table.X[:, [table.feature_names.index(name)]]
+    dense = column.toarray() if hasattr(column, "toarray") else np.asarray(column)
+    return dense.astype(np.float64).ravel()
+
+
+def check_has_ids(table: Table, name: str | None) -> None:
+    """Raise an error if a table lacks the column of identifiers that the user named."""
+    if name is not None and table.ids is None:
+        raise ValueError(
+            f"--id must be a column of {table.name}, got {name!r}."
+            f"{did_you_mean(name, table.feature_names)}"
+        )
+
+
 def _without_columns(table: Table, options: DataOptions) -> Table:
     """Leave out the columns that the options name."""
-    unknown = [name for name in options.drop if name not in table.feature_names]
+    known = {*table.feature_names, options.id_column}
+    unknown = [name for name in options.drop if name not in known]
     if unknown:
         raise ValueError(
             f"--drop must name columns of the table, got {shorten(unknown)}. The columns are "

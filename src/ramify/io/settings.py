@@ -41,6 +41,8 @@ class DataOptions:
         Columns to leave out, which must exist.
     ignore : tuple of str
         Columns to leave out if they exist.
+    id_column : str or None
+        The column of identifiers, which is not a feature.
     """
 
     target: tuple[str, ...] | None = None
@@ -52,6 +54,7 @@ class DataOptions:
     index_base: int = 0
     drop: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    id_column: str | None = None
 
 
 @dataclass(frozen=True)

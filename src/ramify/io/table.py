@@ -35,6 +35,9 @@ class Table:
         Name of the data set.
     strings : dict of str to tuple
         String and key attributes, which are not features: one str or None per row.
+    ids : pandas.Series or None
+        The column of identifiers, if one was named: the cells as they are in the file, None if
+        missing. It is not a feature.
     notes : tuple of str
         What the reader changed, such as columns that it renamed.
     """
@@ -47,6 +50,7 @@ class Table:
     sample_weight: NDArray[np.float64] | None = None
     name: str = ""
     strings: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
+    ids: Any = None
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

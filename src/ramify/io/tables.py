@@ -33,6 +33,7 @@ def read_table(
     separator: str = "/",
     label_separator: str = ";",
     sample_weight: str | None = None,
+    id_column: str | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
     texts: Sequence[str] = (),
     delimiter: str | None = None,
@@ -68,6 +69,9 @@ def read_table(
         Separator of the labels of a row.
     sample_weight : str, optional
         The column of sample weights.
+    id_column : str, optional
+        The column of identifiers, which is not a feature. Its cells are kept in ``ids`` as they
+        are in the file: 007 stays 007, and NA is an identifier.
     categories : mapping of str to sequence of str, optional
         Values of nominal features, for example those of the training file when reading a test
         file. A value that is not listed raises an error. Columns of numbers listed here become
@@ -120,22 +124,24 @@ def read_table(
     """
     _check_choices(duplicate_names, empty_rows)
     targets = [] if target is None else [target] if isinstance(target, str) else list(target)
+    kept = [] if id_column is None else [id_column]
     as_text = [*targets, *(categories or {}), *texts]
     limits = limits or ReadLimits()
     notes: list[str] = []
     if _is_parquet(path):
-        frame = _read_parquet(path, limits)
+        frame = _read_parquet(path, limits, kept)
     else:
         form = TextForm(delimiter, decimal, encoding, thousands, tuple(missing))
         frame, notes = read_csv(
-            path, form, as_text, targets, rename=duplicate_names == "rename", limits=limits
-        )
-    for name in [*as_text, *([] if sample_weight is None else [sample_weight])]:
+            path, form, [*as_text, *kept], [*targets, *kept],
+            rename=duplicate_names == "rename", limits=limits,
+        )  # fmt: skip
+    for name in [*as_text, *kept, *([] if sample_weight is None else [sample_weight])]:
         _check_column(name, frame, path)
     if len(frame) == 0:
         raise FormatError(f"{fspath(path)} has column names, but no rows below them.")
     if empty_rows == "drop":
-        frame, dropped = _without_empty_rows(frame, targets)
+        frame, dropped = _without_empty_rows(frame, [*targets, *kept])
         notes += dropped
     y, hierarchy = None, (hierarchy if targets else None)
     if targets:
@@ -144,7 +150,7 @@ def read_table(
             (separator, label_separator), limits=limits,
         )  # fmt: skip
     weights = None if sample_weight is None else _weights(frame[sample_weight], path)
-    named = {*targets, sample_weight}
+    named = {*targets, sample_weight, id_column}
     frame, dated = with_dates(frame, {*as_text, *named})
     notes += dated
     columns = [name for name in frame.columns if name not in named]
@@ -159,6 +165,7 @@ def read_table(
         feature_names=features.names,
         categories=features.categories,
         sample_weight=weights,
+        ids=None if id_column is None else _identifiers(frame[id_column]),
         name=Path(path).name.split(".", 1)[0],
         notes=tuple(notes),
     )
@@ -262,7 +269,8 @@ def _is_parquet(path: FilePath) -> bool:
     return Path(path).suffix.lower() in (".parquet", ".pq")
 
 
-def _read_parquet(path: FilePath, limits: ReadLimits) -> Any:
+def _read_parquet(path: FilePath, limits: ReadLimits, kept: Sequence[str]) -> Any:
+    """Return the columns of a file; those in `kept` as Python values, so 7 stays 7."""
     pandas = import_extra("pandas", "tables")
     pyarrow = import_extra("pyarrow", "tables")
     try:
@@ -272,11 +280,28 @@ def _read_parquet(path: FilePath, limits: ReadLimits) -> Any:
         n_bytes = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
         limits.check_bytes(n_bytes, None, fspath(path))
         check_size(facts.num_rows, facts.num_columns, limits, path)
-        return pandas.read_parquet(path)
+        table = parquet.read_table(path)
+        frame = table.to_pandas()
+        if not isinstance(frame.index, pandas.RangeIndex):
+            # The index of a data frame is a column of the file, but only of use if it is named.
+            index = frame.index.names
+            frame = frame.reset_index()[[*(n for n in index if n in kept), *frame.columns]]
+        values = {
+            name: pandas.Series(table[name].to_pylist(), dtype=object)
+            for name in kept
+            if name in table.column_names
+        }
+        return frame.assign(**values) if values else frame
     except (pyarrow.ArrowException, OSError) as error:
         if isinstance(error, FileNotFoundError):
             raise
         raise FormatError(f"{fspath(path)}: expected a parquet file: {error}") from None
+
+
+def _identifiers(column: Any) -> Any:
+    """Return the cells of a column as Python values; None if they are missing or empty."""
+    known = column.notna() & (column.astype(str) != "")
+    return column.astype(object).where(known, None)
 
 
 def _check_column(name: str, frame: Any, path: FilePath) -> None:
