@@ -30,6 +30,7 @@ from ramify.io.limits import ReadLimits
 from ramify.io.settings import DataOptions
 from ramify.io.sheets import is_sheet, sheet_as_csv
 from ramify.io.table import Table
+from ramify.io.tables import nested_columns
 
 __all__ = ["as_identifiers", "check_has_ids", "read_data", "read_hierarchy", "split_identifiers"]
 
@@ -83,8 +84,11 @@ def read_data(
     else:
         if isinstance(hierarchy, Path):
             hierarchy = read_hierarchy(hierarchy, options.limits)
+        # The features of a model are known: other columns may be anything.
+        ignored = () if numbers is None else nested_columns(path)
+        options = replace(options, ignore=(*options.ignore, *ignored))
         table = _read_table(path, hierarchy, options, labelled=labelled, texts=texts)
-    table = _without_columns(table, options)
+    table = _without_columns(table, options, nested_columns(path))
     if hierarchy is None:
         is_hierarchical = ".arff" in path.suffixes and options.target is None
         table = replace(
@@ -183,6 +187,7 @@ def _read_table(
         path,
         target=target,
         texts=[name for name in texts if name in columns],
+        drop=[name for name in nested_columns(path) if name in {*options.drop, *options.ignore}],
         hierarchy=hierarchy,
         separator=options.separator,
         label_separator=options.label_separator,
@@ -258,9 +263,9 @@ def check_has_ids(table: Table, name: str | None) -> None:
         )
 
 
-def _without_columns(table: Table, options: DataOptions) -> Table:
-    """Leave out the columns that the options name."""
-    known = {*table.feature_names, options.id_column}
+def _without_columns(table: Table, options: DataOptions, nested: Sequence[str]) -> Table:
+    """Leave out the columns that the options name; those of lists have not been read."""
+    known = {*table.feature_names, options.id_column, *nested}
     unknown = [name for name in options.drop if name not in known]
     if unknown:
         raise ValueError(

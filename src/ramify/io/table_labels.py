@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ramify._validation import is_missing
+from ramify._validation import UnknownLabelsError, is_missing
 from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.errors import FormatError, UnknownLabelError
 from ramify.io.limits import ReadLimits
+from ramify.labels.encoding import read_labels
 
 _ZERO_ONE = {
     word: code for code, words in enumerate((("0", "0.0", "False"), ("1", "1.0", "True")))
@@ -27,8 +29,8 @@ def read_label_columns(
     separators: tuple[str, str],
     *,
     limits: ReadLimits,
-) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
-    """Return the label matrix of some columns of a table and its hierarchy.
+) -> tuple[sparse.csr_array[np.int32], Hierarchy, list[str]]:
+    """Return the label matrix of some columns of a table, its hierarchy and notes.
 
     Parameters
     ----------
@@ -51,8 +53,18 @@ def read_label_columns(
         The label matrix, including ancestors.
     hierarchy : Hierarchy
         The labels of its columns.
+    notes : list of str
+        What the user should know about the reading.
     """
     separator, label_separator = separators
+    lists = [str(name) for name in columns.columns if _has_lists(columns[name])]
+    if lists and len(columns.columns) > 1:
+        raise FormatError(
+            f"{path}, column {lists[0]!r}: lists of labels must be the only label column, got "
+            f"{[str(name) for name in columns.columns]}."
+        )
+    if lists:
+        return _read_lists(path, columns[lists[0]], hierarchy, separator, limits)
     words = [[_word(cell) for cell in columns[name]] for name in columns.columns]
     if is_one:
         sets = [_split(cell, label_separator) for cell in words[0]]
@@ -70,7 +82,7 @@ def read_label_columns(
             segments = (tuple(label.split(separator)) for label in used)
             named = limits.checked_paths(segments, separator, path)
             hierarchy = Hierarchy.from_paths(named, separator)
-        return hierarchy.encode(sets), hierarchy
+        return hierarchy.encode(sets), hierarchy, []
     except FormatError:
         raise
     except ValueError as error:
@@ -80,6 +92,72 @@ def read_label_columns(
         )
         kind = FormatError if known or hierarchy is None else UnknownLabelError
         raise kind(f"{path}: cannot read the labels of column {listed}: {error}") from None
+
+
+def _has_lists(column: Any) -> bool:
+    return column.dtype == object and any(isinstance(cell, list) for cell in column)
+
+
+def _read_lists(
+    path: str, column: Any, hierarchy: Hierarchy | None, separator: str, limits: ReadLimits
+) -> tuple[sparse.csr_array[np.int32], Hierarchy, list[str]]:
+    """Read label sets or sets of paths as `fit` does; a missing list is an empty one."""
+    rows: list[Any] = [[] if is_missing(cell) else cell for cell in column]
+    if not _are_indicators(rows):
+        rows = [_with_words(row) for row in rows]
+    try:
+        if hierarchy is None:
+            hierarchy = _hierarchy_of_lists(path, rows, separator, limits)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = read_labels(rows, hierarchy)
+    except FormatError:
+        raise
+    except (TypeError, ValueError) as error:
+        kind = UnknownLabelError if isinstance(error, UnknownLabelsError) else FormatError
+        raise kind(f"{path}: cannot read the labels of column {column.name!r}: {error}") from None
+    limits.check("max_labels", found.hierarchy.n_labels, "the number of labels", path)
+    note = (
+        f"the lists of column {column.name!r} look like paths, one name per level, but were read "
+        "as label sets; if they are paths, write each as a list in the list of its row, or as one "
+        f"text such as {separator.join(['animal', 'cat'])!r}"
+    )
+    return found.Y, found.hierarchy, [note] * bool(caught)
+
+
+def _are_indicators(rows: list[list[Any]]) -> bool:
+    """Return whether rows are those of a label matrix: of the same length, of 0 and 1."""
+    cells = [cell for row in rows for cell in row]
+    return (
+        len(set(map(len, rows))) == 1
+        and len(rows[0]) > 1
+        and all(isinstance(cell, bool | int | float) and cell in (0, 1) for cell in cells)
+    )
+
+
+def _with_words(values: list[Any]) -> list[Any]:
+    """Return labels as text, as in a CSV file; missing ones stay, since they end a path."""
+    return [
+        _with_words(value) if isinstance(value, list) else value if value is None else str(value)
+        for value in values
+    ]
+
+
+def _hierarchy_of_lists(
+    path: str, rows: list[list[Any]], separator: str, limits: ReadLimits
+) -> Hierarchy | None:
+    """Return the hierarchy of labels that are paths, within the limits; None for other lists."""
+    items = [item for row in rows for item in row if item]
+    if any(isinstance(item, list) for item in items):
+        paths = dict.fromkeys(tuple(filter(None, item)) for item in items)
+        for _ in limits.checked_paths(paths, "\x1f", path):
+            pass
+        return None
+    used = dict.fromkeys(item for item in items if isinstance(item, str))
+    if not any(separator in label for label in used):
+        return None
+    segments = (tuple(label.split(separator)) for label in used)
+    return Hierarchy.from_paths(limits.checked_paths(segments, separator, path), separator)
 
 
 def _word(cell: Any) -> str:

@@ -36,6 +36,7 @@ def read_table(
     id_column: str | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
     texts: Sequence[str] = (),
+    drop: Sequence[str] = (),
     delimiter: str | None = None,
     decimal: str = ".",
     thousands: str | None = None,
@@ -59,6 +60,8 @@ def read_table(
         or gzip).
     target : str, sequence of str or None
         The column of labels, with cells such as "animal/cat;pet"; an empty cell means no labels.
+        In a parquet file, cells may also be lists of labels, or of paths, each a list of names;
+        they are read as by `fit`.
         Several columns are one label each if all their cells are 0 or 1; otherwise, they are the
         levels of one path per row, from the top. If None, no labels are read.
     hierarchy : Hierarchy, optional
@@ -79,6 +82,8 @@ def read_table(
     texts : sequence of str
         Columns that are always nominal, such as codes of a CSV file that look like numbers, or
         dates.
+    drop : sequence of str
+        Columns to leave out. Lists in a parquet file can be labels, but not features.
     delimiter : str, optional
         Delimiter of the cells of a CSV file. By default, the delimiter declared by a first line
         such as ``sep=;``, or else a tab in .tsv files and a comma otherwise.
@@ -129,7 +134,7 @@ def read_table(
     limits = limits or ReadLimits()
     notes: list[str] = []
     if _is_parquet(path):
-        frame = _read_parquet(path, limits, kept)
+        frame = _read_parquet(path, limits, kept, targets, drop)
     else:
         form = TextForm(delimiter, decimal, encoding, thousands, tuple(missing))
         frame, notes = read_csv(
@@ -145,12 +150,13 @@ def read_table(
         notes += dropped
     y, hierarchy = None, (hierarchy if targets else None)
     if targets:
-        y, hierarchy = read_label_columns(
+        y, hierarchy, told = read_label_columns(
             fspath(path), frame[targets], isinstance(target, str), hierarchy,
             (separator, label_separator), limits=limits,
         )  # fmt: skip
+        notes += told
     weights = None if sample_weight is None else _weights(frame[sample_weight], path)
-    named = {*targets, sample_weight, id_column}
+    named = {*targets, sample_weight, id_column, *drop}
     frame, dated = with_dates(frame, {*as_text, *named})
     notes += dated
     columns = [name for name in frame.columns if name not in named]
@@ -185,7 +191,7 @@ def _without_empty_rows(frame: Any, targets: Sequence[str]) -> tuple[Any, list[s
     """Drop rows without any value; a label cell is empty if it has no label."""
     empty = frame.isna()
     for name in targets:
-        empty[name] |= frame[name].astype(str).str.strip() == ""
+        empty[name] |= frame[name].astype(str).str.strip().isin(["", "[]"])
     kept = ~empty.all(axis=1)
     n_empty = int((~kept).sum())
     if not n_empty:
@@ -269,7 +275,13 @@ def _is_parquet(path: FilePath) -> bool:
     return Path(path).suffix.lower() in (".parquet", ".pq")
 
 
-def _read_parquet(path: FilePath, limits: ReadLimits, kept: Sequence[str]) -> Any:
+def _read_parquet(
+    path: FilePath,
+    limits: ReadLimits,
+    kept: Sequence[str],
+    targets: Sequence[str],
+    drop: Sequence[str],
+) -> Any:
     """Return the columns of a file; those in `kept` as Python values, so 7 stays 7."""
     pandas = import_extra("pandas", "tables")
     pyarrow = import_extra("pyarrow", "tables")
@@ -280,7 +292,10 @@ def _read_parquet(path: FilePath, limits: ReadLimits, kept: Sequence[str]) -> An
         n_bytes = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
         limits.check_bytes(n_bytes, None, fspath(path))
         check_size(facts.num_rows, facts.num_columns, limits, path)
-        table = parquet.read_table(path)
+        schema = facts.schema.to_arrow_schema()
+        lists = _check_nested(schema, targets, drop, path)
+        needed = [name for name in schema.names if name not in drop or name in (*kept, *targets)]
+        table = parquet.read_table(path, columns=needed)
         frame = table.to_pandas()
         if not isinstance(frame.index, pandas.RangeIndex):
             # The index of a data frame is a column of the file, but only of use if it is named.
@@ -288,7 +303,7 @@ def _read_parquet(path: FilePath, limits: ReadLimits, kept: Sequence[str]) -> An
             frame = frame.reset_index()[[*(n for n in index if n in kept), *frame.columns]]
         values = {
             name: pandas.Series(table[name].to_pylist(), dtype=object)
-            for name in kept
+            for name in (*kept, *lists)
             if name in table.column_names
         }
         return frame.assign(**values) if values else frame
@@ -296,6 +311,53 @@ def _read_parquet(path: FilePath, limits: ReadLimits, kept: Sequence[str]) -> An
         if isinstance(error, FileNotFoundError):
             raise
         raise FormatError(f"{fspath(path)}: expected a parquet file: {error}") from None
+
+
+def nested_columns(path: FilePath) -> list[str]:
+    """Return the columns of a parquet file whose cells are lists or the like; else none."""
+    if not _is_parquet(path):
+        return []
+    import_extra("pyarrow", "tables")
+    from pyarrow import parquet, types  # noqa: PLC0415 (optional)
+
+    schema = parquet.read_schema(path)
+    return [field.name for field in schema if types.is_nested(field.type)]
+
+
+def _check_nested(
+    schema: Any, targets: Sequence[str], drop: Sequence[str], path: FilePath
+) -> list[str]:
+    """Return the label columns of lists; refuse other columns of lists, structures or maps."""
+    from pyarrow import types  # noqa: PLC0415 (optional)
+
+    nested = {field.name: field.type for field in schema if types.is_nested(field.type)}
+    found = [name for name in nested if name in targets]
+    for name in found:
+        if _depth_of_lists(nested[name]) not in (1, 2):
+            raise FormatError(
+                f"{fspath(path)}, column {name!r}: expected texts, lists of labels, or lists of "
+                f"paths that are lists of names, found {nested[name]}."
+            )
+    others = [name for name in nested if name not in (*found, *drop)]
+    if others:
+        columns = ", ".join(f"{name!r} ({nested[name]})" for name in others)
+        raise FormatError(
+            f"{fspath(path)}: features must be numbers, texts or dates, but the file has lists or "
+            f"the like in {columns}. Write one column per value, or leave the columns out: "
+            f"{' '.join(f'--drop {name}' for name in others)} (drop={others} in Python). If one "
+            "holds the labels, pass it with --target."
+        )
+    return found
+
+
+def _depth_of_lists(kind: Any) -> int:
+    """Return how deeply plain values are nested in lists; 0 for other nested types."""
+    from pyarrow import types  # noqa: PLC0415 (optional)
+
+    depth = 0
+    while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        kind, depth = kind.value_type, depth + 1
+    return 0 if types.is_nested(kind) or types.is_binary(kind) else depth
 
 
 def _identifiers(column: Any) -> Any:
