@@ -4,36 +4,15 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
-
-from sklearn.utils import all_estimators
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ramify._messages import did_you_mean
-from ramify.adaboost.classifiers import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
-from ramify.brdt.classifier import BRDTClassifier
-from ramify.forest.classifiers import (
-    PCTBaggingClassifier,
-    PCTExtraTreesClassifier,
-    PCTForestClassifier,
-)
-from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
-from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.classifiers import (
-    FlatClassifier,
-    PerEdgeClassifier,
-    PerLevelClassifier,
-    PerNodeClassifier,
-    PerParentClassifier,
-)
-from ramify.meta.leaf_methods import make_leaf_classifier
-from ramify.meta.voting import HierarchicalVotingClassifier
-from ramify.naive_bayes.classifier import GlobalNaiveBayes
-from ramify.transformation.binary_relevance import BinaryRelevance, BinaryRelevancePlus
-from ramify.transformation.label_powerset import LabelPowerset, RAkEL
-from ramify.transformation.ml_knn import MLkNN
-from ramify.tree.classifier import PCTClassifier
+
+if TYPE_CHECKING:
+    from ramify.hierarchy.hierarchy import Hierarchy
 
 __all__ = [
     "MODELS",
@@ -55,6 +34,8 @@ def _make_leaf_model(
     random_state: Any = None,
 ) -> Any:
     """Return a classifier for mandatory leaf prediction; all parameters are keywords."""
+    from ramify.meta.leaf_methods import make_leaf_classifier  # noqa: PLC0415 (slow)
+
     return make_leaf_classifier(
         method, hierarchy, alpha=alpha, n_jobs=n_jobs, random_state=random_state
     )
@@ -71,6 +52,8 @@ def _make_vote(
     random_state: Any = None,
 ) -> Any:
     """Return the vote of models given by name, each of which uses `n_jobs` threads."""
+    from ramify.meta.voting import HierarchicalVotingClassifier  # noqa: PLC0415 (slow)
+
     members = [
         (name, make_inner(name, seed=random_state, n_jobs=n_jobs))
         for name in member_names(estimators)
@@ -114,29 +97,55 @@ def member_names(estimators: Any = None) -> list[str]:
     return [name.strip() for name in given]
 
 
-MODELS: dict[str, Callable[..., Any]] = {
-    "forest": PCTForestClassifier,
-    "tree": PCTClassifier,
-    "bagging": PCTBaggingClassifier,
-    "extra-trees": PCTExtraTreesClassifier,
-    "gradient-boosting": PCTGradientBoostingClassifier,
-    "per-edge": PerEdgeClassifier,
-    "per-node": PerNodeClassifier,
-    "per-parent": PerParentClassifier,
-    "per-level": PerLevelClassifier,
-    "flat": FlatClassifier,
-    "boosting": HierarchicalAdaBoostMHClassifier,
-    "adaboost-mh": AdaBoostMHClassifier,
-    "naive-bayes": GlobalNaiveBayes,
-    "br-dt": BRDTClassifier,
-    "binary-relevance": BinaryRelevance,
-    "binary-relevance-plus": BinaryRelevancePlus,
-    "label-powerset": LabelPowerset,
-    "rakel": RAkEL,
-    "ml-knn": MLkNN,
-    "mandatory-leaf": _make_leaf_model,
-    "vote": _make_vote,
-}
+class _Models(Mapping[str, Callable[..., Any]]):
+    """Estimators by name. Only names are known at first: a lookup imports the estimator."""
+
+    def __init__(self, makers: dict[str, str | Callable[..., Any]]) -> None:
+        self._makers = makers
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        maker = self._makers[name]
+        if not isinstance(maker, str):
+            return maker
+        module, _, own = maker.rpartition(".")
+        found: Callable[..., Any] = getattr(import_module(f"ramify.{module}"), own)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
+MODELS: Mapping[str, Callable[..., Any]] = _Models(
+    {
+        "forest": "forest.PCTForestClassifier",
+        "tree": "tree.PCTClassifier",
+        "bagging": "forest.PCTBaggingClassifier",
+        "extra-trees": "forest.PCTExtraTreesClassifier",
+        "gradient-boosting": "gradient_boosting.PCTGradientBoostingClassifier",
+        "per-edge": "local.PerEdgeClassifier",
+        "per-node": "local.PerNodeClassifier",
+        "per-parent": "local.PerParentClassifier",
+        "per-level": "local.PerLevelClassifier",
+        "flat": "local.FlatClassifier",
+        "boosting": "adaboost.HierarchicalAdaBoostMHClassifier",
+        "adaboost-mh": "adaboost.AdaBoostMHClassifier",
+        "naive-bayes": "naive_bayes.GlobalNaiveBayes",
+        "br-dt": "brdt.BRDTClassifier",
+        "binary-relevance": "transformation.BinaryRelevance",
+        "binary-relevance-plus": "transformation.BinaryRelevancePlus",
+        "label-powerset": "transformation.LabelPowerset",
+        "rakel": "transformation.RAkEL",
+        "ml-knn": "transformation.MLkNN",
+        "mandatory-leaf": _make_leaf_model,
+        "vote": _make_vote,
+    }
+)
 """Estimators by their name in ``ramify train --model``; the first one is the default."""
 
 
@@ -323,6 +332,8 @@ def check_inner(name: str, parameters: Iterable[str] = ()) -> None:
 @cache
 def _sklearn_classifiers() -> dict[str, type]:
     """Return the classifiers of scikit-learn by full name; nothing else can be named."""
+    from sklearn.utils import all_estimators  # noqa: PLC0415 (slow)
+
     found = {}
     for name, kind in all_estimators(type_filter="classifier"):
         module = kind.__module__.partition("._")[0]  # without private modules

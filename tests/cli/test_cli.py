@@ -78,7 +78,7 @@ def test_unreadable_inputs_and_unwritable_outputs_fail_before_training(
     (tmp_path / "empty.csv").touch()
     result = run("train", tmp_path / "empty.csv", "-t", "taxon", "-o", tmp_path / "m.ramify")
     assert "empty.csv is not a table" in result.output
-    monkeypatch.setattr("ramify.cli.output.TemporaryFile", refuse)
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
     result = run(*train)
     assert result.exit_code == 2
     assert f"Choose a folder other than {tmp_path}" in result.output

@@ -18,7 +18,8 @@ import pytest
 
 import ramify
 from ramify import PCTClassifier, PCTForestClassifier, load_animals
-from ramify.cli.serving import ServedModel, ServingLimits, make_app
+from ramify.cli.serve import ServingLimits
+from ramify.cli.serving import ServedModel, make_app
 from tests.support.cli_runs import run
 
 httpx = pytest.importorskip("httpx")

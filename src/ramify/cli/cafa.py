@@ -299,8 +299,8 @@ def write_cafa_evaluation(folder: Path, curves: dict[str, ProteinCurve]) -> list
 
 def _draw(folder: Path, curves: dict[str, ProteinCurve]) -> list[Path]:
     try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (optional)
-        from matplotlib.figure import Figure  # noqa: PLC0415 (optional)
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
     except ImportError:
         return []
     figure = Figure(figsize=(10, 4.5), layout="constrained")

@@ -7,16 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from typer.core import TyperCommand
 
 from ramify._messages import did_you_mean
+from ramify.cli.output import say
 from ramify.cli.running import command
-from ramify.clus import Switches, read_settings
-from ramify.clus.errors import SettingsError
-from ramify.clus.explaining import explain
-from ramify.clus.running import run
 
 __all__ = ["SwitchCommand", "clus"]
 
@@ -102,6 +97,8 @@ def clus(
 
     ``ramify clus -forest settings.s``
     """
+    from ramify.clus import SettingsError, Switches, read_settings
+
     if fold is not None and not xval:
         raise SettingsError(f"-fold {fold} requires -xval.")
     if not file.exists() and file.with_name(f"{file.name}.s").exists():
@@ -114,12 +111,16 @@ def clus(
     if not silent:
         notes = [] if fold is None else [f"-fold {fold} has no effect: -xval runs all folds."]
         for line in (*notes, *settings.ignored):
-            Console(stderr=True).print(escape(line), highlight=False, soft_wrap=True)
+            say(line, soft_wrap=True)
     if show:
+        from ramify.clus.explaining import explain
+
         typer.echo(explain(settings, switches), nl=False)
         return
     if silent:  # as in CLUS, whose result files show it
         settings = settings.with_value("General", "Verbose", "0")
+    from ramify.clus.running import run
+
     for path in run(settings, switches):
         if not silent:
             typer.echo(f"Wrote {path}")

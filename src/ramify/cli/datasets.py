@@ -9,8 +9,6 @@ import typer
 from ramify.cli.options import AsJson
 from ramify.cli.output import print_json
 from ramify.cli.running import command
-from ramify.datasets import fetch, list_datasets
-from ramify.metrics.reports import aligned
 
 COLUMNS = ("name", "domain", "rows", "features", "labels", "hierarchy", "depth")
 
@@ -22,6 +20,9 @@ def datasets(
     as_json: AsJson = False,
 ) -> None:
     """List the public data sets, or describe one."""
+    from ramify.datasets import fetch, list_datasets
+    from ramify.metrics.reports import aligned
+
     if name is not None:
         typer.echo(fetch(name).description)
         return

@@ -142,7 +142,7 @@ def print_training(
     dropped : dict of str to str
         Columns that were left out, with the reasons.
     """
-    from rich.markup import escape  # noqa: PLC0415 (optional)
+    from rich.markup import escape
 
     for line in _data_lines(data_facts(summary.data), dropped):
         console.print(line)
@@ -164,7 +164,7 @@ def print_training(
 
 
 def _data_lines(facts: dict[str, Any], dropped: dict[str, str]) -> Iterator[str]:
-    from rich.markup import escape  # noqa: PLC0415 (optional)
+    from rich.markup import escape
 
     kinds = f" ({facts['nominal']} nominal)" if facts["nominal"] else ""
     missing = f", {facts['unknown_share']:.1%} missing values" * (facts["unknown_share"] > 0)
@@ -186,8 +186,8 @@ def _data_lines(facts: dict[str, Any], dropped: dict[str, str]) -> Iterator[str]
 
 
 def _print_choice(console: Any, choice: ModelChoice) -> None:
-    from rich.markup import escape  # noqa: PLC0415 (optional)
-    from rich.table import Table as RichTable  # noqa: PLC0415 (optional)
+    from rich.markup import escape
+    from rich.table import Table as RichTable
 
     folds = f"{choice.n_folds} fold" + "s" * (choice.n_folds != 1)
     table = RichTable(
@@ -211,7 +211,7 @@ def _print_choice(console: Any, choice: ModelChoice) -> None:
 
 
 def _print_scores(console: Any, summary: TrainingSummary) -> None:
-    from rich.table import Table as RichTable  # noqa: PLC0415 (optional)
+    from rich.table import Table as RichTable
 
     n_folds = len(next(iter(summary.scores.values())))
     table = RichTable(

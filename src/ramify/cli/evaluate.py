@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
-from zipfile import is_zipfile
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from ramify.cli.annotations import AnnotationChoice
-from ramify.cli.cafa import (
-    CafaOptions,
-    evaluate_cafa,
-    figure_lines,
-    figures,
-    write_cafa_evaluation,
-)
-from ramify.cli.describing import evaluation_facts, print_evaluation
-from ramify.cli.evaluating import evaluate_model, read_known_labels, write_evaluation
 from ramify.cli.options import (
     AnnotationOptions,
     AsJson,
@@ -31,9 +19,13 @@ from ramify.cli.options import (
     PredictionThreshold,
 )
 from ramify.cli.output import print_json, say, say_where
-from ramify.cli.predicting import load_classifier, remembered_settings
 from ramify.cli.running import command
-from ramify.io.settings import DataOptions
+from ramify.io.errors import check_exists
+
+if TYPE_CHECKING:
+    from ramify.cli.annotations import AnnotationChoice
+    from ramify.cli.cafa import CafaOptions
+    from ramify.io.settings import DataOptions
 
 
 @dataclass(frozen=True)
@@ -66,6 +58,8 @@ class CafaSettings:
 
     def options(self, choice: AnnotationChoice) -> CafaOptions:
         """Return the options of the evaluation."""
+        from ramify.cli.cafa import CafaOptions
+
         return CafaOptions(
             choice,
             self.information,
@@ -100,7 +94,16 @@ def evaluate(
     """
     if out is not None and out.is_file():
         raise ValueError(f"--out must be a folder, got the file {out}. Pass another name.")
+    check_exists(model, data)
+    from rich.console import Console
+
+    from ramify.cli.describing import evaluation_facts, print_evaluation
+    from ramify.cli.evaluating import evaluate_model, read_known_labels, write_evaluation
+    from ramify.cli.predicting import load_classifier, remembered_settings
+
     if cafa.cafa:
+        from zipfile import is_zipfile
+
         cafa_options = cafa.options(annotations.choice(files.limits()))
         given = replace(files.settings(), id_column=annotations.id_column)
         if is_zipfile(model):
@@ -131,6 +134,8 @@ def _evaluate_cafa(
     out: Path | None,
     as_json: bool,
 ) -> None:
+    from ramify.cli.cafa import evaluate_cafa, figure_lines, figures, write_cafa_evaluation
+
     curves, lines = evaluate_cafa(model, data, options, reading)
     written = [] if out is None else write_cafa_evaluation(out, curves)
     if as_json:

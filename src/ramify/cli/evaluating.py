@@ -193,8 +193,8 @@ def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> li
 
 def _draw_curve(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
     try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (optional)
-        from matplotlib.figure import Figure  # noqa: PLC0415 (optional)
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
     except ImportError:
         return []
     figure = Figure(figsize=(6, 5), layout="constrained")

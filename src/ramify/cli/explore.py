@@ -7,16 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ramify.cli.evaluating import read_known_labels
 from ramify.cli.options import FileOptions, IgnoreUnknown, LabelOptions, ModelFile
 from ramify.cli.output import check_output, say_where
-from ramify.cli.predicting import (
-    features_for,
-    load_classifier,
-    remembered_settings,
-)
 from ramify.cli.running import command
-from ramify.inspection import explore as write_page
+from ramify.io.errors import check_exists
 
 
 @command
@@ -40,6 +34,11 @@ def explore(
     ``ramify explore species.ramify test.csv --target taxon -o species.html``
     """
     check_output(out, model, data)
+    check_exists(model, *(() if data is None else (data,)))
+    from ramify.cli.evaluating import read_known_labels
+    from ramify.cli.predicting import features_for, load_classifier, remembered_settings
+    from ramify.inspection import explore as write_page
+
     fitted = load_classifier(model)
     rows: dict[str, Any] = {}
     if data is not None:

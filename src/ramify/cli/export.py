@@ -9,10 +9,8 @@ import typer
 
 from ramify.cli.options import ModelFile
 from ramify.cli.output import check_output, say_where
-from ramify.cli.predicting import load_classifier
 from ramify.cli.running import command
-from ramify.export import to_onnx
-from ramify.io.files import replacing
+from ramify.io.errors import check_exists
 
 
 @command
@@ -38,6 +36,11 @@ def export(
     """
     path = out or model.with_suffix(".onnx")
     check_output(path, model)
+    check_exists(model)
+    from ramify.cli.predicting import load_classifier
+    from ramify.export import to_onnx
+    from ramify.io.files import replacing
+
     proto = to_onnx(load_classifier(model), missing=missing, dtype=dtype)
     with replacing(path) as partial:
         partial.write_bytes(proto.SerializeToString())

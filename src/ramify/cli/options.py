@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ramify.cli.annotations import AnnotationChoice
-from ramify.io.limits import ReadLimits
-from ramify.io.settings import ReadingSettings
+if TYPE_CHECKING:
+    from ramify.cli.annotations import AnnotationChoice
+    from ramify.io.limits import ReadLimits
+    from ramify.io.settings import ReadingSettings
 
 __all__ = [
     "AnnotationOptions",
@@ -91,10 +92,14 @@ class FileOptions:
 
     def limits(self) -> ReadLimits:
         """Return the limits on the size of files."""
+        from ramify.io.limits import ReadLimits
+
         return ReadLimits.from_settings(self.limit or ())
 
     def settings(self) -> ReadingSettings:
         """Return what the user said about data files."""
+        from ramify.io.settings import ReadingSettings
+
         return ReadingSettings(
             delimiter=self.delimiter,
             decimal=self.decimal,
@@ -164,6 +169,8 @@ class AnnotationOptions:
 
     def choice(self, limits: ReadLimits, min_count: int = 1) -> AnnotationChoice:
         """Return the annotations to read."""
+        from ramify.cli.annotations import AnnotationChoice
+
         return AnnotationChoice(
             self.annotations,
             self.ontology,

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 __all__ = ["check_output", "print_json", "say", "say_where"]
 
@@ -24,6 +21,8 @@ def check_output(path: Path, *inputs: Path | None) -> None:
     *inputs : Path or None
         The files that the command reads.
     """
+    from tempfile import TemporaryFile
+
     folder = path.resolve().parent
     for given in inputs:
         if given is not None and given.exists() and path.resolve() == given.resolve():
@@ -43,13 +42,19 @@ def check_output(path: Path, *inputs: Path | None) -> None:
         ) from None
 
 
-def say(text: str) -> None:
+def say(text: str, *, soft_wrap: bool = False) -> None:
     """Print a note to the error stream, apart from the results."""
-    Console(stderr=True).print(escape(text), highlight=False)
+    from rich.console import Console
+    from rich.markup import escape
+
+    Console(stderr=True).print(escape(text), highlight=False, soft_wrap=soft_wrap)
 
 
 def say_where(text: str, path: Path) -> None:
     """Print a line that ends in the name of a file."""
+    from rich.console import Console
+    from rich.markup import escape
+
     Console().print(f"{text} [bold]{escape(str(path))}[/bold]", highlight=False, soft_wrap=True)
 
 

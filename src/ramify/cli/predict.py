@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from ramify.cli.cafa import write_targets
 from ramify.cli.options import (
     AsJson,
     DataFile,
@@ -18,22 +17,8 @@ from ramify.cli.options import (
     PredictionThreshold,
 )
 from ramify.cli.output import check_output, print_json, say, say_where
-from ramify.cli.predicting import (
-    features_for,
-    label_cells,
-    label_sets,
-    load_classifier,
-    read_for,
-    remembered_settings,
-)
-from ramify.cli.prediction_files import (
-    Answer,
-    row_names,
-    stream_predictions,
-    write_predictions,
-)
 from ramify.cli.running import command
-from ramify.io.any_file import check_has_ids
+from ramify.io.errors import check_exists
 
 
 def _read_share(text: str) -> float:
@@ -98,6 +83,23 @@ def predict(
     if out is not None:
         check_output(out, model, data)
     _check_form(form, out, threshold, probabilities, top)
+    check_exists(model, data)
+    from ramify.cli.predicting import (
+        features_for,
+        label_cells,
+        label_sets,
+        load_classifier,
+        read_for,
+        remembered_settings,
+    )
+    from ramify.cli.prediction_files import (
+        Answer,
+        row_names,
+        stream_predictions,
+        write_predictions,
+    )
+    from ramify.io.any_file import check_has_ids
+
     fitted = load_classifier(model)
     settings = replace(files.settings(), id_column=id_column).over(remembered_settings(model))
     options = settings.unlabelled(files.limits())
@@ -121,6 +123,8 @@ def predict(
             typer.echo("\n".join(label_cells(fitted, sets, settings.label_separator or ";")))
         return
     if form == "cafa":
+        from ramify.cli.cafa import write_targets
+
         n_lines = write_targets(out, fitted, table, id_column)
     else:
         names = row_names(fitted, data, options, table)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ramify.cli.options import AsJson, ModelFile, Threshold
 from ramify.cli.output import print_json
 from ramify.cli.running import command
-from ramify.inspection import RuleSet
-from ramify.inspection import rules as rules_of
-from ramify.saving import load
+from ramify.io.errors import check_exists
+
+if TYPE_CHECKING:
+    from ramify.inspection import RuleSet
 
 
 @command
@@ -33,6 +34,10 @@ def rules(
 
     ``ramify rules species.ramify --label taxonomy/bird``
     """
+    check_exists(model)
+    from ramify.inspection import rules as rules_of
+    from ramify.saving import load
+
     found = rules_of(load(model), labels=label or None)
     if as_json:
         print_json(_facts(found, label or [], best, threshold))

@@ -13,8 +13,6 @@ from functools import wraps
 from typing import Annotated, Any, cast, get_type_hints
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from ramify import __version__
 
@@ -115,6 +113,8 @@ def _plain_errors(verbose: bool) -> Iterator[None]:
             _print_error(str(text))
         raise typer.Exit(MISTAKE) from None
     except KeyboardInterrupt:
+        from rich.console import Console
+
         Console(stderr=True).print("[bold]interrupted[/bold]")
         raise typer.Exit(INTERRUPTED) from None
     except Exception as error:
@@ -127,6 +127,9 @@ def _plain_errors(verbose: bool) -> Iterator[None]:
 
 
 def _print_error(text: str) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
     Console(stderr=True).print(
         f"[bold red]ramify:[/bold red] {escape(text)}", highlight=False, soft_wrap=True
     )

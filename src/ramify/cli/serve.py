@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -9,9 +10,20 @@ import typer
 from ramify._messages import import_extra
 from ramify.cli.options import ModelFile
 from ramify.cli.output import say
-from ramify.cli.predicting import load_classifier
 from ramify.cli.running import command
-from ramify.cli.serving import ServingLimits, make_app
+from ramify.io.errors import check_exists
+
+__all__ = ["ServingLimits", "serve"]
+
+
+@dataclass(frozen=True)
+class ServingLimits:
+    """Limits on requests; larger ones are refused."""
+
+    max_bytes: Annotated[int, typer.Option(min=1, help="Largest request in bytes.")] = 10 << 20
+    max_rows: Annotated[int, typer.Option(min=1, help="Largest number of rows in a request.")] = (
+        10_000
+    )
 
 
 @command
@@ -20,19 +32,18 @@ def serve(
     *,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 chooses one.")] = 8000,
-    max_bytes: Annotated[
-        int, typer.Option(min=1, help="Largest request in bytes.")
-    ] = ServingLimits.max_bytes,
-    max_rows: Annotated[
-        int, typer.Option(min=1, help="Largest number of rows in a request.")
-    ] = ServingLimits.max_rows,
+    limits: ServingLimits,
 ) -> None:
     """Answer requests for predictions over HTTP, as JSON.
 
     ``ramify serve species.ramify --port 8000``
     """
+    check_exists(model)
+    from ramify.cli.predicting import load_classifier
+    from ramify.cli.serving import make_app
+
     uvicorn = import_extra("uvicorn", "serve")
-    app = make_app(load_classifier(model), ServingLimits(max_bytes, max_rows))
+    app = make_app(load_classifier(model), limits)
     config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False)
     listening = config.bind_socket()
     address = f"http://{host}:{listening.getsockname()[1]}"

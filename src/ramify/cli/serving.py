@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,24 +11,9 @@ import numpy as np
 from ramify import __version__
 from ramify._messages import did_you_mean, import_extra, shorten
 from ramify.cli.predicting import label_sets
+from ramify.cli.serve import ServingLimits
 
-__all__ = ["ServedModel", "ServingLimits", "make_app"]
-
-
-@dataclass(frozen=True)
-class ServingLimits:
-    """Limits on requests; larger ones are refused.
-
-    Attributes
-    ----------
-    max_bytes : int
-        Size of a request.
-    max_rows : int
-        Number of rows in a request.
-    """
-
-    max_bytes: int = 10 << 20
-    max_rows: int = 10_000
+__all__ = ["ServedModel", "make_app"]
 
 
 class RequestError(ValueError):
@@ -206,10 +190,10 @@ def make_app(model: Any, limits: ServingLimits | None = None) -> Any:
         ``POST /predict_proba``.
     """
     import_extra("starlette", "serve")
-    from starlette.applications import Starlette  # noqa: PLC0415 (an optional dependency)
-    from starlette.concurrency import run_in_threadpool  # noqa: PLC0415
-    from starlette.responses import JSONResponse  # noqa: PLC0415
-    from starlette.routing import Route  # noqa: PLC0415
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
 
     served = ServedModel(model, limits or ServingLimits())
 

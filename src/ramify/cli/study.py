@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from ramify.cli.options import AsJson
 from ramify.cli.output import print_json
 from ramify.cli.running import command
-from ramify.studies import StudyResults, list_studies, load_study, run_study, write_reports
-from ramify.studies.reports.console import print_study, study_facts
+from ramify.studies.included import list_studies
 
 
 @command
@@ -52,6 +50,11 @@ def study(
     ``ramify study levatic2015 --quick``. Finished results are stored: after an interruption, the
     same command resumes the study.
     """
+    from rich.console import Console
+
+    from ramify.studies import StudyResults, load_study, run_study, write_reports
+    from ramify.studies.reports.console import print_study, study_facts
+
     plan = load_study(name, variant=variant, quick=quick)
     folder = out or Path("results") / (plan.name + "-quick" * quick)
     if report and only:

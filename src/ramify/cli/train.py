@@ -5,23 +5,20 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from ramify._named_estimators import MODELS, make_model
-from ramify.cli.annotations import AnnotationChoice, annotate
-from ramify.cli.describing import print_training, training_facts
 from ramify.cli.options import AnnotationOptions, AsJson, DataFile, FileOptions, LabelOptions
 from ramify.cli.output import check_output, print_json, say
 from ramify.cli.running import command
-from ramify.cli.training import train as train_model
-from ramify.cli.training import train_best
-from ramify.io.any_file import check_has_ids, read_data, split_identifiers
-from ramify.io.settings import DataOptions
-from ramify.io.table import Table
-from ramify.saving.model import save_with_settings
+from ramify.io.errors import check_exists
+
+if TYPE_CHECKING:
+    from ramify.cli.annotations import AnnotationChoice
+    from ramify.io.settings import DataOptions
+    from ramify.io.table import Table
 
 TIME_LIMIT = 300.0  # seconds for --model auto
 
@@ -90,6 +87,15 @@ def train(
     """
     check_output(out, data, hierarchy)
     _check_folds(model, folds, parameters, time_limit)
+    check_exists(data)
+    from rich.console import Console
+
+    from ramify.cli.describing import print_training, training_facts
+    from ramify.cli.training import train as train_model
+    from ramify.cli.training import train_best
+    from ramify.io.any_file import check_has_ids, split_identifiers
+    from ramify.saving.model import save_with_settings
+
     settings = replace(
         labels.settings(files),
         weight=weight,
@@ -125,6 +131,9 @@ def _read(
     data: Path, hierarchy: Path | None, reading: DataOptions, choice: AnnotationChoice
 ) -> Table:
     """Read features and labels, the labels from annotations if there are any."""
+    from ramify.cli.annotations import annotate
+    from ramify.io.any_file import read_data
+
     choice.check()
     if choice.annotations is None:
         return read_data(data, hierarchy, reading)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ramify.cli.options import AsJson, ModelFile, Threshold
 from ramify.cli.output import print_json
-from ramify.cli.predicting import load_classifier
 from ramify.cli.running import command
-from ramify.inspection import ModelSummary, summarise
-from ramify.inspection.outline import read_choice
-from ramify.inspection.text import write_tree
-from ramify.inspection.training_error import training_errors
-from ramify.metrics.reports import aligned
+from ramify.io.errors import check_exists
+
+if TYPE_CHECKING:
+    from ramify.inspection import ModelSummary
 
 
 @command
@@ -34,6 +32,13 @@ def tree(
 
     ``ramify tree species.ramify --max-depth 3``
     """
+    check_exists(model)
+    from ramify.cli.predicting import load_classifier
+    from ramify.inspection import summarise
+    from ramify.inspection.outline import read_choice
+    from ramify.inspection.text import write_tree
+    from ramify.metrics.reports import aligned
+
     fitted = load_classifier(model)
     summary = summarise(fitted)
     if number > len(summary.trees):
@@ -59,6 +64,8 @@ def tree(
 
 
 def _facts(fitted: Any, summary: ModelSummary, number: int) -> dict[str, Any]:
+    from ramify.inspection.training_error import training_errors
+
     chosen = summary.trees[number - 1]
     # Other prototypes and boosted trees do not store label frequencies.
     prototypes = [v for k, v in fitted.get_params().items() if k.endswith("prototype")]

@@ -24,7 +24,7 @@ from ramify.io.cell_checks import (
 )
 from ramify.io.csv_files import csv_marks, declared_delimiter, unique_names
 from ramify.io.dates import is_time
-from ramify.io.errors import FormatError, names_file
+from ramify.io.errors import FormatError, check_exists, names_file
 from ramify.io.files import read_chunks, read_utf8
 from ramify.io.limits import ReadLimits
 from ramify.io.settings import DataOptions
@@ -77,8 +77,7 @@ def read_data(
         Features (a data frame unless the file is sparse), labels and hierarchy.
     """
     options = options or DataOptions()
-    if not path.exists():
-        raise FileNotFoundError(f"{path} does not exist.{_nearby(path)}")
+    check_exists(path)
     if ".arff" in path.suffixes:
         table = _read_arff(path, hierarchy, options)
     else:
@@ -296,11 +295,6 @@ def _named(table: Table) -> Table:
     return replace(table, X=pandas.DataFrame(table.X, columns=list(table.feature_names)))
 
 
-def _nearby(path: Path) -> str:
-    names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-    return did_you_mean(path.name, names)
-
-
 def _column_names(path: Path, options: DataOptions) -> list[str]:
     """Read only the header."""
     if path.suffix in (".parquet", ".pq"):
@@ -358,8 +352,7 @@ def read_hierarchy(path: Path, limits: ReadLimits | None = None) -> Hierarchy:
     Hierarchy
         The hierarchy.
     """
-    if not path.exists():
-        raise FileNotFoundError(f"{path} does not exist.{_nearby(path)}")
+    check_exists(path)
     limits = limits or ReadLimits()
     readers: dict[str, Callable[[Path, ReadLimits], Hierarchy]] = {
         ".obo": lambda file, limits: read_obo(file, limits=limits),

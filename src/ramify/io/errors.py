@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from os import fspath
+from pathlib import Path
 from typing import Any, TypeVar, cast
+
+from ramify._messages import did_you_mean
 
 _Read = TypeVar("_Read", bound=Callable[..., Any])
 
@@ -16,6 +19,14 @@ class FormatError(ValueError):
 
 class UnknownLabelError(FormatError):
     """Raised if a file has labels that are not in the given hierarchy."""
+
+
+def check_exists(*paths: Path) -> None:
+    """Raise an error if there is no such file; suggest a similar name in the same folder."""
+    for path in paths:
+        if not path.exists():
+            names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+            raise FileNotFoundError(f"{path} does not exist.{did_you_mean(path.name, names)}")
 
 
 def names_file(read: _Read) -> _Read:

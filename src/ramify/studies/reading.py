@@ -6,7 +6,6 @@ import csv
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
-from importlib.resources import files as package_files
 from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,11 @@ from ramify.studies.checking import (
 )
 from ramify.studies.claims import CLAIM_KINDS, CLAIM_ORDERS, Claim
 from ramify.studies.curves import KINDS, CurveSpec
+from ramify.studies.included import INCLUDED, list_studies
 from ramify.studies.plan import DataSpec, MeasureSpec, ModelSpec, Protocol, Study
 from ramify.studies.variants import apply_variant, narrow, shorten
 
-__all__ = ["list_studies", "load_study", "make_study"]
+__all__ = ["load_study", "make_study"]
 
 _TOP = (
     *("name", "title", "text", "seed", "datasets", "all_datasets", "models", "measures"),
@@ -51,24 +51,6 @@ _CURVE = (
 )
 _POSTHOC = ("nemenyi", "benjamini-hochberg")
 _PROTOCOL = ("folds", "repeats", "stratify", "train", "test", "test_rows", "rows")
-
-
-def list_studies() -> list[str]:
-    """List the studies included in the package.
-
-    Returns
-    -------
-    list of str
-        Names for `load_study`.
-
-    Examples
-    --------
-    >>> from ramify.studies import list_studies
-    >>> "levatic2015" in list_studies()
-    True
-    """
-    names = [item.name for item in package_files("ramify.studies").joinpath("papers").iterdir()]
-    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
 def load_study(name: str | Path, *, variant: str | None = None, quick: bool = False) -> Study:
@@ -109,9 +91,9 @@ def load_study(name: str | Path, *, variant: str | None = None, quick: bool = Fa
             f"study must be a TOML file or one of {', '.join(known)}, got {str(name)!r}."
             f"{did_you_mean(str(name), known)}"
         )
-    resource = package_files("ramify.studies").joinpath("papers").joinpath(f"{name}.toml")
-    tables = _parse(resource.read_text(encoding="utf-8"), str(resource))
-    return make_study(tables, Path(str(resource)).parent, variant=variant, quick=quick)
+    path = INCLUDED / f"{name}.toml"
+    tables = _parse(path.read_text("utf-8"), str(path))
+    return make_study(tables, INCLUDED, variant=variant, quick=quick)
 
 
 def _parse(text: str, origin: str) -> dict[str, Any]:
