@@ -35,18 +35,19 @@ struct Task {
 constexpr std::size_t not_kept = static_cast<std::size_t>(-1);
 
 /// Grows nodes depth first. One per thread.
-template <Scan S>
 class Grower {
   public:
     Grower(const Work& work, JavaRandom* java)
         : work_(work),
-          labels_builder_(work.targets, work.in_label_order() ? Compression{} : S::compression),
+          splitter_(make_splitter(work.dataset, work.targets, work.options.criterion,
+                                  work.options.rules)),
+          labels_builder_(work.targets,
+                          work.in_label_order() ? Compression{} : splitter_->needs().compression),
           label_sums_(work.targets),
           medoid_(work.targets),
           target_prototype_(work.targets.table == nullptr
                                 ? nullptr
                                 : std::make_unique<TargetPrototype>(*work.targets.table)),
-          splitter_(work.dataset, work.targets, work.options.rules),
           sorted_(work.dataset, work.options.rules.clus),
           sampler_(work.dataset.features.size()),
           java_(java),
@@ -80,11 +81,11 @@ class Grower {
     void set_prototype(const Pending& node, std::int32_t id, TreeBuilder& tree);
 
     const Work& work_;
+    std::unique_ptr<Splitter> splitter_;
     NodeLabelsBuilder labels_builder_;
     LabelSums label_sums_;
     Medoid medoid_;
     std::unique_ptr<TargetPrototype> target_prototype_;  // if the targets are a table
-    Splitter<S> splitter_;
     SortedOrders sorted_;
     FeatureSampler sampler_;
     JavaRandom* java_;
@@ -97,8 +98,7 @@ class Grower {
     SpareNodes spare_;
 };
 
-template <Scan S>
-void Grower<S>::list_tasks(const Pending& node, SplitMix& random) {
+void Grower::list_tasks(const Pending& node, SplitMix& random) {
     tasks_.clear();
     const std::size_t n_features = work_.dataset.features.size();
     if (work_.keep_orders) {
@@ -119,17 +119,16 @@ void Grower<S>::list_tasks(const Pending& node, SplitMix& random) {
     std::ranges::sort(tasks_, {}, &Task::feature);
 }
 
-template <Scan S>
-void Grower<S>::search(const Pending& node, const Task& task, SplitMix random, Split& best) {
+void Grower::search(const Pending& node, const Task& task, SplitMix random, Split& best) {
     if (std::cmp_equal(task.feature, work_.options.hidden_feature)) return;
     // A feature of a node this small is searched in far less than a millisecond.
     if (node.rows.size() > 1000) work_.signal.check();
     const FeatureOrder order =
         task.kept != not_kept ? node.orders.order(task.kept) : sorted_.order_of(task.feature);
     if (work_.dataset.features[task.feature].kind == FeatureKind::nominal) {
-        splitter_.search_nominal(task.feature, order, random, best);
+        splitter_->search_nominal(task.feature, order, random, best);
     } else {
-        splitter_.search_numeric(task.feature, order, random, best);
+        splitter_->search_numeric(task.feature, order, random, best);
     }
 }
 
@@ -138,8 +137,7 @@ SplitMix feature_random(std::uint64_t node_seed, std::uint32_t feature) {
     return SplitMix(mix(node_seed ^ mix(feature + 1u)));
 }
 
-template <Scan S>
-void Grower<S>::search_alone(const Pending& node) {
+void Grower::search_alone(const Pending& node) {
     if (work_.options.rules.c45) {
         found_.resize(tasks_.size());
         for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -158,21 +156,20 @@ void Grower<S>::search_alone(const Pending& node) {
         }
         trial_.score = Split{}.score;
         trial_.feature = -1;
-        splitter_.set_bar(best_.score);
+        splitter_->set_bar(best_.score);
         search(node, task, random, trial_);
-        if (trial_.feature >= 0 && splitter_.tolerance().better(trial_.score, best_.score)) {
+        if (trial_.feature >= 0 && splitter_->tolerance().better(trial_.score, best_.score)) {
             std::swap(best_, trial_);
         }
     }
 }
 
-template <Scan S>
-void Grower<S>::search_together(const Pending& node, Crew<Grower>& crew) {
+void Grower::search_together(const Pending& node, Crew<Grower>& crew) {
     std::vector<Split> found(tasks_.size());
     const auto n_threads = static_cast<unsigned>(crew.size());
     for (auto& member : crew) {
         if (member.get() == this) continue;
-        member->splitter_.reset(node.rows, node.labels);
+        member->splitter_->reset(node.rows, node.labels);
         if (!work_.keep_orders) member->sorted_.reset(node.rows);
     }
     parallel_for(n_threads, tasks_.size(), work_.signal, [&](unsigned thread, std::size_t i) {
@@ -183,37 +180,34 @@ void Grower<S>::search_together(const Pending& node, Crew<Grower>& crew) {
 }
 
 /// Compares the best tests of all features in feature order, as search_alone does.
-template <Scan S>
-void Grower<S>::choose(const Pending& node, std::span<Split> found) {
+void Grower::choose(const Pending& node, std::span<Split> found) {
     if (work_.options.rules.c45) {
         const auto k = choose_by_ratio(found, {work_.dataset, node.rows, node.weight});
         if (k < found.size()) std::swap(best_, found[k]);
         return;
     }
     for (auto& split : found) {
-        if (split.feature >= 0 && splitter_.tolerance().better(split.score, best_.score)) {
+        if (split.feature >= 0 && splitter_->tolerance().better(split.score, best_.score)) {
             best_ = std::move(split);
         }
     }
 }
 
 /// Draws further features until one splits the node.
-template <Scan S>
-void Grower<S>::search_further(const Pending& node, SplitMix& random) {
+void Grower::search_further(const Pending& node, SplitMix& random) {
     for (std::size_t k = tasks_.size(); k < sampler_.size() && best_.feature < 0; ++k) {
         const Task task{sampler_.draw(k, random), not_kept};
         search(node, task, feature_random(node.seed, task.feature), best_);
     }
 }
 
-template <Scan S>
-bool Grower<S>::find_split(const Pending& node, Crew<Grower>* crew) {
+bool Grower::find_split(const Pending& node, Crew<Grower>* crew) {
     best_ = Split{};
     SplitMix random(node.seed);
     list_tasks(node, random);
-    splitter_.reset(node.rows, node.labels);
+    splitter_->reset(node.rows, node.labels);
     if (!work_.keep_orders) sorted_.reset(node.rows);
-    if (splitter_.node_impurity() > 0) {
+    if (splitter_->node_impurity() > 0) {
         if (crew != nullptr && node.rows.size() * tasks_.size() >= min_shared_work) {
             search_together(node, *crew);
         } else {
@@ -226,15 +220,14 @@ bool Grower<S>::find_split(const Pending& node, Crew<Grower>* crew) {
            reaches(best_.gain * work_.options.rules.score_factor, work_.options.min_gain);
 }
 
-template <Scan S>
-Pending Grower<S>::make_root(NodeRows rows) {
+Pending Grower::make_root(NodeRows rows) {
     Pending root;
     root.rows = std::move(rows);
     root.seed = mix(work_.options.seed);
     work_.weigh(root);
     if (!root.splittable) return root;
-    if constexpr (S::uses_labels) {
-        if (S::uses_kernel && work_.may_share_numbers()) {
+    if (splitter_->needs().labels) {
+        if (splitter_->needs().kernel && work_.may_share_numbers()) {
             // All rows were numbered: the entry of a row there is the row itself.
             labels_builder_.build_below(*work_.targets.numbered, root.rows.row, root.rows,
                                         root.labels);
@@ -250,17 +243,15 @@ Pending Grower<S>::make_root(NodeRows rows) {
     return root;
 }
 
-template <Scan S>
-FeatureOrder Grower<S>::order_of_split(const Pending& node) {
+FeatureOrder Grower::order_of_split(const Pending& node) {
     const auto f = static_cast<std::uint32_t>(best_.feature);
     if (work_.dataset.features[f].kind != FeatureKind::sparse) return {};
     return work_.keep_orders ? node.orders.order_of(f) : sorted_.order_of(f);
 }
 
 /// Hands the rows to the branches; the first branch ends up on top of the stack.
-template <Scan S>
-void Grower<S>::split(Pending& node, std::int32_t id, std::vector<Pending>& stack,
-                      Crew<Grower>* crew) {
+void Grower::split(Pending& node, std::int32_t id, std::vector<Pending>& stack,
+                   Crew<Grower>* crew) {
     partition_.assign(node.rows, best_, order_of_split(node));
     const std::size_t n_waiting = stack.size();
     for (std::size_t b = partition_.n_branches(); b-- > 0;) {
@@ -270,18 +261,15 @@ void Grower<S>::split(Pending& node, std::int32_t id, std::vector<Pending>& stac
         child.place = {id, static_cast<std::int32_t>(b)};
         partition_.take_rows(b, child.rows);
         work_.weigh(child);
-        if constexpr (S::uses_labels) {
-            if (child.splittable) hand_labels_down(node, child);
-        }
+        if (child.splittable && splitter_->needs().labels) hand_labels_down(node, child);
         stack.push_back(std::move(child));
     }
     if (work_.keep_orders) hand_orders_down(node, std::span(stack).subspan(n_waiting), crew);
 }
 
 /// `children`: from the last branch to the first.
-template <Scan S>
-void Grower<S>::hand_orders_down(const Pending& node, std::span<Pending> children,
-                                 Crew<Grower>* crew) {
+void Grower::hand_orders_down(const Pending& node, std::span<Pending> children,
+                              Crew<Grower>* crew) {
     heirs_.clear();
     for (Pending& child : children) {
         if (!child.splittable) continue;
@@ -298,8 +286,7 @@ void Grower<S>::hand_orders_down(const Pending& node, std::span<Pending> childre
 
 /// Finds the labels of a child among those of its parent, or, where their order matters to CLUS,
 /// among all.
-template <Scan S>
-void Grower<S>::hand_labels_down(const Pending& node, Pending& child) {
+void Grower::hand_labels_down(const Pending& node, Pending& child) {
     const bool by_kernel = !node.labels.kernel.empty();
     const auto above = partition_.above();
     child.labels.kernel.clear();
@@ -314,29 +301,24 @@ void Grower<S>::hand_labels_down(const Pending& node, Pending& child) {
     if (!by_kernel) add_kernel(child);
 }
 
-template <Scan S>
-void Grower<S>::add_kernel(Pending& node) {
-    if constexpr (S::uses_kernel) {
-        if (Kernel::pays(node.labels, work_.n_tried())) {
-            node.labels.kernel.compute(node.labels, node.rows);
-        }
+void Grower::add_kernel(Pending& node) {
+    if (splitter_->needs().kernel && Kernel::pays(node.labels, work_.n_tried())) {
+        node.labels.kernel.compute(node.labels, node.rows);
     }
 }
 
-template <Scan S>
-std::size_t Grower<S>::count_labels(const NodeRows& rows) const {
+std::size_t Grower::count_labels(const NodeRows& rows) const {
     std::size_t n = 0;
     for (const auto row : rows.row) n += work_.targets.labels.row(row).size();
     return n;
 }
 
-template <Scan S>
-void Grower<S>::set_prototype(const Pending& node, std::int32_t id, TreeBuilder& tree) {
+void Grower::set_prototype(const Pending& node, std::int32_t id, TreeBuilder& tree) {
     if (target_prototype_ != nullptr) {
         target_prototype_->compute(node.rows);
         tree.set_values(id, target_prototype_->columns(), target_prototype_->values());
-        splitter_.reset(node.rows, node.labels);
-        tree.set_impurity(id, splitter_.node_impurity(), node.weight);
+        splitter_->reset(node.rows, node.labels);
+        tree.set_impurity(id, splitter_->node_impurity(), node.weight);
         return;
     }
     const auto sums = label_sums_.of(node.rows);
@@ -345,49 +327,25 @@ void Grower<S>::set_prototype(const Pending& node, std::int32_t id, TreeBuilder&
     } else {
         tree.set_values(id, sums, work_.options.sums ? 1.0 : node.weight);
     }
-    if constexpr (!S::uses_labels) {
-        splitter_.reset(node.rows, node.labels);
-        tree.set_impurity(id, splitter_.node_impurity(), node.weight);
+    if (splitter_->needs().labels) {
+        const double impurity = splitter_->needs().impurity_of(sums, node.weight);
+        tree.set_impurity(id, impurity * work_.options.rules.score_factor, node.weight);
     } else {
-        const double factor = work_.options.rules.score_factor;
-        tree.set_impurity(id, S::impurity_of(sums, node.weight) * factor, node.weight);
+        splitter_->reset(node.rows, node.labels);
+        tree.set_impurity(id, splitter_->node_impurity(), node.weight);
     }
 }
 
-template <Scan S>
-void Grower<S>::expand(Pending node, std::int32_t id, TreeBuilder& tree,
-                       std::vector<Pending>& stack, Crew<Grower>* crew) {
+void Grower::expand(Pending node, std::int32_t id, TreeBuilder& tree, std::vector<Pending>& stack,
+                    Crew<Grower>* crew) {
     const bool inner = node.splittable && find_split(node, crew);
     if (!inner || work_.options.keeps_inner_values()) set_prototype(node, id, tree);
     if (inner) {
-        tree.set_impurity(id, splitter_.node_impurity(), node.weight);
+        tree.set_impurity(id, splitter_->node_impurity(), node.weight);
         tree.set_split(id, best_, work_.options.rules.score_factor);
         split(node, id, stack, crew);
     }
     spare_.put_back(std::move(node));
-}
-
-template <Scan S>
-Tree grow_with(const Work& work, NodeRows rows) {
-    const GrowOptions& options = work.options;
-    JavaRandom java(options.seed);
-    Crew<Grower<S>> crew;
-    // Under CLUS's rules a feature competes with those searched before it.
-    const unsigned n_threads = options.rules.clus ? 1 : std::max(1u, options.n_threads);
-    for (unsigned t = 0; t < n_threads; ++t) {
-        crew.push_back(std::make_unique<Grower<S>>(work, options.java_random ? &java : nullptr));
-    }
-    return grow_tree(crew, crew[0]->make_root(std::move(rows)), work.signal);
-}
-
-Tree grow_on_table(const Work& work, NodeRows root) {
-    if (work.targets.table->is_numeric()) {
-        return grow_with<TargetScan<NumericStatistic>>(work, std::move(root));
-    }
-    if (work.options.criterion == Criterion::variance) {
-        return grow_with<TargetScan<NominalStatistic<false>>>(work, std::move(root));
-    }
-    return grow_with<TargetScan<NominalStatistic<true>>>(work, std::move(root));
 }
 
 Tree grow_general(const Dataset& dataset, const Targets& targets, NodeRows root,
@@ -395,18 +353,14 @@ Tree grow_general(const Dataset& dataset, const Targets& targets, NodeRows root,
     const bool keep_orders = options.uses_all_features(dataset.features.size());
     const Work work{dataset, targets,     options,
                     signal,  keep_orders, dataset.has(FeatureKind::nominal)};
-    if (targets.table != nullptr) return grow_on_table(work, std::move(root));
-    switch (options.criterion) {
-        case Criterion::variance:
-            return grow_with<VarianceScan>(work, std::move(root));
-        case Criterion::entropy:
-            return grow_with<EntropyScan<false>>(work, std::move(root));
-        case Criterion::class_entropy:
-            return grow_with<EntropyScan<true>>(work, std::move(root));
-        case Criterion::distance:
-            break;
+    JavaRandom java(options.seed);
+    Crew<Grower> crew;
+    // Under CLUS's rules a feature competes with those searched before it.
+    const unsigned n_threads = options.rules.clus ? 1 : std::max(1u, options.n_threads);
+    for (unsigned t = 0; t < n_threads; ++t) {
+        crew.push_back(std::make_unique<Grower>(work, options.java_random ? &java : nullptr));
     }
-    return grow_with<DistanceScan>(work, std::move(root));
+    return grow_tree(crew, crew[0]->make_root(std::move(root)), signal);
 }
 
 /// Grows a tree in which nodes without a known value of a target have that of the node above.

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "growing/splitter.hpp"
+#include "growing/scan_splitter.hpp"
 
 namespace ramify {
 
 template <Scan S>
-void Splitter<S>::search_nominal(std::uint32_t feature, const FeatureOrder& order,
-                                 SplitMix& random, Split& best) {
+void ScanSplitter<S>::search_nominal(std::uint32_t feature, const FeatureOrder& order,
+                                     SplitMix& random, Split& best) {
     if (order.constant(FeatureKind::nominal, rows_->size())) return;
     feature_ = feature;
     if (!count_known(order.missing)) return;
@@ -34,7 +34,7 @@ void Splitter<S>::search_nominal(std::uint32_t feature, const FeatureOrder& orde
 
 /// Finds the runs of equal codes, and inserts the category that is not stored.
 template <Scan S>
-void Splitter<S>::list_categories(const FeatureOrder& order) {
+void ScanSplitter<S>::list_categories(const FeatureOrder& order) {
     const auto common_code = static_cast<std::uint32_t>(dataset_.features[feature_].common);
     const bool unstored = order.stored.size() < n_known_;
     double stored_rows = 0;
@@ -67,7 +67,7 @@ void Splitter<S>::list_categories(const FeatureOrder& order) {
 /// Whether any test of the listed categories leaves enough rows on every side. Checked before
 /// anything is summed up.
 template <Scan S>
-bool Splitter<S>::categories_large_enough() const {
+bool ScanSplitter<S>::categories_large_enough() const {
     if (rules_.nominal_tests == NominalTests::nary) {
         return enough_branches(static_cast<std::size_t>(std::ranges::count_if(
             categories_, [&](const Category& one) { return one.rows >= min_rows_; })));
@@ -80,12 +80,12 @@ bool Splitter<S>::categories_large_enough() const {
 /// Whether an n-ary test has enough large branches: C4.5 requires two, otherwise all must be
 /// large.
 template <Scan S>
-bool Splitter<S>::enough_branches(std::size_t n_large) const {
+bool ScanSplitter<S>::enough_branches(std::size_t n_large) const {
     return n_large >= (rules_.c45 ? 2 : categories_.size());
 }
 
 template <Scan S>
-bool Splitter<S>::sides_large_enough(double left_rows, double left_weight) const {
+bool ScanSplitter<S>::sides_large_enough(double left_rows, double left_weight) const {
     const double rest = scan_.known_weight() - left_weight;
     return left_rows >= min_rows_ && known_rows_ - left_rows >= min_rows_ &&
            left_weight >= min_weight_ && rest >= min_weight_ && left_weight > 0 && rest > 0;
@@ -93,7 +93,7 @@ bool Splitter<S>::sides_large_enough(double left_rows, double left_weight) const
 
 /// Two declared categories make one test, "is it the first?"; the stored one moves.
 template <Scan S>
-void Splitter<S>::try_pair(const FeatureOrder& order, Split& best) {
+void ScanSplitter<S>::try_pair(const FeatureOrder& order, Split& best) {
     const Category& moved = categories_[common_ == 0 ? 1 : 0];
     for (auto k = moved.begin; k < moved.end; ++k) scan_.move(order.stored[k].entry);
     if (!sides_large_enough(moved.rows, scan_.left_weight())) return;
@@ -108,7 +108,7 @@ void Splitter<S>::try_pair(const FeatureOrder& order, Split& best) {
 /// Sums of every category. The one that is not stored gets what the others leave; under CLUS's
 /// conventions it is summed up too.
 template <Scan S>
-void Splitter<S>::sum_categories(const FeatureOrder& order) {
+void ScanSplitter<S>::sum_categories(const FeatureOrder& order) {
     for (std::size_t k = 0; k < categories_.size(); ++k) {
         for (auto i = categories_[k].begin; i < categories_[k].end; ++i) {
             scan_.add(k, order.stored[i].entry);
@@ -123,7 +123,7 @@ void Splitter<S>::sum_categories(const FeatureOrder& order) {
 }
 
 template <Scan S>
-void Splitter<S>::add_unstored(const FeatureOrder& order) {
+void ScanSplitter<S>::add_unstored(const FeatureOrder& order) {
     std::vector<char> listed(rows_->size(), 0);
     for (const auto& item : order.stored) listed[item.entry] = 1;
     for (const auto entry : missing_) listed[entry] = 1;
@@ -134,7 +134,7 @@ void Splitter<S>::add_unstored(const FeatureOrder& order) {
 
 /// Greedy forward selection: adds the category that helps most as long as one helps.
 template <Scan S>
-void Splitter<S>::choose_subset(Split& best) {
+void ScanSplitter<S>::choose_subset(Split& best) {
     const double step = rules_.clus ? 0 : tolerance_.step;
     const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
     const std::size_t most = rules_.nominal_tests == NominalTests::single ? 1 : n_declared - 1;
@@ -167,7 +167,7 @@ void Splitter<S>::choose_subset(Split& best) {
 
 /// Assigns each category that occurs to a random side; if all are on one side, moves one.
 template <Scan S>
-void Splitter<S>::choose_random_subset(SplitMix& random, Split& best) {
+void ScanSplitter<S>::choose_random_subset(SplitMix& random, Split& best) {
     std::vector<char> chosen(categories_.size());
     for (auto& side : chosen) side = static_cast<char>(random.next() >> 63);
     const auto n_chosen = static_cast<std::size_t>(std::ranges::count(chosen, char{1}));
@@ -191,8 +191,8 @@ void Splitter<S>::choose_random_subset(SplitMix& random, Split& best) {
 }
 
 template <Scan S>
-void Splitter<S>::accept_subset(double score, double gain, double left_weight,
-                                std::span<const char> chosen, Split& best) const {
+void ScanSplitter<S>::accept_subset(double score, double gain, double left_weight,
+                                    std::span<const char> chosen, Split& best) const {
     best.feature = static_cast<std::int32_t>(feature_);
     best.score = score;
     best.gain = gain;
@@ -208,7 +208,7 @@ void Splitter<S>::accept_subset(double score, double gain, double left_weight,
 }
 
 template <Scan S>
-void Splitter<S>::branch_on_all(Split& best) {
+void ScanSplitter<S>::branch_on_all(Split& best) {
     const double known = scan_.known_weight();
     const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
     // CLUS gives every declared category a branch, none of which may be empty.
@@ -242,12 +242,12 @@ void Splitter<S>::branch_on_all(Split& best) {
     }
 }
 
-template class Splitter<VarianceScan>;
-template class Splitter<EntropyScan<false>>;
-template class Splitter<EntropyScan<true>>;
-template class Splitter<DistanceScan>;
-template class Splitter<TargetScan<NumericStatistic>>;
-template class Splitter<TargetScan<NominalStatistic<false>>>;
-template class Splitter<TargetScan<NominalStatistic<true>>>;
+template class ScanSplitter<VarianceScan>;
+template class ScanSplitter<EntropyScan<false>>;
+template class ScanSplitter<EntropyScan<true>>;
+template class ScanSplitter<DistanceScan>;
+template class ScanSplitter<TargetScan<NumericStatistic>>;
+template class ScanSplitter<TargetScan<NominalStatistic<false>>>;
+template class ScanSplitter<TargetScan<NominalStatistic<true>>>;
 
 }  // namespace ramify

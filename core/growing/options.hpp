@@ -48,7 +48,7 @@ struct SplitRules {
     bool midpoint = true;  // thresholds halfway between two values, or at the smaller of them
     bool random_thresholds = false;  // one random test per feature instead of all
     NominalTests nominal_tests = NominalTests::subset;
-    bool c45 = false;         // C4.5: see Splitter::numeric_rows() and choose_by_ratio()
+    bool c45 = false;         // C4.5: see ScanSplitter::numeric_rows() and choose_by_ratio()
     bool gain_ratio = false;  // divide scores by the split information
     bool mean_score = false;  // divide scores by the weight of the node (CLUS)
     double score_factor = 1;

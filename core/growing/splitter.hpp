@@ -1,17 +1,15 @@
-// The search for the best (or a random) test of a node.
+// The search for the best test of a node, whatever the criterion.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "common/random.hpp"
 #include "common/tolerance.hpp"
-#include "criteria/distance.hpp"
-#include "criteria/entropy.hpp"
-#include "criteria/target_scan.hpp"
-#include "criteria/variance.hpp"
-#include "data/dataset.hpp"
+#include "criteria/node_labels.hpp"
+#include "data/label_sums.hpp"
+#include "data/targets.hpp"
 #include "growing/options.hpp"
 #include "growing/orders.hpp"
 #include "growing/split.hpp"
@@ -19,103 +17,45 @@
 namespace ramify {
 
 /// Searches the features of one node after the other. One per thread.
-template <Scan S>
 class Splitter {
   public:
-    Splitter(const Dataset& dataset, const Targets& targets, const SplitRules& rules)
-        : dataset_(dataset),
-          rules_(rules),
-          scan_(targets),
-          n_classes_(S::one_class ? static_cast<double>(targets.n_labels()) : 2.0),
-          min_rows_(rounded_down(rules.min_samples_leaf)),
-          // CLUS compares weights without a tolerance.
-          min_weight_(rules.clus ? rules.min_weight : rounded_down(rules.min_weight)) {
-        if (rules.clus) scan_.follow_clus();
-        if constexpr (S::uses_kernel) {
-            if (rules.clus) scan_.sum_categories_as_clus(targets.n_labels());
-        }
-    }
+    /// What a criterion needs to know about a node; the members are those of a Scan.
+    struct Needs {
+        Compression compression;
+        bool kernel;
+        bool labels;
+        double (*impurity_of)(std::span<const LabelSum> sums, double weight);  // if `labels`
+    };
 
-    void reset(const NodeRows& rows, const NodeLabels& labels);
+    explicit Splitter(const Needs& needs) : needs_(needs) {}
+    Splitter(const Splitter&) = delete;
+    Splitter& operator=(const Splitter&) = delete;
+    virtual ~Splitter() = default;
+
+    virtual void reset(const NodeRows& rows, const NodeLabels& labels) = 0;
+    /// Replaces `best` by the best test of the feature if that one is better.
+    virtual void search_numeric(std::uint32_t feature, const FeatureOrder& order, SplitMix& random,
+                                Split& best) = 0;
+    virtual void search_nominal(std::uint32_t feature, const FeatureOrder& order, SplitMix& random,
+                                Split& best) = 0;
+
+    const Needs& needs() const { return needs_; }
     const ScoreTolerance& tolerance() const { return tolerance_; }
     double node_impurity() const { return node_impurity_; }
     /// Until the next reset, features without a score better than this may be skipped.
     void set_bar(double score) { bar_ = score; }
 
-    /// Replaces `best` by the best test of the feature if that one is better.
-    void search_numeric(std::uint32_t feature, const FeatureOrder& order, SplitMix& random,
-                        Split& best);
-    void search_nominal(std::uint32_t feature, const FeatureOrder& order, SplitMix& random,
-                        Split& best);
-
-  private:
-    bool count_known(std::span<const RankedEntry> missing);
-    bool worth_scanning();
-    bool categories_large_enough() const;
-    void list_categories(const FeatureOrder& order);
-    void sum_categories(const FeatureOrder& order);
-    void add_unstored(const FeatureOrder& order);
-    void try_pair(const FeatureOrder& order, Split& best);
-    void set_gain_floor();
-    double score_without_ratio(double gain) const;
-    double score_of(double gain, double left_weight) const;
-    void consider(double score, double gain, double left_weight, std::uint32_t upper,
-                  std::uint32_t lower, Split& best) const;
-    bool may_divide_here(double left_rows) const;
-    void scan_numeric(const Feature& feature, const FeatureOrder& order, bool has_zeros,
-                      Split& best);
-    void scan_down(std::span<const RankedEntry> stored, std::uint32_t next_rank, Split& best);
-    void scan_negative(std::span<const RankedEntry> stored, std::uint32_t next_rank, Split& best);
-    void try_random(const Feature& feature, const FeatureOrder& order, std::uint32_t zero_rank,
-                    bool has_zeros, SplitMix& random, Split& best);
-    void choose_subset(Split& best);
-    void choose_random_subset(SplitMix& random, Split& best);
-    void branch_on_all(Split& best);
-    void accept_subset(double score, double gain, double left_weight, std::span<const char> chosen,
-                       Split& best) const;
-    bool sides_large_enough(double left_rows, double left_weight) const;
-    bool enough_branches(std::size_t n_large) const;
-    double numeric_rows(const Feature& feature) const;
-    void pay_threshold(Split& best) const;
-
-    const Dataset& dataset_;
-    const SplitRules& rules_;
-    const NodeRows* rows_ = nullptr;
-    S scan_;
-    double n_classes_;
+  protected:
     ScoreTolerance tolerance_;
     double node_impurity_ = 0;
-    double gain_floor_ = 0;    // of the current feature: what the F-test requires
-    double gain_ceiling_ = 0;  // no gain exceeds the impurity of the known entries
     double bar_ = rejected;
-    double node_rows_ = 0;     // rows of the node, by parts
-    bool by_part_ = false;     // the weights of its rows equal their parts
-    bool unit_ = false;        // all its rows are whole and have weight 1
-    double known_rows_ = 0;    // those with a value of the current feature
-    std::size_t n_known_ = 0;  // the same, counted in entries
-    std::uint32_t feature_ = 0;
-    std::vector<std::uint32_t> missing_;
-    double min_rows_;
-    double min_weight_;
-    double side_rows_ = 0;     // min_rows_ for the current numeric feature
-    std::size_t n_tried_ = 0;  // number of its thresholds
-    /// A category that occurs in the node: a run of the stored entries, or the rest (begin = end).
-    struct Category {
-        std::uint32_t code;
-        std::size_t begin;
-        std::size_t end;
-        double rows;
-    };
-    std::vector<Category> categories_;  // by code
-    std::size_t common_ = 0;            // the one that is not stored; size(): none
-    struct Candidate {
-        double score;
-        double gain;
-        double left_weight;
-        std::uint32_t upper;
-        std::uint32_t lower;
-    };
-    std::vector<Candidate> upward_;
+
+  private:
+    Needs needs_;
 };
+
+/// The splitter for the criterion, or for the table of targets.
+std::unique_ptr<Splitter> make_splitter(const Dataset& dataset, const Targets& targets,
+                                        Criterion criterion, const SplitRules& rules);
 
 }  // namespace ramify

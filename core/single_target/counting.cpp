@@ -234,7 +234,7 @@ CountingSearch::Known CountingSearch::known_rows(const View& view, const Sums& s
     known.impurity = std::max(0.0, sums.positive - known.part);
     const auto& critical = shared_.rules.f_critical;
     if (critical.empty()) return known;
-    // The F-test compares df * gain / (SS - gain) with a critical value; see Splitter.
+    // The F-test compares df * gain / (SS - gain) with a critical value; see ScanSplitter.
     const double freedom = std::floor(sums.weight - 2 + 0.5);
     if (freedom > 0 && known.impurity > 0) {
         const auto place = std::min(critical.size() - 1, static_cast<std::size_t>(freedom));
@@ -344,5 +344,8 @@ CountingSearch::Category* CountingSearch::best_category(const Known& known, cons
     }
     return best;
 }
+
+template Tree grow_single_target<CountingSearch>(const Dataset&, const Targets&, const NodeRows&,
+                                                 const GrowOptions&, StopSignal&);
 
 }  // namespace ramify

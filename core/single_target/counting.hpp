@@ -148,4 +148,8 @@ class CountingSearch {
     std::tuple<std::vector<CountCell>, std::vector<PartCell>, std::vector<WeightCell>> steps_;
 };
 
+extern template Tree grow_single_target<CountingSearch>(const Dataset&, const Targets&,
+                                                        const NodeRows&, const GrowOptions&,
+                                                        StopSignal&);
+
 }  // namespace ramify

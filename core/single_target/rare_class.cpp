@@ -303,4 +303,7 @@ bool RareClassSearch::try_place(const View& view, std::size_t sums, double left,
     return true;
 }
 
+template Tree grow_single_target<RareClassSearch>(const Dataset&, const Targets&, const NodeRows&,
+                                                  const GrowOptions&, StopSignal&);
+
 }  // namespace ramify

@@ -148,4 +148,8 @@ class RareClassSearch {
     std::vector<std::uint32_t> moved_;   // per class; zero between features
 };
 
+extern template Tree grow_single_target<RareClassSearch>(const Dataset&, const Targets&,
+                                                         const NodeRows&, const GrowOptions&,
+                                                         StopSignal&);
+
 }  // namespace ramify

@@ -1,8 +1,9 @@
-#include "growing/splitter.hpp"
+#include "growing/scan_splitter.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 namespace ramify {
@@ -17,7 +18,7 @@ double split_information(double p) {
 }  // namespace
 
 template <Scan S>
-void Splitter<S>::reset(const NodeRows& rows, const NodeLabels& labels) {
+void ScanSplitter<S>::reset(const NodeRows& rows, const NodeLabels& labels) {
     rows_ = &rows;
     node_rows_ = std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
     const auto is_one = [](double x) { return x == 1; };
@@ -37,7 +38,7 @@ void Splitter<S>::reset(const NodeRows& rows, const NodeLabels& labels) {
 
 /// Starts a feature; returns false if too few of its values are known.
 template <Scan S>
-bool Splitter<S>::count_known(std::span<const RankedEntry> missing) {
+bool ScanSplitter<S>::count_known(std::span<const RankedEntry> missing) {
     missing_.clear();
     known_rows_ = node_rows_;
     for (const auto& item : missing) {
@@ -50,7 +51,7 @@ bool Splitter<S>::count_known(std::span<const RankedEntry> missing) {
 
 /// Whether the scan is worth continuing, given the weight and impurity of the known entries.
 template <Scan S>
-bool Splitter<S>::worth_scanning() {
+bool ScanSplitter<S>::worth_scanning() {
     set_gain_floor();
     return scan_.known_weight() > 0 && scan_.known_weight() >= 2 * min_weight_ &&
            std::isfinite(gain_floor_);
@@ -59,7 +60,7 @@ bool Splitter<S>::worth_scanning() {
 /// The F-test compares df * gain / (SS - gain) with a critical value; for fixed SS that is a
 /// lower bound of the gain.
 template <Scan S>
-void Splitter<S>::set_gain_floor() {
+void ScanSplitter<S>::set_gain_floor() {
     const double impurity = scan_.known_impurity();
     gain_ceiling_ = impurity * (1 + 1e-6);
     gain_floor_ = 0;
@@ -76,7 +77,7 @@ void Splitter<S>::set_gain_floor() {
 
 /// The gain as a score, before any division by the split information.
 template <Scan S>
-double Splitter<S>::score_without_ratio(double gain) const {
+double ScanSplitter<S>::score_without_ratio(double gain) const {
     if (!(gain <= gain_ceiling_) || gain < gain_floor_ ||
         (gain_floor_ > 0 && gain == gain_floor_)) {
         return rejected;
@@ -87,7 +88,7 @@ double Splitter<S>::score_without_ratio(double gain) const {
 }
 
 template <Scan S>
-double Splitter<S>::score_of(double gain, double left_weight) const {
+double ScanSplitter<S>::score_of(double gain, double left_weight) const {
     const double score = score_without_ratio(gain);
     if (!rules_.gain_ratio || score == rejected) return score;
     const double information = split_information(left_weight / scan_.known_weight());
@@ -96,7 +97,7 @@ double Splitter<S>::score_of(double gain, double left_weight) const {
 
 /// Whether both sides are large enough.
 template <Scan S>
-bool Splitter<S>::may_divide_here(double left_rows) const {
+bool ScanSplitter<S>::may_divide_here(double left_rows) const {
     const double left = scan_.left_weight();
     const double rest = scan_.known_weight() - left;
     return left_rows >= side_rows_ && known_rows_ - left_rows >= side_rows_ &&
@@ -104,8 +105,8 @@ bool Splitter<S>::may_divide_here(double left_rows) const {
 }
 
 template <Scan S>
-void Splitter<S>::consider(double score, double gain, double left_weight, std::uint32_t upper,
-                           std::uint32_t lower, Split& best) const {
+void ScanSplitter<S>::consider(double score, double gain, double left_weight, std::uint32_t upper,
+                               std::uint32_t lower, Split& best) const {
     if (score == rejected || !tolerance_.better(score, best.score)) return;
     best.feature = static_cast<std::int32_t>(feature_);
     best.score = score;
@@ -121,8 +122,8 @@ void Splitter<S>::consider(double score, double gain, double left_weight, std::u
 
 /// From the largest value down; `next_rank` follows the last of `stored` (missing_rank: nothing).
 template <Scan S>
-void Splitter<S>::scan_down(std::span<const RankedEntry> stored, std::uint32_t next_rank,
-                            Split& best) {
+void ScanSplitter<S>::scan_down(std::span<const RankedEntry> stored, std::uint32_t next_rank,
+                                Split& best) {
     // A plain score is the gain times a factor: one comparison rules out most candidates and, once
     // a good test is known, most features.
     const bool plain = !rules_.gain_ratio && !rules_.mean_score;
@@ -150,8 +151,8 @@ void Splitter<S>::scan_down(std::span<const RankedEntry> stored, std::uint32_t n
 /// Scans negative values from the smallest up: the "no" side moves, so that the zeros, most of a
 /// sparse column, are never visited. Candidates still compete in decreasing order of their values.
 template <Scan S>
-void Splitter<S>::scan_negative(std::span<const RankedEntry> stored, std::uint32_t next_rank,
-                                Split& best) {
+void ScanSplitter<S>::scan_negative(std::span<const RankedEntry> stored, std::uint32_t next_rank,
+                                    Split& best) {
     upward_.clear();
     double moved_rows = 0;
     for (std::size_t k = stored.size(); k-- > 0;) {
@@ -172,8 +173,8 @@ void Splitter<S>::scan_negative(std::span<const RankedEntry> stored, std::uint32
 }
 
 template <Scan S>
-void Splitter<S>::search_numeric(std::uint32_t feature_index, const FeatureOrder& order,
-                                 SplitMix& random, Split& best) {
+void ScanSplitter<S>::search_numeric(std::uint32_t feature_index, const FeatureOrder& order,
+                                     SplitMix& random, Split& best) {
     const Feature& feature = dataset_.features[feature_index];
     if (order.constant(feature.kind, rows_->size())) return;
     feature_ = feature_index;
@@ -195,7 +196,7 @@ void Splitter<S>::search_numeric(std::uint32_t feature_index, const FeatureOrder
 /// C4.5: either side must have a tenth of the mean class size, at least min_samples_leaf and at
 /// most 25 rows. A feature with two values has one threshold and is treated as nominal.
 template <Scan S>
-double Splitter<S>::numeric_rows(const Feature& feature) const {
+double ScanSplitter<S>::numeric_rows(const Feature& feature) const {
     constexpr double share = 0.1;
     constexpr double most = 25;
     if (!rules_.c45 || feature.values.size() <= 2) return min_rows_;
@@ -205,7 +206,7 @@ double Splitter<S>::numeric_rows(const Feature& feature) const {
 
 /// C4.5, release 8: the gain is reduced by log2(n) bits for the choice among n thresholds.
 template <Scan S>
-void Splitter<S>::pay_threshold(Split& best) const {
+void ScanSplitter<S>::pay_threshold(Split& best) const {
     if (best.feature < 0) return;
     best.score -= std::log2(static_cast<double>(n_tried_));
     if (!(best.score > 0 && best.score >= tolerance_.floor)) {
@@ -215,8 +216,8 @@ void Splitter<S>::pay_threshold(Split& best) const {
 }
 
 template <Scan S>
-void Splitter<S>::scan_numeric(const Feature& feature, const FeatureOrder& order, bool has_zeros,
-                               Split& best) {
+void ScanSplitter<S>::scan_numeric(const Feature& feature, const FeatureOrder& order,
+                                   bool has_zeros, Split& best) {
     if (!has_zeros) {
         scan_down(order.stored, missing_rank, best);
         return;
@@ -234,9 +235,9 @@ void Splitter<S>::scan_numeric(const Feature& feature, const FeatureOrder& order
 
 /// One threshold, uniform between the smallest and the largest value in the node.
 template <Scan S>
-void Splitter<S>::try_random(const Feature& feature, const FeatureOrder& order,
-                             std::uint32_t zero_rank, bool has_zeros, SplitMix& random,
-                             Split& best) {
+void ScanSplitter<S>::try_random(const Feature& feature, const FeatureOrder& order,
+                                 std::uint32_t zero_rank, bool has_zeros, SplitMix& random,
+                                 Split& best) {
     std::uint32_t top = order.stored.front().rank;
     std::uint32_t bottom = order.stored.back().rank;
     if (has_zeros) {
@@ -279,12 +280,46 @@ void Splitter<S>::try_random(const Feature& feature, const FeatureOrder& order,
     best.threshold = threshold;
 }
 
-template class Splitter<VarianceScan>;
-template class Splitter<EntropyScan<false>>;
-template class Splitter<EntropyScan<true>>;
-template class Splitter<DistanceScan>;
-template class Splitter<TargetScan<NumericStatistic>>;
-template class Splitter<TargetScan<NominalStatistic<false>>>;
-template class Splitter<TargetScan<NominalStatistic<true>>>;
+template class ScanSplitter<VarianceScan>;
+template class ScanSplitter<EntropyScan<false>>;
+template class ScanSplitter<EntropyScan<true>>;
+template class ScanSplitter<DistanceScan>;
+template class ScanSplitter<TargetScan<NumericStatistic>>;
+template class ScanSplitter<TargetScan<NominalStatistic<false>>>;
+template class ScanSplitter<TargetScan<NominalStatistic<true>>>;
+
+namespace {
+
+std::unique_ptr<Splitter> make_table_splitter(const Dataset& dataset, const Targets& targets,
+                                              Criterion criterion, const SplitRules& rules) {
+    if (targets.table->is_numeric()) {
+        return std::make_unique<ScanSplitter<TargetScan<NumericStatistic>>>(dataset, targets,
+                                                                            rules);
+    }
+    if (criterion == Criterion::variance) {
+        return std::make_unique<ScanSplitter<TargetScan<NominalStatistic<false>>>>(dataset,
+                                                                                   targets, rules);
+    }
+    return std::make_unique<ScanSplitter<TargetScan<NominalStatistic<true>>>>(dataset, targets,
+                                                                              rules);
+}
+
+}  // namespace
+
+std::unique_ptr<Splitter> make_splitter(const Dataset& dataset, const Targets& targets,
+                                        Criterion criterion, const SplitRules& rules) {
+    if (targets.table != nullptr) return make_table_splitter(dataset, targets, criterion, rules);
+    switch (criterion) {
+        case Criterion::variance:
+            return std::make_unique<ScanSplitter<VarianceScan>>(dataset, targets, rules);
+        case Criterion::entropy:
+            return std::make_unique<ScanSplitter<EntropyScan<false>>>(dataset, targets, rules);
+        case Criterion::class_entropy:
+            return std::make_unique<ScanSplitter<EntropyScan<true>>>(dataset, targets, rules);
+        case Criterion::distance:
+            break;
+    }
+    return std::make_unique<ScanSplitter<DistanceScan>>(dataset, targets, rules);
+}
 
 }  // namespace ramify
