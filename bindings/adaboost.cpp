@@ -62,7 +62,7 @@ Booster make_booster(const Dataset& dataset, const Vector<std::int64_t>& label_i
 }
 
 /// The tests of a hypothesis as flat arrays, named as add_margins takes them.
-nb::dict arrays_of(const WeakHypothesis& found) {
+nb::dict dict_of(const WeakHypothesis& found) {
     std::vector<std::int32_t> feature;
     std::vector<double> threshold;
     std::vector<std::uint8_t> default_right;
@@ -89,7 +89,7 @@ nb::dict arrays_of(const WeakHypothesis& found) {
 
 nb::typed<nb::dict, nb::str, nb::object> learn(Booster& booster) {
     const auto found = stoppable([&] { return booster.learn(interrupted_by(nullptr)); });
-    return nb::typed<nb::dict, nb::str, nb::object>(arrays_of(found));
+    return nb::typed<nb::dict, nb::str, nb::object>(dict_of(found));
 }
 
 Owned<double> weights_of(const Booster& booster) {

@@ -127,7 +127,7 @@ void make_dense_plan(BoostingPlan* self, const Matrix<T>& X,
 // ---- what other devices need -------------------------------------------------------------------
 
 using Bytes = nb::ndarray<std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Words = nb::ndarray<std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using OutWords = nb::ndarray<std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Floats = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Sets = nb::ndarray<const std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -150,7 +150,7 @@ void copy_bins(const BoostingPlan& plan, std::size_t first, const Bytes& out) {
 }
 
 /// Sets the bits of the outputs that each row has, by place.
-void copy_bits(const BoostingPlan& plan, const Words& out) {
+void copy_bits(const BoostingPlan& plan, const OutWords& out) {
     require(out.shape(0) == plan.n_rows() && 32 * out.shape(1) >= plan.stride(),
             "out must have a row per row and a bit per place");
     const Unlocked unlocked;

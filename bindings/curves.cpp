@@ -22,7 +22,7 @@ namespace ramify::bindings {
 
 namespace {
 
-using Scores = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
+using ScoreMatrix = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 using Indptr = Vector<std::int64_t>;
 using Indices = Vector<std::int32_t>;
 using Doubles = Owned<double>;
@@ -30,12 +30,12 @@ using Steps = std::tuple<Doubles, Doubles, Doubles, Doubles, double, double>;
 using Areas = std::tuple<Doubles, Doubles, Doubles>;
 using Weights = std::optional<Vector<double>>;
 
-ScoresView scores_view(const Scores& scores) {
+ScoresView scores_view(const ScoreMatrix& scores) {
     return {scores.data(), scores.shape(0), scores.shape(1), scores.stride(0), scores.stride(1)};
 }
 
 /// Nothing that Python passes may make the core read out of bounds.
-void check_rows(const SparseRowsView& rows, std::size_t n_rows, std::size_t n_labels) {
+void check_label_rows(const SparseRowsView& rows, std::size_t n_rows, std::size_t n_labels) {
     if (rows.indptr.size() != n_rows + 1 || rows.indptr.front() != 0 ||
         rows.indptr.back() != static_cast<std::int64_t>(rows.indices.size())) {
         throw std::invalid_argument("indptr must have one entry per row of scores and one more");
@@ -85,7 +85,7 @@ template <typename ScoresOf>
 RankingOf<ScoresOf> checked_ranking(const ScoresOf& scores, const Indptr& indptr,
                                     const Indices& indices, const Weights& row_weight) {
     RankingOf<ScoresOf> ranking{scores, {view(indptr), view(indices)}, {}};
-    check_rows(ranking.truth, scores.n_rows, scores.n_labels);
+    check_label_rows(ranking.truth, scores.n_rows, scores.n_labels);
     if (row_weight) {
         ranking.row_weight = view(*row_weight);
         if (ranking.row_weight.size() != scores.n_rows) {
@@ -100,7 +100,7 @@ SparseScoresView checked_scores(const Indptr& indptr, const Indices& indices,
     if (indptr.size() == 0 || data.size() != indices.size()) {
         throw std::invalid_argument("indptr must not be empty, data as long as indices");
     }
-    check_rows({view(indptr), view(indices)}, indptr.size() - 1, n_labels);
+    check_label_rows({view(indptr), view(indices)}, indptr.size() - 1, n_labels);
     return {view(indptr), view(indices), view(data), indptr.size() - 1, n_labels};
 }
 
@@ -130,7 +130,7 @@ Steps steps_of(const Ranking& ranking, const Indices& labels) {
             steps.n_negative};
 }
 
-Steps curve_steps(const Scores& scores, const Indptr& indptr, const Indices& indices,
+Steps curve_steps(const ScoreMatrix& scores, const Indptr& indptr, const Indices& indices,
                   const Indices& labels, const Weights& row_weight) {
     return steps_of(checked_ranking(scores_view(scores), indptr, indices, row_weight), labels);
 }
@@ -168,7 +168,7 @@ Areas areas_of(const Ranking& ranking, const Indices& labels, const std::string&
             to_numpy(std::move(areas.n_positive))};
 }
 
-Areas areas_of_labels(const Scores& scores, const Indptr& indptr, const Indices& indices,
+Areas areas_of_labels(const ScoreMatrix& scores, const Indptr& indptr, const Indices& indices,
                       const Indices& labels, const Weights& row_weight,
                       const std::string& interpolation) {
     return areas_of(checked_ranking(scores_view(scores), indptr, indices, row_weight), labels,

@@ -50,8 +50,8 @@ bool are_moderate(std::span<const double> values) {
                        [](double x) { return std::abs(x) <= 1e100; });
 }
 
-void check_rows(const Rows& rows, const LeafGraph& graph, Values values,
-                const Vector<double>& slope, const Vector<double>& offset) {
+void check_scores(const Rows& rows, const LeafGraph& graph, Values values,
+                  const Vector<double>& slope, const Vector<double>& offset) {
     require(rows.shape(1) == row_width(graph, values), "rows must have a number per label");
     require(are_moderate({rows.data(), rows.size()}) && are_moderate(view(slope)) &&
                 are_moderate(view(offset)),
@@ -72,7 +72,7 @@ std::pair<Owned<std::int64_t>, Owned<std::int32_t>> decoded(
                             view(offset),
                             view(k),
                             exact ? Solver::exact : Solver::greedy};
-    check_rows(rows, graph, plan.values, slope, offset);
+    check_scores(rows, graph, plan.values, slope, offset);
     require(!exact || graph.is_tree(), "the exact solver needs a tree");
     require(k.size() == rows.shape(0), "k must have a number per row");
     for (const std::int32_t wanted : plan.k) {
@@ -89,7 +89,7 @@ void write_weights(const Rows& rows, const Indptr& indptr, const Indices& indice
                    const Vector<double>& offset, const OutMatrix& out) {
     const LeafGraph graph(checked_parents(indptr, indices));
     const Values kind = values_of(values);
-    check_rows(rows, graph, kind, slope, offset);
+    check_scores(rows, graph, kind, slope, offset);
     require(out.shape(0) == rows.shape(0) && out.shape(1) == graph.n_labels(),
             "out must have a number per row and label");
     StopSignal signal(interrupted_by(nullptr));

@@ -49,13 +49,13 @@ SparseRowsView checked_edges(const Indptr& indptr, const Indices& indices) {
     return checked_rows(indptr, indices, indptr.size() - 1);
 }
 
-using Rows = std::pair<Owned<std::int64_t>, Owned<std::int32_t>>;
+using LabelRows = std::pair<Owned<std::int64_t>, Owned<std::int32_t>>;
 
-Rows as_pair(SparseRows&& rows) {
+LabelRows as_pair(SparseRows&& rows) {
     return {to_numpy(std::move(rows.indptr)), to_numpy(std::move(rows.indices))};
 }
 
-Rows ancestors_of_all(const Indptr& indptr, const Indices& indices, std::size_t max_size) {
+LabelRows ancestors_of_all(const Indptr& indptr, const Indices& indices, std::size_t max_size) {
     const auto parents = checked_edges(indptr, indices);
     for (std::size_t label = 0; label < parents.n_rows(); ++label) {
         for (const std::int32_t parent : parents.row(label)) {
@@ -68,16 +68,16 @@ Rows ancestors_of_all(const Indptr& indptr, const Indices& indices, std::size_t 
     return as_pair(stoppable([&] { return ancestors(parents, max_size, signal); }));
 }
 
-Rows closed_rows(const Indptr& indptr, const Indices& indices, const Indptr& parent_indptr,
-                 const Indices& parent_indices, std::size_t max_size) {
+LabelRows closed_rows(const Indptr& indptr, const Indices& indices, const Indptr& parent_indptr,
+                      const Indices& parent_indices, std::size_t max_size) {
     const auto parents = checked_edges(parent_indptr, parent_indices);
     const auto labels = checked_rows(indptr, indices, parents.n_rows());
     StopSignal signal(interrupted_by(nullptr));
     return as_pair(stoppable([&] { return close_upwards(labels, parents, max_size, signal); }));
 }
 
-Rows most_specific_rows(const Indptr& indptr, const Indices& indices, const Indptr& parent_indptr,
-                        const Indices& parent_indices) {
+LabelRows most_specific_rows(const Indptr& indptr, const Indices& indices,
+                             const Indptr& parent_indptr, const Indices& parent_indices) {
     const auto parents = checked_edges(parent_indptr, parent_indices);
     const auto labels = checked_rows(indptr, indices, parents.n_rows());
     StopSignal signal(interrupted_by(nullptr));
@@ -85,7 +85,7 @@ Rows most_specific_rows(const Indptr& indptr, const Indices& indices, const Indp
 }
 
 using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+using OwnedMatrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 
 SparseRowsView checked_parents(const Indptr& indptr, const Indices& indices,
                                const Scores& scores) {
@@ -115,8 +115,8 @@ Repair repair_of(const std::string& name) {
     throw std::invalid_argument("method must be 'max', 'min' or 'isotonic', got '" + name + "'");
 }
 
-Matrix repaired(const Scores& scores, const Indptr& indptr, const Indices& indices,
-                const Vector<double>& weight, const std::string& method, unsigned n_threads) {
+OwnedMatrix repaired(const Scores& scores, const Indptr& indptr, const Indices& indices,
+                     const Vector<double>& weight, const std::string& method, unsigned n_threads) {
     const auto parents = checked_parents(indptr, indices, scores);
     const auto repair = repair_of(method);
     const auto weights = view(weight);
@@ -138,7 +138,7 @@ Matrix repaired(const Scores& scores, const Indptr& indptr, const Indices& indic
     double* data = values->data();
     nb::capsule owner(values.release(),
                       [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    return Matrix(data, {scores.shape(0), scores.shape(1)}, owner);
+    return OwnedMatrix(data, {scores.shape(0), scores.shape(1)}, owner);
 }
 
 std::int64_t first_incoherent_row(const Scores& scores, const Indptr& indptr,

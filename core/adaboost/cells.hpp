@@ -5,12 +5,9 @@
 #include <cstdint>
 
 #include "adaboost/scan.hpp"
+#include "common/tolerance.hpp"
 
 namespace ramify {
-
-/// Scores that differ by at most this share of a label's weight are ties
-/// (docs/decisions/0003-ties.md).
-inline constexpr double relative_tolerance = 1e-9;
 
 /// The sum and the absolute sum of cells, per lane.
 struct LaneSums {

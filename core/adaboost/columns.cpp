@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "growing/splitter.hpp"
+#include "growing/split.hpp"
 
 namespace ramify {
 

@@ -8,7 +8,7 @@ namespace ramify {
 
 namespace {
 
-constexpr std::size_t rows_per_part = 64;
+constexpr std::size_t rows_per_task = 64;
 
 template <typename Rows>
 bool goes_right(const BoostingRounds& rounds, std::size_t test, const Rows& row) {
@@ -69,13 +69,13 @@ template <typename Rows>
 void add_margins(const BoostingRounds& rounds, std::size_t first, std::size_t last,
                  const ParentRows& parents, const Rows& rows, unsigned n_threads,
                  StopSignal& signal, std::span<double> out) {
-    const auto n_parts = (rows.n_rows() + rows_per_part - 1) / rows_per_part;
+    const auto n_tasks = (rows.n_rows() + rows_per_task - 1) / rows_per_task;
     std::vector<Rows> own_rows(std::max(1u, n_threads), rows);
-    parallel_for(n_threads, n_parts, signal, [&](unsigned thread, std::size_t part) {
+    parallel_for(n_threads, n_tasks, signal, [&](unsigned thread, std::size_t task) {
         Rows& row = own_rows[thread];
         std::vector<std::int8_t> votes(rounds.n_labels);
-        const auto end = std::min(rows.n_rows(), (part + 1) * rows_per_part);
-        for (auto i = part * rows_per_part; i < end; ++i) {
+        const auto end = std::min(rows.n_rows(), (task + 1) * rows_per_task);
+        for (auto i = task * rows_per_task; i < end; ++i) {
             signal.check();
             row.select(i);
             double* margins = out.data() + i * rounds.n_labels;

@@ -221,9 +221,9 @@ RAMIFY_INLINE void add_shared(const BoostingColumn& column, const double* all_ce
     }
 }
 
-using Scan = void (*)(const BoostingColumn&, const double*, const LaneTotals&, LaneBest&);
-using SharedScan = void (*)(const BoostingColumn&, const double*, const LaneTotals&, double*,
-                            double*);
+using ScanFunction = void (*)(const BoostingColumn&, const double*, const LaneTotals&, LaneBest&);
+using SharedScanFunction = void (*)(const BoostingColumn&, const double*, const LaneTotals&,
+                                    double*, double*);
 
 void scan_narrow(const BoostingColumn& column, const double* cells, const LaneTotals& totals,
                  LaneBest& best) {
@@ -260,7 +260,7 @@ void shared_narrow(const BoostingColumn& column, const double* cells, const Lane
 #endif
 }
 
-Scan widest_scan() {
+ScanFunction widest_scan() {
 #if defined(RAMIFY_X86_WIDTHS)
     if (__builtin_cpu_supports("avx512f")) return scan_avx512;
     if (__builtin_cpu_supports("avx2")) return scan_avx2;
@@ -268,7 +268,7 @@ Scan widest_scan() {
     return scan_narrow;
 }
 
-SharedScan widest_shared_scan() {
+SharedScanFunction widest_shared_scan() {
 #if defined(RAMIFY_X86_WIDTHS)
     if (__builtin_cpu_supports("avx2")) return shared_avx2;
 #endif
@@ -279,13 +279,13 @@ SharedScan widest_shared_scan() {
 
 void scan_column(const BoostingColumn& column, const double* cells, const LaneTotals& totals,
                  LaneBest& best) {
-    static const Scan chosen = widest_scan();
+    static const ScanFunction chosen = widest_scan();
     chosen(column, cells, totals, best);
 }
 
 void add_shared_scores(const BoostingColumn& column, const double* cells, const LaneTotals& totals,
                        double* right, double* left) {
-    static const SharedScan chosen = widest_shared_scan();
+    static const SharedScanFunction chosen = widest_shared_scan();
     if (column.n_groups() > 0) chosen(column, cells, totals, right, left);
 }
 

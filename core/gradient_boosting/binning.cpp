@@ -13,10 +13,10 @@ constexpr std::size_t features_per_group = 256;
 // A sparse cell takes four bytes, a dense one takes one.
 constexpr std::size_t dense_if_one_in = 4;
 // Cells below which threads are not worth starting.
-constexpr std::size_t min_shared_cells = 1'000'000;
+constexpr std::size_t min_binned_cells = 1'000'000;
 
 unsigned threads_for(std::size_t n_rows, std::size_t n_columns, unsigned n_threads) {
-    return n_rows * n_columns < min_shared_cells ? 1U : n_threads;
+    return n_rows * n_columns < min_binned_cells ? 1U : n_threads;
 }
 
 /// How many of the chosen rows have each rank.

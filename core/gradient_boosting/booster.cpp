@@ -2,18 +2,16 @@
 
 #include <algorithm>
 
+#include "gradient_boosting/tasks.hpp"
 #include "gradient_boosting/vectors.hpp"
 
 namespace ramify {
 
 namespace {
 
-// Rows or cells that one task processes.
-constexpr std::size_t rows_per_task = 64;
-constexpr std::size_t outputs_per_task = 512;
-constexpr std::size_t rows_per_part = 4096;  // of a leaf
-// Cells below which threads are not worth starting.
-constexpr std::size_t min_shared_cells = 50'000;
+// Rows of a leaf that one task adds up.
+constexpr std::size_t leaf_rows_per_task = 4096;
+// Cells below which threads are not worth starting to write them.
 constexpr std::size_t min_written_cells = 4'000'000;
 
 }  // namespace
@@ -113,8 +111,8 @@ std::vector<float> GradientBooster::find_values(const GrownTree& tree,
     std::vector<Part> parts;
     for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
         const auto& node = tree.nodes[leaves[leaf]];
-        for (auto begin = node.begin; begin < node.end; begin += rows_per_part) {
-            const auto n = std::min(rows_per_part, node.end - begin);
+        for (auto begin = node.begin; begin < node.end; begin += leaf_rows_per_task) {
+            const auto n = std::min(leaf_rows_per_task, node.end - begin);
             parts.push_back({leaf, std::span(tree.rows).subspan(begin, n)});
         }
     }

@@ -3,12 +3,11 @@
 #include <cmath>
 
 #include "gradient_boosting/shard.hpp"
+#include "gradient_boosting/tasks.hpp"
 
 namespace ramify {
 
 namespace {
-
-constexpr std::size_t features_per_task = 8;
 
 /// The histogram of one feature in floating point.
 class FloatHistogram {

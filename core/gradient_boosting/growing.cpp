@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gradient_boosting/tasks.hpp"
 #include "gradient_boosting/vectors.hpp"
 
 namespace ramify {
@@ -13,16 +14,15 @@ namespace {
 constexpr std::size_t max_kept_bytes = std::size_t{1} << 28;
 // A node with few rows is as quick to count as to subtract.
 constexpr std::size_t min_kept_rows = 256;
-// Dense features per task, of small nodes and of others, and operations on vectors below which
-// threads are not worth starting.
-constexpr std::size_t features_per_task = 8;
+// Rows from which a task has only one dense feature, and operations on vectors below which threads
+// are not worth starting.
 constexpr std::size_t min_rows_per_feature = 8192;
 constexpr std::size_t min_shared_vectors = 20'000;
 // Rows whose vectors are summed before they are added to the total: rounding errors do not grow
 // with the number of rows, and the sum does not depend on the number of threads.
-constexpr std::size_t rows_per_part = 1024;
+constexpr std::size_t rows_per_sum = 1024;
 // Rows that a task divides, and rows of a level below which threads are not worth starting.
-constexpr std::size_t rows_per_task = 8192;
+constexpr std::size_t node_rows_per_task = 8192;
 constexpr std::size_t min_shared_rows = 65'536;
 
 }  // namespace
@@ -109,7 +109,7 @@ bool TreeGrower::can_split(const OpenNode& node) const {
     return node.depth < options_.max_depth && node.n_rows() >= 2 * options_.min_samples_leaf;
 }
 
-NodeRows TreeGrower::rows_of(const OpenNode& node) const {
+SketchedRows TreeGrower::rows_of(const OpenNode& node) const {
     return {std::span(tree_.rows).subspan(node.begin, node.n_rows()), sketch_, weight_, width_};
 }
 
@@ -119,7 +119,7 @@ unsigned TreeGrower::threads_for(std::size_t n_rows) const {
 
 /// Sums over rows in parts, which are then added in order.
 void TreeGrower::find_totals(std::vector<Family>& families, StopSignal& signal) const {
-    static const std::vector<std::uint32_t> zeros(rows_per_part, 0);
+    static const std::vector<std::uint32_t> zeros(rows_per_sum, 0);
     struct Part {
         OpenNode* node;
         std::size_t begin;
@@ -131,19 +131,19 @@ void TreeGrower::find_totals(std::vector<Family>& families, StopSignal& signal) 
             node.sums.assign(width_, 0.0F);
             node.weight = 0;
             n_rows += node.n_rows();
-            for (auto begin = node.begin; begin < node.end; begin += rows_per_part) {
+            for (auto begin = node.begin; begin < node.end; begin += rows_per_sum) {
                 parts.push_back({&node, begin});
             }
         }
     }
     std::vector<float> sums(parts.size() * width_, 0.0F);
     std::vector<double> weights(parts.size(), 0.0);
-    constexpr std::size_t parts_per_task = rows_per_task / rows_per_part;
+    constexpr std::size_t parts_per_task = node_rows_per_task / rows_per_sum;
     const auto n_tasks = (parts.size() + parts_per_task - 1) / parts_per_task;
     parallel_for(threads_for(n_rows), n_tasks, signal, [&](unsigned, std::size_t task) {
         const auto last = std::min((task + 1) * parts_per_task, parts.size());
         for (auto p = task * parts_per_task; p < last; ++p) {
-            const auto n = std::min(rows_per_part, parts[p].node->end - parts[p].begin);
+            const auto n = std::min(rows_per_sum, parts[p].node->end - parts[p].begin);
             const auto rows = std::span(tree_.rows).subspan(parts[p].begin, n);
             add_vectors(sketch_, rows.data(), zeros.data(), n, width_, &sums[p * width_]);
             for (const auto row : rows) weights[p] += static_cast<double>(weight_[row]);
@@ -306,8 +306,8 @@ std::vector<std::size_t> TreeGrower::divide_rows(std::span<const OpenNode> nodes
     std::size_t n_rows = 0;
     for (const auto& node : nodes) {
         n_rows += node.n_rows();
-        for (auto begin = node.begin; begin < node.end; begin += rows_per_task) {
-            stretches.push_back({&node, begin, std::min(begin + rows_per_task, node.end)});
+        for (auto begin = node.begin; begin < node.end; begin += node_rows_per_task) {
+            stretches.push_back({&node, begin, std::min(begin + node_rows_per_task, node.end)});
         }
     }
     buffer_.resize(tree_.rows.size());

@@ -60,7 +60,7 @@ class TreeGrower {
     std::vector<std::size_t> divide_rows(std::span<const OpenNode> nodes, StopSignal& signal);
     std::vector<Family> divide(std::vector<OpenNode> nodes, StopSignal& signal);
     Family make_family(OpenNode parent, std::size_t middle);
-    NodeRows rows_of(const OpenNode& node) const;
+    SketchedRows rows_of(const OpenNode& node) const;
 
     const BinnedData& data_;
     const GradientBoostingOptions& options_;

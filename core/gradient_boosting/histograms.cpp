@@ -10,7 +10,7 @@ namespace {
 
 // Sums are added up in parts: the error of a sum in single precision grows with the number of its
 // terms, and exceeds what a label adds to it by chance when there are about a million.
-constexpr std::size_t rows_per_part = 8192;
+constexpr std::size_t rows_per_float_sum = 8192;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ HistogramView Histograms::view(std::size_t feature) const {
     return {sums_.data() + first * width_, rows_.data() + first, weights_.data() + first};
 }
 
-void Histograms::fill(std::size_t feature, const std::uint8_t* bins, const NodeRows& node) {
+void Histograms::fill(std::size_t feature, const std::uint8_t* bins, const SketchedRows& node) {
     const auto first = first_bin_[feature];
     const auto last = first_bin_[feature + 1];
     const auto n_floats = (last - first) * width_;
@@ -36,9 +36,9 @@ void Histograms::fill(std::size_t feature, const std::uint8_t* bins, const NodeR
     std::fill(&rows_[first], &rows_[last - 1] + 1, 0U);
     std::fill(&weights_[first], &weights_[last - 1] + 1, 0.0);
     thread_local std::vector<float> part;
-    for (std::size_t begin = 0; begin < node.rows.size(); begin += rows_per_part) {
+    for (std::size_t begin = 0; begin < node.rows.size(); begin += rows_per_float_sum) {
         const auto rows =
-            node.rows.subspan(begin, std::min(rows_per_part, node.rows.size() - begin));
+            node.rows.subspan(begin, std::min(rows_per_float_sum, node.rows.size() - begin));
         if (begin == 0) {
             add_rows(first, bins, rows, node, sums);
             continue;
@@ -50,7 +50,8 @@ void Histograms::fill(std::size_t feature, const std::uint8_t* bins, const NodeR
 }
 
 void Histograms::add_rows(std::size_t first, const std::uint8_t* bins,
-                          std::span<const std::uint32_t> rows, const NodeRows& node, float* sums) {
+                          std::span<const std::uint32_t> rows, const SketchedRows& node,
+                          float* sums) {
     // A few rows at a time, whose bins fit the first-level cache.
     constexpr std::size_t at_once = 512;
     std::uint32_t target[at_once];
@@ -78,7 +79,7 @@ void Histograms::subtract(std::size_t feature, const HistogramView& other) {
 }
 
 void SparseHistograms::fill(const BinnedData& data, const SparseGroup& group,
-                            std::span<const std::uint32_t> places, const NodeRows& node,
+                            std::span<const std::uint32_t> places, const SketchedRows& node,
                             const NodeTotal& total) {
     std::vector<std::size_t> first_bin{0};
     slot_of_place_.assign(group.features.size(), -1);
@@ -119,12 +120,12 @@ void SparseHistograms::fill(const BinnedData& data, const SparseGroup& group,
     }
 }
 
-void SparseHistograms::list_cells(const SparseGroup& group, const NodeRows& node) {
+void SparseHistograms::list_cells(const SparseGroup& group, const SketchedRows& node) {
     row_.clear();
     target_.clear();
     part_end_.clear();
     for (std::size_t i = 0; i < node.rows.size(); ++i) {
-        if (i > 0 && i % rows_per_part == 0) part_end_.push_back(row_.size());
+        if (i > 0 && i % rows_per_float_sum == 0) part_end_.push_back(row_.size());
         const auto row = node.rows[i];
         for (auto k = group.indptr[row]; k < group.indptr[row + 1]; ++k) {
             const auto& cell = group.cells[k];
@@ -141,7 +142,7 @@ void SparseHistograms::list_cells(const SparseGroup& group, const NodeRows& node
     part_end_.push_back(row_.size());
 }
 
-void SparseHistograms::add_cells(const NodeRows& node) {
+void SparseHistograms::add_cells(const SketchedRows& node) {
     auto& sums = histograms_.sums_;
     std::size_t begin = 0;
     for (const auto end : part_end_) {

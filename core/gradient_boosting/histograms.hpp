@@ -13,7 +13,7 @@
 namespace ramify {
 
 /// Rows of a node and what is summed over them.
-struct NodeRows {
+struct SketchedRows {
     std::span<const std::uint32_t> rows;  // increasing
     const float* sketch;                  // per row of the data: `width` floats
     const float* weight;                  // per row of the data
@@ -27,7 +27,7 @@ class Histograms {
     void reset(std::span<const std::size_t> first_bin, std::size_t width);
     HistogramView view(std::size_t feature) const;
     /// Fills the histogram of one dense feature.
-    void fill(std::size_t feature, const std::uint8_t* bins, const NodeRows& node);
+    void fill(std::size_t feature, const std::uint8_t* bins, const SketchedRows& node);
     /// Subtracts the histogram of the same feature in another node.
     void subtract(std::size_t feature, const HistogramView& other);
     std::size_t bytes() const { return sums_.size() * sizeof(float); }
@@ -36,7 +36,7 @@ class Histograms {
     friend class SparseHistograms;
     /// Adds rows to the bins that begin at `first`, and their vectors to `sums`.
     void add_rows(std::size_t first, const std::uint8_t* bins, std::span<const std::uint32_t> rows,
-                  const NodeRows& node, float* sums);
+                  const SketchedRows& node, float* sums);
 
     std::size_t width_ = 0;
     std::vector<std::size_t> first_bin_;
@@ -50,15 +50,16 @@ class SparseHistograms {
   public:
     /// Fills histograms of the features at `places` (increasing) of the group.
     void fill(const BinnedData& data, const SparseGroup& group,
-              std::span<const std::uint32_t> places, const NodeRows& node, const NodeTotal& total);
+              std::span<const std::uint32_t> places, const SketchedRows& node,
+              const NodeTotal& total);
     /// The histogram of the feature at places[i].
     HistogramView view(std::size_t i) const { return histograms_.view(i); }
     /// Whether the feature at places[i] has a cell other than zero in the node.
     bool has_cells(std::size_t i) const { return n_cells_[i] > 0; }
 
   private:
-    void list_cells(const SparseGroup& group, const NodeRows& node);
-    void add_cells(const NodeRows& node);
+    void list_cells(const SparseGroup& group, const SketchedRows& node);
+    void add_cells(const SketchedRows& node);
 
     Histograms histograms_;
     std::vector<std::int32_t> slot_of_place_;

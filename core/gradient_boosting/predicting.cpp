@@ -11,7 +11,7 @@ namespace ramify {
 
 namespace {
 
-constexpr std::size_t rows_per_task = 32;
+constexpr std::size_t predicted_rows_per_task = 32;
 
 /// The node that the selected row reaches.
 template <typename Rows>
@@ -48,13 +48,13 @@ void add_boosted_margins(const BoostedTrees& model, std::size_t first, std::size
                          const Rows& rows, unsigned n_threads, StopSignal& signal,
                          std::span<float> margins) {
     const auto n_rows = rows.n_rows();
-    const auto n_tasks = (n_rows + rows_per_task - 1) / rows_per_task;
+    const auto n_tasks = (n_rows + predicted_rows_per_task - 1) / predicted_rows_per_task;
     std::vector<Rows> readers(std::max(1U, n_threads), rows);
     parallel_for(n_threads, n_tasks, signal, [&](unsigned thread, std::size_t task) {
         signal.check();
         auto& reader = readers[thread];
-        const auto end = std::min((task + 1) * rows_per_task, n_rows);
-        for (auto row = task * rows_per_task; row < end; ++row) {
+        const auto end = std::min((task + 1) * predicted_rows_per_task, n_rows);
+        for (auto row = task * predicted_rows_per_task; row < end; ++row) {
             reader.select(row);
             float* to = margins.data() + row * model.n_outputs;
             for (auto t = first; t < last; ++t) {
@@ -90,7 +90,7 @@ void margins_to_probabilities(Loss loss, std::span<const float> margins, std::si
                               unsigned n_threads, StopSignal& signal, std::span<double> out) {
     const auto n_rows = margins.size() / std::max<std::size_t>(1, n_outputs);
     const auto width = padded(n_outputs);
-    const auto n_tasks = (n_rows + rows_per_task - 1) / rows_per_task;
+    const auto n_tasks = (n_rows + predicted_rows_per_task - 1) / predicted_rows_per_task;
     std::vector<std::vector<float>> buffers(std::max(1U, n_threads),
                                             std::vector<float>(2 * width));
     parallel_for(n_threads, n_tasks, signal, [&](unsigned thread, std::size_t task) {
@@ -98,8 +98,8 @@ void margins_to_probabilities(Loss loss, std::span<const float> margins, std::si
         float* row_margins = buffers[thread].data();
         float* probabilities = row_margins + width;
         std::fill_n(row_margins, width, no_margin);
-        const auto end = std::min((task + 1) * rows_per_task, n_rows);
-        for (auto row = task * rows_per_task; row < end; ++row) {
+        const auto end = std::min((task + 1) * predicted_rows_per_task, n_rows);
+        for (auto row = task * predicted_rows_per_task; row < end; ++row) {
             std::copy_n(margins.data() + row * n_outputs, n_outputs, row_margins);
             Normaliser normaliser;
             if (loss == Loss::softmax) normaliser = normaliser_of(row_margins, width);

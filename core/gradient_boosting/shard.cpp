@@ -4,15 +4,12 @@
 #include <cmath>
 
 #include "common/simd.hpp"
+#include "gradient_boosting/tasks.hpp"
 #include "gradient_boosting/vectors.hpp"
 
 namespace ramify {
 
 namespace {
-
-constexpr std::size_t rows_per_task = 64;
-constexpr std::size_t outputs_per_task = 512;
-constexpr std::size_t min_shared_cells = 50'000;  // below, threads are not worth starting
 
 std::vector<float> scales(const ShardPlan& plan) {
     std::vector<float> scale;

@@ -38,8 +38,8 @@ void derive_shares(std::span<const std::int32_t> children, const std::vector<dou
 }
 
 template <typename T>
-std::span<const T> part(const std::vector<std::int64_t>& indptr, const std::vector<T>& values,
-                        std::size_t node) {
+std::span<const T> of_node(const std::vector<std::int64_t>& indptr, const std::vector<T>& values,
+                           std::size_t node) {
     return std::span<const T>(values).subspan(
         static_cast<std::size_t>(indptr[node]),
         static_cast<std::size_t>(indptr[node + 1] - indptr[node]));
@@ -84,9 +84,9 @@ void pack_tests(const Tree& tree, PackedTree& packed) {
 void pack_shares(const Tree& tree, PackedTree& packed) {
     std::vector<double> derived, first, rest;
     for (std::size_t i = 0; i < tree.n_nodes(); ++i) {
-        const auto shares = part(tree.child_indptr, tree.share, i);
+        const auto shares = of_node(tree.child_indptr, tree.share, i);
         if (shares.empty()) continue;
-        derive_shares(part(tree.child_indptr, tree.child, i), tree.weight, derived);
+        derive_shares(of_node(tree.child_indptr, tree.child, i), tree.weight, derived);
         first.push_back(shares[0]);
         rest.insert(rest.end(), {shares[0], 1 - shares[0]});
     }
@@ -213,7 +213,7 @@ void link_children(Tree& tree) {
 void unpack_shares(const PackedTree& packed, Tree& tree) {
     if (packed.share.empty()) {
         for (std::size_t i = 0; i < tree.n_nodes(); ++i) {
-            const auto children = part(tree.child_indptr, tree.child, i);
+            const auto children = of_node(tree.child_indptr, tree.child, i);
             if (!children.empty()) derive_shares(children, tree.weight, tree.share);
         }
         return;
@@ -292,11 +292,11 @@ std::optional<PackedTree> pack(const Tree& tree) {
     packed.label_gap.reserve(tree.value.size());
     packed.value_number.reserve(tree.value.size());
     for (std::size_t i = 0; i < tree.n_nodes(); ++i) {
-        const auto labels = part(tree.value_indptr, tree.value_label, i);
+        const auto labels = of_node(tree.value_indptr, tree.value_label, i);
         packed.n_values.push_back(static_cast<std::int64_t>(labels.size()));
         if (labels.empty()) continue;
         if (!pack_labels(labels, packed)) return std::nullopt;
-        pack_values(part(tree.value_indptr, tree.value, i), tree.weight[i], packed);
+        pack_values(of_node(tree.value_indptr, tree.value, i), tree.weight[i], packed);
     }
     try {
         if (!same(unpack(packed), tree)) return std::nullopt;
