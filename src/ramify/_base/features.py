@@ -34,6 +34,11 @@ __all__ = [
 _MAX_CATEGORIES = 2**16
 _POLARS = ("Int", "UInt", "Float", "Boolean")  # numeric types of polars
 _MIN_SHARED_CELLS = 1_000_000  # cells of X below which threads are not worth starting
+_FEW_ROWS = 20  # in which texts may differ by chance
+_TEXT_ADVICE = (
+    "Convert texts with scikit-learn's TfidfVectorizer or CountVectorizer, for example "
+    "make_pipeline(TfidfVectorizer(), model)."
+)
 _READY = (np.dtype(np.float64), np.dtype(np.float32))  # types of X that are used as they are
 _COLUMNS_AT_ONCE = 64  # nominal columns checked per call, to limit both calls and memory
 
@@ -117,6 +122,10 @@ def read_training_features(
             for j, name in enumerate(X.columns)
             if kinds.get(j) == "category"
         }
+        # Another estimator may read texts, and one of ramify checks them itself.
+        wrapped = (getattr(estimator, name, None) for name in ("estimator", "estimators"))
+        if not chosen and all(inner is None for inner in wrapped):
+            _check_not_only_texts(X, columns)
         n_categories = np.zeros(len(X.columns), dtype=np.int32)
         for j, categories in columns.items():
             n_categories[j] = max(1, len(categories))
@@ -181,10 +190,31 @@ def _check_no_texts(X: Any) -> None:
     first = X.iloc[0] if hasattr(X, "iloc") else X[0] if hasattr(X, "__getitem__") else None
     if isinstance(first, str):
         raise ValueError(
-            f"X must have rows of numbers, got the text {shorten([str(first)])}. Convert texts "
-            "with scikit-learn's TfidfVectorizer or CountVectorizer, for example "
-            "make_pipeline(TfidfVectorizer(), model)."
+            f"X must have rows of numbers, got the text {shorten([str(first)])}. {_TEXT_ADVICE}"
         )
+
+
+def _check_not_only_texts(X: Any, columns: dict[int, tuple[Any, ...]]) -> None:
+    """Raise an error if all columns of a data frame are texts that are not declared categories."""
+    texts = [
+        name
+        for j, name in enumerate(X.columns)
+        if getattr(X[name].dtype, "categories", None) is None
+        and _are_texts(columns.get(j, ()), len(X))
+    ]
+    if texts and len(texts) == len(X.columns):
+        raise ValueError(
+            f"X must have columns of numbers, categories or dates, got only texts, in "
+            f"{shorten(texts)}. {_TEXT_ADVICE}"
+        )
+
+
+def _are_texts(values: tuple[Any, ...], n_rows: int) -> bool:
+    """Return whether more than half of some rows differ, in three or more words on average."""
+    if n_rows <= _FEW_ROWS or 2 * len(values) <= n_rows:
+        return False
+    some = [value for value in values[:1000] if isinstance(value, str)]
+    return len(some) > 0 and sum(len(value.split()) for value in some) >= 3 * len(some)
 
 
 def _is_ready(estimator: Any, X: Any, schema: FeatureSchema) -> bool:
@@ -283,14 +313,22 @@ def _canonical(X: Any) -> Any:
 
 
 def _read_array(estimator: Any, X: Any, *, reset: bool) -> Any:
-    return validate_data(
-        estimator,
-        _without_times(X),
-        reset=reset,
-        accept_sparse=["csc" if reset else "csr"],
-        dtype=[np.float64, np.float32],
-        ensure_all_finite="allow-nan",
-    )
+    try:
+        return validate_data(
+            estimator,
+            _without_times(X),
+            reset=reset,
+            accept_sparse=["csc" if reset else "csr"],
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan",
+        )
+    except ValueError as error:
+        if "could not convert string to float" not in str(error):
+            raise
+        raise ValueError(
+            f"X must be numbers if it is an array: {error}. Pass categories as a data frame. "
+            f"{_TEXT_ADVICE}"
+        ) from None
 
 
 def _without_times(X: Any) -> Any:

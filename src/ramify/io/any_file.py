@@ -20,6 +20,7 @@ from ramify.io.cell_checks import (
     check_numeric_features,
     check_suspicious_columns,
     foreign_date_notes,
+    has_texts,
     names_rows,
 )
 from ramify.io.csv_files import csv_marks, declared_delimiter, unique_names
@@ -466,17 +467,40 @@ def split_identifiers(table: Table, keep: Sequence[str] = ()) -> tuple[Table, di
     if len(reasons) == len(table.feature_names):
         # Consecutive numbers are better than no feature at all.
         reasons = {name: why for name, why in reasons.items() if why != _RUNNING}
+    if len(reasons) == len(table.feature_names):
+        raise _no_features_error(table, reasons)
     return _selected(table, set(reasons)), reasons
 
 
 _RUNNING = "consecutive numbers"
+_TEXTS = "texts"
+
+
+def _no_features_error(table: Table, reasons: dict[str, str]) -> ValueError:
+    listed = ", ".join(f"{name} ({reason})" for name, reason in reasons.items())
+    if not reasons:
+        return ValueError(
+            f"{table.name} has no features: it has no columns besides labels, weights and "
+            "identifiers. Add columns of numbers, categories or dates."
+        )
+    texts = [name for name, reason in reasons.items() if reason == _TEXTS]
+    advice = (
+        f"Texts cannot be features: convert column {texts[0]!r} to numbers, for example with "
+        "scikit-learn's TfidfVectorizer in Python, or add columns of numbers or categories. "
+        if texts
+        else "Add columns of numbers, categories or dates. "
+    )
+    return ValueError(
+        f"{table.name} has no features, because all columns were left out: {listed}. {advice}"
+        "--keep uses a column nevertheless."
+    )
 
 
 def _reason_to_drop(column: Any) -> str:
     if bool(column.isna().all()) and len(column):
         return "no values"
     if names_rows(column):
-        return "identifiers"
+        return _TEXTS if has_texts(column) else "identifiers"
     if hasattr(column, "cat") or is_time(column) or len(column) <= _FEW:
         return ""
     values = np.asarray(column, dtype=np.float64)

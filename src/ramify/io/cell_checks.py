@@ -18,6 +18,7 @@ __all__ = [
     "check_numeric_features",
     "check_suspicious_columns",
     "foreign_date_notes",
+    "has_texts",
     "names_rows",
 ]
 
@@ -225,3 +226,9 @@ def names_rows(column: Any) -> bool:
     codes = np.asarray(column.cat.codes)
     known = codes[codes >= 0]
     return len(known) > 20 and 2 * len(np.unique(known)) > len(known)
+
+
+def has_texts(column: Any) -> bool:
+    """Return whether the cells of a text column have three or more words on average."""
+    values = column.cat.categories[:1000]
+    return len(values) > 0 and sum(len(str(v).split()) for v in values) >= 3 * len(values)
