@@ -6,6 +6,7 @@ import inspect
 import pickle
 import re
 import textwrap
+from contextlib import nullcontext
 
 import joblib
 import numpy as np
@@ -198,11 +199,20 @@ def test_label_sets_are_closed_and_answer_in_the_format_given(cls, fitted, probl
     assert DAG.decode(closed) == [tuple(sorted(row, key=DAG.index)) for row in predicted]
 
 
+@pytest.mark.parametrize(
+    "workers",
+    [
+        lambda: joblib.parallel_config("threading"),
+        pytest.param(nullcontext, marks=pytest.mark.process),
+    ],
+    ids=["threads", "threads or processes"],
+)
 @every_classifier
-def test_the_number_of_jobs_changes_nothing(cls, fitted, problem):
+def test_the_number_of_jobs_changes_nothing(cls, workers, fitted, problem):
     if "n_jobs" not in inspect.signature(cls).parameters:
         pytest.skip("it has no n_jobs")
-    model = make(cls, hierarchy=DAG, n_jobs=2).fit(*problem)
+    with workers():
+        model = make(cls, hierarchy=DAG, n_jobs=2).fit(*problem)
     expected = fitted(cls).predict_proba(problem[0])
     np.testing.assert_array_equal(model.predict_proba(problem[0]), expected)
 

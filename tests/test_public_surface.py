@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import BaseCrossValidator
@@ -259,7 +260,8 @@ def test_label_powersets_pass_their_threads_on():
     assert (model.n_jobs, forest.n_jobs) == (2, None)
     (model,) = LabelPowerset(LogisticRegression(n_jobs=None), n_jobs=None).fit(X, y).estimators_
     assert model.n_jobs is None
-    LabelPowerset(DecisionTreeClassifier(), n_jobs=2).fit(X, y)  # has no n_jobs
+    with parallel_config("threading"):
+        LabelPowerset(DecisionTreeClassifier(), n_jobs=2).fit(X, y)  # has no n_jobs
 
 
 # ---- three names of one model --------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn import model_selection
@@ -94,7 +95,10 @@ def test_weights_groups_and_jobs(problem):
     weights = np.where(X[:, 0] > 0, 1.0, 4.0)
     options = {"groups": groups, "cv": GroupKFold(5), "sample_weight": weights}
     found = cross_val_predict(PCTClassifier(), X, y, **options, method="predict_proba")
-    again = cross_val_predict(PCTClassifier(), X, y, **options, method="predict_proba", n_jobs=2)
+    with parallel_config("threading"):
+        again = cross_val_predict(
+            PCTClassifier(), X, y, **options, method="predict_proba", n_jobs=2
+        )
     assert_array_equal(found, again)
     train = groups != 0
     model = PCTClassifier(read_labels(y).hierarchy).fit(X[train], y[train], weights[train])

@@ -82,6 +82,7 @@ def test_a_second_run_learns_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert len(again.cells) == 9
 
 
+@pytest.mark.process
 def test_results_in_parallel_are_the_same(tmp_path: Path, results: StudyResults) -> None:
     parallel = run_study(small(), tmp_path, n_jobs=2)
     assert list(map(without_times, parallel.cells)) == list(map(without_times, results.cells))
