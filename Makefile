@@ -81,6 +81,7 @@ FUZZ_SEED ?= 0
 fuzz: $(VENV)/.dev
 	@$(BIN)/python -m tests.robustness.fuzz_model_files --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
 	@$(BIN)/python -m tests.robustness.fuzz_model_fields --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
+	@$(BIN)/python -m tests.robustness.fuzz_wrapped --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
 	@$(BIN)/python -m tests.robustness.fuzz_readers --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
 	@$(BIN)/python -m tests.robustness.fuzz_inputs --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
 	@$(BIN)/python -m tests.robustness.kill_studies --kills $(FUZZ_KILLS) --seed $(FUZZ_SEED)

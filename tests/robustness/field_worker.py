@@ -41,7 +41,13 @@ def peak_memory() -> float:
 def inputs() -> dict[str, Any]:
     """Return rows in the forms that a model may be able to read."""
     known = np.nan_to_num(rows())
-    return {"dense": known, "missing": rows(), "sparse": sparse.csr_matrix(known)}
+    return {
+        "dense": known,
+        "missing": rows(),
+        "sparse": sparse.csr_matrix(known),
+        "whole": np.clip(np.round(known), 0, 2),
+        "texts": ["red green grey", "blue", "", "red red unknown"],
+    }
 
 
 def use(path: Path, forms: list[str]) -> tuple[str, str]:

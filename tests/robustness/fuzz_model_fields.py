@@ -65,6 +65,19 @@ class Findings:
     peak_mb: float = 0.0
     most_seconds: float = 0.0
 
+    def count(
+        self, name: str, told: str, answer: dict[str, Any], harmless: tuple[str, ...]
+    ) -> None:
+        """Add the answer of a worker about a changed file."""
+        outcome = answer["outcome"]
+        self.outcomes[outcome] += 1
+        self.by_model[name, outcome] += 1
+        self.peak_mb = max(self.peak_mb, answer.get("peak_mb", 0.0))
+        self.most_seconds = max(self.most_seconds, answer.get("seconds", 0.0))
+        if outcome not in harmless:
+            last = answer["told"].strip().splitlines()[-1:]
+            self.findings.append(f"{outcome}: {name}: {told}: {''.join(last)}")
+
     def write(self) -> str:
         """Return a summary."""
         counts = ", ".join(f"{n} {outcome}" for outcome, n in self.outcomes.most_common())
@@ -144,6 +157,11 @@ class Worker:
             self._process = None
 
 
+def forms_of(worker: Worker, path: Path) -> list[str]:
+    """Return the forms of rows that the model in a file can read."""
+    return [form for form in inputs() if worker.ask(path, [form])["outcome"] == "predicted"]
+
+
 def fuzz_fields(
     n: int,
     seed: int,
@@ -180,7 +198,7 @@ def fuzz_fields(
         for name in NAMES:
             ramify.save(fuzz_model(name), path)
             # Some models cannot read missing values or sparse rows.
-            forms = [f for f in inputs() if worker.ask(path, [f])["outcome"] == "predicted"]
+            forms = forms_of(worker, path)
             assert "dense" in forms, (name, worker.ask(path, ["dense"]))
             files[name] = take_apart(path.read_bytes()), forms
         for number in range(n):
@@ -191,24 +209,13 @@ def fuzz_fields(
             data, told = change_field(rng, parts)
             path.write_bytes(data)
             answer = worker.ask(path, forms)
-            _count(found, name, told, answer)
+            found.count(name, told, answer, HARMLESS)
             if keep is not None and answer["outcome"] not in HARMLESS:
                 keep.mkdir(parents=True, exist_ok=True)
                 (keep / f"{seed}-{number}.ramify").write_bytes(data)
                 (keep / f"{seed}-{number}.txt").write_text(f"{name}: {told}\n{answer['told']}\n")
     worker.close()
     return found
-
-
-def _count(found: Findings, name: str, told: str, answer: dict[str, Any]) -> None:
-    outcome = answer["outcome"]
-    found.outcomes[outcome] += 1
-    found.by_model[name, outcome] += 1
-    found.peak_mb = max(found.peak_mb, answer.get("peak_mb", 0.0))
-    found.most_seconds = max(found.most_seconds, answer.get("seconds", 0.0))
-    if outcome not in HARMLESS:
-        last = answer["told"].strip().splitlines()[-1:]
-        found.findings.append(f"{outcome}: {name}: {told}: {''.join(last)}")
 
 
 def main() -> int:

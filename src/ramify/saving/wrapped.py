@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import math
+import zipfile
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -13,27 +15,11 @@ from scipy import sparse
 from ramify._messages import import_extra
 from ramify._schema import check_sparse
 from ramify.saving.container import DamageError, ModelFileError, open_archive
+from ramify.saving.known_classes import NeedsTrustError, check_content, is_known
 from ramify.saving.limits import LoadLimits
 from ramify.saving.values import Decoder, Encoder, Kind
 
 __all__ = ["WRAPPED", "dump_wrapped", "load_wrapped"]
-
-# Classes whose native code follows fitted arrays without checks. skops, which only looks at types,
-# considers some of them safe.
-_FOLLOWED = {
-    "sklearn.tree._tree.Tree",
-    *(f"sklearn.svm._classes.{name}" for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")),
-}
-
-
-# Types that run no code from a file and are part of many pipelines, but that skops does not know.
-_HARMLESS = {
-    "numpy.dtype",
-    "sklearn.compose._column_transformer._RemainderColsList",
-    "sklearn.compose._column_transformer.make_column_selector",
-    "sklearn.feature_selection._univariate_selection.chi2",
-    "sklearn.feature_selection._univariate_selection.f_classif",
-}
 
 
 def dump_wrapped(objects: Sequence[Any]) -> bytes:
@@ -72,26 +58,47 @@ def load_wrapped(data: bytes, trusted: Collection[str], limits: LoadLimits) -> l
     """
     skops_io = import_extra("skops.io", "skops")
     _check_sizes(data, limits)
-    known = _HARMLESS | set(trusted)
-    _check_trusted(set(skops_io.get_untrusted_types(data=data)) - known)
-    found = skops_io.loads(data, trusted=sorted(known))
+    types = _check_types(data, trusted)
+    found = skops_io.loads(data, trusted=sorted(types))
     if type(found) is not list:
         raise DamageError("its wrapped estimators are not a list")
-    _check_content(found, trusted)
+    _check_objects(found, trusted)
     return found
 
 
-def _check_trusted(unknown: set[str]) -> None:
+def _check_types(data: bytes, trusted: Collection[str]) -> set[str]:
+    """Return the names of all types in an archive if none of them requires trust."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        schema = json.loads(archive.read("schema.json"))
+    names, unknown = set(), set()
+    waiting: list[Any] = [schema]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting.extend(value)
+        elif isinstance(value, dict):
+            waiting.extend(value.values())
+            # A dict of the user may have the key "__class__" as well, with a node as its value.
+            if isinstance(value.get("__loader__"), str):
+                name = f"{value['__module__']}.{value['__class__']}"
+                names.add(name)
+                if not is_known(value) and name not in trusted:
+                    unknown.add(name)
     if unknown:
-        names = sorted(unknown)
-        raise ModelFileError(
-            f"the file contains objects of types that are not known to be safe: {names}. If you "
-            f"trust the source of the file, load it with trusted={names}."
-        )
+        listed = sorted(unknown)
+        raise _needs_trust(f"objects of types that are not known to be safe: {listed}", listed)
+    return names
 
 
-def _check_content(found: list[Any], trusted: Collection[str]) -> None:
-    """Check what native code of other libraries follows in objects that skops considers safe."""
+def _needs_trust(what: str, names: list[str]) -> ModelFileError:
+    return ModelFileError(
+        f"the file contains {what}. If you trust the source of the file, load it with "
+        f"trusted={names}."
+    )
+
+
+def _check_objects(found: list[Any], trusted: Collection[str]) -> None:
+    """Check the content of all objects whose types are not trusted by name."""
     waiting: list[Any] = [found]
     seen: dict[int, Any] = {}  # keeps the objects alive, so their ids stay unique
     while waiting:
@@ -99,8 +106,6 @@ def _check_content(found: list[Any], trusted: Collection[str]) -> None:
         if id(value) in seen or isinstance(value, str | bytes | int | float | None):
             continue
         seen[id(value)] = value
-        name = f"{type(value).__module__}.{type(value).__qualname__}"
-        _check_trusted({name} & _FOLLOWED - set(trusted))
         if sparse.issparse(value):
             _check_sparse(value)
         elif isinstance(value, dict):
@@ -110,6 +115,12 @@ def _check_content(found: list[Any], trusted: Collection[str]) -> None:
         elif isinstance(value, np.ndarray):
             waiting.extend(value.ravel().tolist() if value.dtype.kind == "O" else ())
         else:
+            name = f"{type(value).__module__}.{type(value).__qualname__}"
+            if name not in trusted:
+                try:
+                    check_content(value)
+                except NeedsTrustError as error:
+                    raise _needs_trust(str(error), [*sorted(trusted), name]) from None
             waiting.extend(getattr(value, "__dict__", {}).values())
 
 

@@ -1,0 +1,327 @@
+"""Classes of other libraries that are read without trust, and what is checked of their content.
+
+skops looks at types only. A class of scikit-learn is listed here if its predictions pass what was
+fitted to nothing but numpy and scipy, which check shapes and indices, or if `_CHECKS` has a check
+of what its native code follows. `tests/robustness/fuzz_wrapped.py` tries extreme values in all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from ramify._schema import SchemaError
+
+__all__ = ["NeedsTrustError", "check_content", "is_known"]
+
+_MAX_JOBS = 1024
+_CLASSES = {
+    "calibration": "CalibratedClassifierCV _CalibratedClassifier _SigmoidCalibration",
+    "compose": "ColumnTransformer make_column_selector _RemainderColsList",
+    "decomposition": "PCA TruncatedSVD",
+    "discriminant_analysis": "LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis",
+    "dummy": "DummyClassifier",
+    "ensemble": "AdaBoostClassifier BaggingClassifier ExtraTreesClassifier RandomForestClassifier "
+    "StackingClassifier VotingClassifier",
+    "feature_extraction": "CountVectorizer TfidfTransformer TfidfVectorizer",
+    "feature_selection": "SelectFromModel SelectKBest SelectPercentile VarianceThreshold",
+    "frozen": "FrozenEstimator",
+    "impute": "SimpleImputer",
+    "linear_model": "LogisticRegression LogisticRegressionCV PassiveAggressiveClassifier "
+    "Perceptron RidgeClassifier RidgeClassifierCV SGDClassifier",
+    "multiclass": "OneVsOneClassifier OneVsRestClassifier _ConstantPredictor",
+    "multioutput": "ClassifierChain MultiOutputClassifier",
+    "naive_bayes": "BernoulliNB CategoricalNB ComplementNB GaussianNB MultinomialNB",
+    "neighbors": "KNeighborsClassifier NearestCentroid",
+    "neural_network": "AdamOptimizer MLPClassifier SGDOptimizer",
+    "pipeline": "FeatureUnion Pipeline",
+    "preprocessing": "Binarizer FunctionTransformer LabelBinarizer LabelEncoder MaxAbsScaler "
+    "MinMaxScaler Normalizer OneHotEncoder OrdinalEncoder RobustScaler StandardScaler",
+    "svm": "LinearSVC",
+    "tree": "DecisionTreeClassifier ExtraTreeClassifier Tree",
+    "utils": "Bunch",
+}
+_KNOWN = frozenset(
+    f"sklearn.{package}.{name}" for package, names in _CLASSES.items() for name in names.split()
+)
+_FUNCTIONS = ("sklearn.feature_selection.chi2", "sklearn.feature_selection.f_classif")
+_VALUES = frozenset(f"builtins.{name}" for name in ("bool", "float", "int", "str"))
+_CONTAINERS = frozenset(f"builtins.{name}" for name in ("dict", "list", "set", "tuple"))
+_MODULES_OF_LOSSES = ("sklearn._loss._loss", "sklearn.linear_model._sgd_fast")
+
+
+class NeedsTrustError(ValueError):
+    """An object is read without trust only with other settings than it has."""
+
+
+def is_known(node: dict[str, Any]) -> bool:
+    """Return whether a node of a skops archive stands for an object that needs no trust."""
+    name = f"{node['__module__']}.{node['__class__']}"
+    test = _NODES.get(node["__loader__"])
+    return test is not None and test(name)
+
+
+def _is_known_class(name: str) -> bool:
+    return _public_name(name) in _KNOWN
+
+
+def _public_name(name: str) -> str:
+    """Return the name of a class without private modules, which differ between versions."""
+    parts = name.split(".")
+    return ".".join([*parts[:2], parts[-1]])
+
+
+def _is_scalar_type(name: str) -> bool:
+    module, _, last = name.rpartition(".")
+    found = getattr(np, last, None) if module == "numpy" else None
+    return isinstance(found, type) and issubclass(found, np.number | np.bool_ | np.str_)
+
+
+def _is_function(name: str) -> bool:
+    module, _, last = name.rpartition(".")
+    places = {"numpy": np, "scipy.special": special}
+    root = ".".join(name.split(".")[: 2 if module.startswith("scipy") else 1])
+    found = getattr(places.get(root), last, None)
+    return isinstance(found, np.ufunc) or _public_name(name) in _FUNCTIONS
+
+
+_NODES: dict[str, Callable[[str], bool]] = {
+    "CachedNode": lambda _: True,  # stands for another node
+    "DTypeNode": lambda name: name == "numpy.dtype",
+    "DictNode": lambda name: name in _CONTAINERS or _public_name(name) == "sklearn.utils.Bunch",
+    "FunctionNode": _is_function,
+    "JsonNode": lambda _: True,
+    "ListNode": lambda name: name in _CONTAINERS,
+    "LossNode": lambda name: name.rpartition(".")[0] in _MODULES_OF_LOSSES,
+    "NdArrayNode": lambda name: name == "numpy.ndarray" or _is_scalar_type(name),
+    "ObjectNode": _is_known_class,
+    "RandomStateNode": lambda name: _public_name(name) == "numpy.random.RandomState",
+    "SetNode": lambda name: name in _CONTAINERS,
+    "SliceNode": lambda name: name == "builtins.slice",
+    "SparseMatrixNode": lambda name: name.startswith("scipy.sparse."),
+    "TreeNode": _is_known_class,
+    "TupleNode": lambda name: name in _CONTAINERS,
+    "TypeNode": lambda name: name in _VALUES | _CONTAINERS or _is_scalar_type(name),
+}
+"""Which names a node of a skops archive may have, by the class of skops that reads it."""
+
+
+def check_content(value: Any) -> None:
+    """Raise an error if native code could follow the content of an object out of bounds.
+
+    The error is a NeedsTrustError if the object is valid, but cannot be checked, and otherwise a
+    SchemaError.
+
+    Parameters
+    ----------
+    value : object
+        A random state, or an instance of a class of another library.
+    """
+    if isinstance(value, np.random.RandomState):
+        _check_random_state(value)
+        return
+    name = _public_name(f"{type(value).__module__}.{type(value).__qualname__}")
+    if name not in _KNOWN:
+        return
+    fitted = getattr(value, "__dict__", {})
+    _check_common(fitted, type(value))
+    check = _CHECKS.get(name)
+    if check is not None:
+        check(value, fitted)
+
+
+def _require(is_met: Any, message: str) -> None:
+    if not is_met:
+        raise SchemaError(message)
+
+
+def _require_trust_unless(is_met: Any, message: str) -> None:
+    if not is_met:
+        raise NeedsTrustError(message)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _check_random_state(value: np.random.RandomState) -> None:
+    state: Any = value.get_state(legacy=False)
+    is_twister = state["bit_generator"] == "MT19937"
+    # numpy does not check the position and would read past the end of the key.
+    _require(is_twister and 0 <= state["state"]["pos"] <= 624, "a random state is not valid")
+
+
+def _check_common(fitted: dict[str, Any], cls: type) -> None:
+    """Check what all estimators have in common: methods, numbers of threads and of classes."""
+    for name in fitted:
+        _require(not callable(getattr(cls, name, None)), f"{cls.__name__}.{name} must be a method")
+    n_jobs = fitted.get("n_jobs")
+    _require(
+        n_jobs is None or (_is_whole(n_jobs) and abs(n_jobs) <= _MAX_JOBS),
+        f"{cls.__name__}.n_jobs must be at most {_MAX_JOBS}, got {n_jobs!r}",
+    )
+    if "n_classes_" in fitted:
+        lengths = np.asarray(fitted["n_classes_"]).ravel().tolist()
+        classes = fitted.get("classes_", ())
+        own = [len(one) for one in classes] if isinstance(classes, list) else [len(classes)]
+        _require(lengths == own, f"{cls.__name__}.n_classes_ must be the number of classes")
+
+
+def _check_tree(tree: Any, _: dict[str, Any]) -> None:
+    """Check the nodes of a tree of scikit-learn, whose code follows them without checks."""
+    nodes: Any = tree.__getstate__()["nodes"]
+    left, right = nodes["left_child"], nodes["right_child"]
+    inner = left != -1
+    children = np.concatenate([left[inner], right[inner]])
+    _require(
+        len(nodes) > 0
+        and (inner == (right != -1)).all()
+        and (left[inner] > np.flatnonzero(inner)).all()
+        and (right[inner] > np.flatnonzero(inner)).all()
+        and (children < len(nodes)).all()
+        and (np.bincount(children, minlength=len(nodes))[1:] == 1).all(),
+        "the nodes of a tree must have later nodes as children, each with one parent",
+    )
+    features = nodes["feature"][inner]
+    _require(
+        ((features >= 0) & (features < tree.n_features)).all(),
+        f"the features of a tree must be from 0 to {tree.n_features - 1}",
+    )
+    depth, level = -1, np.zeros(1, dtype=np.intp)
+    while len(level):
+        depth += 1
+        level = level[inner[level]]
+        level = np.concatenate([left[level], right[level]])
+    _require(tree.max_depth == depth, f"the depth of a tree must be {depth}")
+
+
+def _check_decision_tree(tree: Any, fitted: dict[str, Any]) -> None:
+    if "tree_" in fitted:
+        _require(type(tree.tree_).__name__ == "Tree", "a decision tree has no nodes")
+        _check_number_of_features(fitted, tree.tree_.n_features, "a decision tree")
+
+
+def _check_number_of_features(fitted: dict[str, Any], n_features: int, what: str) -> None:
+    own = fitted.get("n_features_in_")
+    _require(_is_whole(own) and own == n_features, f"{what} must have {n_features} features")
+
+
+def _check_forest(forest: Any, fitted: dict[str, Any]) -> None:
+    """Check that all trees have the features of the forest, which are not checked again."""
+    if "estimators_" not in fitted:
+        return
+    _require(type(forest.estimators_) is list, "the trees of a forest must be a list")
+    for tree in forest.estimators_:
+        is_tree = type(tree).__name__ in ("DecisionTreeClassifier", "ExtraTreeClassifier")
+        _require(is_tree and "tree_" in vars(tree), "a forest must consist of fitted trees")
+        _check_number_of_features(fitted, tree.tree_.n_features, "a forest")
+
+
+_METRICS = ("chebyshev", "cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "minkowski",
+            "sqeuclidean")  # fmt: skip
+
+
+def _check_neighbors(model: Any, fitted: dict[str, Any]) -> None:
+    """Check what the search for neighbours and the count of their classes read."""
+    _require_trust_unless(
+        fitted.get("metric") in _METRICS
+        and fitted.get("effective_metric_", "l2") in _METRICS
+        and fitted.get("metric_params") is None
+        and _are_numbers(fitted.get("effective_metric_params_", {}))
+        and _are_numbers({"p": fitted.get("p")}),
+        f"a KNeighborsClassifier with a metric other than {', '.join(_METRICS)}",
+    )
+    if "_fit_X" not in fitted:
+        return
+    X: Any = fitted["_fit_X"]
+    y: Any = fitted.get("_y")
+    classes = fitted.get("classes_")
+    _require(
+        (type(X) is np.ndarray or getattr(X, "format", "") == "csr")
+        and X.dtype in (np.float32, np.float64)
+        and X.ndim == 2
+        and fitted.get("n_samples_fit_") == X.shape[0],
+        "the rows of KNeighborsClassifier are not valid",
+    )
+    _check_number_of_features(fitted, X.shape[1], "KNeighborsClassifier")
+    _require(
+        _is_whole(model.n_neighbors) and 1 <= model.n_neighbors <= X.shape[0],
+        f"KNeighborsClassifier.n_neighbors must be from 1 to {X.shape[0]}",
+    )
+    columns = [classes] if isinstance(classes, np.ndarray) else classes
+    codes = y.reshape(len(y), -1) if type(y) is np.ndarray and y.size else np.empty((0, 0))
+    _require(
+        codes.dtype == np.intp
+        and isinstance(columns, list)
+        and codes.shape == (X.shape[0], len(columns))
+        and (y.ndim == 1) == (fitted.get("outputs_2d_") is False)
+        and all(
+            isinstance(one, np.ndarray) and ((codes[:, k] >= 0) & (codes[:, k] < len(one))).all()
+            for k, one in enumerate(columns)
+        ),
+        "the codes of classes of KNeighborsClassifier must be below the number of classes",
+    )
+
+
+def _are_numbers(values: Any) -> bool:
+    return type(values) is dict and all(type(v) in (int, float) for v in values.values())
+
+
+def _check_nearest_centroid(model: Any, fitted: dict[str, Any]) -> None:
+    metric = fitted.get("metric")
+    known = metric in ("euclidean", "manhattan")
+    _require_trust_unless(known, "a NearestCentroid with a metric of its own")
+
+
+def _check_vote(vote: Any, fitted: dict[str, Any]) -> None:
+    """Refuse to count predicted classes, each of which claims memory up to its number."""
+    is_soft = fitted.get("voting") == "soft"
+    _require_trust_unless(is_soft, "a VotingClassifier with voting='hard'")
+
+
+def _check_one_hot(encoder: Any, fitted: dict[str, Any]) -> None:
+    """Check the widths from which an encoder computes the columns of a sparse matrix."""
+    if "categories_" in fitted:
+        is_plain = (
+            fitted.get("_drop_idx_after_grouping") is None
+            and fitted.get("_infrequent_enabled") is False
+        )
+        _require_trust_unless(is_plain, "a OneHotEncoder that drops or groups categories")
+        widths = [len(one) for one in encoder.categories_]
+        n_features = fitted.get("n_features_in_")
+        _require(
+            fitted.get("_n_features_outs") == widths and n_features == len(widths),
+            "the columns of OneHotEncoder must be its categories",
+        )
+
+
+def _check_vocabulary(model: Any, fitted: dict[str, Any]) -> None:
+    """Check that words stand for the columns of a matrix, and that runs of words have an end."""
+    shortest, longest = fitted.get("ngram_range", (1, 1))
+    _require(
+        _is_whole(shortest) and _is_whole(longest) and 1 <= shortest <= longest,
+        f"{type(model).__name__}.ngram_range must be two numbers from 1",
+    )
+    words = fitted.get("vocabulary_", {})
+    _require(
+        type(words) is dict and set(words.values()) == set(range(len(words))),
+        f"{type(model).__name__}.vocabulary_ must number its words from 0",
+    )
+
+
+_CHECKS: dict[str, Callable[[Any, dict[str, Any]], None]] = {
+    "sklearn.ensemble.ExtraTreesClassifier": _check_forest,
+    "sklearn.ensemble.RandomForestClassifier": _check_forest,
+    "sklearn.ensemble.VotingClassifier": _check_vote,
+    "sklearn.feature_extraction.CountVectorizer": _check_vocabulary,
+    "sklearn.feature_extraction.TfidfVectorizer": _check_vocabulary,
+    "sklearn.neighbors.KNeighborsClassifier": _check_neighbors,
+    "sklearn.neighbors.NearestCentroid": _check_nearest_centroid,
+    "sklearn.preprocessing.OneHotEncoder": _check_one_hot,
+    "sklearn.tree.DecisionTreeClassifier": _check_decision_tree,
+    "sklearn.tree.ExtraTreeClassifier": _check_decision_tree,
+    "sklearn.tree.Tree": _check_tree,
+}
