@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
-from sklearn.linear_model import SGDClassifier
 
 __all__ = ["logistic_probabilities"]
 
@@ -31,7 +31,10 @@ def logistic_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:
     ndarray of shape (n, n_classes) or None
         None if `predict_proba` has to be called: for other models, and for X that it refuses.
     """
-    if type(model) is not SGDClassifier or model.loss != "log_loss" or not _is_valid(model, X):
+    loaded = sys.modules.get("sklearn.linear_model")  # a model of it has imported it
+    if loaded is None or type(model) is not loaded.SGDClassifier:
+        return None
+    if model.loss != "log_loss" or not _is_valid(model, X):
         return None
     scores = _multiply(X, model.coef_) + model.intercept_
     found: NDArray[np.float64] = expit(scores, out=scores)

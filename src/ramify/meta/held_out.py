@@ -11,7 +11,6 @@ import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
@@ -127,6 +126,8 @@ def make_splits(
     list of (train, test)
         Row numbers.
     """
+    from sklearn.model_selection import KFold, check_cv  # noqa: PLC0415 (slow, seldom used)
+
     check_folds(cv)
     if not isinstance(cv, int | np.integer):
         return list(check_cv(cv).split(X, y, groups))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from typing import Any
 
 import numpy as np
-from sklearn import model_selection
-from sklearn.metrics import check_scoring
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 
 from ramify._savable import find_savable, get_fitted, saved_name, set_fitted
 from ramify._schema import (
@@ -32,19 +30,17 @@ from ramify.saving.values import Decoder, Encoder, Kind
 
 __all__ = ["SEARCH_KINDS"]
 
-_SEARCHES = {cls.__name__: cls for cls in (GridSearchCV, RandomizedSearchCV)}
-_SPLITTERS = {
-    name: getattr(model_selection, name)
-    for name in (
-        "GroupKFold",
-        "KFold",
-        "LeaveOneOut",
-        "ShuffleSplit",
-        "StratifiedKFold",
-        "StratifiedShuffleSplit",
-        "TimeSeriesSplit",
-    )
-}
+# Classes of sklearn.model_selection, which is imported only for files that contain one of them.
+_SEARCHES = ("GridSearchCV", "RandomizedSearchCV")
+_SPLITTERS = (
+    "GroupKFold",
+    "KFold",
+    "LeaveOneOut",
+    "ShuffleSplit",
+    "StratifiedKFold",
+    "StratifiedShuffleSplit",
+    "TimeSeriesSplit",
+)
 _MAX_JOBS = 1024
 
 # Parameters that are not listed keep their defaults.
@@ -77,10 +73,25 @@ _FITTED: dict[str, Kinds] = {
 
 def _is_search(value: Any) -> bool:
     """Return whether an object is a search around a class of ramify; others go to skops."""
-    if type(value) not in _SEARCHES.values():
+    if not _is_one_of(value, _SEARCHES):
         return False
     inside = [value.estimator, *value.get_params(deep=True).values()]
     return any(find_savable(saved_name(type(one))) is type(one) for one in inside)
+
+
+def _is_one_of(value: Any, names: tuple[str, ...]) -> bool:
+    """Return whether the class of an object is one of these of sklearn.model_selection."""
+    loaded = sys.modules.get("sklearn.model_selection")
+    return loaded is not None and any(type(value) is getattr(loaded, name) for name in names)
+
+
+def _find(name: Any, names: tuple[str, ...], what: str) -> Any:
+    """Return the class of sklearn.model_selection that a file names."""
+    from sklearn import model_selection  # noqa: PLC0415 (slow, seldom used)
+
+    if name not in names:
+        raise DamageError(f"it contains a {what} of unknown class {name!r}")
+    return getattr(model_selection, name)
 
 
 def _encode_search(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
@@ -95,9 +106,7 @@ def _encode_search(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
 
 
 def _decode_search(decoder: Decoder, entry: dict[str, Any]) -> Any:
-    cls = _SEARCHES.get(entry["class"])
-    if cls is None:
-        raise DamageError(f"it contains a search of unknown class {entry['class']!r}")
+    cls = _find(entry["class"], _SEARCHES, "search")
     given = {name: decoder.value(node) for name, node in entry["given"].items()}
     fitted = {name: decoder.value(node) for name, node in entry["fitted"].items()}
     _check(given, _PARAMETERS, entry["class"])
@@ -123,6 +132,8 @@ def _check(values: dict[str, Any], kinds: dict[str, Kinds], where: str) -> None:
 
 def _scorers(search: Any) -> Any:
     """Return `scorer_` as `fit` sets it."""
+    from sklearn.metrics import check_scoring  # noqa: PLC0415 (slow, seldom used)
+
     scoring = search.scoring
     if isinstance(scoring, list | tuple | set):
         scoring = {name: name for name in scoring}
@@ -152,9 +163,7 @@ def _encode_splitter(encoder: Encoder, value: Any, where: str) -> dict[str, Any]
 
 
 def _decode_splitter(decoder: Decoder, entry: dict[str, Any]) -> Any:
-    cls = _SPLITTERS.get(entry["class"])
-    if cls is None:
-        raise DamageError(f"it contains a splitter of unknown class {entry['class']!r}")
+    cls = _find(entry["class"], _SPLITTERS, "splitter")
     return cls(**{name: decoder.value(node) for name, node in entry["given"].items()})
 
 
@@ -173,7 +182,7 @@ def _decode_masked(decoder: Decoder, entry: dict[str, Any]) -> Any:
 
 SEARCH_KINDS = (
     Kind("scorer", lambda x: type(x) is HierarchicalScorer, _encode_scorer, _decode_scorer),
-    Kind("splitter", lambda x: type(x) in _SPLITTERS.values(), _encode_splitter, _decode_splitter),
+    Kind("splitter", lambda x: _is_one_of(x, _SPLITTERS), _encode_splitter, _decode_splitter),
     Kind("masked array", lambda x: type(x) is np.ma.MaskedArray, _encode_masked, _decode_masked),
     Kind("search", _is_search, _encode_search, _decode_search),
 )

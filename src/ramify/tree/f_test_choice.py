@@ -9,7 +9,6 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import KFold, check_cv
 
 from ramify.metrics import pooled_auprc
 from ramify.tree.java_random import clus_folds
@@ -165,6 +164,8 @@ def draw_splits(
     list of (train, test)
         Row indices, in increasing order.
     """
+    from sklearn.model_selection import KFold, check_cv  # noqa: PLC0415 (slow, seldom used)
+
     n_rows = len(rows)
     if not isinstance(cv, int | np.integer):
         found = check_cv(cv).split(np.empty((n_rows, 1)), Y[rows])
