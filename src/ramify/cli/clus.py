@@ -13,7 +13,7 @@ from ramify._messages import did_you_mean
 from ramify.cli.output import say
 from ramify.cli.running import command
 
-__all__ = ["SwitchCommand", "clus"]
+__all__ = ["COMMAND_CLASS", "clus"]
 
 # Switches of CLUS for methods other than trees and ensembles.
 _OTHER_SWITCHES = {
@@ -63,6 +63,10 @@ class SwitchCommand(TyperCommand):
                 ctx.fail(f"{name} is not supported: {reason}.")
             ctx.fail(f"There is no option {name}.{did_you_mean(name, known)}")
         return super().parse_args(ctx, args)
+
+
+COMMAND_CLASS = SwitchCommand
+"""The class that parses the arguments of the command."""
 
 
 @command

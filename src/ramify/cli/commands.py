@@ -2,50 +2,72 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Annotated, Any
 
 try:
     import typer
+    from typer.core import TyperGroup
 except ImportError:  # pragma: no cover - the base installation has no command line
     raise SystemExit("The command line requires: pip install 'ramify[cli]'") from None
 
 from ramify import __version__
-from ramify.cli.clus import SwitchCommand, clus
-from ramify.cli.datasets import datasets
-from ramify.cli.demo import demo
-from ramify.cli.evaluate import evaluate
-from ramify.cli.explore import explore
-from ramify.cli.export import export
-from ramify.cli.predict import predict
-from ramify.cli.rules import rules
-from ramify.cli.serve import serve
-from ramify.cli.study import study
-from ramify.cli.train import train
-from ramify.cli.tree import tree
 
 __all__ = ["app", "main"]
 
+_NAMES = (
+    "train",
+    "predict",
+    "evaluate",
+    "datasets",
+    "study",
+    "explore",
+    "tree",
+    "rules",
+    "export",
+    "serve",
+    "demo",
+    "clus",
+)
+
+
+class _Commands(Mapping[str, Any]):
+    """Commands by name, in the order of the help: a lookup imports the file of that name."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in _NAMES:
+            raise KeyError(name)
+        module = import_module(f"ramify.cli.{name}")
+        single = typer.Typer(rich_markup_mode="markdown", add_completion=False)
+        single.command(cls=getattr(module, "COMMAND_CLASS", None))(getattr(module, name))
+        return typer.main.get_command(single)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+class _Group(TyperGroup):
+    """The command ``ramify``, which imports a subcommand when it is invoked."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings | {"commands": _Commands()})
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names; typer would import every command."""
+        return list(_NAMES)
+
+
 app = typer.Typer(
+    cls=_Group,
     help="Hierarchical multi-label classification. Start with: ramify demo",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for command in (
-    train,
-    predict,
-    evaluate,
-    datasets,
-    study,
-    explore,
-    tree,
-    rules,
-    export,
-    serve,
-    demo,
-):
-    app.command()(command)
-app.command(cls=SwitchCommand)(clus)
 
 
 def _version(wanted: bool) -> None:
