@@ -2,42 +2,57 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := pyproject.toml CMakeLists.txt $(wildcard core/*/* bindings/*)
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest --quiet
 
-.PHONY: demo test test-oldest coverage docs bench bench-compare lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
+.PHONY: demo test test-process test-all test-oldest coverage docs bench bench-compare lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
+.NOTPARALLEL:
 
-demo: $(VENV)/.base
+demo: $(VENV)/.installed-cli build/native/.built
+	@echo "ramify: comparing models on the bundled animals (usually 10 seconds)"
 	@$(BIN)/ramify demo
 
-test: $(VENV)/.dev
-	@$(BIN)/python -m pytest --quiet -n auto
+# What a change needs: all tests but those that start processes.
+test: $(VENV)/.installed-test build/native/.built
+	@echo "ramify: running the quick tests (usually 4 minutes on two cores)"
+	@$(PYTEST) -n auto $(TESTS)
+
+# Tests that start processes and clusters, kill them and wait for them.
+test-process: $(VENV)/.installed-test build/native/.built
+	@echo "ramify: running the tests that start processes (usually 5 minutes on two cores)"
+	@$(PYTEST) -n auto -m process $(TESTS)
+
+test-all: $(VENV)/.installed-test build/native/.built
+	@echo "ramify: running all tests (usually 10 minutes on two cores)"
+	@$(PYTEST) -n auto -m "" $(TESTS)
 
 # Run the tests with the oldest supported versions of all dependencies.
 OLDEST_PYTHON ?= python3.10
 OLDEST := .venv-oldest
 
 test-oldest:
+	@echo "ramify: installing the oldest dependencies and compiling (usually 5 minutes), then all tests"
 	@test -d $(OLDEST) || $(OLDEST_PYTHON) -m venv $(OLDEST)
 	@$(OLDEST)/bin/python -m pip --quiet --disable-pip-version-check install \
 	    --constraint constraints/oldest.txt --editable '.[test]'
-	@$(OLDEST)/bin/python -m pytest --quiet -n auto $(TESTS)
+	@$(OLDEST)/bin/python -m pytest --quiet -n auto -m "" $(TESTS)
 
 # Run the tests and print which lines and branches of src and which lines of core they reach. In one
 # process: the workers of pytest-xdist end without writing the counts of core.
 COVERAGE := .venv-coverage
 
 coverage:
+	@echo "ramify: compiling with counters and running all tests (usually half an hour)"
 	@test -d $(COVERAGE) || $(PYTHON) -m venv $(COVERAGE)
 	@CXXFLAGS='--coverage -fprofile-update=atomic' $(COVERAGE)/bin/python -m pip --quiet \
 	    --disable-pip-version-check install --config-settings=build-dir=build/coverage \
 	    --editable '.[test]' gcovr pytest-cov
-	@$(COVERAGE)/bin/python -m pytest --quiet -n 0 --cov --cov-report=term:skip-covered $(TESTS)
+	@$(COVERAGE)/bin/python -m pytest --quiet -n 0 -m "" --cov --cov-report=term:skip-covered $(TESTS)
 	@$(COVERAGE)/bin/gcovr --root . --filter core/ --merge-lines --sort uncovered-number \
 	    --gcov-suspicious-hits-threshold 0 build/coverage/CMakeFiles/ramify_core.dir
 
 # Build the site into build/docs; warnings are errors. Then check its links and run all blocks.
-docs: $(VENV)/.docs
+docs: $(VENV)/.installed-docs $(VENV)/.installed-test build/native/.built
+	@echo "ramify: building the site, with a gallery whose examples run (usually 5 minutes)"
 	@$(BIN)/python -m sphinx --builder html --quiet --fail-on-warning --keep-going \
 	    --doctree-dir build/doctrees docs build/docs
 	@$(BIN)/python tools/check_site build/docs
@@ -46,28 +61,30 @@ docs: $(VENV)/.docs
 
 # Compare ramify with all peers that are installed: a table, a CSV file and a plot in docs/benchmarks.
 # make bench QUICK=1 has small data and writes to build/benchmarks/quick.
-bench: $(VENV)/.dev
+bench: $(VENV)/.installed-test $(VENV)/.installed-benchmark build/native/.built
 	@$(BIN)/python -m benchmarks.suite $(if $(QUICK),--quick) $(BENCH)
 
 # Compare a revision with the working tree, in turns: make bench-compare REV=main
 REV ?= HEAD
 
-bench-compare: $(VENV)/.dev
+bench-compare: $(VENV)/.installed-test build/native/.built
 	@$(BIN)/python benchmarks/base_and_head.py --revision $(REV) $(BENCH)
 
-lint: $(VENV)/.dev
+# mypy reads the types of the optional dependencies.
+lint: $(VENV)/.installed-test $(VENV)/.installed-lint build/native/.built
+	@echo "ramify: checking style, types and imports (usually a minute)"
 	@PATH="$(abspath $(BIN)):$$PATH" tools/lint
 
 # Run the native tests with AddressSanitizer and UndefinedBehaviorSanitizer.
-sanitize: $(VENV)/.dev
+sanitize: $(VENV)/.installed-test
 	@tools/sanitize address $(abspath $(BIN))/python
 
 # Run the tests of code with threads with ThreadSanitizer.
-sanitize-threads: $(VENV)/.dev
+sanitize-threads: $(VENV)/.installed-test
 	@tools/sanitize thread $(abspath $(BIN))/python
 
 # Changed model files, damaged data files and unusual input with the sanitizers of `sanitize`.
-fuzz-sanitized: $(VENV)/.dev
+fuzz-sanitized: $(VENV)/.installed-test
 	@for fuzzer in fuzz_model_fields fuzz_readers fuzz_inputs; do \
 	    tools/sanitize address $(abspath $(BIN))/python -m tests.robustness.$$fuzzer \
 	        --n $(FUZZ_FILES) --seed $(FUZZ_SEED) || exit 1; done
@@ -78,7 +95,7 @@ FUZZ_KILLS ?= 20
 FUZZ_INTERRUPTS ?= 200
 FUZZ_SEED ?= 0
 
-fuzz: $(VENV)/.dev
+fuzz: $(VENV)/.installed-test build/native/.built
 	@$(BIN)/python -m tests.robustness.fuzz_model_files --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
 	@$(BIN)/python -m tests.robustness.fuzz_model_fields --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
 	@$(BIN)/python -m tests.robustness.fuzz_wrapped --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
@@ -90,33 +107,27 @@ fuzz: $(VENV)/.dev
 # Fuzzers guided by coverage; requires clang and atheris.
 FUZZ_SECONDS ?= 600
 
-fuzz-coverage: $(VENV)/.dev
+fuzz-coverage: $(VENV)/.installed-test build/native/.built
 	@tools/fuzz_coverage $(abspath $(BIN))/python $(FUZZ_SECONDS)
 
-format: $(VENV)/.dev
+format: $(VENV)/.installed-lint
 	@$(BIN)/ruff check --quiet --fix . && $(BIN)/ruff format --quiet .
 	@$(BIN)/clang-format -i core/*/* bindings/*
 
-$(VENV)/.venv:
+$(VENV)/.created:
 	@tools/check-prerequisites $(PYTHON)
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# An editable install: only changes to the native code trigger a rebuild.
-$(VENV)/.base: $(VENV)/.venv $(NATIVE)
-	@echo "ramify: building the native core and installing into $(VENV) (a minute or two)"
-	@$(PIP) install --editable '.[cli]'
+# The dependencies of an extra, which change with pyproject.toml only. The package is used from src.
+$(VENV)/.installed-%: pyproject.toml | $(VENV)/.created
+	@tools/install $(abspath $(BIN))/python $*
+	@touch $@ $(if $(filter docs test,$*),$(VENV)/.installed-cli)
+
+# Any of these installs what the build needs; folders are newer after a file was added or removed.
+build/native/.built: $(shell find CMakeLists.txt core bindings cmake -not -name '.*') | $(VENV)/.created
+	@tools/build $(abspath $(BIN))/python
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.venv $(NATIVE)
-	@echo "ramify: building the native core and installing into $(VENV) (a few minutes)"
-	@$(PIP) install --editable ".[dev]"
-	@touch $(VENV)/.base $@
-
-$(VENV)/.docs: $(VENV)/.venv $(NATIVE)
-	@echo "ramify: building the native core and installing into $(VENV) (a few minutes)"
-	@$(PIP) install --editable ".[docs,test]"
-	@touch $(VENV)/.base $@
-
 clean:
-	rm -rf $(VENV) $(OLDEST) $(COVERAGE) build dist
+	rm -rf $(VENV) $(OLDEST) $(COVERAGE) build dist src/ramify/_core*

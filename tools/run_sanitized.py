@@ -62,7 +62,7 @@ THREADED = [
 def main(folder: str, arguments: list[str]) -> int:
     """Import the package from the folder, and run pytest or a module."""
     # The import hook of an editable install takes precedence over sys.path.
-    sys.meta_path[:] = [f for f in sys.meta_path if "Redirecting" not in type(f).__name__]
+    sys.meta_path[:] = [f for f in sys.meta_path if "editable" not in type(f).__module__]
     sys.path.insert(0, folder)
     import ramify._core  # noqa: PLC0415
 

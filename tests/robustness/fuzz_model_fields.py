@@ -37,8 +37,8 @@ HARMLESS = ("refused", "predicted", "refused rows")
 # tools/run_sanitized.py has removed it here.
 _WORKER = f"""
 import runpy, sys
-if not {any("Redirecting" in type(finder).__name__ for finder in sys.meta_path)}:
-    sys.meta_path[:] = [f for f in sys.meta_path if "Redirecting" not in type(f).__name__]
+if not {any("editable" in type(finder).__module__ for finder in sys.meta_path)}:
+    sys.meta_path[:] = [f for f in sys.meta_path if "editable" not in type(f).__module__]
 runpy.run_module("tests.robustness.field_worker", run_name="__main__")
 """
 
