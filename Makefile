@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest --quiet
 
+# tools/install leaves it to the first import to compile a module of Python, which must keep the result.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-process test-all test-oldest coverage docs bench bench-compare lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
 .NOTPARALLEL:
 
@@ -125,7 +128,7 @@ $(VENV)/.installed-%: pyproject.toml | $(VENV)/.created
 	@touch $@ $(if $(filter docs test,$*),$(VENV)/.installed-cli)
 
 # Any of these installs what the build needs; folders are newer after a file was added or removed.
-build/native/.built: $(shell find CMakeLists.txt core bindings cmake -not -name '.*') | $(VENV)/.created
+build/native/.built: $(shell find CMakeLists.txt core bindings -not -name '.*') | $(VENV)/.created
 	@tools/build $(abspath $(BIN))/python
 	@touch $@
 
