@@ -12,7 +12,7 @@ from ramify._base.classifier import HierarchicalClassifier
 from ramify.multi_target.base import TargetEstimator
 
 # Settings that make an estimator fast, used if it has the parameter.
-QUICK = {"n_estimators": 5, "random_state": 0}
+QUICK = {"n_estimators": 3, "cv": 2, "random_state": 0}
 
 # Parameters that a class requires, or without which it learns nothing or too slowly.
 REQUIRED: dict[str, dict[str, Any]] = {
@@ -29,7 +29,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
         "estimator": ramify.PCTClassifier(random_state=0),
         "counter": ramify.PCTClassifier(random_state=0),
     },
-    "PCTGradientBoostingClassifier": {"max_iter": 20},
+    "PCTGradientBoostingClassifier": {"max_iter": 10},
     "SiblingLassoClassifier": {"alpha": 0.05},
     "TunedThresholdClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
 }
