@@ -46,8 +46,8 @@ def client(request):
 
 @pytest.fixture
 def disposable_client():
-    """A separate cluster for a test that kills workers."""
-    with cluster(N_WORKERS, processes=True) as client:
+    """A separate cluster for a test that kills one of two workers."""
+    with cluster(2, processes=True) as client:
         yield client
 
 
@@ -163,7 +163,7 @@ def more_data():
 @pytest.mark.parametrize(
     ("estimator", "task"),
     [
-        (PCTForestClassifier(n_estimators=150, random_state=0), "_grow_member"),
+        (PCTForestClassifier(n_estimators=100, random_state=0), "_grow_member"),
         (PerEdgeClassifier(estimator=DecisionTreeClassifier(random_state=0)), "_learn_bundle"),
     ],
     ids=["forest", "local"],
