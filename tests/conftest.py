@@ -11,12 +11,12 @@ from hypothesis import settings
 # Profiles of hypothesis; --hypothesis-profile chooses another than the first. The number of
 # examples of every test is in proportion to max_examples (tests/support/budget.py). No deadline:
 # the time that an example takes depends on the load of the machine.
-settings.register_profile("ramify", deadline=None, max_examples=100, derandomize=True)
+settings.register_profile("ramify", deadline=None, max_examples=50, derandomize=True)
 # Under a sanitizer, native code is many times slower.
-settings.register_profile("sanitized", settings.get_profile("ramify"), max_examples=20)
+settings.register_profile("sanitized", settings.get_profile("ramify"), max_examples=10)
 # New examples in every run.
 settings.register_profile(
-    "deep", deadline=None, max_examples=1000, derandomize=False, print_blob=True
+    "deep", deadline=None, max_examples=500, derandomize=False, print_blob=True
 )
 settings.load_profile("ramify")
 

@@ -330,7 +330,7 @@ def chosen_values(draw) -> dict[tuple[str, str], str]:
 
 
 @given(chosen_values(), st.randoms())
-@budget(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@budget(75, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_written_is_read(tmp_path, wanted, random):
     lines = []
     for (section, name), value in wanted.items():

@@ -93,7 +93,7 @@ def test_damaged_arrays_are_refused(name, change):
     assert len(model) == 0
 
 
-@budget(300)
+@budget(150)
 @given(st.data())
 def test_damaged_trees_are_refused_or_harmless(data):
     """Any numbers in the arrays: a tree that is accepted predicts without a crash."""

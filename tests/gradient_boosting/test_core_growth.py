@@ -21,7 +21,7 @@ from tests.support.boosting_problems import (
 )
 from tests.support.budget import budget
 
-quickly = budget(60)
+quickly = budget(30)
 
 
 @quickly

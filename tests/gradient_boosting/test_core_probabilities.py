@@ -48,7 +48,7 @@ def test_logistic_of_extreme_margins(margin):
     np.testing.assert_allclose(found, expit(np.clip(margin, -40, 40)), rtol=1e-6)
 
 
-@budget(60)
+@budget(30)
 @given(
     st.sampled_from(["logistic", "softmax"]),
     st.integers(0, 80),

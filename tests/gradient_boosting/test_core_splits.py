@@ -14,7 +14,7 @@ from tests.reference.trees import Column
 from tests.support.boosting_problems import Problem, depths, margins_of, problems, trees_of
 from tests.support.budget import budget
 
-quickly = budget(60)
+quickly = budget(30)
 # Sums of single precision numbers, as a share of the sum of their absolute values.
 ROUNDING = 4e-6
 

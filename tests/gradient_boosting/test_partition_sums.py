@@ -19,7 +19,7 @@ from tests.reference import gradient_boosting as reference
 from tests.support.boosting_problems import Problem, problems
 from tests.support.budget import budget
 
-quickly = budget(60)
+quickly = budget(30)
 numbers = st.one_of(
     st.floats(allow_nan=True, allow_infinity=False),
     st.sampled_from([0.0, -0.0, 1.0, 1.5, -3.0, 5e-324, 1e308]),

@@ -52,7 +52,7 @@ parameters = st.fixed_dictionaries(
 )
 
 
-@budget(60)
+@budget(30)
 @given(parameters, st.integers(0, 2**32 - 1), st.data())
 def test_the_model_does_not_depend_on_the_partitions(parameters, seed, drawn):
     rng = np.random.default_rng(seed)

@@ -23,7 +23,7 @@ from tests.support.inspection_cases import (
 
 
 @given(problems())
-@budget(60)
+@budget(30)
 def test_rules_of_a_tree_reproduce_its_predictions(problem):
     params, X, Y, _ = problem
     model = PCTClassifier(**params).fit(X, Y)

@@ -107,14 +107,14 @@ def assert_same(table, sample):
 SAMPLES = samples().filter(lambda sample: sample.names or sample.y is not None)
 
 
-@budget(200)
+@budget(100)
 @given(SAMPLES)
 def test_dense_round_trip(tmp_path_factory, sample):
     path = tmp_path_factory.mktemp("arff") / "table.arff"
     assert_same(write_and_read(path, sample), sample)
 
 
-@budget(200)
+@budget(100)
 @given(SAMPLES, st.booleans())
 def test_sparse_round_trip(tmp_path_factory, sample, from_sparse):
     path = tmp_path_factory.mktemp("arff") / "table.arff.gz"

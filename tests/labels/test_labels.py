@@ -287,7 +287,7 @@ def test_label_sets_do_not_warn(y):
 
 @pytest.mark.parametrize("in_order", [True, False])
 @given(st.integers(0, 2**32 - 1), st.sampled_from([20, 100, 400]), st.integers(40, 80))
-@budget(60)
+@budget(30)
 def test_random_label_sets_do_not_warn(in_order, seed, n_labels, n_rows):
     random = np.random.default_rng(seed)
     frequent = 1 / np.arange(1, n_labels + 1)

@@ -74,7 +74,7 @@ def members() -> list[tuple[str, Any]]:
 
 
 @given(data=st.data(), drawn=graphs_and_scores(n_rows=4))
-@budget(60)
+@budget(30)
 def test_the_weighted_mean_is_coherent_and_equals_the_reference(data, drawn):
     hierarchy, scores = drawn
     n_members = data.draw(st.integers(1, 4))
@@ -168,7 +168,7 @@ def test_predictions_have_the_format_of_y(y):
     target=st.lists(st.floats(0, 1), min_size=1, max_size=4),
     scale=st.lists(st.floats(0.1, 3), min_size=4, max_size=4),
 )
-@budget(60)
+@budget(30)
 def test_the_search_finds_the_best_weights_of_the_grid(target, scale):
     # For separable concave functions, weights that no exchange improves are the best of all.
     def score(weights):

@@ -106,7 +106,7 @@ def test_seeds():
     st.integers(1, 12),
     st.sampled_from([[0.5, 0.5], [1 / 3] * 3, [0.2] * 5, [0.8, 0.2]]),
 )
-@budget(150)
+@budget(75)
 def test_sparse_twin_equals_the_package(seed, n, n_labels, shares):
     pytest.importorskip("iterstrat")
     random = np.random.RandomState(seed)

@@ -164,7 +164,7 @@ values = st.recursive(
 
 
 @given(value=values)
-@budget(60)
+@budget(30)
 def test_values_are_restored(value, tmp_path_factory):
     path = tmp_path_factory.mktemp("values") / "model.ramify"
     found = round_trip(Holder(value), path).content

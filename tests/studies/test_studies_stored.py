@@ -87,7 +87,7 @@ def test_a_damaged_description_is_named(folder: Path, text: str) -> None:
 
 
 @given(data=st.data())
-@budget(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@budget(75, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_change_of_the_description_harms(
     finished: Path, folder: Path, data: st.DataObject
 ) -> None:
@@ -102,7 +102,7 @@ def test_no_change_of_the_description_harms(
 
 
 @given(data=st.data())
-@budget(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@budget(75, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_change_of_a_cell_harms(finished: Path, folder: Path, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(path.name for path in finished.glob("cells/*"))))
     record = json.loads((finished / "cells" / name).read_text("utf-8"))

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import settings
 
-_USUAL = 100
+_USUAL = 50
 """The number of examples of the default profile for tests without a budget."""
 
 

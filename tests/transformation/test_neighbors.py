@@ -45,7 +45,7 @@ def expected_neighbors(X, rows, k, metric, itself):
 
 
 @given(rows_with_ties(), st.integers(1, 9), st.sampled_from(METRICS), st.booleans())
-@budget(60)
+@budget(30)
 def test_the_nearest_rows_equal_the_reference(X, k, metric, itself):
     k = min(k, len(X) - 1)
     rows = X if itself else X[::3] * 2.0
@@ -83,7 +83,7 @@ def test_distances_given_by_the_user():
 
 
 @given(rows_with_ties(), st.integers(1, 9), st.sampled_from([0.1, 0.5, 0.9]), st.booleans())
-@budget(60)
+@budget(30)
 def test_the_nearest_rows_by_present_cells_equal_the_reference(X, k, share, itself):
     random = np.random.default_rng(len(X))
     X = np.where(random.random(X.shape) < share, np.nan, X)

@@ -34,7 +34,7 @@ from tests.support.tree_problems import (
     problems,
 )
 
-quickly = budget(60)
+quickly = budget(30)
 
 Sets = list[frozenset[int]]
 
@@ -111,7 +111,7 @@ distances = st.builds(
 )
 
 
-@budget(200)
+@budget(100)
 @given(problem=problems(), distance=distances, wanted=growth)
 def test_trees_equal_the_reference(problem: Problem, distance: Distance, wanted: Settings) -> None:
     tree = problem.grow(plan_by(distance, wanted))
@@ -197,7 +197,7 @@ def medoid(
     return known[int(np.argmax(np.round(np.where(near, total, -1.0), 9)))]
 
 
-@budget(100)
+@budget(50)
 @given(problem=problems(), distance=distances, wanted=growth, by_label=st.booleans())
 def test_a_medoid_has_the_smallest_sum_of_distances(
     problem: Problem, distance: Distance, wanted: Settings, by_label: bool

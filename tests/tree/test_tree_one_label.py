@@ -33,14 +33,14 @@ def of_one_label(problem: Problem) -> Problem:
     return replace(problem, Y=problem.Y[:, :1], label_weights=problem.label_weights[:1])
 
 
-@budget(150)
+@budget(75)
 @given(problem=problems(), wanted=growth)
 def test_trees_equal_the_reference(problem: Problem, wanted: Settings) -> None:
     problem = of_one_label(problem)
     assert_same(problem.grow(plan_of(wanted)), expected_tree(problem, wanted), 1)
 
 
-@budget(150)
+@budget(75)
 @given(problem=problems(), wanted=counted_growth, n_jobs=st.sampled_from([1, 3]))
 def test_each_engine_equals_the_reference(problem: Problem, wanted: Settings, n_jobs: int) -> None:
     problem = of_one_label(problem)

@@ -50,7 +50,7 @@ rare_growth = counted_growth.map(
 )
 
 
-@budget(150)
+@budget(75)
 @given(problem=rare_problems(), wanted=rare_growth, n_jobs=st.sampled_from([1, 3]))
 def test_each_engine_equals_the_reference(problem: Problem, wanted: Settings, n_jobs: int) -> None:
     expected = expected_tree(problem, wanted)

@@ -23,10 +23,10 @@ from tests.support.tree_problems import (
     problems,
 )
 
-quickly = budget(60)
+quickly = budget(30)
 
 
-@budget(300)
+@budget(150)
 @given(problem=problems(), wanted=growth)
 def test_trees_equal_the_reference(problem: Problem, wanted: Settings) -> None:
     tree = problem.grow(plan_of(wanted))
@@ -38,7 +38,7 @@ def test_trees_equal_the_reference(problem: Problem, wanted: Settings) -> None:
     np.testing.assert_allclose(scores, by_reference, atol=1e-12)
 
 
-@budget(200)
+@budget(100)
 @given(problem=problems(), wanted=growth, seed=st.integers(0, 99))
 def test_forest_members_equal_trees_grown_on_their_samples(
     problem: Problem, wanted: Settings, seed: int

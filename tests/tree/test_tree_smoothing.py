@@ -34,7 +34,7 @@ def estimate(tree: PCTClassifier, X, Y, weights, strength: float):
     return expected
 
 
-@budget(60)
+@budget(30)
 @given(
     seed=st.integers(0, 10**6),
     strength=st.sampled_from([1e-6, 0.5, 1.0, 3.0, 1e6]),
