@@ -59,22 +59,33 @@ THREADED = [
 ]
 
 
-def main(folder: str, arguments: list[str]) -> int:
-    """Import the package from the folder, and run pytest or a module."""
-    # The import hook of an editable install takes precedence over sys.path.
-    sys.meta_path[:] = [f for f in sys.meta_path if "editable" not in type(f).__module__]
-    sys.path.insert(0, folder)
+# The import hook of an editable install comes before sys.path. The workers of pytest-xdist have
+# the sys.path of this process, and import this module as a plugin.
+sys.meta_path[:] = [f for f in sys.meta_path if "editable" not in type(f).__module__]
+
+
+def pytest_configure() -> None:
+    """Refuse to test another package than the one in the folder."""
     import ramify._core  # noqa: PLC0415
 
-    if not str(ramify._core.__file__).startswith(folder):
-        raise SystemExit(f"tests would run against {ramify._core.__file__}, not {folder}")
+    if not str(ramify._core.__file__).startswith(os.environ["RAMIFY_SANITIZED"]):
+        raise SystemExit(f"tests would run against {ramify._core.__file__}")
+
+
+def main(folder: str, arguments: list[str]) -> int:
+    """Import the package from the folder, and run pytest or a module."""
+    os.environ["RAMIFY_SANITIZED"] = folder
+    sys.path.insert(0, folder)
     if arguments[:1] == ["-m"]:
+        pytest_configure()
         sys.path.insert(1, os.getcwd())  # noqa: PTH109
         sys.argv = arguments[1:]
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         return 0
     chosen = arguments or (THREADED if os.environ.get("TSAN_OPTIONS") else NATIVE)
-    return pytest.main([*chosen, "-q", "-p", "no:cacheprovider"])
+    # With --capture=sys, what a sanitizer writes before it ends the process is seen.
+    options = ["-q", "-n", "auto", "--capture=sys", "--hypothesis-profile=sanitized"]
+    return pytest.main([*options, "-p", "no:cacheprovider", "-p", "run_sanitized", *chosen])
 
 
 if __name__ == "__main__":
