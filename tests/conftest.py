@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
+
+# The workers of pytest-xdist take all cores: more threads of BLAS and OpenMP would wait for each
+# other. These are read when numpy and scikit-learn are imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest
