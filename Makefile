@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest --quiet
 # tools/install leaves it to the first import to compile a module of Python, which must keep the result.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-process test-all test-oldest coverage docs bench bench-compare lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
+.PHONY: demo test test-process test-all answers test-oldest coverage docs bench bench-compare lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.installed-cli build/native/.built
@@ -27,6 +27,12 @@ test-process: $(VENV)/.installed-test build/native/.built
 test-all: $(VENV)/.installed-test build/native/.built
 	@echo "ramify: running all tests (usually 10 minutes on two cores)"
 	@$(PYTEST) -n auto -m "" $(TESTS)
+
+# Compare what every estimator answers with tests/golden/answers.json, before and after a change that
+# must not change any answer: make answers, or make answers WRITE=1 to replace the table.
+answers: $(VENV)/.installed-test build/native/.built
+	@echo "ramify: comparing the answers of all estimators (usually 20 seconds)"
+	@$(BIN)/python -m tests.support.answers $(if $(WRITE),--write)
 
 # Run the tests with the oldest supported versions of all dependencies.
 OLDEST_PYTHON ?= python3.10
