@@ -25,8 +25,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import ramify
 from ramify.datasets import fetch
-from ramify.hierarchy import Hierarchy
-from ramify.meta.vote_weights import search_weights
+from ramify.labels import Hierarchy
+from ramify.meta.voting import search_weights
 
 # C-HMCNN leaves these out of its scores, as the authors of the data sets advise.
 GO_ROOTS = ("GO0003674", "GO0005575", "GO0008150")

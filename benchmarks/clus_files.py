@@ -29,7 +29,7 @@ def run_clus(folder: Path, switches: tuple[str, ...]) -> Times:
 
 def run_ramify(folder: Path, switches: tuple[str, ...]) -> Times:
     """Run ``ramify clus`` on run.s in a folder."""
-    ramify = "from ramify.cli import main; main()"
+    ramify = "from ramify.apps.cli import main; main()"
     return _time([sys.executable, "-c", ramify, "clus"], folder, switches)
 
 

@@ -27,7 +27,7 @@ from benchmarks.clus import BUILD, describe_machine
 from benchmarks.trees import print_table
 from ramify import Hierarchy, PCTClassifier, fetch
 from ramify.decision import leaf_weights, mandatory_leaves
-from ramify.decision.leaf_programs import solve_programs
+from ramify.decision.leaves import solve_programs
 
 NEEDED = {
     ("DAG 4125", "greedy"): 2_000,

@@ -16,8 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.funcat_files import read_lines
+from ramify.apps.studies.plan import DataSpec
 from ramify.studies import Study, load_study, run_study, write_reports
-from ramify.studies.plan import DataSpec
 
 N_LABELS = {3: 89, 4: 42}
 

@@ -6,8 +6,8 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+from ramify.datasets.fetching import locate
 from ramify.datasets.registry import find_entry
-from ramify.datasets.store import locate
 
 __all__ = ["read_lines"]
 

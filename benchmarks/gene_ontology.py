@@ -70,7 +70,7 @@ def step(name: str, command: list[str]) -> None:
 
 def ramify(*arguments: object) -> list[str]:
     """Return a command of the command line."""
-    code = "from ramify.cli import main; main()"
+    code = "from ramify.apps.cli import main; main()"
     return [sys.executable, "-c", code, *(str(argument) for argument in arguments)]
 
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from benchmarks.problems import Problem, generate, load_parts
 from benchmarks.trees import print_table
 from ramify import PCTGradientBoostingClassifier
-from ramify.gradient_boosting.cuda.device import load_cupy
+from ramify.boosting.cuda.device import load_cupy
 
 SHARED = {"max_depth": 6, "learning_rate": 0.05, "min_samples_leaf": 10}
 SKETCHES = (1, 5, 20)  # of SketchBoost; its default is 1

@@ -22,8 +22,8 @@ import numpy as np
 
 from benchmarks.funcat_files import read_lines
 from ramify import fetch
+from ramify.apps.studies.plan import DataSpec
 from ramify.studies import Study, load_study, run_study, write_reports
-from ramify.studies.plan import DataSpec
 
 COMPARTMENTS = ("GO0043226", "GO0005737", "GO0016020")  # organelle, cytoplasm, membrane
 LABEL = "98"  # not a class of FunCat

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from benchmarks.tree_sizes import QUICK, published
 from ramify._core import Tree
+from ramify.apps.studies.data import load_data, split_rows
+from ramify.apps.studies.models import build, take
+from ramify.apps.studies.plan import Cell
 from ramify.metrics import overfit_score, pooled_auprc
 from ramify.studies import Study, load_study
-from ramify.studies.data import load_data, split_rows
-from ramify.studies.models import build, take
-from ramify.studies.plan import Cell
-from ramify.tree.structure import change_tree
+from ramify.trees.views import change_tree
 
 MODELS = ("slc-forest", "mlc-forest", "slc-bagging", "mlc-bagging")
 GRID = np.linspace(0.0, 1.0, 51)

@@ -33,7 +33,7 @@ from benchmarks.clus import describe_machine
 from benchmarks.gradient_boosting_learners import peak_memory
 from benchmarks.trees import print_table
 from ramify import metrics
-from ramify.cli import app
+from ramify.apps.cli import app
 
 K = 10
 LEAST = 0.05

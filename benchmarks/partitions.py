@@ -25,9 +25,9 @@ from benchmarks.clus import describe_machine
 from benchmarks.problems import Problem, generate, load
 from benchmarks.trees import print_table
 from ramify import PCTGradientBoostingClassifier
-from ramify.gradient_boosting.partitions.dask_cluster import DaskPartitions
-from ramify.gradient_boosting.partitions.fitting import fit_partitions
-from ramify.gradient_boosting.partitions.local import LocalPartitions
+from ramify.boosting.partitions.counting import LocalPartitions
+from ramify.boosting.partitions.dask_cluster import DaskPartitions
+from ramify.boosting.partitions.fitting import fit_partitions
 
 N_WORKERS = 4
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ramify.datasets import fetch
-from ramify.hierarchy import Hierarchy
+from ramify.labels import Hierarchy
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ import numpy as np
 from benchmarks.tree_sizes import LEVELS, QUICK
 from ramify import Hierarchy, PCTClassifier, PCTForestClassifier, PerNodeClassifier
 from ramify._base.classifier import HierarchicalClassifier
+from ramify.apps.studies.data import load_data, split_rows
+from ramify.apps.studies.models import take
 from ramify.metrics import pooled_auprc
 from ramify.studies import load_study
-from ramify.studies.data import load_data, split_rows
-from ramify.studies.models import take
 
 STRENGTHS = (0.0, 1.0, 5.0)
 MODELS: dict[str, Callable[[Hierarchy, float], HierarchicalClassifier]] = {

@@ -51,7 +51,7 @@ def main() -> None:
     names = ("numpy", "scipy", "scikit-learn", "typer", "rich")
     print(f"Python {sys.version.split()[0]}, {', '.join(f'{n} {version(n)}' for n in names)}")
     imports = {line: [sys.executable, "-c", line] for line in (*IMPORTS, TYPER)}
-    start = "from ramify.cli import main; main()"
+    start = "from ramify.apps.cli import main; main()"
     commands = {
         f"ramify {line}": [sys.executable, "-c", start, *line.split()] for line in COMMANDS
     }

@@ -18,9 +18,9 @@ import numpy as np
 from scipy import sparse
 
 from ramify import FlatClassifier, PCTClassifier, PerEdgeClassifier
+from ramify.apps.studies.data import StudyData, load_data
+from ramify.apps.studies.models import take
 from ramify.studies import load_study
-from ramify.studies.data import StudyData, load_data
-from ramify.studies.models import take
 
 QUICK = ("rivers", "imclef07a", "imclef07d", "enron")
 LEVELS = (0.125, 0.1, 0.05, 0.01, 0.005, 0.001)
@@ -28,7 +28,7 @@ LEVELS = (0.125, 0.1, 0.05, 0.01, 0.005, 0.001)
 
 def published(quantity: str) -> dict[tuple[str, str], float]:
     """Read a column of the paper's tables by data set and model."""
-    text = files("ramify.studies").joinpath("papers/levatic2015.csv").read_text("utf-8")
+    text = files("ramify.apps.studies").joinpath("papers/levatic2015.csv").read_text("utf-8")
     rows = csv.DictReader(text.splitlines())
     return {
         (row["dataset"], row["model"]): float(row["value"])

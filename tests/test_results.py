@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
+from ramify.apps.studies.verdicts import check_claims
 from ramify.studies import StudyResults, load_study
-from ramify.studies.verdicts import check_claims
 from tests.support.studies_cases import results_of_cells
 
 DOCS = Path(__file__).parents[1] / "docs"

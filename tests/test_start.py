@@ -28,13 +28,13 @@ PACKAGES = sorted(
 HEAVY = ("joblib", "matplotlib", "numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn")
 # scikit-learn imports numpy, scipy.stats, joblib and, if there are, pandas and pyarrow itself.
 SELDOM_USED = (
-    *("matplotlib", "polars", "ramify.inspection", "ramify.studies.reading"),
+    *("matplotlib", "polars", "ramify.inspection", "ramify.apps.studies.reading"),
     *("sklearn.ensemble", "sklearn.linear_model", "sklearn.metrics", "sklearn.model_selection"),
 )
 
 RUN = """
 import sys
-from ramify.cli import main
+from ramify.apps.cli import main
 try:
     main()
 finally:

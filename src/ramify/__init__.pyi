@@ -1,17 +1,14 @@
 from ramify._versions import show_versions
-from ramify.adaboost import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
-from ramify.brdt import BRDTClassifier
-from ramify.datasets import (
-    fetch,
-    list_datasets,
-    load_animals,
-    make_hierarchical_classification,
+from ramify.boosting import (
+    AdaBoostMHClassifier,
+    HierarchicalAdaBoostMHClassifier,
+    PCTGradientBoostingClassifier,
 )
-from ramify.forest import PCTBaggingClassifier, PCTExtraTreesClassifier, PCTForestClassifier
-from ramify.gradient_boosting import PCTGradientBoostingClassifier
-from ramify.hierarchy import Hierarchy, Ontology
+from ramify.datasets import fetch, list_datasets, load_animals, make_hierarchical_classification
 from ramify.labels import (
+    Hierarchy,
     HierarchyBinarizer,
+    Ontology,
     as_levels,
     as_sets,
     balance_score,
@@ -20,11 +17,19 @@ from ramify.labels import (
     read_labels,
 )
 from ramify.local import (
+    BinaryRelevance,
+    BinaryRelevancePlus,
+    BRDTClassifier,
     FlatClassifier,
+    GlobalNaiveBayes,
+    LabelPowerset,
+    MLkNN,
     PerEdgeClassifier,
     PerLevelClassifier,
     PerNodeClassifier,
     PerParentClassifier,
+    RAkEL,
+    SiblingLassoClassifier,
 )
 from ramify.meta import (
     CalibratedHierarchicalClassifier,
@@ -36,37 +41,25 @@ from ramify.meta import (
     TunedThresholdClassifier,
     make_leaf_classifier,
 )
-from ramify.model_selection import (
-    HierarchicalStratifiedKFold,
-    HierarchicalStratifiedShuffleSplit,
-)
-from ramify.multi_target import (
+from ramify.model_selection import HierarchicalStratifiedKFold, HierarchicalStratifiedShuffleSplit
+from ramify.saving import ModelFileError, load, save
+from ramify.trees import (
+    PCTBaggingClassifier,
+    PCTClassifier,
+    PCTExtraTreesClassifier,
+    PCTForestClassifier,
     PCTForestRegressor,
     PCTMultiTargetClassifier,
     PCTMultiTargetForestClassifier,
     PCTRegressor,
+    distinct_label_sets,
 )
-from ramify.naive_bayes import GlobalNaiveBayes
-from ramify.saving import ModelFileError, load, save
-from ramify.sibling_lasso import SiblingLassoClassifier
-from ramify.transformation import (
-    BinaryRelevance,
-    BinaryRelevancePlus,
-    LabelPowerset,
-    MLkNN,
-    RAkEL,
-)
-from ramify.tree import PCTClassifier, distinct_label_sets
 
-from . import adaboost as adaboost
-from . import brdt as brdt
+from . import boosting as boosting
 from . import clus as clus
 from . import datasets as datasets
 from . import decision as decision
 from . import export as export
-from . import forest as forest
-from . import gradient_boosting as gradient_boosting
-from . import hierarchy as hierarchy
 from . import inspection as inspection
 from . import io as io
 from . import labels as labels
@@ -74,14 +67,10 @@ from . import local as local
 from . import meta as meta
 from . import metrics as metrics
 from . import model_selection as model_selection
-from . import multi_target as multi_target
-from . import naive_bayes as naive_bayes
 from . import saving as saving
-from . import sibling_lasso as sibling_lasso
 from . import stats as stats
 from . import studies as studies
-from . import transformation as transformation
-from . import tree as tree
+from . import trees as trees
 
 __version__: str
 __all__ = [

@@ -21,17 +21,19 @@ __all__ = [
 
 _CLASSES: dict[str, type] = {}
 _MODULES = {
-    "_base.features": ("FeatureSchema",),
-    "adaboost.classifiers": ("AdaBoostMHClassifier", "HierarchicalAdaBoostMHClassifier"),
-    "adaboost.rounds": ("Rounds",),
-    "brdt.classifier": ("BRDTClassifier",),
-    "forest.classifiers": (
-        "PCTBaggingClassifier",
-        "PCTExtraTreesClassifier",
-        "PCTForestClassifier",
+    "boosting.adaboost": (
+        "AdaBoostMHClassifier",
+        "HierarchicalAdaBoostMHClassifier",
     ),
-    "gradient_boosting.classifier": ("PCTGradientBoostingClassifier",),
+    "boosting.adaboost_base": ("Rounds",),
+    "boosting.classifier": ("PCTGradientBoostingClassifier",),
+    "data.features": ("FeatureSchema",),
     "labels.encoding": ("HierarchyBinarizer",),
+    "local.binary_relevance": (
+        "BinaryRelevance",
+        "BinaryRelevancePlus",
+    ),
+    "local.brdt": ("BRDTClassifier",),
     "local.classifiers": (
         "FlatClassifier",
         "PerEdgeClassifier",
@@ -39,10 +41,28 @@ _MODULES = {
         "PerNodeClassifier",
         "PerParentClassifier",
     ),
-    "local.models": ("ConstantClassifier", "LocalModel"),
+    "local.label_powerset": (
+        "LabelPowerset",
+        "RAkEL",
+    ),
+    "local.lasso_groups": ("LinearFeatures",),
+    "local.learning": (
+        "ConstantClassifier",
+        "LocalModel",
+    ),
+    "local.ml_knn": ("MLkNN",),
+    "local.naive_bayes": (
+        "GlobalNaiveBayes",
+        "CategoryTables",
+        "Gaussians",
+    ),
+    "local.sibling_lasso": ("SiblingLassoClassifier",),
     "meta.bagging": ("HierarchicalBaggingClassifier",),
-    "meta.calibration": ("CalibratedHierarchicalClassifier",),
-    "meta.calibrators": ("IsotonicCurve", "SigmoidCurve"),
+    "meta.calibration": (
+        "CalibratedHierarchicalClassifier",
+        "IsotonicCurve",
+        "SigmoidCurve",
+    ),
     "meta.level_powerset": ("LevelPowerset",),
     "meta.mandatory_leaf": ("MandatoryLeafClassifier",),
     "meta.metalabeler": ("MetaLabeler",),
@@ -52,19 +72,20 @@ _MODULES = {
         "HierarchicalStratifiedKFold",
         "HierarchicalStratifiedShuffleSplit",
     ),
-    "multi_target.classifiers": (
+    "trees.classifier": ("PCTClassifier",),
+    "trees.forests": (
+        "PCTBaggingClassifier",
+        "PCTExtraTreesClassifier",
+        "PCTForestClassifier",
+    ),
+    "trees.target_classifiers": (
         "PCTMultiTargetClassifier",
         "PCTMultiTargetForestClassifier",
     ),
-    "multi_target.regressors": ("PCTForestRegressor", "PCTRegressor"),
-    "naive_bayes.classifier": ("GlobalNaiveBayes",),
-    "naive_bayes.features": ("CategoryTables", "Gaussians"),
-    "sibling_lasso.classifier": ("SiblingLassoClassifier",),
-    "sibling_lasso.features": ("LinearFeatures",),
-    "transformation.binary_relevance": ("BinaryRelevance", "BinaryRelevancePlus"),
-    "transformation.label_powerset": ("LabelPowerset", "RAkEL"),
-    "transformation.ml_knn": ("MLkNN",),
-    "tree.classifier": ("PCTClassifier",),
+    "trees.target_regressors": (
+        "PCTForestRegressor",
+        "PCTRegressor",
+    ),
 }
 """ramify's own classes in model files, by the module that registers them when it is imported."""
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

@@ -16,8 +16,8 @@ from sklearn.linear_model import LogisticRegression
 
 import ramify
 from ramify import PCTClassifier, PerNodeClassifier, TunedThresholdClassifier
-from ramify._base.columns import seconds_of
-from ramify._base.features import read_features, read_training_features
+from ramify.data.columns import seconds_of
+from ramify.data.features import read_features, read_training_features
 
 EPOCH = dt.datetime(1970, 1, 1)
 VIENNA = dt.timezone(dt.timedelta(hours=2))

@@ -78,7 +78,7 @@ MEASURED = """
 import json, re, sys
 from pathlib import Path
 import numpy as np
-from ramify._base.features import FeatureSchema, make_dataset
+from ramify.data.features import FeatureSchema, make_dataset
 from ramify import PCTGradientBoostingClassifier
 
 def peak():

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from ramify import PCTClassifier
-from ramify._base.features import read_features
+from ramify.data.features import read_features
 
 X = np.array([[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [4.0, 1.0]])
 Y = ["a/x", "a/y", "b", "b"]

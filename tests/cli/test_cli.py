@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from ramify import PCTForestClassifier, fetch, load, load_animals
-from ramify._named_estimators import MODELS
+from ramify.apps.named_estimators import MODELS
 from ramify.io import read_arff
 from tests.support.cli_runs import QUICK, run
 from tests.support.clus_data import requires_data

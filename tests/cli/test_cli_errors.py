@@ -129,7 +129,7 @@ def test_compressed_predictions_are_reproducible(tmp_path: Path, data: Path) -> 
 @pytest.mark.process
 @pytest.mark.skipif(find_spec("typer._click") is None, reason="this typer requires click")
 def test_the_command_line_does_not_need_click() -> None:
-    code = "import sys; sys.modules['click'] = None; import ramify.cli"
+    code = "import sys; sys.modules['click'] = None; import ramify.apps.cli"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -151,7 +151,7 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     X, y = random.normal(size=(8000, 2)), random.integers(0, 9, 8000)  # more than a pipe holds
     model = tmp_path / "m.ramify"
     save(PCTClassifier().fit(X, y), model)
-    command = [sys.executable, "-c", "from ramify.cli import app; app()", "tree", str(model)]
+    command = [sys.executable, "-c", "from ramify.apps.cli import app; app()", "tree", str(model)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         assert running.stdout is not None
         assert running.stderr is not None

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ramify import Hierarchy, load, load_animals
-from ramify.io.any_file import read_hierarchy
+from ramify.apps.reading.any_file import read_hierarchy
 from tests.support.cli_runs import QUICK, run
 
 

@@ -95,7 +95,7 @@ def test_large_files_are_read_in_the_same_way(
     _frame(IDENTIFIERS["words"]).to_csv(data, index=False)
     assert run("train", data, "--id", "patient", "-o", model, *QUICK).exit_code == 0
     assert run("predict", model, data, "-o", tmp_path / "whole.csv").exit_code == 0
-    monkeypatch.setattr("ramify.cli.prediction_files._STREAMED_BYTES", 0)
+    monkeypatch.setattr("ramify.apps.cli.prediction_files._STREAMED_BYTES", 0)
     assert run("predict", model, data, "-o", tmp_path / "blocks.csv").exit_code == 0
     assert (tmp_path / "blocks.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 

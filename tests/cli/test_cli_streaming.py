@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ramify import load
-from ramify.cli import prediction_files
+from ramify.apps.cli import prediction_files
 from tests.support.cli_runs import run
 
 OPTIONS = {
@@ -74,7 +74,7 @@ def test_streamed_files_are_the_same(
     model, data = folder / "m.ramify", folder / "test.csv"
     streamed, whole = folder / f"streamed{suffix}", folder / f"whole{suffix}"
     with monkeypatch.context() as patch:
-        patch.setattr("ramify.cli.prediction_files.write_predictions", read_whole)
+        patch.setattr("ramify.apps.cli.prediction_files.write_predictions", read_whole)
         answer = run("predict", model, data, *options, "-o", streamed)
     assert answer.exit_code == 0, answer.output
     with monkeypatch.context() as patch:
@@ -105,7 +105,7 @@ def test_files_of_other_forms_are_streamed(
     else:
         path.write_bytes(text.replace("\n", "\r\n").encode())
     model, out, plain = folder / "m.ramify", folder / "o.csv", folder / "plain.csv"
-    monkeypatch.setattr("ramify.cli.prediction_files.write_predictions", read_whole)
+    monkeypatch.setattr("ramify.apps.cli.prediction_files.write_predictions", read_whole)
     for data, answer, more in ((path, out, options), (folder / "test.csv", plain, ())):
         found = run("predict", model, data, *more, "-o", answer)
         assert found.exit_code == 0, found.output

@@ -33,8 +33,8 @@ def test_a_table_of_texts_is_refused_before_training(
     def fail(*_: object, **__: object) -> None:
         raise AssertionError("the table was used for training")
 
-    monkeypatch.setattr("ramify.cli.training.train", fail)
-    monkeypatch.setattr("ramify.cli.training.train_best", fail)
+    monkeypatch.setattr("ramify.apps.cli.training.train", fail)
+    monkeypatch.setattr("ramify.apps.cli.training.train_best", fail)
     FRAME.assign(**added).to_csv(tmp_path / "t.csv", index=False)
     result = run("train", tmp_path / "t.csv", "-o", tmp_path / "m.ramify", "-m", model)
     assert result.exit_code == 2

@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score, hamming_loss
 
 from ramify import PCTClassifier, load, save
 from ramify.inspection import summarise
-from ramify.inspection.training_error import training_errors
+from ramify.inspection.tree_paths import training_errors
 from tests.support.cli_runs import run
 
 

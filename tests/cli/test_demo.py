@@ -1,6 +1,6 @@
 """The demo writes its report to the given path."""
 
-from ramify.cli.showing import write_demo
+from ramify.apps.cli.showing import write_demo
 
 
 def test_demo_prints_and_writes_one_report(tmp_path, capsys):

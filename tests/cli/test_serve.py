@@ -18,8 +18,8 @@ import pytest
 
 import ramify
 from ramify import PCTClassifier, PCTForestClassifier, load_animals
-from ramify.cli.serve import ServingLimits
-from ramify.cli.serving import ServedModel, make_app
+from ramify.apps.cli.serve import ServingLimits
+from ramify.apps.serve.serving import ServedModel, make_app
 from tests.support.cli_runs import run
 
 httpx = pytest.importorskip("httpx")
@@ -159,7 +159,7 @@ def test_the_command_serves_until_it_is_interrupted(
     path = tmp_path / "m.ramify"
     ramify.save(numeric[0], path)
     assert run("serve", tmp_path / "none.ramify").exit_code == 2
-    command = [sys.executable, "-c", "from ramify.cli import main; main()"]
+    command = [sys.executable, "-c", "from ramify.apps.cli import main; main()"]
     command += ["serve", str(path), "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

@@ -22,7 +22,7 @@ def runs(monkeypatch) -> list[tuple[Settings, Switches]]:
         found.append((settings, switches))
         return [settings.application.with_suffix(".out")]
 
-    monkeypatch.setattr(import_module("ramify.clus.running"), "run", record)
+    monkeypatch.setattr(import_module("ramify.apps.clus.running"), "run", record)
     return found
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import ramify
+from ramify.apps.clus.explaining import explain
 from ramify.clus import SettingsError, Switches, UnsupportedOptionError, read_settings
-from ramify.clus.explaining import explain
 from tests.support.clus_cases import Case, all_cases
 from tests.support.clus_oracle import read_measures, read_models, requires_oracle
 from tests.support.clus_trees import differences

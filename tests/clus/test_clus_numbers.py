@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ramify.clus.numbers import java_double, number
+from ramify.apps.clus.values import java_double, number
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from ramify.clus.options import OPTIONS, SECTIONS
-from ramify.clus.values import check_value
+from ramify.apps.clus.options import OPTIONS, SECTIONS
+from ramify.apps.clus.values import check_value
 from tests.golden.make_clus_defaults import FILE, clus_defaults
 from tests.support.clus_option_table import PAGE, page_with_table
 from tests.support.clus_program import requires_clus

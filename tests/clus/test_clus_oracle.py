@@ -1,4 +1,4 @@
-"""``ramify.clus.run`` writes the files of CLUS byte for byte, except for dates and times."""
+"""`ramify clus` writes the files of CLUS byte for byte, except for dates and times."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from ramify.apps.clus.running import run
 from ramify.clus import Switches, read_settings
-from ramify.clus.running import run
 from tests.support.clus_cases import Case, all_cases
 from tests.support.clus_oracle import requires_oracle
 

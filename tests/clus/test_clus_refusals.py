@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.cli_runs import run
 
-pytest.importorskip("ramify.clus.running")
+pytest.importorskip("ramify.apps.clus.running")
 
 DATA = """@relation pets
 @attribute id key
@@ -170,14 +170,16 @@ def test_errors_of_folds_without_rows(pets):
 
 
 def test_a_folder_in_the_place_of_a_result(pets, monkeypatch):
-    monkeypatch.setattr("ramify.clus.running.learn", None)  # refused before anything is learned
+    monkeypatch.setattr(
+        "ramify.apps.clus.running.learn", None
+    )  # refused before anything is learned
     (pets / "run.out").mkdir()
     told = refused(pets, f"[Data]\nFile = pets.arff\n{HIERARCHICAL}")
     assert "run.out must be a file, got a folder" in told
 
 
 def test_a_folder_that_is_not_writable(pets, monkeypatch):
-    monkeypatch.setattr("ramify.clus.running.learn", None)
+    monkeypatch.setattr("ramify.apps.clus.running.learn", None)
     monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
     told = refused(pets, f"[Data]\nFile = pets.arff\n{HIERARCHICAL}")
     assert "the folder of the settings file must be writable" in told

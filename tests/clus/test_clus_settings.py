@@ -8,11 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from ramify.apps.clus.option import Option
+from ramify.apps.clus.options import OPTIONS
+from ramify.apps.clus.values import columns_of, same_value
 from ramify.clus import Settings, SettingsError, Switches, UnsupportedOptionError, read_settings
-from ramify.clus.option import Option
-from ramify.clus.options import OPTIONS
-from ramify.clus.ranges import columns_of
-from ramify.clus.values import same_value
 from tests.support.budget import budget
 from tests.support.clus_oracle import TINY, requires_oracle
 from tests.support.clus_oracle import read_settings as read_plainly
@@ -245,7 +244,7 @@ def test_missing_files_and_folders(tmp_path):
 
 
 def test_very_large_files_are_refused(write, monkeypatch):
-    monkeypatch.setattr("ramify.clus.lines.MOST_BYTES", 10)
+    monkeypatch.setattr("ramify.apps.clus.settings.MOST_BYTES", 10)
     assert "must have at most 10 bytes" in refusal(write("[Tree]\nFTest = 1\n"))
 
 

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import ramify.datasets
 from ramify.datasets import load_animals
-from ramify.datasets.animals import NOMINAL, NUMERIC
+from ramify.datasets.dataset import NOMINAL, NUMERIC
 
 CSV = Path(ramify.datasets.__file__).parent / "animals.csv"
 

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from ramify import Hierarchy, PCTClassifier, load_animals
 from ramify.decision import apply_threshold, choose_thresholds, make_coherent
-from ramify.decision.steps import count_steps
+from ramify.decision.ordered import count_steps
 from ramify.decision.thresholds import check_threshold
 from ramify.metrics import (
     hierarchical_f1,

@@ -14,7 +14,7 @@ from joblib import parallel_config
 
 from ramify import Hierarchy, PCTClassifier, PCTForestClassifier, _core, fetch
 from ramify.decision import leaf_weights, mandatory_leaves, nested_approximation
-from ramify.decision.leaf_programs import solve_programs
+from ramify.decision.leaves import solve_programs
 from tests.reference import decoding as reference
 from tests.support.budget import budget
 from tests.support.clus_data import requires_data

@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from ramify.studies.identity import RESULTS_VERSION
+from ramify.apps.studies.identity import RESULTS_VERSION
 from tests.support.recomputed_cells import STUDIES, compute_scores
 
 PATH = Path(__file__).with_name("cells.json")

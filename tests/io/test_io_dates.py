@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ramify import PCTClassifier
+from ramify.apps.reading.any_file import read_data, split_identifiers
+from ramify.data.dates import is_date, with_dates
 from ramify.io import FormatError, read_table, write_table
-from ramify.io.any_file import read_data, split_identifiers
-from ramify.io.dates import is_date, with_dates
 
 
 def write(folder: Path, *lines: str) -> Path:

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ramify.apps.reading.any_file import read_data
 from ramify.io import FormatError, ReadLimits, read_table
-from ramify.io.any_file import read_data
 
 openpyxl = pytest.importorskip("openpyxl")
 

@@ -21,8 +21,7 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from ramify import Hierarchy, HierarchyBinarizer, as_levels, as_sets
 from ramify.io import read_arff
 from ramify.labels import read_labels
-from ramify.labels.encoding import format_from_settings
-from ramify.labels.extending import read_more_labels
+from ramify.labels.encoding import format_from_settings, read_more_labels
 from tests.support.budget import budget
 from tests.support.label_graphs import PATH, PATHS, build, label_graphs
 

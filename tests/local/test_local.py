@@ -33,7 +33,7 @@ from ramify import (
     PerNodeClassifier,
     PerParentClassifier,
 )
-from ramify.local.models import ConstantClassifier
+from ramify.local.learning import ConstantClassifier
 from ramify.local.problems import POLICIES
 from tests.support.budget import budget
 from tests.support.local_cases import every_architecture, is_coherent, make_data, one_path_per_row

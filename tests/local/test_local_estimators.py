@@ -29,7 +29,7 @@ from ramify import (
     load,
     save,
 )
-from ramify.local.models import ConstantClassifier
+from ramify.local.learning import ConstantClassifier
 from tests.support.local_cases import every_architecture, is_coherent, make_data, one_path_per_row
 
 

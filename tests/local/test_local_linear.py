@@ -83,7 +83,7 @@ def test_local_models_give_the_same_answers(cls, monkeypatch):
     y = np.array(["a/b", "a/c", "a/d", "e/f", "e/g", "h"])[classes]
     model = cls(SGDClassifier(loss="log_loss", random_state=0)).fit(X, y)
     scores, answers = model.predict_proba(X), model.predict(X)
-    monkeypatch.setattr("ramify.local.models.logistic_probabilities", lambda *_: None)
+    monkeypatch.setattr("ramify.local.learning.logistic_probabilities", lambda *_: None)
     np.testing.assert_array_equal(scores, model.predict_proba(X))
     np.testing.assert_array_equal(answers, model.predict(X))
     missing = X.copy()

@@ -22,7 +22,7 @@ from ramify import (
     save,
 )
 from ramify.decision import make_coherent
-from ramify.meta.calibrators import fit_isotonic, fit_sigmoid
+from ramify.meta.calibration import fit_isotonic, fit_sigmoid
 
 BINARY = Hierarchy.from_labels(["yes"])
 

@@ -36,7 +36,7 @@ from ramify import (
 )
 from ramify._base.foreign import takes_weights
 from ramify.decision import make_coherent
-from ramify.meta.vote_weights import search_weights
+from ramify.meta.voting import search_weights
 from ramify.metrics import get_scorer, hmc_loss, micro_f1, pooled_auprc
 from tests.reference import voting as reference
 from tests.support.budget import budget

@@ -25,7 +25,7 @@ from ramify import (
     load_animals,
 )
 from ramify.metrics import get_scorer
-from ramify.model_selection import choose_model, timing
+from ramify.model_selection import candidates, choose_model
 from tests.support.budget import budget
 from tests.support.local_cases import is_coherent, make_data, one_path_per_row
 
@@ -223,7 +223,7 @@ class Slow(ClassifierMixin, BaseEstimator):
 
 @pytest.fixture
 def clock(monkeypatch):
-    monkeypatch.setattr(timing, "perf_counter", lambda: Clock.now)
+    monkeypatch.setattr(candidates, "perf_counter", lambda: Clock.now)
     Clock.now, Clock.fits = 0.0, []
     return Clock
 
@@ -326,7 +326,7 @@ def test_a_cost_that_grows_faster_than_expected_costs_folds_not_the_result(clock
 @budget(25)
 def test_the_limit_holds_whatever_the_candidates_cost(limit, seconds):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(timing, "perf_counter", lambda: Clock.now)
+        patch.setattr(candidates, "perf_counter", lambda: Clock.now)
         Clock.now, Clock.fits = 0.0, []
         choice = limited(limit, slow(**{f"m{k}": s for k, s in enumerate(seconds)}), 300)
         # Fits on the first 10 rows, and the first candidate, may exceed the limit.

@@ -14,7 +14,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import cross_val_score
 
 from ramify.datasets import load_animals, make_hierarchical_classification
-from ramify.hierarchy import Hierarchy
+from ramify.labels import Hierarchy
 from ramify.model_selection import (
     HierarchicalStratifiedKFold,
     HierarchicalStratifiedShuffleSplit,

@@ -27,12 +27,12 @@ from typing import Any
 
 import numpy as np
 
+from ramify.apps.clus.explaining import explain
+from ramify.apps.reading.any_file import read_data, read_hierarchy
+from ramify.apps.reading.settings import ReadingSettings
 from ramify.clus import Switches, read_settings
-from ramify.clus.explaining import explain
 from ramify.io import read_mulan
-from ramify.io.any_file import read_data, read_hierarchy
 from ramify.io.files import read_utf8
-from ramify.io.settings import ReadingSettings
 from ramify.studies import load_study
 from tests.support.text_damage import DOCUMENTS, damaged
 

@@ -17,7 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ramify.studies import StudyResults, load_study, run_study, running
+from ramify.apps.studies import running
+from ramify.studies import StudyResults, load_study, run_study
 from tests.support.studies_cases import stored, without_times
 
 TOML = """

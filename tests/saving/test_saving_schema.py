@@ -191,7 +191,7 @@ def test_limits_are_adjustable(limits, message, path):
 
 
 def test_a_long_chain_of_labels_takes_little_memory(path, monkeypatch):
-    monkeypatch.setattr("ramify.hierarchy.graph._MAX_ANCESTORS", 1_000_000)
+    monkeypatch.setattr("ramify.labels.graph._MAX_ANCESTORS", 1_000_000)
     chain = Hierarchy.from_edges([(i, i + 1) for i in range(25_000)])
     ramify.save(PCTClassifier(chain), path)
     loaded = ramify.load(path).hierarchy

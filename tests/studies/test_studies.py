@@ -12,22 +12,15 @@ from scipy import sparse
 from sklearn.model_selection import KFold
 
 from ramify import Hierarchy, PCTClassifier, load_animals
+from ramify.apps.studies import identity, running
+from ramify.apps.studies.cell import run_cell
+from ramify.apps.studies.data import StudyData, load_data, split_rows
+from ramify.apps.studies.identity import cell_key
+from ramify.apps.studies.models import build
+from ramify.apps.studies.plan import ModelSpec, Protocol
+from ramify.apps.studies.store import Store
 from ramify.metrics import pooled_auprc
-from ramify.studies import (
-    StudyResults,
-    identity,
-    list_studies,
-    load_study,
-    make_study,
-    run_study,
-    running,
-)
-from ramify.studies.cell import run_cell
-from ramify.studies.data import StudyData, load_data, split_rows
-from ramify.studies.identity import cell_key
-from ramify.studies.models import build
-from ramify.studies.plan import ModelSpec, Protocol
-from ramify.studies.store import Store
+from ramify.studies import StudyResults, list_studies, load_study, make_study, run_study
 from tests.support.studies_cases import (
     MODELS,
     small,

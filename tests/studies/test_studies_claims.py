@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from ramify.apps.studies.claims import CLAIM_KINDS, Claim
+from ramify.apps.studies.verdicts import Verdict, check_claims, count_findings
 from ramify.studies import StudyResults
-from ramify.studies.claims import CLAIM_KINDS, Claim
-from ramify.studies.verdicts import Verdict, check_claims, count_findings
 from tests.support.studies_cases import results_of_cells, small
 
 MODELS = ["shares", "tree", "edges"]

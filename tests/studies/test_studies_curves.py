@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from ramify import HierarchicalAdaBoostMHClassifier
+from ramify.apps.studies.cell import run_cell
+from ramify.apps.studies.data import load_data, split_rows
+from ramify.apps.studies.drawing import drawn_curves
+from ramify.apps.studies.models import build
+from ramify.apps.studies.reports.figures import lines_svg
 from ramify.decision import nested_approximation
 from ramify.metrics import hierarchical_f1, level_accuracy, symmetric_loss
 from ramify.studies import make_study, run_study, write_reports
-from ramify.studies.cell import run_cell
-from ramify.studies.data import load_data, split_rows
-from ramify.studies.drawing import drawn_curves
-from ramify.studies.models import build
-from ramify.studies.reports.figures import lines_svg
 from tests.support.studies_cases import tables
 
 BOOSTING = {"name": "boosting", "model": "boosting", "parameters": {"n_estimators": 6}}
@@ -90,7 +90,7 @@ def test_a_model_with_that_parameter_decides_again_at_every_value(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from ramify import MandatoryLeafClassifier, PCTClassifier
-    from ramify.studies import cell as cell_module
+    from ramify.apps.studies import cell as cell_module
 
     def risk(_: Any, data: Any, seed: int) -> Any:
         tree = PCTClassifier(data.hierarchy, max_depth=3, random_state=seed)
@@ -119,7 +119,7 @@ def test_nested_sets_are_shares_of_some_rows() -> None:
 
 def test_nested_sets_are_those_of_the_objective(monkeypatch: pytest.MonkeyPatch) -> None:
     from ramify import MandatoryLeafClassifier, PCTClassifier
-    from ramify.studies import cell as cell_module
+    from ramify.apps.studies import cell as cell_module
 
     def risk(_: Any, data: Any, seed: int) -> Any:
         tree = PCTClassifier(data.hierarchy, max_depth=2, random_state=seed)

@@ -10,21 +10,20 @@ import pytest
 from scipy import sparse
 
 from ramify import Hierarchy, MLkNN, flatten_level, load_animals
+from ramify.apps.studies.cell import run_cell
+from ramify.apps.studies.comparing import compare_folds, compare_overall
+from ramify.apps.studies.data import StudyData, _selected, load_data
+from ramify.apps.studies.findings import Table, TableCell, headlines, left_out, score_table
+from ramify.apps.studies.identity import cell_key
+from ramify.apps.studies.models import ScaledModel, build
+from ramify.apps.studies.plan import DataSpec, ModelSpec
+from ramify.apps.studies.reports.html_page import _table, to_html
+from ramify.apps.studies.reports.markdown import table_lines, to_markdown
+from ramify.apps.studies.reports.reference import reference_overviews
+from ramify.apps.studies.reports.tables import to_latex
+from ramify.apps.studies.verdicts import check_claims
 from ramify.stats import pairwise
 from ramify.studies import StudyResults, load_study, run_study
-from ramify.studies.cell import run_cell
-from ramify.studies.comparing import compare_folds, compare_overall
-from ramify.studies.data import StudyData, _selected, load_data
-from ramify.studies.findings import Table, TableCell, headlines, left_out, score_table
-from ramify.studies.identity import cell_key
-from ramify.studies.models import build
-from ramify.studies.plan import DataSpec, ModelSpec
-from ramify.studies.reports.html_page import _table, to_html
-from ramify.studies.reports.latex import to_latex
-from ramify.studies.reports.markdown import table_lines, to_markdown
-from ramify.studies.reports.reference import reference_overviews
-from ramify.studies.scaling import ScaledModel
-from ramify.studies.verdicts import check_claims
 from tests.support.clus_data import requires_data
 from tests.support.studies_cases import small
 
@@ -182,7 +181,7 @@ def test_families_have_tables_ranks_and_headlines_of_their_own(results: StudyRes
 
 
 def test_many_data_sets_are_counted_in_headlines(monkeypatch: pytest.MonkeyPatch, results) -> None:
-    monkeypatch.setattr("ramify.studies.findings._NAMED", 1)
+    monkeypatch.setattr("ramify.apps.studies.findings._NAMED", 1)
     assert any("on 2 of 2 data sets" in line for line in headlines(results))
 
 

@@ -11,14 +11,14 @@ from xml.etree import ElementTree
 
 import pytest
 
+from ramify.apps.studies.comparing import compare_overall
+from ramify.apps.studies.findings import data_table
+from ramify.apps.studies.reports.figures import dots_svg, rank_svg
+from ramify.apps.studies.reports.html_page import to_html
+from ramify.apps.studies.reports.markdown import to_markdown
+from ramify.apps.studies.reports.tables import to_latex
+from ramify.apps.studies.verdicts import check_claims
 from ramify.studies import StudyResults, run_study, write_reports
-from ramify.studies.comparing import compare_overall
-from ramify.studies.findings import data_table
-from ramify.studies.reports.figures import dots_svg, rank_svg
-from ramify.studies.reports.html_page import to_html
-from ramify.studies.reports.latex import to_latex
-from ramify.studies.reports.markdown import to_markdown
-from ramify.studies.verdicts import check_claims
 from tests.support.studies_cases import MODELS, settled_results, small
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "study.md"
@@ -172,7 +172,7 @@ def test_the_page_in_a_browser(folder: Path, scheme: str) -> None:
 
 
 def test_csv_module_reads_what_was_written(results: StudyResults) -> None:
-    from ramify.studies.reports.csv_tables import to_scores_csv
+    from ramify.apps.studies.reports.tables import to_scores_csv
 
     rows = list(csv.DictReader(io.StringIO(to_scores_csv(results))))
     published = [row["published"] for row in rows if row["quantity"] == "auprc"]

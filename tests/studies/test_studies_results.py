@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ramify.apps.studies.cell import run_cell
+from ramify.apps.studies.identity import RESULTS_VERSION
 from ramify.studies import load_study
-from ramify.studies.cell import run_cell
-from ramify.studies.identity import RESULTS_VERSION
 from tests.support.clus_data import requires_data
 from tests.support.recomputed_cells import STUDIES, compute_scores
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from ramify._named_estimators import make_inner
+from ramify.apps.named_estimators import make_inner
+from ramify.apps.studies.store import Store
 from ramify.io.files import replacing
 from ramify.studies import load_study
-from ramify.studies.store import Store
 from tests.support.cli_runs import run
 from tests.support.studies_cases import MODELS, small
 

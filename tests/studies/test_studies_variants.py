@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from ramify.apps.studies.cell import run_cell
+from ramify.apps.studies.data import load_data
+from ramify.apps.studies.plan import DataSpec
 from ramify.studies import list_studies, load_study, make_study, run_study
-from ramify.studies.cell import run_cell
-from ramify.studies.data import load_data
-from ramify.studies.plan import DataSpec
 from tests.support.studies_cases import tables
 
 VARIANTS: dict[str, Any] = {

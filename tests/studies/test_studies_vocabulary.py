@@ -11,21 +11,21 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from ramify import HierarchicalAdaBoostMHClassifier, load_animals
-from ramify.metrics import label_imbalance, symmetric_loss
-from ramify.studies import StudyResults, list_studies, load_study, make_study, run_study
-from ramify.studies.cell import run_cell
-from ramify.studies.data import load_data, split_rows
-from ramify.studies.identity import cell_key
-from ramify.studies.models import build
-from ramify.studies.plan import Protocol
-from ramify.studies.reports.html_page import to_html
-from ramify.studies.reports.markdown import to_markdown
-from ramify.studies.reports.reference import (
+from ramify.apps.studies.cell import run_cell
+from ramify.apps.studies.data import load_data, split_rows
+from ramify.apps.studies.identity import cell_key
+from ramify.apps.studies.models import build
+from ramify.apps.studies.plan import Protocol
+from ramify.apps.studies.reports.html_page import to_html
+from ramify.apps.studies.reports.markdown import to_markdown
+from ramify.apps.studies.reports.reference import (
     reference_details,
     reference_overviews,
     time_words,
 )
-from ramify.studies.verdicts import check_claims
+from ramify.apps.studies.verdicts import check_claims
+from ramify.metrics import label_imbalance, symmetric_loss
+from ramify.studies import StudyResults, list_studies, load_study, make_study, run_study
 from tests.support.studies_cases import MODELS, small, tables
 
 DRAWN = {"test_rows": 50, "repeats": 2}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import Hierarchy, _core
-from ramify._base.features import FeatureSchema, csr_parts, make_dataset
+from ramify.data.features import FeatureSchema, csr_parts, make_dataset
 from tests.reference.gradient_boosting import Settings
 from tests.reference.trees import Column
 

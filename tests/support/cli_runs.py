@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typer.testing import CliRunner, Result
 
-from ramify.cli import app
+from ramify.apps.cli import app
 
 QUICK = ("--set", "n_estimators=5", "--folds", "2")
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 import ramify
 from ramify._base.classifier import HierarchicalClassifier
-from ramify.multi_target.base import TargetEstimator
+from ramify.trees.target_base import TargetEstimator
 
 # Settings that make an estimator fast, used if it has the parameter.
 QUICK = {"n_estimators": 3, "cv": 2, "random_state": 0}

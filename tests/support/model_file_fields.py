@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ramify._savable import _CLASSES
-from ramify.saving.pools import ArrayPools, PoolReader
+from ramify.saving.values import ArrayPools, PoolReader
 from tests.support.model_file_damage import forge, unpack
 
 _DOCUMENT = "model.json"

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from ramify import PCTGradientBoostingClassifier
-from ramify.gradient_boosting.partitions.fitting import fit_partitions
-from ramify.gradient_boosting.partitions.local import LocalPartitions
+from ramify.boosting.partitions.counting import LocalPartitions
+from ramify.boosting.partitions.fitting import fit_partitions
 from tests.support.boosting_problems import bytes_of
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from ramify import datasets
-from ramify.io.settings import ReadingSettings
+from ramify.apps.reading.settings import ReadingSettings
+from ramify.apps.studies.cell import run_cell
+from ramify.apps.studies.plan import Cell, DataSpec, Protocol
 from ramify.studies import Study, load_study
-from ramify.studies.cell import run_cell
-from ramify.studies.plan import Cell, DataSpec, Protocol
 
 STUDIES = ("animals", "bi2012", "brdt2015", "chelmis2021", "gjorgjioski", "levatic2015")
 _ANIMALS = DataSpec("animals", "Animals", fetch="animals")

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ramify.apps.studies.measuring import higher_is_better
+from ramify.apps.studies.plan import Study
 from ramify.studies import StudyResults, make_study, run_study
-from ramify.studies.measuring import higher_is_better
-from ramify.studies.plan import Study
 
 TIMES = (
     "seconds",

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import _core
-from ramify._base.features import FeatureSchema, make_dataset
-from ramify.tree.plan import GrowthPlan, prepare_labels
+from ramify.data.features import FeatureSchema, make_dataset
+from ramify.trees.plan import GrowthPlan, prepare_labels
 from tests.reference import trees as reference
 from tests.reference.trees import Column, Node, Settings
 from tests.support.engine_trees import PLAIN, branches, category_branches, value

@@ -13,10 +13,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ramify._base.features import FeatureSchema, read_features, read_training_features
 from ramify._base.streaming import ManyLabelsMixin
 from ramify._fitting import all_or_nothing, is_all_or_nothing
-from ramify._frames import OUTPUTS, in_memory, make_frame, names_of
 from ramify._savable import get_fitted, savable, set_fitted
 from ramify._schema import (
     AnyOf,
@@ -32,11 +30,13 @@ from ramify._schema import (
     Whole,
 )
 from ramify._validation import check_choice, check_same_length, check_sample_weight
+from ramify.data.features import FeatureSchema, read_features, read_training_features
+from ramify.data.frames import OUTPUTS, in_memory, make_frame, names_of
 from ramify.decision import apply_threshold, most_probable_path
 from ramify.decision.paths import find_ends
-from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels, LabelFormat, read_labels
 from ramify.labels.formats import IndicatorFormat
+from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import is_matrix
 from ramify.metrics.scorers import is_inferred, read_with_unseen
 

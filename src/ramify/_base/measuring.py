@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import ramify.metrics as measures
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.hierarchy import Hierarchy
 
 __all__ = ["measure_scores", "read_measure"]
 

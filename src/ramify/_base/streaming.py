@@ -13,11 +13,11 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from ramify import _core
-from ramify._base.features import csr_parts
-from ramify._frames import in_memory
 from ramify._parallel import count_threads
 from ramify._validation import check_number
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.data.features import csr_parts
+from ramify.data.frames import in_memory
+from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import LabelChoice, choose_labels
 
 __all__ = ["ManyLabelsMixin", "VotingTrees"]

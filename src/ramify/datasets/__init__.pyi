@@ -1,5 +1,4 @@
-from ramify.datasets.animals import load_animals
-from ramify.datasets.dataset import DataSet
+from ramify.datasets.dataset import DataSet, load_animals
 from ramify.datasets.fetching import fetch
 from ramify.datasets.generator import make_hierarchical_classification
 from ramify.datasets.registry import list_datasets

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from ramify.datasets.dataset import Categories, DataSet, present
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.hierarchy import Hierarchy
 
 _VALUES = ("blue", "green", "red", "yellow")
 _DECAY = 0.75  # effect of a label on the features, relative to that of its parent

@@ -1,9 +1,12 @@
-from ramify.decision.choice import choose_thresholds
 from ramify.decision.coherence import make_coherent
-from ramify.decision.leaves import leaf_weights, mandatory_leaves
-from ramify.decision.nested import NestedApproximation, nested_approximation
+from ramify.decision.leaves import (
+    NestedApproximation,
+    leaf_weights,
+    mandatory_leaves,
+    nested_approximation,
+)
 from ramify.decision.paths import confident_path, most_probable_path, top_k_labels
-from ramify.decision.thresholds import apply_threshold
+from ramify.decision.thresholds import apply_threshold, choose_thresholds
 
 __all__ = [
     "NestedApproximation",

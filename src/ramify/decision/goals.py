@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from ramify._messages import shorten
 from ramify._validation import check_choice, check_number
-from ramify.decision.ordered import Order, best_thresholds
-from ramify.decision.steps import Steps, pool
-from ramify.hierarchy.graph import row_of
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.decision.ordered import Order, Steps, best_thresholds, pool
+from ramify.labels.graph import row_of
+from ramify.labels.hierarchy import Hierarchy
 
 __all__ = ["GOALS", "Counts", "Goal", "label_costs", "make_goal"]
 

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from joblib import delayed, effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from ramify import _core
-from ramify._parallel import count_threads
+from ramify._messages import import_extra
+from ramify._parallel import count_threads, in_parallel
 from ramify._validation import check_choice, check_number
+from ramify.decision.coherence import check_scores
 from ramify.decision.goals import label_costs
-from ramify.decision.leaf_programs import solve_programs
-from ramify.decision.scores import check_scores
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.hierarchy import Hierarchy
 
-__all__ = ["OBJECTIVES", "SOLVERS", "check_leaf_counts", "leaf_weights", "mandatory_leaves"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "OBJECTIVES",
+    "SOLVERS",
+    "NestedApproximation",
+    "check_leaf_counts",
+    "leaf_weights",
+    "mandatory_leaves",
+    "nested_approximation",
+    "solve_programs",
+]
+
 
 OBJECTIVES = ("map", "risk")
 """The objectives of `mandatory_leaves`."""
@@ -261,3 +279,232 @@ def check_leaf_counts(k: Any, n_rows: int, hierarchy: Hierarchy) -> NDArray[np.i
             f"them, one per row, got {k!r}."
         )
     return np.ascontiguousarray(np.broadcast_to(given, (n_rows,)), dtype=np.int32)
+
+
+# ---- exact mandatory leaf prediction on DAGs by integer programming -------------------------
+
+
+def solve_programs(
+    weights: NDArray[np.float64],
+    hierarchy: Hierarchy,
+    counts: NDArray[np.int32],
+    n_jobs: int | None = None,
+) -> sparse.csr_array[np.int32]:
+    """Return the label sets of maximum weight whose paths all end in leaves.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n, n_labels)
+        Weight of each label.
+    hierarchy : Hierarchy
+        The label hierarchy.
+    counts : ndarray of shape (n,)
+        Number of leaves of each row, 0 for any number.
+    n_jobs : int, optional
+        Number of processes.
+
+    Returns
+    -------
+    csr_array of shape (n, n_labels)
+        Label matrix with ancestors. Weights are maximal up to 1e-6, the tolerance of the solver.
+    """
+    program = LeafProgram(hierarchy)
+    n_bundles = min(len(weights), 4 * effective_n_jobs(n_jobs))
+    bundles = [np.arange(k, len(weights), n_bundles) for k in range(n_bundles)]
+    tasks = (delayed(_solve_bundle)(program, weights[rows], counts[rows]) for rows in bundles)
+    running = in_parallel(tasks, n_jobs=n_jobs, prefer="processes", shared=[program])
+    leaves = np.zeros((len(weights), len(program.leaves)), dtype=bool)
+    with closing(running) as found:
+        for rows, chosen in zip(bundles, found, strict=True):
+            leaves[rows] = chosen
+    row, place = np.nonzero(leaves)
+    ones = np.ones(len(row), dtype=np.int32)
+    shape = (len(weights), hierarchy.n_labels)
+    return hierarchy.close(sparse.csr_array((ones, (row, program.leaves[place])), shape=shape))
+
+
+def _solve_bundle(
+    program: LeafProgram, weights: NDArray[np.float64], counts: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    pairs = zip(weights, counts.tolist(), strict=True)
+    return np.stack([program.solve(row, k) for row, k in pairs])
+
+
+class LeafProgram:
+    """The constraints: every label with its parents, every inner label with a child.
+
+    Only leaves are integer variables. An inner label is at least as large as any leaf below it and
+    at most the sum of its children, so it is 0 if all leaves below it are 0.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The label hierarchy.
+    """
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        n_labels = hierarchy.n_labels
+        indptr, parents = hierarchy.parent_rows
+        children = np.repeat(np.arange(n_labels), np.diff(indptr))
+        edges = np.arange(len(parents))
+        ones = np.ones(len(parents))
+        above_parent = sparse.csr_array(
+            (np.r_[ones, -ones], (np.r_[edges, edges], np.r_[children, parents])),
+            shape=(len(parents), n_labels),
+        )
+        inner = np.flatnonzero(np.diff(hierarchy.child_rows[0]))
+        below: Any = sparse.csr_array((ones, (parents, children)), shape=(n_labels, n_labels))
+        above_children = (sparse.eye_array(n_labels, format="csr") - below)[inner]
+        self.leaves = np.flatnonzero(np.diff(hierarchy.child_rows[0]) == 0)
+        is_leaf = np.zeros(n_labels, dtype=np.int32)
+        is_leaf[self.leaves] = 1
+        self._is_leaf = is_leaf
+        self._matrix = sparse.csc_array(
+            sparse.vstack([above_parent, above_children, sparse.csr_array(is_leaf[None])])
+        )
+        # `milp` in scipy 1.13 accepts no other indices.
+        self._matrix.indices = self._matrix.indices.astype(np.int32)
+        self._matrix.indptr = self._matrix.indptr.astype(np.int32)
+
+    def solve(self, weights: NDArray[np.float64], k: int) -> NDArray[np.bool_]:
+        """Return which leaves are in the best set of k leaves, or of at least one if k is 0."""
+        lower = np.full(self._matrix.shape[0], -np.inf)
+        upper = np.zeros(self._matrix.shape[0])
+        lower[-1], upper[-1] = (k, k) if k else (1, np.inf)
+        answer = milp(
+            -weights,
+            integrality=self._is_leaf,
+            bounds=Bounds(0, 1),
+            constraints=LinearConstraint(self._matrix, lower, upper),
+            options={"mip_rel_gap": 0},
+        )
+        if answer.x is None:
+            raise RuntimeError(f"the integer program could not be solved: {answer.message}")
+        return np.asarray(answer.x[self.leaves] > 0.5)
+
+
+# ---- how often the best set of k leaves contains that of k - 1, which makes greedy search exact
+
+
+_EQUAL = 1e-5
+"""Tolerance for equally good sets; larger than that of integer programs."""
+
+
+@dataclass(frozen=True)
+class NestedApproximation:
+    """How often best sets are nested.
+
+    Attributes
+    ----------
+    k : ndarray of int
+        Numbers of leaves.
+    share : ndarray of float
+        For each k, the fraction of rows whose best set of k leaves contains that of k - 1.
+    n_rows : int
+        Number of rows.
+    """
+
+    k: NDArray[np.int64]
+    share: NDArray[np.float64]
+    n_rows: int
+
+    def plot(self, ax: Axes | None = None, **line_kw: Any) -> Axes:
+        """Plot the percentage of rows against k.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes; a new figure by default.
+        **line_kw
+            Passed to ``ax.plot``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
+        if ax is None:
+            _, ax = import_extra("matplotlib.pyplot", "plot").subplots()
+        assert ax is not None  # noqa: S101 (for the checker)
+        ax.plot(self.k, 100 * self.share, **{"marker": "o", "clip_on": False, **line_kw})
+        ax.set(xlabel="number of leaves k", ylabel="rows with nested best sets (%)")
+        ax.set_ylim(0, 100)
+        ax.set_xticks(self.k)
+        return ax
+
+
+def nested_approximation(
+    scores: Any, hierarchy: Hierarchy, ks: Iterable[int] = range(2, 11), **options: Any
+) -> NestedApproximation:
+    """Count how often the best set of k leaves contains that of k - 1 (nested approximation).
+
+    If it does for all k, the greedy solver of `mandatory_leaves` finds the best sets.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, n_labels)
+        Probabilities of the labels.
+    hierarchy : Hierarchy
+        A tree or DAG of labels. On a DAG, an integer program is solved for every row and k.
+    ks : iterable of int
+        Numbers of leaves, at least 2; values above the number of leaves are ignored.
+    **options
+        Passed to `mandatory_leaves`: objective, alpha, costs, conditional, n_jobs.
+
+    Returns
+    -------
+    NestedApproximation
+        The fraction of rows for each k, with a method ``plot``.
+
+    Notes
+    -----
+    Sets whose values differ by less than 1e-5 are considered equally good, and it suffices that
+    one of the best sets of k leaves contains the best set of k - 1 found by the solver. The
+    property often fails: an inner label with several probable children may lower the value with
+    one of them but raise it with two. If `k` is not given to `mandatory_leaves`, only values up
+    to the best k matter.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.decision import nested_approximation
+    >>> hierarchy = Hierarchy.from_paths(["animal/cat", "animal/dog", "plant"])
+    >>> scores = [[0.8, 0.3, 0.4, 0.3], [0.5, 0.4, 0.4, 0.45]]
+    >>> nested_approximation(scores, hierarchy).share
+    array([0.5, 1. ])
+    """
+    n_leaves = len(hierarchy.leaves)
+    wanted = []
+    for k in ks:
+        check_number("ks", k, 2, whole=True)
+        if k <= n_leaves:
+            wanted.append(int(k))
+    sets = {
+        k: mandatory_leaves(scores, hierarchy, **options, solver="exact", k=k)
+        for k in sorted({*wanted, *(k - 1 for k in wanted)})
+    }
+    how = {name: value for name, value in options.items() if name != "n_jobs"}
+    growing = _Growing(leaf_weights(scores, hierarchy, **how), hierarchy)
+    shares = [growing.share(sets[k - 1], sets[k]) for k in wanted]
+    return NestedApproximation(np.array(wanted, dtype=np.int64), np.array(shares), len(scores))
+
+
+class _Growing:
+    """Checks whether a set with one more leaf is as good as the best set of that size."""
+
+    def __init__(self, weights: NDArray[np.float64], hierarchy: Hierarchy) -> None:
+        self._weights = weights
+        self._leaves = hierarchy.indices(hierarchy.leaves)
+        ones = np.ones(len(self._leaves), dtype=np.int32)
+        cells = (ones, (np.arange(len(self._leaves)), self._leaves))
+        shape = (len(self._leaves), hierarchy.n_labels)
+        self._paths = hierarchy.close(sparse.csr_array(cells, shape=shape)).astype(np.float64)
+
+    def share(self, small: Any, large: Any) -> float:
+        """Return the fraction of rows; the sets in `large` have one more leaf than in `small`."""
+        chosen = small.toarray() > 0
+        added = np.asarray(self._paths @ np.where(chosen, 0.0, self._weights).T).T
+        added[chosen[:, self._leaves]] = -np.inf
+        values = [np.asarray(sets.multiply(self._weights).sum(axis=1)).ravel()
+                  for sets in (small, large)]  # fmt: skip
+        return float(np.mean(values[0] + added.max(axis=1) >= values[1] - _EQUAL))

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
-from ramify.decision.scores import check_coherent, check_scores
+from ramify.decision.coherence import check_coherent, check_scores
 from ramify.decision.thresholds import check_threshold
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.hierarchy import Hierarchy
 
 __all__ = [
     "ArrayScores",

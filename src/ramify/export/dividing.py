@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ramify import _core
 from ramify.export.onnx_graph import INPUT, GraphBuilder
-from ramify.export.tree_nodes import round_down
+from ramify.export.tree_ensembles import round_down
 
 __all__ = ["add_dividing_mean"]
 

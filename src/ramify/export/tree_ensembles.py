@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,15 @@ from numpy.typing import NDArray
 
 from ramify import _core
 from ramify.export.onnx_graph import INPUT, GraphBuilder
-from ramify.export.tree_nodes import TreeNodes, tree_nodes
 
-__all__ = ["add_ensemble", "add_mean_or_nan"]
+__all__ = [
+    "TreeNodes",
+    "add_ensemble",
+    "add_mean_or_nan",
+    "boosted_nodes",
+    "round_down",
+    "tree_nodes",
+]
 
 
 def add_ensemble(
@@ -134,3 +141,185 @@ def add_mean_or_nan(
     if is_nan is None:
         return scores
     return graph.add("Where", is_nan, graph.constant(np.nan, np.float32), scores)
+
+
+# ---- trees in the form of ONNX's tree ensembles: tests ask whether a value is at most a limit
+
+
+@dataclass(frozen=True)
+class TreeNodes:
+    """A tree of tests ``x <= limit``; several tests may share a child.
+
+    Attributes
+    ----------
+    feature, below, above : ndarrays of int64, shape (n_nodes,)
+        The feature of a test and the nodes that follow; a leaf has 0 everywhere.
+    limit : ndarray of shape (n_nodes,)
+        The limits, in the type of the features.
+    is_leaf : ndarray of bool, shape (n_nodes,)
+        Whether a node is a leaf.
+    missing_below : ndarray of bool, shape (n_nodes,)
+        Whether missing values continue like values below the limit instead of above it.
+    value_node, value_output : ndarrays of int64
+        The leaves and outputs of the values; only values other than 0 are listed.
+    value : ndarray
+        The values.
+    """
+
+    feature: NDArray[np.int64]
+    below: NDArray[np.int64]
+    above: NDArray[np.int64]
+    limit: NDArray[Any]
+    is_leaf: NDArray[np.bool_]
+    missing_below: NDArray[np.bool_]
+    value_node: NDArray[np.int64]
+    value_output: NDArray[np.int64]
+    value: NDArray[np.float64]
+
+
+def round_down(thresholds: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
+    """Return the largest numbers of a type that are at most some thresholds.
+
+    A number of this type is above the result if and only if it is above the threshold.
+
+    Examples
+    --------
+    >>> down = round_down(np.array([0.1]), np.float32)
+    >>> float(down[0]) <= 0.1 < float(np.nextafter(down[0], np.float32(1)))
+    True
+    """
+    with np.errstate(over="ignore"):
+        rounded = np.asarray(thresholds, dtype=np.float64).astype(dtype)
+    is_above = rounded.astype(np.float64) > thresholds
+    return np.where(is_above, np.nextafter(rounded, np.array(-np.inf, dtype=dtype)), rounded)
+
+
+def tree_nodes(tree: _core.Tree, n_labels: int, dtype: Any) -> TreeNodes:
+    """Convert a predictive clustering tree.
+
+    Parameters
+    ----------
+    tree : Tree
+        A grown tree.
+    n_labels : int
+        Number of labels. Output `n_labels` is 1 where a row has a category that a node did not
+        see in training.
+    dtype : dtype
+        The type of the features.
+
+    Returns
+    -------
+    TreeNodes
+        Missing values of numeric features are not treated.
+    """
+    is_test = tree.feature >= 0
+    first = tree.child_indptr[:-1]
+    nodes = _NodeList(is_test, tree.feature, tree.threshold, dtype)
+    numeric = is_test & (np.diff(tree.category_indptr) == 0)
+    nodes.above[numeric] = tree.child[first[numeric]]
+    nodes.below[numeric] = tree.child[first[numeric] + 1]
+    n_values = np.diff(tree.value_indptr)
+    value_node = np.repeat(np.arange(len(is_test)), n_values)
+    unknown: list[int] = []
+    for node in np.flatnonzero(is_test & ~numeric).tolist():
+        codes = tree.category_branch[tree.category_indptr[node] : tree.category_indptr[node + 1]]
+        children = tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]]
+        unknown.append(nodes.add_leaf())
+        next_nodes = [int(children[b]) if b >= 0 else unknown[-1] for b in codes.tolist()]
+        nodes.chain(node, next_nodes, unknown[-1])
+    return nodes.finish(
+        np.concatenate([value_node, np.array(unknown, dtype=np.int64)]),
+        np.concatenate([tree.value_label, np.full(len(unknown), n_labels)]),
+        np.concatenate([tree.value, np.ones(len(unknown))]),
+    )
+
+
+def boosted_nodes(arrays: Mapping[str, NDArray[Any]], n_outputs: int, dtype: Any) -> TreeNodes:
+    """Convert the arrays of a boosted tree, with the branch that missing values take."""
+    is_test = arrays["feature"] >= 0
+    nodes = _NodeList(is_test, arrays["feature"], arrays["threshold"], dtype)
+    starts = arrays["category_indptr"]
+    numeric = is_test & (np.diff(starts) == 0)
+    nodes.above[numeric] = arrays["yes"][numeric]
+    nodes.below[numeric] = arrays["no"][numeric]
+    nodes.missing_below[numeric] = arrays["missing_yes"][numeric] == 0
+    for node in np.flatnonzero(is_test & ~numeric).tolist():
+        branches = (int(arrays["no"][node]), int(arrays["yes"][node]))
+        codes = arrays["category_yes"][starts[node] : starts[node + 1]]
+        next_nodes = [branches[int(yes != 0)] for yes in codes.tolist()]
+        nodes.chain(node, next_nodes, branches[int(arrays["missing_yes"][node] != 0)])
+    values = arrays["value"].reshape(-1, n_outputs)
+    leaves = np.flatnonzero(~is_test)
+    leaf, output = np.nonzero(values[arrays["leaf"][leaves]])
+    return nodes.finish(
+        leaves[leaf].astype(np.int64), output, values[arrays["leaf"][leaves]][leaf, output]
+    )
+
+
+class _NodeList:
+    """Nodes of a tree, to which nodes for nominal tests are added."""
+
+    def __init__(
+        self,
+        is_test: NDArray[np.bool_],
+        feature: NDArray[Any],
+        threshold: NDArray[np.float64],
+        dtype: Any,
+    ) -> None:
+        self.dtype = dtype
+        self.is_leaf = ~is_test
+        self.feature = np.where(is_test, feature, 0).astype(np.int64)
+        self.limit = round_down(np.where(is_test, threshold, 0.0), dtype)
+        self.above = np.zeros(len(is_test), dtype=np.int64)
+        self.below = np.zeros(len(is_test), dtype=np.int64)
+        self.missing_below = np.zeros(len(is_test), dtype=bool)
+        self._added: list[tuple[bool, int, Any, int, int]] = []
+
+    def add_leaf(self) -> int:
+        self._added.append((True, 0, 0.0, 0, 0))
+        return len(self.is_leaf) + len(self._added) - 1
+
+    def chain(self, node: int, next_nodes: Sequence[int], otherwise: int) -> None:
+        """Replace a nominal test with tests of increasing limits.
+
+        Codes from c to c + 1 continue at ``next_nodes[c]``; everything else, including missing
+        values, which are above every limit, continues at `otherwise`. A child that several tests
+        share is above the limit of the last of them only, as onnxruntime requires.
+        """
+        steps: list[tuple[int, int]] = []  # a node, and the first code that does not go there
+        for code, target in enumerate([otherwise, *next_nodes]):
+            if steps and steps[-1][0] == target:
+                steps[-1] = (target, code)
+            else:
+                steps.append((target, code))
+        if len(steps) > 1 and steps[-1][0] == otherwise:
+            steps.pop()
+        feature = int(self.feature[node])
+        zero = np.array(-np.inf, dtype=self.dtype)
+        for k, (target, end) in enumerate(steps):
+            limit = np.nextafter(np.array(end, dtype=self.dtype), zero)
+            is_last = k == len(steps) - 1
+            following = otherwise if is_last else len(self.is_leaf) + len(self._added) + (k > 0)
+            if k == 0:
+                self.limit[node], self.below[node], self.above[node] = limit, target, following
+            else:
+                self._added.append((False, feature, limit, target, following))
+
+    def finish(
+        self, value_node: NDArray[Any], value_output: NDArray[Any], value: NDArray[Any]
+    ) -> TreeNodes:
+        is_leaf, feature, limit, below, above = (
+            np.array([row[k] for row in self._added]) for k in range(5)
+        )
+        n_added = len(self._added)
+        return TreeNodes(
+            np.concatenate([self.feature, feature]).astype(np.int64),
+            np.concatenate([self.below, below]).astype(np.int64),
+            np.concatenate([self.above, above]).astype(np.int64),
+            np.concatenate([self.limit, limit]).astype(self.dtype),
+            np.concatenate([self.is_leaf, is_leaf]).astype(bool),
+            np.concatenate([self.missing_below, np.zeros(n_added, dtype=bool)]),
+            value_node.astype(np.int64),
+            value_output.astype(np.int64),
+            value.astype(np.float64),
+        )

@@ -1,10 +1,8 @@
-from ramify.inspection.drawing.label_graph import plot_label_graph
-from ramify.inspection.drawing.plots import plot_tree
+from ramify.inspection.drawing.plots import plot_label_graph, plot_tree
 from ramify.inspection.drawing.svg import export_graphviz, export_svg
 from ramify.inspection.explanation import Explanation, explain
-from ramify.inspection.importance import Importances, importances
+from ramify.inspection.importance import Importances, importances, permutation_importances
 from ramify.inspection.page.explorer import explore
-from ramify.inspection.permutation import permutation_importances
 from ramify.inspection.rulesets.listing import LabelRule, Rule, RuleSet, rules
 from ramify.inspection.shapley import shap_values
 from ramify.inspection.summary import ModelSummary, NodeSummary, TreeSummary, summarise

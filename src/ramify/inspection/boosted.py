@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify import _core
-from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.boosting.classifier import PCTGradientBoostingClassifier
+from ramify.labels.hierarchy import Hierarchy
 
 __all__ = ["boosted_trees", "margin_contributions", "output_names"]
 

@@ -38,7 +38,7 @@ class FeatureNames:
         Category names of nominal features, if known.
     times : dict of int to str
         The kind of each feature that is a date, duration or time of day; see
-        `ramify._base.columns.TIMES`.
+        `ramify.data.columns.TIMES`.
     """
 
     names: tuple[str, ...]
@@ -204,9 +204,9 @@ def time_text(seconds: float, kind: str) -> str:
     Parameters
     ----------
     seconds : float
-        Seconds, as `ramify._base.columns.seconds_of` counts them.
+        Seconds, as `ramify.data.columns.seconds_of` counts them.
     kind : str
-        Their kind: one of `ramify._base.columns.TIMES`.
+        Their kind: one of `ramify.data.columns.TIMES`.
 
     Returns
     -------

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify._validation import Label, check_number
-from ramify.hierarchy.graph import row_of
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.graph import row_of
+from ramify.labels.hierarchy import Hierarchy
 
 __all__ = [
     "LabelChoice",

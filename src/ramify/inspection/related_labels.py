@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from ramify.brdt.classifier import BRDTClassifier
+from ramify.local.brdt import BRDTClassifier
 
 __all__ = ["RelatedLabel", "RelatedLabels", "relate_labels"]
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify import _core
-from ramify._base.features import read_features
 from ramify._messages import import_extra
 from ramify._validation import check_number
+from ramify.data.features import read_features
 from ramify.inspection.summary import ModelSummary, TreeSummary, summarise
 
 __all__ = ["shap_values"]

@@ -13,13 +13,13 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify.forest.ensemble import PCTEnsemble
-from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.boosting.classifier import PCTGradientBoostingClassifier
 from ramify.inspection.boosted import boosted_trees, output_names
 from ramify.inspection.node_tests import FeatureNames, NodeTest, read_feature_names, read_tests
+from ramify.labels.hierarchy import Hierarchy
 from ramify.local.base import LocalClassifier
-from ramify.tree.classifier import PCTClassifier
+from ramify.trees.classifier import PCTClassifier
+from ramify.trees.ensemble import PCTEnsemble
 
 __all__ = ["ModelSummary", "NodeSummary", "TreeSummary", "summarise"]
 

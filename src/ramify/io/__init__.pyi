@@ -5,15 +5,19 @@ from ramify.io.annotations import (
     read_annotations,
 )
 from ramify.io.arff import read_arff, write_arff
-from ramify.io.cafa import CafaPredictions, read_cafa, write_cafa
+from ramify.io.cafa import (
+    CafaPredictions,
+    read_cafa,
+    read_information,
+    write_cafa,
+    write_information,
+)
 from ramify.io.errors import FormatError
-from ramify.io.information import read_information, write_information
 from ramify.io.limits import ReadLimits
 from ramify.io.mulan import read_mulan
 from ramify.io.obo import read_obo
 from ramify.io.parquet_matrix import parquet_to_npy
-from ramify.io.table import Table
-from ramify.io.tables import read_table, write_table
+from ramify.io.tables import Table, read_table, write_table
 
 __all__ = [
     "EVIDENCE_GROUPS",

@@ -10,11 +10,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.arff_labels import MISSING, ROOT
 from ramify.io.features import Features, read_features
 from ramify.io.files import FilePath, writing_text
 from ramify.labels.encoding import EncodedLabels, read_labels
+from ramify.labels.hierarchy import Hierarchy
 
 _PLAIN = re.compile(r"[^\s,{}%'\"\\?@\x00-\x1f\x7f][^\s,{}%'\"\\?\x00-\x1f\x7f]*")
 _ESCAPES = str.maketrans(

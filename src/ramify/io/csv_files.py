@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ramify._messages import import_extra
-from ramify.io.files import FilePath, FormatError, read_utf8
+from ramify.io.errors import FormatError
+from ramify.io.files import FilePath, read_utf8
 from ramify.io.limits import ReadLimits
 from ramify.io.sheets import is_sheet, sheet_as_csv
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify.io.dates import is_time, seconds_of_times
+from ramify.data.dates import is_time, seconds_of_times
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ from ramify.io.limits import ReadLimits
 
 __all__ = [
     "FilePath",
-    "FormatError",
     "check_content",
     "read_bytes",
     "read_chunks",

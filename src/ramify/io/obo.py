@@ -7,9 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.files import check_content
 from ramify.io.limits import ReadLimits
+from ramify.labels.hierarchy import Hierarchy
 
 
 def read_obo(

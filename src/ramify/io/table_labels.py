@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from ramify._validation import UnknownLabelsError, is_missing
-from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.io.errors import FormatError, UnknownLabelError
 from ramify.io.limits import ReadLimits
 from ramify.labels.encoding import read_labels
+from ramify.labels.hierarchy import Hierarchy
 
 _ZERO_ONE = {
     word: code for code, words in enumerate((("0", "0.0", "False"), ("1", "1.0", "True")))

@@ -6,7 +6,8 @@ import codecs
 from collections.abc import Iterator
 from os import fspath
 
-from ramify.io.files import FilePath, FormatError, read_chunks
+from ramify.io.errors import FormatError
+from ramify.io.files import FilePath, read_chunks
 from ramify.io.limits import ReadLimits
 
 _MOST_BYTES_PER_LINE = 1 << 20

@@ -1,4 +1,4 @@
-"""Conversion of labels in any format to label matrices and back; flattening and balancing."""
+"""The label graph, and y of any kind as a closed matrix of labels and back."""
 
 from ramify._lazy import lazy_names
 

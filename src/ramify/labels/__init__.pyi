@@ -1,15 +1,16 @@
-from ramify.labels.balancing import balance_score, balance_weights
-from ramify.labels.encoding import (
-    EncodedLabels,
-    HierarchyBinarizer,
-    read_labels,
-)
-from ramify.labels.flattening import flatten_level
-from ramify.labels.readings import as_levels, as_sets
+from ramify.labels.balancing import balance_score, balance_weights, flatten_level
+from ramify.labels.encoding import EncodedLabels, HierarchyBinarizer, read_labels
+from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.obo import Term
+from ramify.labels.ontology import Ontology
+from ramify.labels.readers import as_levels, as_sets
 
 __all__ = [
     "EncodedLabels",
+    "Hierarchy",
     "HierarchyBinarizer",
+    "Ontology",
+    "Term",
     "as_levels",
     "as_sets",
     "balance_score",

@@ -12,14 +12,18 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._fitting import all_or_nothing
-from ramify._frames import in_memory
 from ramify._savable import savable
 from ramify._schema import Array, Instance, Schema
-from ramify._validation import is_missing, missing_label_error
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify._validation import Label, UnknownLabelsError, is_missing, missing_label_error
+from ramify.data.frames import in_memory
+from ramify.labels.building import path_segments, rows_from_lists
 from ramify.labels.formats import LabelFormat, format_from_settings
+from ramify.labels.graph import row_of
+from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.readers import (
     EncodedLabels,
+    are_levels,
+    as_levels,
     read_label_sets,
     read_levels,
     read_matrix,
@@ -27,16 +31,19 @@ from ramify.labels.readers import (
     read_path_sets,
     read_strings,
     warn_of_column_vector,
+    warn_of_levels,
 )
-from ramify.labels.readings import are_levels, as_levels, warn_of_levels
 
 __all__ = [
     "EncodedLabels",
     "HierarchyBinarizer",
     "LabelFormat",
+    "extend_hierarchy",
     "format_from_settings",
     "read_labels",
+    "read_more_labels",
 ]
+
 
 _SETS = (list, tuple, set, frozenset, np.ndarray)
 
@@ -343,3 +350,68 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return self.format_.write(Y)
+
+
+# ---- labels that a hierarchy inferred from other rows does not contain ----------------------
+
+
+def read_more_labels(y: Any, hierarchy: Hierarchy) -> EncodedLabels:
+    """Read labels like `read_labels`, and append those that the hierarchy lacks to it.
+
+    Parameters
+    ----------
+    y : array-like
+        Labels in any format accepted by `read_labels`.
+    hierarchy : Hierarchy
+        A hierarchy inferred from other rows.
+
+    Returns
+    -------
+    EncodedLabels
+        The first labels of its hierarchy are those of `hierarchy`.
+    """
+    try:
+        return read_labels(y, hierarchy)
+    except UnknownLabelsError as error:
+        names = all(isinstance(label, str) for label in hierarchy.labels)
+        if any(isinstance(label, str) != names for label in error.labels):
+            raise  # numbers in place of strings, or the other way round
+        return read_labels(y, extend_hierarchy(hierarchy, error.labels))
+
+
+def extend_hierarchy(hierarchy: Hierarchy, labels: Iterable[Label]) -> Hierarchy:
+    """Append labels to a hierarchy; paths are added below the labels that they start with.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The hierarchy, which is not changed.
+    labels : iterable of labels
+        The labels to add, unless the hierarchy already has them.
+
+    Returns
+    -------
+    Hierarchy
+        A hierarchy that begins with the labels of the given one.
+
+    Examples
+    --------
+    >>> animals = Hierarchy.from_paths(["bird", "mammal/cat"])
+    >>> extend_hierarchy(animals, ["mammal/dog", "fish/pike"]).labels
+    ('bird', 'mammal', 'mammal/cat', 'mammal/dog', 'fish', 'fish/pike')
+    """
+    position = {label: i for i, label in enumerate(hierarchy.labels)}
+    parents = [list(row_of(hierarchy.parent_rows, i)) for i in range(hierarchy.n_labels)]
+    for label in labels:
+        names = [label]
+        if isinstance(label, str):
+            segments = path_segments(label, hierarchy.separator)
+            names = [hierarchy.separator.join(segments[: k + 1]) for k in range(len(segments))]
+        above: list[int] = []
+        for name in names:
+            if name not in position:
+                position[name] = len(position)
+                parents.append(above)
+            above = [position[name]]
+    rows = rows_from_lists(parents)
+    return Hierarchy(position, rows, hierarchy.separator, hierarchy.aliases)

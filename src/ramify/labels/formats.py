@@ -14,9 +14,9 @@ from scipy import sparse
 from ramify import _core
 from ramify._schema import Flag, Schema, SchemaError, Sizes, Text, TypeName, Whole, check_state
 from ramify._validation import Label, check_label_matrix
-from ramify.hierarchy.building import Rows
-from ramify.hierarchy.graph import row_of
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.building import Rows
+from ramify.labels.graph import row_of
+from ramify.labels.hierarchy import Hierarchy
 
 EMPTY_SET = ("", "n", "?")
 """Strings that stand for an empty label set, as in CLUS files."""

@@ -1,4 +1,4 @@
-"""Local architectures: one classifier per edge, label, parent or level of a hierarchy."""
+"""Classifiers that divide the labels among several models."""
 
 from ramify._lazy import lazy_names
 

@@ -1,3 +1,5 @@
+from ramify.local.binary_relevance import BinaryRelevance, BinaryRelevancePlus
+from ramify.local.brdt import BRDTClassifier
 from ramify.local.classifiers import (
     FlatClassifier,
     PerEdgeClassifier,
@@ -5,11 +7,23 @@ from ramify.local.classifiers import (
     PerNodeClassifier,
     PerParentClassifier,
 )
+from ramify.local.label_powerset import LabelPowerset, RAkEL
+from ramify.local.ml_knn import MLkNN
+from ramify.local.naive_bayes import GlobalNaiveBayes
+from ramify.local.sibling_lasso import SiblingLassoClassifier
 
 __all__ = [
+    "BRDTClassifier",
+    "BinaryRelevance",
+    "BinaryRelevancePlus",
     "FlatClassifier",
+    "GlobalNaiveBayes",
+    "LabelPowerset",
+    "MLkNN",
     "PerEdgeClassifier",
     "PerLevelClassifier",
     "PerNodeClassifier",
     "PerParentClassifier",
+    "RAkEL",
+    "SiblingLassoClassifier",
 ]

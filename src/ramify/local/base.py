@@ -15,22 +15,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier
-from ramify._base.features import given_features, read_features
 from ramify._base.foreign import copy_input_tags, takes_labels
 from ramify._messages import shorten
 from ramify._parallel import count_threads, in_parallel
 from ramify._schema import Anything, MapOf, Part, Schema
-from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.learners import make_learner
-from ramify.local.learning import Learner, learn_all
-from ramify.local.models import LocalModel, Queries
+from ramify.data.features import given_features, read_features
+from ramify.labels.hierarchy import Hierarchy
+from ramify.local.learning import Learner, LocalModel, Queries, learn_all
 from ramify.local.problems import ROOT, LabelRows, LocalProblem
-from ramify.local.trees import name_tree
+from ramify.local.trees import make_learner, name_tree
 from ramify.local.walking import StepsDown, predict_paths
-from ramify.tree.classifier import PCTClassifier
-from ramify.tree.training_data import TrainingData
+from ramify.trees.classifier import PCTClassifier
+from ramify.trees.training_data import TrainingData
 
-__all__ = ["LocalArchitecture", "LocalClassifier"]
+__all__ = [
+    "LocalArchitecture",
+    "LocalClassifier",
+]
 
 
 class LocalClassifier(HierarchicalClassifier):

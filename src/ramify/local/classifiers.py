@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ramify._validation import check_choice
 from ramify.decision import make_coherent
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.hierarchy import Hierarchy
 from ramify.local.base import LocalArchitecture
-from ramify.local.combining import multiply_down
+from ramify.local.learning import multiply_down
 from ramify.local.problems import (
     POLICIES,
     ROOT,

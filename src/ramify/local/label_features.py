@@ -9,15 +9,16 @@ import numpy as np
 from scipy import sparse
 
 from ramify._base.classifier import HierarchicalClassifier
-from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.learners import make_learner
-from ramify.local.learning import Learner
-from ramify.local.models import LocalModel
+from ramify.labels.hierarchy import Hierarchy
+from ramify.local.learning import Learner, LocalModel
 from ramify.local.problems import LocalProblem
-from ramify.local.trees import TreeLearner
-from ramify.tree.training_data import TrainingData
+from ramify.local.trees import TreeLearner, make_learner
+from ramify.trees.training_data import TrainingData
 
-__all__ = ["LabelledLearner", "join_labels"]
+__all__ = [
+    "LabelledLearner",
+    "join_labels",
+]
 
 
 def without_column(Y: sparse.csr_array[np.int32], column: int | None) -> Any:

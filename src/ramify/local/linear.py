@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
-__all__ = ["logistic_probabilities"]
+__all__ = [
+    "logistic_probabilities",
+]
 
 
 def logistic_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._messages import shorten
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.hierarchy import Hierarchy
 
 __all__ = [
     "POLICIES",
@@ -27,6 +27,7 @@ __all__ = [
     "parent_problems",
     "parents_of",
 ]
+
 
 ROOT = -1
 """Position that stands for the root, which is not a label."""

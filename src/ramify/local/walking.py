@@ -14,11 +14,15 @@ from scipy import sparse
 
 from ramify._parallel import count_threads, in_parallel
 from ramify.decision.paths import walk_to_candidates
-from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.local.models import LocalModel, Queries
+from ramify.labels.hierarchy import Hierarchy
+from ramify.local.learning import LocalModel, Queries
 from ramify.local.problems import ROOT, parents_of
 
-__all__ = ["StepsDown", "predict_paths"]
+__all__ = [
+    "StepsDown",
+    "predict_paths",
+]
+
 
 _CELLS_AT_A_TIME = 16_000_000
 

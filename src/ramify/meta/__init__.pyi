@@ -1,8 +1,7 @@
 from ramify.meta.bagging import HierarchicalBaggingClassifier
 from ramify.meta.calibration import CalibratedHierarchicalClassifier
-from ramify.meta.leaf_methods import make_leaf_classifier
 from ramify.meta.level_powerset import LevelPowerset
-from ramify.meta.mandatory_leaf import MandatoryLeafClassifier
+from ramify.meta.mandatory_leaf import MandatoryLeafClassifier, make_leaf_classifier
 from ramify.meta.metalabeler import MetaLabeler
 from ramify.meta.thresholds import TunedThresholdClassifier
 from ramify.meta.voting import HierarchicalVotingClassifier

@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 
 from ramify._base.classifier import HierarchicalClassifier, share_classes
-from ramify._base.features import given_features
 from ramify._base.foreign import (
     check_takes_weights,
     clone_seeded,
@@ -25,9 +24,10 @@ from ramify._parallel import count_threads, in_parallel
 from ramify._progress import track
 from ramify._schema import Fitted, ListOf, Schema
 from ramify._validation import check_classifier, check_number
-from ramify.forest.members import check_max_samples, count_draws
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.data.features import given_features
+from ramify.labels.hierarchy import Hierarchy
 from ramify.local.classifiers import PerEdgeClassifier
+from ramify.trees.members import check_max_samples, count_draws
 
 __all__ = ["HierarchicalBaggingClassifier"]
 

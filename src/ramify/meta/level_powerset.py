@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._schema import Fitted, Schema, Sparse
-from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels
+from ramify.labels.hierarchy import Hierarchy
 from ramify.local.classifiers import PerParentClassifier
 from ramify.meta.base import WrappingClassifier
 

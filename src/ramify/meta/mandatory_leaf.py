@@ -14,11 +14,20 @@ from ramify._schema import Number, Schema
 from ramify._validation import check_choice, check_number
 from ramify.decision import mandatory_leaves
 from ramify.decision.leaves import OBJECTIVES, SOLVERS, check_leaf_counts
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.hierarchy import Hierarchy
+from ramify.local.classifiers import FlatClassifier
+from ramify.local.sibling_lasso import SiblingLassoClassifier
 from ramify.meta.base import WrappingClassifier
+from ramify.meta.level_powerset import LevelPowerset
+from ramify.meta.metalabeler import MetaLabeler
 from ramify.metrics import label_imbalance
+from ramify.trees.classifier import PCTClassifier
 
-__all__ = ["MandatoryLeafClassifier"]
+__all__ = [
+    "LEAF_METHODS",
+    "MandatoryLeafClassifier",
+    "make_leaf_classifier",
+]
 
 
 class MandatoryLeafClassifier(WrappingClassifier):
@@ -219,3 +228,71 @@ class MandatoryLeafClassifier(WrappingClassifier):
         if self.objective == "map" and hasattr(self.estimator_, "predict_conditional_proba"):
             return self.estimator_.predict_conditional_proba(X), True
         return np.clip(np.asarray(self.predict_proba(X)), 0.0, 1.0), False
+
+
+# ---- the methods for mandatory leaf prediction that Bi and Kwok (2012) compare
+
+
+LEAF_METHODS = ("mas", "masr", "hmc_lp", "hbr", "clus_hmc", "br")
+"""The names of the methods."""
+
+
+def make_leaf_classifier(
+    method: str,
+    hierarchy: Hierarchy | None = None,
+    *,
+    alpha: Any = "cv",
+    n_jobs: int | None = None,
+    random_state: Any = None,
+) -> Any:
+    """Return the classifier for mandatory leaf prediction with the given name.
+
+    These are the methods that Bi and Kwok (2012) compare.
+
+    Parameters
+    ----------
+    method : {"mas", "masr", "hmc_lp", "hbr", "clus_hmc", "br"}
+        "mas" and "masr" are `MandatoryLeafClassifier` with the objectives "map" and "risk" around
+        `SiblingLassoClassifier`. "hmc_lp" is `LevelPowerset` around the same linear model, for
+        trees only. "hbr", "clus_hmc" and "br" are `MetaLabeler` around a
+        `SiblingLassoClassifier`, a `PCTClassifier`, and one linear model per leaf.
+    hierarchy : Hierarchy, optional
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
+        treated as flat.
+    alpha : "cv" or float
+        Parameter `alpha` of the linear models; see `SiblingLassoClassifier`.
+    n_jobs : int, optional
+        Number of models to fit in parallel; -1 means all cores. The result does not
+        depend on it.
+    random_state : int, RandomState instance or None
+        The `random_state` of all models.
+
+    Returns
+    -------
+    classifier
+        The unfitted classifier.
+
+    Examples
+    --------
+    >>> from ramify import make_leaf_classifier
+    >>> make_leaf_classifier("mas", alpha=0.1)
+    MandatoryLeafClassifier(estimator=SiblingLassoClassifier(alpha=0.1))
+    """
+    check_choice("method", method, LEAF_METHODS)
+    lasso = SiblingLassoClassifier(alpha=alpha, random_state=random_state)
+    if method in ("mas", "masr"):
+        objective = "map" if method == "mas" else "risk"
+        lasso.set_params(n_jobs=n_jobs)
+        return MandatoryLeafClassifier(
+            lasso, hierarchy=hierarchy, objective=objective, n_jobs=n_jobs
+        )
+    if method == "hmc_lp":
+        return LevelPowerset(lasso, hierarchy=hierarchy, n_jobs=n_jobs, random_state=random_state)
+    if method == "br":
+        each = FlatClassifier(estimator=lasso, n_jobs=n_jobs, random_state=random_state)
+        return MetaLabeler(each, hierarchy=hierarchy, counter=lasso, leaves_only=True)
+    if method == "hbr":
+        inner = SiblingLassoClassifier(alpha=alpha, n_jobs=n_jobs, random_state=random_state)
+        return MetaLabeler(inner, hierarchy=hierarchy, counter=lasso)
+    tree = PCTClassifier(min_samples_leaf=5, random_state=random_state)
+    return MetaLabeler(tree, hierarchy=hierarchy, counter=lasso)

@@ -14,11 +14,10 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from ramify._base.foreign import check_takes_weights
 from ramify._schema import Fitted, Maybe, Schema, Whole
 from ramify.decision import make_coherent
-from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels, read_labels
-from ramify.meta.base import WrappingClassifier
-from ramify.meta.wrapping import label_scores
-from ramify.sibling_lasso.classifier import SiblingLassoClassifier
+from ramify.labels.hierarchy import Hierarchy
+from ramify.local.sibling_lasso import SiblingLassoClassifier
+from ramify.meta.base import WrappingClassifier, label_scores
 
 __all__ = ["MetaLabeler"]
 

@@ -12,7 +12,15 @@ from ramify.metrics.curves import (
     roc_curves,
 )
 from ramify.metrics.displays import PrecisionRecallDisplay, RocDisplay
-from ramify.metrics.evaluation import Evaluation, evaluate, per_label_report
+from ramify.metrics.evaluation import (
+    Evaluation,
+    FitRecord,
+    evaluate,
+    model_complexity,
+    overfit_score,
+    per_label_report,
+    record_fit,
+)
 from ramify.metrics.hierarchical import (
     hierarchical_f1,
     hierarchical_precision_recall_f1,
@@ -33,8 +41,7 @@ from ramify.metrics.losses import (
     symmetric_loss,
 )
 from ramify.metrics.protein import f_max, information_content, protein_curve, s_min
-from ramify.metrics.protein_curves import ProteinCurve, ThresholdAverages
-from ramify.metrics.protein_plots import plot_protein_curves
+from ramify.metrics.protein_curves import ProteinCurve, ThresholdAverages, plot_protein_curves
 from ramify.metrics.ranking import (
     mean_auprc,
     mean_auroc,
@@ -42,7 +49,6 @@ from ramify.metrics.ranking import (
     pooled_auroc,
     weighted_auprc,
 )
-from ramify.metrics.records import FitRecord, model_complexity, overfit_score, record_fit
 from ramify.metrics.reports import Report
 from ramify.metrics.scorers import (
     HierarchicalScorer,

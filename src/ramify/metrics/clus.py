@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import LabelChoice, LabelSets, Ranking, read_ranking, read_sets
 from ramify.metrics.ranking import mean_auprc, mean_auroc, pooled_auprc, weighted_auprc
 from ramify.metrics.sets import (

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import read_labels
+from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.displays import _new_axes
 from ramify.metrics.hierarchical import level_accuracy
 from ramify.metrics.losses import hierarchical_hamming_loss

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ramify import _core
 from ramify._validation import Label
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import LabelChoice, Ranking, choose_labels, read_ranking
 from ramify.metrics.ranking import curve_steps
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.curves import By, precision_recall_curves, roc_curves
 from ramify.metrics.inputs import LabelChoice
 from ramify.metrics.scorers import hierarchy_of, scores_of

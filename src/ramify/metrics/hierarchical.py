@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ramify import _core
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import (
     LabelChoice,
     LabelSets,
@@ -18,7 +18,7 @@ from ramify.metrics.inputs import (
     read_ranking,
     read_sets,
 )
-from ramify.metrics.ratios import mean_defined, precision_recall_f1
+from ramify.metrics.sets import mean_defined, precision_recall_f1
 
 
 def hierarchical_precision_recall_f1(

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify._frames import in_memory, is_frame
 from ramify._messages import shorten
 from ramify._validation import Label, UnknownLabelsError, canonical_scores, check_label_matrix
-from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.labels.encoding import read_labels
-from ramify.labels.extending import read_more_labels
+from ramify.data.frames import in_memory, is_frame
+from ramify.labels.encoding import read_labels, read_more_labels
+from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.readers import order_columns
 
 LabelChoice: TypeAlias = str | int | Sequence[Label] | NDArray[Any]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import LabelChoice, read_sets
-from ramify.metrics.ratios import mean_defined, precision_recall_f1
+from ramify.metrics.sets import mean_defined, precision_recall_f1
 
 
 def micro_precision_recall_f1(

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ramify import _core
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import LabelChoice, Ranking, read_ranking
 
 Interpolation: TypeAlias = Literal["davis-goadrich", "continuous", "linear", "step"]

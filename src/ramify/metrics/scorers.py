@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from ramify._messages import shorten
-from ramify.hierarchy.hierarchy import Hierarchy
-from ramify.labels.encoding import EncodedLabels
-from ramify.labels.extending import read_more_labels
+from ramify.labels.encoding import EncodedLabels, read_more_labels
+from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import hierarchical, labelwise, losses, protein, ranking, sets
 from ramify.metrics.inputs import is_matrix
 

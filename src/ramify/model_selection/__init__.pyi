@@ -1,3 +1,4 @@
+from ramify.model_selection.candidates import ModelChoice, Trial
 from ramify.model_selection.choosing import choose_model
 from ramify.model_selection.predicting import cross_val_predict
 from ramify.model_selection.splitting import (
@@ -5,7 +6,6 @@ from ramify.model_selection.splitting import (
     HierarchicalStratifiedShuffleSplit,
     predefined_split,
 )
-from ramify.model_selection.trials import ModelChoice, Trial
 
 __all__ = [
     "HierarchicalStratifiedKFold",

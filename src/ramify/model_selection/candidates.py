@@ -1,21 +1,34 @@
-"""The models that `choose_model` compares: classifiers, and votes of other candidates."""
+"""Candidates of a comparison, their trials and their times."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from ramify._messages import did_you_mean
 from ramify._validation import check_classifier
-from ramify.forest.classifiers import PCTExtraTreesClassifier, PCTForestClassifier
-from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
+from ramify.boosting.classifier import PCTGradientBoostingClassifier
 from ramify.meta.voting import HierarchicalVotingClassifier
-from ramify.tree.classifier import PCTClassifier
+from ramify.trees.classifier import PCTClassifier
+from ramify.trees.forests import PCTExtraTreesClassifier, PCTForestClassifier
 
-__all__ = ["BASELINE", "Candidates", "default_candidates", "read_candidates"]
+__all__ = [
+    "BASELINE",
+    "Candidates",
+    "ModelChoice",
+    "Stopwatch",
+    "Trial",
+    "default_candidates",
+    "extrapolate",
+    "read_candidates",
+]
+
 
 BASELINE = "label shares"
 """Name of the baseline: a tree without tests predicts the share of every label."""
@@ -127,3 +140,143 @@ def _prepared(estimator: Any, n_jobs: int | None, random_state: Any) -> Any:
     if "random_state" in known and known["random_state"] is None:
         copy.set_params(random_state=random_state)
     return copy
+
+
+# ---- what is known about the candidates of a choice, and its result -------------------------
+
+
+@dataclass(eq=False)
+class Trial:
+    """What was found about one candidate.
+
+    Attributes
+    ----------
+    name : str
+        Name of the candidate.
+    estimator : classifier
+        The candidate, not fitted.
+    scores : dict of str to list of float
+        The values of each measure per fold; larger is better. Empty if it was not tried.
+    fold_seconds : list of float
+        The time of each fold: to fit, to predict the test rows and to measure.
+    note : str
+        Why the candidate was not tried or could not be chosen, or which members a vote lacks;
+        otherwise empty.
+    """
+
+    name: str
+    estimator: Any
+    scores: dict[str, list[float]] = field(default_factory=dict)
+    fold_seconds: list[float] = field(default_factory=list)
+    note: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """The mean time of a fold; NaN if the candidate was not tried."""
+        return float(np.mean(self.fold_seconds)) if self.fold_seconds else math.nan
+
+    def leave_out(self, note: str) -> None:
+        """Forget the scores of a candidate that cannot be compared on all folds."""
+        self.note, self.scores, self.fold_seconds = note, {}, []
+
+    def mean(self, measure: str) -> float:
+        """Return the mean of a measure over the folds in which it is defined, or NaN."""
+        known = [value for value in self.scores.get(measure, ()) if not math.isnan(value)]
+        return float(np.mean(known)) if known else math.nan
+
+    def sd(self, measure: str) -> float:
+        """Return the standard deviation of a measure over the folds; NaN for fewer than two."""
+        known = [value for value in self.scores.get(measure, ()) if not math.isnan(value)]
+        return float(np.std(known, ddof=1)) if len(known) > 1 else math.nan
+
+
+@dataclass(frozen=True, eq=False)
+class ModelChoice:
+    """The chosen model and how it was found.
+
+    Attributes
+    ----------
+    name : str
+        Name of the chosen candidate.
+    model : classifier
+        The chosen candidate, fitted on all rows.
+    reason : str
+        Why it was chosen, as a sentence.
+    scoring : str
+        The measure that decided.
+    trials : list of Trial
+        All candidates, best first; those that were not tried come last.
+    n_folds : int
+        Number of folds that were used.
+    fit_seconds : float
+        Time to fit the chosen model on all rows.
+    seconds : float
+        Total time.
+    """
+
+    name: str
+    model: Any
+    reason: str
+    scoring: str
+    trials: list[Trial]
+    n_folds: int
+    fit_seconds: float
+    seconds: float
+
+    def trial(self, name: str) -> Trial:
+        """Return the trial of a candidate."""
+        return next(trial for trial in self.trials if trial.name == name)
+
+
+# ---- time limits: how long a fit will take, and whether it will end in time -----------------
+
+
+class Stopwatch:
+    """The time left until a limit.
+
+    Parameters
+    ----------
+    limit : float or None
+        The limit in seconds, counted from now; None for no limit.
+    """
+
+    def __init__(self, limit: float | None) -> None:
+        self.limit = math.inf if limit is None else float(limit)
+        self._started = perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """The seconds since the start."""
+        return perf_counter() - self._started
+
+    @property
+    def left(self) -> float:
+        """The seconds until the limit; negative after it."""
+        return self.limit - self.seconds
+
+
+def extrapolate(seconds: float, n_measured: int, n_rows: int) -> float:
+    """Estimate the time to fit a model on some rows from the time on fewer rows.
+
+    The time is assumed to grow as n log n, like the time for growing trees.
+
+    Parameters
+    ----------
+    seconds : float
+        The measured time.
+    n_measured : int
+        The number of rows in the measurement.
+    n_rows : int
+        The number of rows for the estimate.
+
+    Returns
+    -------
+    float
+        Seconds.
+
+    Examples
+    --------
+    >>> round(extrapolate(1.0, 100, 10_000))
+    200
+    """
+    return seconds * (n_rows * math.log(n_rows + 1)) / (n_measured * math.log(n_measured + 1))

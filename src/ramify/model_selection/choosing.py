@@ -11,15 +11,13 @@ from sklearn.utils.validation import _num_samples
 
 from ramify._progress import track
 from ramify._validation import check_number, check_same_length, check_sample_weight
-from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import read_labels
-from ramify.meta.held_out import make_splits
-from ramify.meta.wrapping import check_rows, known_hierarchy
+from ramify.labels.hierarchy import Hierarchy
+from ramify.meta.base import check_rows, known_hierarchy
+from ramify.meta.thresholds import make_splits
 from ramify.metrics.scorers import HierarchicalScorer, get_scorer
-from ramify.model_selection.candidates import read_candidates
+from ramify.model_selection.candidates import ModelChoice, Stopwatch, read_candidates
 from ramify.model_selection.comparing import Comparison, LabelledRows, Split
-from ramify.model_selection.timing import Stopwatch
-from ramify.model_selection.trials import ModelChoice
 
 __all__ = ["choose_model"]
 

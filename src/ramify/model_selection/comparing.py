@@ -17,12 +17,16 @@ from sklearn.utils import check_random_state
 from ramify.decision import apply_threshold, make_coherent, most_probable_path
 from ramify.decision.paths import find_ends
 from ramify.labels.encoding import EncodedLabels
-from ramify.meta.held_out import fit_and_score
-from ramify.meta.wrapping import fit_wrapped
+from ramify.meta.base import fit_wrapped
+from ramify.meta.thresholds import fit_and_score
 from ramify.metrics.scorers import HierarchicalScorer
-from ramify.model_selection.candidates import Candidates
-from ramify.model_selection.timing import Stopwatch, extrapolate
-from ramify.model_selection.trials import ModelChoice, Trial
+from ramify.model_selection.candidates import (
+    Candidates,
+    ModelChoice,
+    Stopwatch,
+    Trial,
+    extrapolate,
+)
 
 __all__ = ["Comparison", "LabelledRows", "Split"]
 

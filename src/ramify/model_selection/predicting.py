@@ -20,16 +20,16 @@ from ramify._validation import (
     check_sample_weight,
 )
 from ramify.decision import apply_threshold, make_coherent, most_probable_path
-from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import EncodedLabels, read_labels
-from ramify.meta.held_out import make_splits
-from ramify.meta.wrapping import (
+from ramify.labels.hierarchy import Hierarchy
+from ramify.meta.base import (
     check_rows,
     fit_wrapped,
     known_hierarchy,
     knows_hierarchy,
     label_scores,
 )
+from ramify.meta.thresholds import make_splits
 
 __all__ = ["cross_val_predict"]
 

@@ -14,8 +14,8 @@ from sklearn.utils import check_random_state
 
 from ramify._messages import did_you_mean, shorten
 from ramify._savable import savable
-from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import read_labels
+from ramify.labels.hierarchy import Hierarchy
 
 __all__ = [
     "HierarchicalStratifiedKFold",

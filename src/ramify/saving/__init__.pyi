@@ -1,5 +1,4 @@
-from ramify.saving.container import ModelFileError
-from ramify.saving.limits import LoadLimits
+from ramify.saving.container import LoadLimits, ModelFileError
 from ramify.saving.model import load, save
 
 __all__ = ["LoadLimits", "ModelFileError", "load", "save"]

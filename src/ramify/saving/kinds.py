@@ -26,13 +26,11 @@ from ramify._schema import (
     check_state,
     schema_of,
 )
-from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.labels.encoding import LabelFormat, format_from_settings
+from ramify.labels.hierarchy import Hierarchy
 from ramify.saving.boosted_trees import BOOSTED_TREES
-from ramify.saving.container import DamageError, ModelFileError
-from ramify.saving.limits import check_hierarchy_size
-from ramify.saving.pools import is_plain
-from ramify.saving.values import Decoder, Encoder, Kind
+from ramify.saving.container import DamageError, ModelFileError, check_hierarchy_size
+from ramify.saving.values import Decoder, Encoder, Kind, is_plain
 
 __all__ = ["KINDS"]
 

@@ -14,16 +14,15 @@ from ramify.io.files import FilePath
 from ramify.saving.container import (
     Container,
     DamageError,
+    LoadLimits,
     distrusting,
     read_container,
     read_member,
     write_container,
 )
 from ramify.saving.kinds import KINDS
-from ramify.saving.limits import LoadLimits
-from ramify.saving.pools import PoolReader
 from ramify.saving.searches import SEARCH_KINDS
-from ramify.saving.values import Decoder, Encoder
+from ramify.saving.values import Decoder, Encoder, PoolReader
 from ramify.saving.wrapped import WRAPPED, dump_wrapped, load_wrapped
 
 __all__ = ["load", "load_settings", "save", "save_with_settings"]

@@ -14,12 +14,15 @@ from scipy import sparse
 
 from ramify._messages import import_extra
 from ramify._schema import check_sparse
-from ramify.saving.container import DamageError, ModelFileError, open_archive
+from ramify.saving.container import DamageError, LoadLimits, ModelFileError, open_archive
 from ramify.saving.known_classes import NeedsTrustError, check_content, is_known
-from ramify.saving.limits import LoadLimits
 from ramify.saving.values import Decoder, Encoder, Kind
 
-__all__ = ["WRAPPED", "dump_wrapped", "load_wrapped"]
+__all__ = [
+    "WRAPPED",
+    "dump_wrapped",
+    "load_wrapped",
+]
 
 
 def dump_wrapped(objects: Sequence[Any]) -> bytes:

@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify._base.features import read_features
 from ramify._validation import check_same_length
-from ramify.brdt.classifier import BRDTClassifier
-from ramify.hierarchy.graph import row_of
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.data.features import read_features
 from ramify.inspection.importance import importances
 from ramify.inspection.node_tests import FeatureNames
 from ramify.inspection.outline import outline_parents, short_name
 from ramify.inspection.related_labels import relate_labels
 from ramify.inspection.summary import ModelSummary, TreeSummary
 from ramify.labels.encoding import read_labels
+from ramify.labels.graph import row_of
+from ramify.labels.hierarchy import Hierarchy
+from ramify.local.brdt import BRDTClassifier
 from ramify.metrics import precision_recall_curves
 
 __all__ = ["describe_model", "describe_rows"]

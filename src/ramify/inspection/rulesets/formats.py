@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify._messages import import_extra
-from ramify.hierarchy.hierarchy import Hierarchy
 from ramify.inspection.outline import LabelChoice, make_outline
-from ramify.inspection.rulesets.rule import Rule
+from ramify.inspection.rulesets.extraction import Rule
+from ramify.labels.hierarchy import Hierarchy
 
 __all__ = ["frame_of_rules", "json_of_rules", "text_of_rules"]
 

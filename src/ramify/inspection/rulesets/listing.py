@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._base.features import read_features
 from ramify._validation import Label, check_same_length
-from ramify.hierarchy.hierarchy import Hierarchy
+from ramify.data.features import read_features
 from ramify.inspection.outline import LabelChoice
 from ramify.inspection.rulesets.extraction import (
     Columns,
+    LabelRule,
+    Rule,
     match_rows,
     measure_rules,
     merge_equal,
@@ -22,9 +23,9 @@ from ramify.inspection.rulesets.extraction import (
     root_prior,
 )
 from ramify.inspection.rulesets.formats import frame_of_rules, json_of_rules, text_of_rules
-from ramify.inspection.rulesets.rule import LabelRule, Rule
 from ramify.inspection.summary import ModelSummary, summarise
 from ramify.labels.encoding import read_labels
+from ramify.labels.hierarchy import Hierarchy
 
 __all__ = ["LabelRule", "Rule", "RuleSet", "rules"]
 

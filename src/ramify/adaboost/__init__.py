@@ -1,5 +1,0 @@
-"""AdaBoost.MH and its hierarchical variant H-Ada.MH."""
-
-from ramify._lazy import lazy_names
-
-__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

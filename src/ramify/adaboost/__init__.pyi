@@ -1,6 +1,0 @@
-from ramify.adaboost.classifiers import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier
-
-__all__ = [
-    "AdaBoostMHClassifier",
-    "HierarchicalAdaBoostMHClassifier",
-]

@@ -1,0 +1,102 @@
+"""The command ``ramify``: its subcommands are in the files of the same names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Annotated, Any
+
+from ramify import __version__
+
+__all__ = [
+    "app",
+    "main",
+]
+
+
+try:
+    import typer
+    from typer.core import TyperGroup
+except ImportError:  # pragma: no cover - the base installation has no command line
+    raise SystemExit("The command line requires: pip install 'ramify[cli]'") from None
+
+
+_NAMES = (
+    "train",
+    "predict",
+    "evaluate",
+    "datasets",
+    "study",
+    "explore",
+    "tree",
+    "rules",
+    "export",
+    "serve",
+    "demo",
+    "clus",
+)
+
+
+class _Commands(Mapping[str, Any]):
+    """Commands by name, in the order of the help: a lookup imports the file of that name."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in _NAMES:
+            raise KeyError(name)
+        module = import_module(f"ramify.apps.cli.{name}")
+        single = typer.Typer(rich_markup_mode="markdown", add_completion=False)
+        single.command(cls=getattr(module, "COMMAND_CLASS", None))(getattr(module, name))
+        return typer.main.get_command(single)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+class _Group(TyperGroup):
+    """The command ``ramify``, which imports a subcommand when it is invoked."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings | {"commands": _Commands()})
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names; typer would import every command."""
+        return list(_NAMES)
+
+
+app = typer.Typer(
+    cls=_Group,
+    help="Hierarchical multi-label classification. Start with: ramify demo",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ramify {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _callback(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Hierarchical multi-label classification."""
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""The command ``ramify datasets``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ramify.apps.cli.options import AsJson
+from ramify.apps.cli.output import print_json
+from ramify.apps.cli.running import command
+
+COLUMNS = ("name", "domain", "rows", "features", "labels", "hierarchy", "depth")
+
+
+@command
+def datasets(
+    name: Annotated[str | None, typer.Argument(help="Data set to describe.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """List the public data sets, or describe one."""
+    from ramify.datasets import fetch, list_datasets
+    from ramify.metrics.reports import aligned
+
+    if name is not None:
+        typer.echo(fetch(name).description)
+        return
+    found = [entry._asdict() for entry in list_datasets()]
+    if as_json:
+        print_json(found)
+        return
+    shown = [[entry[column] for column in COLUMNS] for entry in found]
+    typer.echo("\n".join(aligned([list(COLUMNS), *shown])))

@@ -1,0 +1,305 @@
+"""Format summaries as JSON and as rich text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isnan
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+import numpy as np
+
+from ramify.apps.cli.evaluating import EvaluationSummary
+from ramify.apps.cli.training import TrainingSummary
+from ramify.io.tables import Table
+from ramify.labels.hierarchy import Hierarchy
+from ramify.model_selection import ModelChoice
+
+__all__ = [
+    "data_facts",
+    "evaluation_facts",
+    "print_evaluation",
+    "print_training",
+    "training_facts",
+]
+
+
+_N_IMPORTANT = 10
+_UNDEFINED = "undefined"
+_WORDS = {
+    "pooled_auprc": "pooled AU(PRC)",
+    "mean_auprc": "mean AUPRC",
+    "hierarchical_f1": "hierarchical F1",
+}
+
+
+def data_facts(data: Table) -> dict[str, Any]:
+    """Count rows, features, missing values and labels.
+
+    Parameters
+    ----------
+    data : Table
+        The data.
+
+    Returns
+    -------
+    dict
+        The counts by name.
+    """
+    facts: dict[str, Any] = {
+        "name": data.name,
+        "rows": int(data.X.shape[0]),
+        "features": len(data.feature_names),
+        "nominal": len(data.categories),
+        "unknown_share": _missing_share(data.X),
+    }
+    if data.y is not None and data.hierarchy is not None:
+        hierarchy: Hierarchy = data.hierarchy
+        facts |= {
+            "labels": hierarchy.n_labels,
+            "leaves": len(hierarchy.leaves),
+            "levels": hierarchy.depth,
+            "kind": "tree" if hierarchy.is_tree else "DAG",
+            "labels_per_row": round(float(data.y.sum()) / max(1, data.y.shape[0]), 2),
+            "unlabelled_rows": int((np.diff(data.y.indptr) == 0).sum()),
+        }
+    return facts
+
+
+def _missing_share(X: Any) -> float:
+    if hasattr(X, "isna"):
+        return float(X.isna().to_numpy().mean()) if X.size else 0.0
+    cells = X.data if hasattr(X, "indptr") else X
+    missing = int(np.isnan(np.asarray(cells, dtype=float)).sum())
+    return missing / max(1, int(np.prod(X.shape)))
+
+
+def training_facts(
+    summary: TrainingSummary, path: Path, dropped: dict[str, str]
+) -> dict[str, Any]:
+    """Return the content of `print_training` as a dict for JSON.
+
+    Parameters
+    ----------
+    summary : TrainingSummary
+        The result of training.
+    path : Path
+        The model file.
+    dropped : dict of str to str
+        Columns that were left out, with the reasons.
+
+    Returns
+    -------
+    dict
+        The summary, which can be converted to JSON.
+    """
+    return {
+        "data": data_facts(summary.data),
+        "left_out": list(dropped),
+        "model": type(summary.model).__name__,
+        "scores": {
+            name: [_defined(value) for value in values] for name, values in summary.scores.items()
+        },
+        "baseline": {name: _defined(value) for name, value in summary.baseline.items()},
+        **({} if summary.choice is None else _choice_facts(summary.choice)),
+        "importances": summary.importances[:_N_IMPORTANT],
+        "fit_seconds": round(summary.seconds, 3),
+        "file": str(path),
+    }
+
+
+def _choice_facts(choice: ModelChoice) -> dict[str, Any]:
+    return {
+        "chosen": choice.name,
+        "reason": choice.reason,
+        "compared": [
+            {
+                "name": trial.name,
+                choice.scoring: _defined(trial.mean(choice.scoring)),
+                "sd": _defined(trial.sd(choice.scoring)),
+                "fold_seconds": [round(seconds, 3) for seconds in trial.fold_seconds],
+                "note": trial.note,
+            }
+            for trial in choice.trials
+        ],
+        "total_seconds": round(choice.seconds, 3),
+    }
+
+
+def print_training(
+    console: Any, summary: TrainingSummary, path: Path, dropped: dict[str, str]
+) -> None:
+    """Print a summary of the data, the scores and the important features of a model.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        The console to print to.
+    summary : TrainingSummary
+        The result of training.
+    path : Path
+        The model file.
+    dropped : dict of str to str
+        Columns that were left out, with the reasons.
+    """
+    from rich.markup import escape
+
+    for line in _data_lines(data_facts(summary.data), dropped):
+        console.print(line)
+    if summary.choice is not None:
+        console.print()
+        _print_choice(console, summary.choice)
+    if summary.scores:
+        console.print()
+        _print_scores(console, summary)
+    if summary.importances:
+        console.print("\n[bold]Most important features[/bold]")
+        _print_importances(console, summary.importances[:_N_IMPORTANT])
+    console.print(
+        f"\n[bold]{type(summary.model).__name__}[/bold], fitted on all rows in "
+        f"{summary.seconds:.2f} s, saved to [bold]{escape(str(path))}[/bold]",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _data_lines(facts: dict[str, Any], dropped: dict[str, str]) -> Iterator[str]:
+    from rich.markup import escape
+
+    kinds = f" ({facts['nominal']} nominal)" if facts["nominal"] else ""
+    missing = f", {facts['unknown_share']:.1%} missing values" * (facts["unknown_share"] > 0)
+    yield (
+        f"[bold]{escape(facts['name'] or 'data')}[/bold]: {facts['rows']:,} rows, "
+        f"{facts['features']:,} features{kinds}{missing}"
+    )
+    if "labels" in facts:
+        yield (
+            f"[bold]labels[/bold]: a {facts['kind']} of {facts['labels']:,} labels on "
+            f"{facts['levels']} levels, {facts['leaves']:,} leaves; {facts['labels_per_row']:g} "
+            "per row including ancestors"
+            + f"; {facts['unlabelled_rows']:,} rows without labels"
+            * (facts["unlabelled_rows"] > 0)
+        )
+    if dropped:
+        listed = ", ".join(f"{name} ({reason})" for name, reason in dropped.items())
+        yield f"[bold]left out[/bold]: {escape(listed)}"
+
+
+def _print_choice(console: Any, choice: ModelChoice) -> None:
+    from rich.markup import escape
+    from rich.table import Table as RichTable
+
+    folds = f"{choice.n_folds} fold" + "s" * (choice.n_folds != 1)
+    table = RichTable(
+        title=f"Models compared on {folds} in {choice.seconds:.1f} s", title_justify="left"
+    )
+    for name in ("model", _WORDS[choice.scoring], "± sd", "s per fold", "note"):
+        table.add_column(name, justify="left" if name in ("model", "note") else "right")
+    for trial in choice.trials:
+        mean, sd = trial.mean(choice.scoring), trial.sd(choice.scoring)
+        chosen = "chosen" if trial.name == choice.name else ""
+        table.add_row(
+            trial.name,
+            "" if isnan(mean) else f"{mean:.4f}",
+            "" if isnan(sd) else f"{sd:.4f}",
+            "" if isnan(trial.seconds) else f"{trial.seconds:.2f}",
+            escape(", ".join(filter(None, (chosen, trial.note)))),
+        )
+    if choice.n_folds:
+        console.print(table)
+    console.print(f"[bold]chosen[/bold]: {escape(choice.reason)}", highlight=False)
+
+
+def _print_scores(console: Any, summary: TrainingSummary) -> None:
+    from rich.table import Table as RichTable
+
+    n_folds = len(next(iter(summary.scores.values())))
+    table = RichTable(
+        title=f"{n_folds}-fold cross-validation (1 is perfect; baseline: label frequencies)",
+        title_justify="left",
+    )
+    for name in ("measure", "model", "± sd", "baseline"):
+        table.add_column(name, justify="left" if name == "measure" else "right")
+    for measure, values in summary.scores.items():
+        known = [value for value in values if not isnan(value)]
+        table.add_row(
+            _WORDS[measure],
+            f"{mean(known):.3f}" if known else _UNDEFINED,
+            f"{stdev(known):.3f}" if len(known) > 1 else "",
+            _UNDEFINED if isnan(baseline := summary.baseline[measure]) else f"{baseline:.3f}",
+        )
+    console.print(table)
+    n_undefined = max(sum(map(isnan, values)) for values in summary.scores.values())
+    if n_undefined:
+        console.print(
+            f"Some measures are undefined in {n_undefined} of {n_folds} folds, whose test rows "
+            "have no labels; the means are over the other folds.",
+            highlight=False,
+        )
+
+
+def _defined(value: float) -> float | None:
+    return None if isnan(value) else value
+
+
+def _print_importances(console: Any, importances: list[tuple[str, float]]) -> None:
+    width = max(len(name) for name, _ in importances)
+    most = importances[0][1]
+    for name, share in importances:
+        bar = "█" * max(1, round(24 * share / most))
+        console.print(f"  {name:<{width}}  {share:5.1%}  {bar}", highlight=False, markup=False)
+
+
+def evaluation_facts(summary: EvaluationSummary, files: list[Path]) -> dict[str, Any]:
+    """Return the result of an evaluation as a dict for JSON.
+
+    Parameters
+    ----------
+    summary : EvaluationSummary
+        The result of the evaluation.
+    files : list of Path
+        The files written.
+
+    Returns
+    -------
+    dict
+        The measures, which can be converted to JSON; undefined values are None.
+    """
+    figures = [
+        {**row, "value": None if np.isnan(row["value"]) else row["value"]}
+        for row in summary.figures.rows()
+    ]
+    return {
+        "data": data_facts(summary.data),
+        "threshold": summary.threshold,
+        "measures": figures,
+        "files": [str(file) for file in files],
+    }
+
+
+def print_evaluation(console: Any, summary: EvaluationSummary, files: list[Path]) -> None:
+    """Print the result of an evaluation.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        The console to print to.
+    summary : EvaluationSummary
+        The result of the evaluation.
+    files : list of Path
+        The files written.
+    """
+    for line in _data_lines(data_facts(summary.data), {}):
+        console.print(line)
+    chosen = (
+        "chosen by the model, as in ramify predict"
+        if summary.threshold is None
+        else f"labels with a probability of at least {summary.threshold:g}"
+    )
+    console.print(f"[bold]label sets[/bold]: {chosen}", highlight=False)
+    console.print()
+    console.print(str(summary.figures), highlight=False, markup=False)
+    if files:
+        written = ", ".join(str(file) for file in files)
+        console.print(f"\nFiles written: {written}", highlight=False, soft_wrap=True, markup=False)

@@ -1,0 +1,146 @@
+"""The command ``ramify evaluate``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ramify.apps.cli.options import (
+    AnnotationOptions,
+    AsJson,
+    DataFile,
+    FileOptions,
+    IgnoreUnknown,
+    LabelOptions,
+    ModelFile,
+    PredictionThreshold,
+)
+from ramify.apps.cli.output import print_json, say, say_where
+from ramify.apps.cli.running import command
+from ramify.io.errors import check_exists
+
+if TYPE_CHECKING:
+    from ramify.apps.cli.annotations import AnnotationChoice
+    from ramify.apps.cli.cafa import CafaOptions
+    from ramify.apps.reading.settings import DataOptions
+
+
+@dataclass(frozen=True)
+class CafaSettings:
+    """Options that only apply to --cafa."""
+
+    cafa: Annotated[
+        bool,
+        typer.Option(
+            "--cafa",
+            help="Use CAFA's measures. MODEL is a model, with --annotations, or a file of target, "
+            "term and score; then DATA is the true annotations.",
+        ),
+    ] = False
+    information: Annotated[
+        Path | None, typer.Option(help="With --cafa: file of terms and their information.")
+    ] = None
+    known: Annotated[
+        Path | None, typer.Option(help="With --cafa: annotations that were known before.")
+    ] = None
+    terms: Annotated[
+        Path | None, typer.Option(help="With --cafa: file of the terms to evaluate.")
+    ] = None
+    normalization: Annotated[str, typer.Option(help="With --cafa: cafa, gt or pred.")] = "cafa"
+    propagation: Annotated[str, typer.Option(help="With --cafa: max or fill.")] = "max"
+    step: Annotated[float, typer.Option(help="With --cafa: step between thresholds.")] = 0.01
+    roots: Annotated[bool, typer.Option(help="With --cafa: evaluate terms without parents.")] = (
+        True
+    )
+
+    def options(self, choice: AnnotationChoice) -> CafaOptions:
+        """Return the options of the evaluation."""
+        from ramify.apps.cli.cafa import CafaOptions
+
+        return CafaOptions(
+            choice,
+            self.information,
+            self.known,
+            self.terms,
+            self.normalization,
+            self.propagation,
+            self.step,
+            self.roots,
+        )
+
+
+@command
+def evaluate(
+    model: ModelFile,
+    data: DataFile,
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for measures and curves.")
+    ] = None,
+    labels: LabelOptions,
+    files: FileOptions,
+    threshold: PredictionThreshold = None,
+    ignore_unknown: IgnoreUnknown = False,
+    annotations: AnnotationOptions,
+    cafa: CafaSettings,
+    as_json: AsJson = False,
+) -> None:
+    """Evaluate a model on labelled rows.
+
+    ``ramify evaluate species.ramify test.csv --target taxon -o results``
+    """
+    if out is not None and out.is_file():
+        raise ValueError(f"--out must be a folder, got the file {out}. Pass another name.")
+    check_exists(model, data)
+    from rich.console import Console
+
+    from ramify.apps.cli.describing import evaluation_facts, print_evaluation
+    from ramify.apps.cli.evaluating import evaluate_model, read_known_labels, write_evaluation
+    from ramify.apps.cli.predicting import load_classifier, remembered_settings
+
+    if cafa.cafa:
+        from zipfile import is_zipfile
+
+        cafa_options = cafa.options(annotations.choice(files.limits()))
+        given = replace(files.settings(), id_column=annotations.id_column)
+        if is_zipfile(model):
+            given = given.over(remembered_settings(model))
+        reading = given.unlabelled(files.limits())
+        _evaluate_cafa(model, data, cafa_options, reading, out=out, as_json=as_json)
+        return
+    fitted = load_classifier(model)
+    settings = labels.settings(files).over(remembered_settings(model))
+    options = settings.labelled(files.limits())
+    table = read_known_labels(fitted, data, options, ignore_unknown=ignore_unknown)
+    for note in table.notes:
+        say(f"Note: {note}")
+    summary = evaluate_model(fitted, table, threshold=threshold)
+    written = [] if out is None else write_evaluation(out, fitted, summary)
+    if as_json:
+        print_json(evaluation_facts(summary, written))
+    else:
+        print_evaluation(Console(), summary, written)
+
+
+def _evaluate_cafa(
+    model: Path,
+    data: Path,
+    options: CafaOptions,
+    reading: DataOptions,
+    *,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    from ramify.apps.cli.cafa import evaluate_cafa, figure_lines, figures, write_cafa_evaluation
+
+    curves, lines = evaluate_cafa(model, data, options, reading)
+    written = [] if out is None else write_cafa_evaluation(out, curves)
+    if as_json:
+        print_json({"figures": figures(curves), "files": [str(file) for file in written]})
+        return
+    typer.echo("\n".join([*lines, "", *figure_lines(curves)]))
+    for file in written:
+        say_where("Wrote", file)

@@ -1,0 +1,208 @@
+"""Evaluate a saved model on labelled data: measures and curves."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._validation import Label
+from ramify.apps.cli.output import say
+from ramify.apps.cli.predicting import features_for, label_sets, read_for
+from ramify.apps.cli.training import labels_of
+from ramify.apps.reading.settings import DataOptions
+from ramify.io.errors import UnknownLabelError
+from ramify.io.files import replacing, writing_text
+from ramify.io.tables import Table
+from ramify.labels.hierarchy import Hierarchy
+from ramify.metrics import Evaluation, PrecisionRecallDisplay, evaluate, per_label_report
+
+__all__ = [
+    "EvaluationSummary",
+    "evaluate_model",
+    "keep_known_labels",
+    "read_known_labels",
+    "write_evaluation",
+]
+
+
+@dataclass(frozen=True)
+class EvaluationSummary:
+    """The result of evaluating a model on a file.
+
+    Attributes
+    ----------
+    data : Table
+        The data, with the features of the model.
+    scores : ndarray of shape (n, n_labels)
+        The predicted probabilities.
+    predicted : csr_array of shape (n, n_labels)
+        The predicted label sets.
+    threshold : float or None
+        As in `evaluate_model`.
+    figures : Evaluation
+        The values of all measures.
+    """
+
+    data: Table
+    scores: NDArray[np.float64]
+    predicted: sparse.csr_array[np.int32]
+    threshold: float | None
+    figures: Evaluation
+
+
+def evaluate_model(
+    model: Any, data: Table, *, threshold: float | None = None
+) -> EvaluationSummary:
+    """Evaluate a model on labelled rows, with the label sets that ``ramify predict`` writes.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    data : Table
+        Data with labels of the model's hierarchy.
+    threshold : float, optional
+        Predict labels with at least this probability. If None, use the model's `predict`.
+
+    Returns
+    -------
+    EvaluationSummary
+        The result.
+    """
+    truth = labels_of(data)
+    X = features_for(model, data)
+    if hasattr(X, "columns"):
+        names = tuple(X.columns)
+        nominal = {name: data.categories[name] for name in names if name in data.categories}
+        data = replace(data, X=X, feature_names=names, categories=nominal)
+    scores = model.predict_proba(X)
+    predicted = label_sets(model, X, threshold)
+    figures = evaluate(truth, scores, model.hierarchy_, y_pred=predicted)
+    return EvaluationSummary(data, scores, predicted, threshold, figures)
+
+
+def keep_known_labels(data: Table, hierarchy: Hierarchy) -> tuple[Table, list[Label]]:
+    """Drop labels that are not known to a model; their known ancestors are kept.
+
+    Parameters
+    ----------
+    data : Table
+        Data with labels of a different hierarchy, such as paths.
+    hierarchy : Hierarchy
+        The labels of the model.
+
+    Returns
+    -------
+    data : Table
+        The data with the labels of the model.
+    unknown : list of labels
+        The dropped labels.
+    """
+    own = data.hierarchy.labels if data.hierarchy is not None else ()
+    known = set(hierarchy.labels)
+    columns = [k for k, label in enumerate(own) if label in known]
+    places = [hierarchy.index(own[k]) for k in columns]
+    part = sparse.coo_array(sparse.csc_array(labels_of(data))[:, columns])
+    rows, found = part.coords
+    moved = sparse.csr_array(
+        (part.data, (rows, np.array(places, dtype=np.intp)[found])),
+        shape=(part.shape[0], hierarchy.n_labels),
+    )
+    unknown = [label for label in own if label not in known]
+    return replace(data, y=hierarchy.close(moved), hierarchy=hierarchy), unknown
+
+
+def read_known_labels(
+    model: Any, path: Path, options: DataOptions, *, ignore_unknown: bool, labelled: bool = True
+) -> Table:
+    """Read rows whose labels are those of a model.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    path : Path
+        The data.
+    options : DataOptions
+        How the file is to be read.
+    ignore_unknown : bool
+        Whether to leave out other labels, and say how many, instead of raising an error.
+    labelled : bool
+        As in `read_data`.
+
+    Returns
+    -------
+    Table
+        The rows.
+    """
+    if ignore_unknown:
+        table = read_for(model, path, options, labelled=labelled)
+        if table.y is None:
+            return table
+        table, unknown = keep_known_labels(table, model.hierarchy_)
+        say(f"Labels that the model does not know, ignored: {len(unknown):,}")
+        return table
+    try:
+        return read_for(model, path, options, model.hierarchy_, labelled=labelled)
+    except UnknownLabelError as error:
+        raise ValueError(f"{error} To leave them out, pass --ignore-unknown.") from None
+
+
+def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
+    """Write the measures, a table of labels and, if matplotlib is installed, a curve.
+
+    Parameters
+    ----------
+    folder : Path
+        The output folder, which is created if it does not exist.
+    model : estimator
+        The fitted model.
+    summary : EvaluationSummary
+        The result of the evaluation.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    figures = [
+        {**row, "value": None if np.isnan(row["value"]) else row["value"]}
+        for row in summary.figures.rows()
+    ]
+    measures = folder / "measures.json"
+    with writing_text(measures) as file:
+        json.dump(figures, file, indent=1)
+    labels = folder / "labels.csv"
+    report = per_label_report(
+        summary.data.y, summary.scores, model.hierarchy_, y_pred=summary.predicted
+    )
+    with writing_text(labels) as file:
+        writer = csv.writer(file)
+        writer.writerow(report.columns)
+        writer.writerows(row.values() for row in report.rows())
+    return [measures, labels, *_draw_curve(folder, model, summary)]
+
+
+def _draw_curve(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        return []
+    figure = Figure(figsize=(6, 5), layout="constrained")
+    FigureCanvasAgg(figure)
+    PrecisionRecallDisplay.from_predictions(
+        summary.data.y, summary.scores, hierarchy=model.hierarchy_, ax=figure.add_subplot()
+    )
+    path = folder / "precision-recall.png"
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=150, format="png")
+    return [path]

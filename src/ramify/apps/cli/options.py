@@ -1,0 +1,184 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ramify.apps.cli.annotations import AnnotationChoice
+    from ramify.apps.reading.settings import ReadingSettings
+    from ramify.io.limits import ReadLimits
+
+__all__ = [
+    "AnnotationOptions",
+    "AsJson",
+    "DataFile",
+    "FileOptions",
+    "IdColumn",
+    "LabelOptions",
+    "ModelFile",
+    "PredictionThreshold",
+    "Threshold",
+]
+
+
+DataFile = Annotated[
+    Path, typer.Argument(help="ARFF, CSV (plain or .gz), parquet or .xlsx file.", metavar="DATA")
+]
+ModelFile = Annotated[
+    Path, typer.Argument(help="Model file written by `ramify train`.", metavar="MODEL")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+IgnoreUnknown = Annotated[
+    bool, typer.Option(help="Ignore labels that are not known to the model.")
+]
+Threshold = Annotated[
+    float,
+    typer.Option(min=0.0, max=1.0, help="Predict labels with at least this probability."),
+]
+PredictionThreshold = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold",
+        min=0.0,
+        max=1.0,
+        help="Predict labels with at least this probability (default: the model's own rule).",
+    ),
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option("--id", help="Column of identifiers (default: the first distinct text column)."),
+]
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """Options for reading data files of any format. A model remembers those of its training."""
+
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            help='Delimiter of a CSV file, e.g. ";" (default: a comma).',
+            callback=lambda mark: "\t" if mark == "\\t" else mark,  # shells pass \t literally
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None, typer.Option(help='Decimal point of a CSV file, e.g. "," (default: a point).')
+    ] = None
+    thousands: Annotated[
+        str | None,
+        typer.Option(help='Mark between groups of digits in a CSV file, e.g. "." in 1.000,5.'),
+    ] = None
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(help="Text of a CSV file that marks a missing value, e.g. #NV; repeatable."),
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of a text file, e.g. latin-1 (default: utf-8).")
+    ] = None
+    index_base: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=1, help="First index of sparse ARFF rows: 0 (default), or 1 as in CLUS."
+        ),
+    ] = None
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(help="Limit on data files, e.g. max_bytes=17179869184; repeatable."),
+    ] = None
+
+    def limits(self) -> ReadLimits:
+        """Return the limits on the size of files."""
+        from ramify.io.limits import ReadLimits
+
+        return ReadLimits.from_settings(self.limit or ())
+
+    def settings(self) -> ReadingSettings:
+        """Return what the user said about data files."""
+        from ramify.apps.reading.settings import ReadingSettings
+
+        return ReadingSettings(
+            delimiter=self.delimiter,
+            decimal=self.decimal,
+            thousands=self.thousands,
+            missing=tuple(self.missing) if self.missing else None,
+            encoding=self.encoding,
+            index_base=self.index_base,
+        )
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """Options for reading the labels of data files. A model remembers those of its training."""
+
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target",
+            "-t",
+            help='Label column, e.g. with "A/B;C" (default: labels, or the hierarchical attribute '
+            "of an ARFF file).",
+        ),
+    ] = None
+    separator: Annotated[
+        str | None, typer.Option(help="Separator of the segments of a path (default: /).")
+    ] = None
+    label_separator: Annotated[
+        str | None, typer.Option(help="Separator of the labels of a row (default: ;).")
+    ] = None
+
+    def settings(self, files: FileOptions) -> ReadingSettings:
+        """Return what the user said about labels and data files."""
+        return replace(
+            files.settings(),
+            target=tuple(self.target) if self.target else None,
+            separator=self.separator,
+            label_separator=self.label_separator,
+        )
+
+
+@dataclass(frozen=True)
+class AnnotationOptions:
+    """Options that choose annotations of an ontology."""
+
+    annotations: Annotated[
+        Path | None,
+        typer.Option(
+            help="Annotations of the rows with terms of --ontology: GAF, GPAD or target and term."
+        ),
+    ] = None
+    ontology: Annotated[Path | None, typer.Option(help="OBO file, plain or .gz.")] = None
+    namespace: Annotated[
+        str | None, typer.Option(help="Namespace of the ontology, e.g. BP (default: all).")
+    ] = None
+    evidence: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Evidence code or group to use, e.g. experimental, or to leave out, e.g. -IEA; "
+            "repeatable."
+        ),
+    ] = None
+    row_ids: Annotated[
+        str,
+        typer.Option(help="What identifies rows in --annotations: object, symbol or database."),
+    ] = "object"
+    id_column: IdColumn = None
+
+    def choice(self, limits: ReadLimits, min_count: int = 1) -> AnnotationChoice:
+        """Return the annotations to read."""
+        from ramify.apps.cli.annotations import AnnotationChoice
+
+        return AnnotationChoice(
+            self.annotations,
+            self.ontology,
+            self.namespace,
+            tuple(self.evidence or ()),
+            self.row_ids,
+            self.id_column,
+            min_count,
+            limits,
+        )

@@ -1,0 +1,173 @@
+"""The command ``ramify predict``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ramify.apps.cli.options import (
+    AsJson,
+    DataFile,
+    FileOptions,
+    IdColumn,
+    ModelFile,
+    PredictionThreshold,
+)
+from ramify.apps.cli.output import check_output, print_json, say, say_where
+from ramify.apps.cli.running import command
+from ramify.io.errors import check_exists
+
+
+def _read_share(text: str) -> float:
+    """Read the value of --probabilities."""
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise typer.BadParameter(
+            f"it must be followed by a number from 0 to 1, got {text!r}. Pass, for example, "
+            "--probabilities 0.1, or 0 for all labels."
+        )
+    return share
+
+
+@command
+def predict(
+    model: ModelFile,
+    data: DataFile,
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="File to write: .csv, .tsv, .parquet or .arff (default: print)."
+        ),
+    ] = None,
+    threshold: PredictionThreshold = None,
+    probabilities: Annotated[
+        float | None,
+        typer.Option(
+            parser=_read_share,
+            metavar="NUMBER",
+            help="Write probabilities of at least this value instead of label sets, e.g. 0.1; "
+            "0 for all.",
+        ),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Write the probabilities of this number of labels instead of label sets, the "
+            "most probable first.",
+        ),
+    ] = None,
+    among: Annotated[
+        str,
+        typer.Option(help="Labels to choose --top from: leaves, all, or a level, e.g. 2."),
+    ] = "leaves",
+    form: Annotated[
+        str | None,
+        typer.Option("--format", help="cafa: write lines of target, term and score to --out."),
+    ] = None,
+    id_column: IdColumn = None,
+    files: FileOptions,
+    as_json: AsJson = False,
+) -> None:
+    """Predict the labels of the rows of a file.
+
+    ``ramify predict species.ramify new.csv -o predicted.csv``
+    """
+    if out is not None:
+        check_output(out, model, data)
+    _check_form(form, out, threshold, probabilities, top)
+    check_exists(model, data)
+    from ramify.apps.cli.predicting import (
+        features_for,
+        label_cells,
+        label_sets,
+        load_classifier,
+        read_for,
+        remembered_settings,
+    )
+    from ramify.apps.cli.prediction_files import (
+        Answer,
+        row_names,
+        stream_predictions,
+        write_predictions,
+    )
+    from ramify.apps.reading.any_file import check_has_ids
+
+    fitted = load_classifier(model)
+    settings = replace(files.settings(), id_column=id_column).over(remembered_settings(model))
+    options = settings.unlabelled(files.limits())
+    answer = Answer(
+        threshold, probabilities, top, _read_choice(among), settings.label_separator or ";"
+    )
+    if out is not None and form is None:
+        found = stream_predictions(out, fitted, data, options, answer=answer)
+        if found is not None:
+            _say_written(out, *found, as_json=as_json)
+            return
+    table = read_for(fitted, data, options, labelled=False)
+    check_has_ids(table, id_column)
+    if settings.id_column is not None and table.ids is None:
+        say(f"Note: {table.name} has no column {settings.id_column!r} of identifiers")
+    if out is None:
+        sets = label_sets(fitted, features_for(fitted, table), threshold)
+        if as_json:
+            print_json([[str(x) for x in row] for row in fitted.hierarchy_.decode(sets)])
+        else:
+            typer.echo("\n".join(label_cells(fitted, sets, settings.label_separator or ";")))
+        return
+    if form == "cafa":
+        from ramify.apps.cli.cafa import write_targets
+
+        n_lines = write_targets(out, fitted, table, id_column)
+    else:
+        names = row_names(fitted, data, options, table)
+        n_lines = write_predictions(out, fitted, table, answer=answer, names=names)
+    _say_written(out, int(table.X.shape[0]), n_lines, as_json=as_json)
+
+
+def _say_written(out: Path, n_rows: int, n_lines: int, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"file": str(out), "rows": n_rows, "lines": n_lines})
+    else:
+        say_where(f"Wrote {n_lines:,} lines to", out)
+
+
+def _read_choice(among: str) -> str | int:
+    """Read the value of --among."""
+    if among in ("leaves", "all"):
+        return among
+    if among.isdecimal() and int(among) > 0:
+        return int(among)
+    raise ValueError(f"--among must be leaves, all or a level counted from 1, got {among!r}.")
+
+
+def _check_form(
+    form: str | None,
+    out: Path | None,
+    threshold: float | None,
+    probabilities: float | None,
+    top: int | None,
+) -> None:
+    """Refuse options that have no effect together."""
+    for name, value in (("--probabilities", probabilities), ("--top", top)):
+        if out is None and value is not None:
+            raise ValueError(f"{name} {value} requires --out. Pass the file to write with --out.")
+    if form not in (None, "cafa") or (form and out is None):
+        raise ValueError(f"--format must be cafa, with a file in --out, got {form!r}.")
+    if form and any(value is not None for value in (threshold, probabilities, top)):
+        raise ValueError(
+            "--format cafa writes the scores of the best terms. Omit --threshold, --top and "
+            "--probabilities."
+        )
+    if threshold is not None and top is not None:
+        raise ValueError(
+            f"--threshold {threshold} chooses label sets, which --top replaces. Pass one of them, "
+            "or a minimum with --probabilities."
+        )

@@ -1,0 +1,238 @@
+"""Read the rows of a file for a saved model and predict their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from ramify._messages import shorten
+from ramify.apps.reading.any_file import as_identifiers, read_data
+from ramify.apps.reading.settings import DataOptions, ReadingSettings
+from ramify.io.tables import Table
+from ramify.labels.encoding import read_labels
+from ramify.labels.hierarchy import Hierarchy
+from ramify.saving import ModelFileError, load
+from ramify.saving.model import load_settings
+
+__all__ = [
+    "date_columns",
+    "features_for",
+    "label_cells",
+    "label_sets",
+    "load_classifier",
+    "nominal_columns",
+    "read_for",
+    "remembered_settings",
+]
+
+
+def features_for(model: Any, data: Table) -> Any:
+    """Select the columns that a model was trained on, by name and in its order.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    data : Table
+        Data with at least these columns.
+
+    Returns
+    -------
+    data frame or matrix
+        The features for `predict`.
+    """
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or not hasattr(data.X, "columns"):
+        return data.X
+    missing = [name for name in names if name not in data.X.columns]
+    if missing:
+        raise ValueError(
+            f"{data.name} must have the {len(names)} columns that the model was trained on, got "
+            f"{shorten(data.X.columns)}. Add the missing columns: {shorten(missing)}."
+        )
+    return data.X[list(names)]
+
+
+def load_classifier(path: Path) -> Any:
+    """Load a fitted classifier of ramify.
+
+    Parameters
+    ----------
+    path : Path
+        A model file.
+
+    Returns
+    -------
+    estimator
+        With a hierarchy. Other estimators, such as pipelines, are refused.
+    """
+    model = load(path)
+    if not hasattr(model, "hierarchy_"):
+        check_is_fitted(model)
+        raise ValueError(
+            f"{path} must contain a classifier of ramify, got a {type(model).__name__}. Pass a "
+            "model written by ramify train, or use ramify.load in Python."
+        )
+    return model
+
+
+def remembered_settings(path: Path) -> ReadingSettings:
+    """Return how the training data of a model were read.
+
+    Parameters
+    ----------
+    path : Path
+        A model file.
+
+    Returns
+    -------
+    ReadingSettings
+        What the user said in ``ramify train``; nothing for models saved in Python.
+    """
+    values = load_settings(path)
+    try:
+        return ReadingSettings.from_dict(values)
+    except ValueError as error:
+        raise ModelFileError(f"{path} is not a valid ramify model file: {error}") from None
+
+
+def read_for(
+    model: Any,
+    path: Path,
+    options: DataOptions,
+    hierarchy: Hierarchy | None = None,
+    *,
+    labelled: bool = True,
+) -> Table:
+    """Read a data file with the columns of a model.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    path : Path
+        The data.
+    options : DataOptions
+        How the file is to be read.
+    hierarchy : Hierarchy, optional
+        The labels that can occur.
+    labelled : bool
+        As in `read_data`.
+
+    Returns
+    -------
+    Table
+        Nominal features of the model are text. Text in its numeric features is an error, and so
+        is anything but dates in its dates.
+    """
+    nominal, dates = nominal_columns(model), date_columns(model)
+    # Without a schema, as in a vote, it is not known which features are numeric.
+    names = getattr(model, "feature_names_in_", ()) if hasattr(model, "schema_") else ()
+    numeric = [str(name) for name in names if name not in (*nominal, *dates)]
+    id_column = options.id_column
+    is_feature = id_column in getattr(model, "feature_names_in_", ())
+    table = read_data(
+        path,
+        hierarchy,
+        replace(options, id_column=None) if is_feature else options,
+        labelled=labelled,
+        texts=nominal,
+        numbers=numeric,
+        dates=dates,
+    )
+    if id_column is not None and is_feature and id_column in table.feature_names:
+        return replace(table, ids=as_identifiers(table.X[id_column], id_column))
+    return table
+
+
+def nominal_columns(model: Any) -> list[str]:
+    """Return the names of the nominal columns of a model.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+
+    Returns
+    -------
+    list of str
+        Empty if the model does not have this information.
+    """
+    schema = getattr(model, "schema_", None)
+    return [] if schema is None else _names_of(model, schema.categories)
+
+
+def date_columns(model: Any) -> list[str]:
+    """Return the names of the columns of a model that are dates.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+
+    Returns
+    -------
+    list of str
+        Empty if the model does not have this information.
+    """
+    schema = getattr(model, "schema_", None)
+    if schema is None:
+        return []
+    return _names_of(model, (j for j, kind in schema.times.items() if kind.startswith("date")))
+
+
+def _names_of(model: Any, columns: Iterable[int]) -> list[str]:
+    """Return the names of some columns of a model, none if its columns have no names."""
+    names = getattr(model, "feature_names_in_", None)
+    return [] if names is None else [str(names[j]) for j in columns]
+
+
+def label_sets(model: Any, X: Any, threshold: float | None) -> sparse.csr_array[np.int32]:
+    """Return the label sets predicted by a model.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    X : data frame or matrix
+        The result of `features_for`.
+    threshold : float or None
+        Predict labels with at least this probability. If None, use the model's `predict`.
+
+    Returns
+    -------
+    csr_array of shape (n, n_labels)
+        Label sets, including ancestors.
+    """
+    if threshold is None:
+        return read_labels(model.predict(X), model.hierarchy_).Y
+    blocks = (scores >= threshold for scores in model.iter_predict_proba(X))
+    sets: list[Any] = [sparse.csr_array(chosen.astype(np.int32)) for chosen in blocks]
+    return sparse.csr_array(sparse.vstack(sets))
+
+
+def label_cells(model: Any, Y: Any, separator: str = ";") -> list[str]:
+    """Format label sets as text: the most specific labels of each row.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model, whose hierarchy names the labels.
+    Y : label matrix
+        The label sets.
+    separator : str
+        Separator of the labels.
+
+    Returns
+    -------
+    list of str
+        One cell per row.
+    """
+    rows = model.hierarchy_.decode(Y)
+    return [separator.join(str(label) for label in labels) for labels in rows]

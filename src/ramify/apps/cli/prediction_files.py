@@ -1,0 +1,326 @@
+"""Write the predictions for the rows of a file, some rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ramify._messages import import_extra
+from ramify._validation import check_number
+from ramify.apps.cli.predicting import (
+    date_columns,
+    features_for,
+    label_cells,
+    label_sets,
+    nominal_columns,
+    read_for,
+)
+from ramify.apps.reading.csv_batches import CsvBatches
+from ramify.apps.reading.settings import DataOptions
+from ramify.io import write_arff
+from ramify.io.files import replacing, writing_text
+from ramify.io.sheets import is_sheet
+from ramify.io.tables import Table
+from ramify.metrics.inputs import LabelChoice
+
+__all__ = [
+    "Answer",
+    "row_names",
+    "stream_predictions",
+    "write_predictions",
+]
+
+
+_CELLS_AT_A_TIME = 2**23  # of a block of probabilities
+_READ_CELLS = 2**20  # of a block of features
+_STREAMED_BYTES = 2**26  # size from which a file is not read as a whole
+_OTHER_INPUTS = (".arff", ".parquet", ".pq")
+_OUTPUTS = (".csv", ".tsv", ".parquet", ".pq", ".arff")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is written for every row.
+
+    Attributes
+    ----------
+    threshold : float or None
+        Predict labels with at least this probability. If None, use the model's `predict`.
+    least : float or None
+        Write probabilities of at least this value instead of label sets.
+    top : int or None
+        Write the probabilities of this number of labels instead of label sets.
+    among : {"leaves", "all"} or int
+        The labels to choose the best ones from; an int is a level.
+    label_separator : str
+        Separator of the labels of a row.
+    """
+
+    threshold: float | None = None
+    least: float | None = None
+    top: int | None = None
+    among: LabelChoice = "leaves"
+    label_separator: str = ";"
+
+    def check(self, path: Path) -> None:
+        """Raise an error if the file to write has no known format."""
+        if not any(suffix in _OUTPUTS for suffix in path.suffixes):
+            raise ValueError(f"--out must end in one of {', '.join(_OUTPUTS)}, got {path}.")
+        if self.top is not None:
+            check_number("--top", self.top, 1, whole=True)
+            if ".arff" in path.suffixes:
+                raise ValueError(
+                    f"--out must end in one of {', '.join(_OUTPUTS[:-1])} with --top, got {path}."
+                )
+
+    def columns(self, model: Any, X: Any) -> dict[str, Any]:
+        """Return the columns to write for some rows; "row" counts from 0."""
+        if self.top is not None:
+            return self._best(model, X)
+        if self.least is not None:
+            return _probabilities(model, X, self.least)
+        Y = label_sets(model, X, self.threshold)
+        cells = label_cells(model, Y, self.label_separator)
+        return {"row": np.arange(Y.shape[0]), "labels": cells}
+
+    def _best(self, model: Any, X: Any) -> dict[str, Any]:
+        labels, scores = model.predict_top(X, self.top, labels=self.among)
+        keep = np.ones(scores.size, bool) if self.least is None else scores.ravel() >= self.least
+        return {
+            "row": np.repeat(np.arange(len(scores)), scores.shape[1])[keep],
+            "label": [str(label) for label in labels.ravel()[keep]],
+            "probability": np.round(scores.ravel()[keep], 6),
+        }
+
+
+def _probabilities(model: Any, X: Any, least: float) -> dict[str, Any]:
+    """List the probabilities of at least `least`, the largest of each row first."""
+    rows: Any
+    columns: Any
+    if least > 0:
+        cells = sparse.coo_array(model.predict_proba_sparse(X, min_proba=least))
+        rows, columns, found = cells.row, cells.col, cells.data
+    else:  # those of 0 are also written
+        scores = np.asarray(model.predict_proba(X))
+        rows, columns = np.nonzero(scores >= least)
+        found = scores[rows, columns]
+    order = np.lexsort((columns, -found, rows))
+    names = [str(label) for label in model.hierarchy_.labels]
+    return {
+        "row": rows[order].astype(np.int64),
+        "label": [names[c] for c in columns[order]],
+        "probability": np.round(found[order], 6),
+    }
+
+
+def write_predictions(
+    path: Path, model: Any, data: Table, *, answer: Answer, names: Any = None
+) -> int:
+    """Predict and write the result to a file atomically.
+
+    Parameters
+    ----------
+    path : Path
+        ``.csv``, ``.csv.gz``, ``.tsv`` or ``.parquet``: row and labels, or row, label and
+        probability, with the identifiers of the rows if the data have any. ``.arff``: the data
+        with the predicted labels, or sparse rows of probabilities, one attribute per label.
+    model : estimator
+        A fitted model.
+    data : Table
+        The data.
+    answer : Answer
+        What is written for every row.
+    names : column, optional
+        The result of `row_names`.
+
+    Returns
+    -------
+    int
+        Number of lines written.
+    """
+    answer.check(path)
+    X = features_for(model, data)
+    if ".arff" in path.suffixes:
+        return _write_arff(path, model, data, X, answer)
+    return _write_blocks(path, model, iter([X]), answer, names)[1]
+
+
+def _write_arff(path: Path, model: Any, data: Table, X: Any, answer: Answer) -> int:
+    if answer.least is not None:
+        scores = model.predict_proba_sparse(X, min_proba=answer.least)
+        labels = [str(label) for label in model.hierarchy_.labels]
+        write_arff(path, scores, feature_names=labels, relation="probabilities")
+        return int(scores.shape[0])
+    # A data frame defines its categories; an array does not.
+    categories = None if hasattr(X, "columns") else data.categories
+    Y = label_sets(model, X, answer.threshold)
+    write_arff(path, X, Y, model.hierarchy_, categories=categories)
+    return int(Y.shape[0])
+
+
+def _parts(X: Any, n_rows: int) -> Iterator[Any]:
+    """Yield some rows of X at a time."""
+    for start in range(0, X.shape[0], n_rows):
+        rows = slice(start, start + n_rows)
+        yield X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def _write_blocks(
+    path: Path, model: Any, blocks: Iterator[Any], answer: Answer, names: Any
+) -> tuple[int, int]:
+    """Predict and write blocks of rows; return the numbers of rows and lines."""
+    counts = [0, 0]
+    width = model.hierarchy_.n_labels if answer.top is None else answer.top
+    step = max(1, _CELLS_AT_A_TIME // width)
+
+    def frames() -> Iterator[Any]:
+        pandas = import_extra("pandas", "tables")
+        for X in (part for block in blocks for part in _parts(block, step)):
+            frame = pandas.DataFrame(answer.columns(model, X))
+            frame["row"] += counts[0]
+            if names is not None:
+                name = "id" if names.name in frame.columns else names.name
+                frame.insert(1, name, np.asarray(names)[frame["row"]])
+            counts[0] += X.shape[0]
+            counts[1] += len(frame)
+            yield frame
+
+    if path.suffix in (".parquet", ".pq"):
+        import_extra("pyarrow", "tables")
+        whole = import_extra("pandas", "tables").concat(list(frames()), ignore_index=True)
+        with replacing(path) as temporary:
+            whole.to_parquet(temporary, index=False)
+    else:
+        cells = "\t" if ".tsv" in path.suffixes else ","
+        with writing_text(path) as file:
+            for number, frame in enumerate(frames()):
+                frame.to_csv(file, index=False, sep=cells, lineterminator="\n", header=not number)
+    return counts[0], counts[1]
+
+
+def stream_predictions(
+    path: Path,
+    model: Any,
+    data: Path,
+    options: DataOptions,
+    *,
+    answer: Answer,
+) -> tuple[int, int] | None:
+    """Read, predict and write some rows at a time, if the formats of both files allow it.
+
+    Only the columns that are not features are read as a whole: one of them may name the rows.
+
+    Parameters
+    ----------
+    path, model, answer
+        As in `write_predictions`.
+    data : Path
+        The file to predict. Files of less than 64 MiB are read as a whole.
+    options : DataOptions
+        How it is to be read.
+
+    Returns
+    -------
+    tuple (n_rows, n_lines) or None
+        None if the file must be read as a whole, because of its format or because the type of a
+        column depends on all its cells. Nothing is written then.
+    """
+    answer.check(path)
+    if not _is_streamed(path, model, data):
+        return None
+    try:
+        rows = CsvBatches(data, options.form, options.limits)
+        if options.id_column not in (None, *rows.names):
+            return None
+        texts, dates = nominal_columns(model), date_columns(model)
+        features = [str(name) for name in model.feature_names_in_]
+        numbers = [name for name in features if name not in {*texts, *dates}]
+        names = _names_in_file(model, rows, options)
+        found = rows.features(numbers, texts, dates, _rows_per_batch(rows))
+        blocks = (frame[features] for frame in found)
+        return _write_blocks(path, model, blocks, answer, names)
+    except (ValueError, KeyError):
+        # Reading the whole file gives the right types, or an error that names the row.
+        return None
+
+
+def _is_streamed(path: Path, model: Any, data: Path) -> bool:
+    if not hasattr(model, "schema_") or not hasattr(model, "feature_names_in_"):
+        return False
+    if not {".csv", ".tsv"} & set(path.suffixes) or not data.is_file():
+        return False
+    if is_sheet(data) or set(_OTHER_INPUTS) & set(data.suffixes):
+        return False
+    return data.stat().st_size >= _STREAMED_BYTES
+
+
+def _rows_per_batch(rows: CsvBatches) -> int:
+    return max(1, _READ_CELLS // max(1, len(rows.names)))
+
+
+def _names_in_file(model: Any, rows: CsvBatches, options: DataOptions) -> Any:
+    """Return the identifiers of the rows of a file, as `row_names` does."""
+    left_out = {*options.ignore, *map(str, model.feature_names_in_)}
+    columns = [name for name in rows.names if name not in left_out]
+    if options.id_column in rows.names:
+        columns = [str(options.id_column)]
+    if not columns:
+        return None
+    with TemporaryDirectory() as folder:
+        narrow = Path(folder, "columns.csv")
+        with narrow.open("w", encoding="utf-8", newline="") as file:
+            for number, frame in enumerate(rows.cells(columns, _rows_per_batch(rows))):
+                frame.to_csv(
+                    file, index=False, sep=rows.delimiter, lineterminator="\n", header=not number
+                )
+        form = replace(options.form, delimiter=rows.delimiter, encoding="utf-8")
+        narrow_options = replace(options, form=form)
+        table = read_for(model, narrow, narrow_options, labelled=False)
+        return row_names(model, narrow, narrow_options, table)
+
+
+def row_names(model: Any, path: Path, options: DataOptions, data: Table) -> Any:
+    """Return the identifiers of the rows of a file as a named column, or None.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    path : Path
+        The file.
+    options : DataOptions
+        How it is to be read.
+    data : Table
+        Its rows.
+
+    Returns
+    -------
+    column or None
+        The identifiers that the user named. By default, the first text column or else the first
+        column that is not a feature and whose values are distinct, as it is in the file.
+    """
+    if data.ids is not None:
+        return data.ids
+    pandas = import_extra("pandas", "tables")
+    frame = data.X if hasattr(data.X, "columns") else pandas.DataFrame()
+    texts = {name: pandas.Series(cells, name=name) for name, cells in data.strings.items()}
+    features = getattr(model, "feature_names_in_", None)
+    taken = {"row", "label", "labels", "probability", *(() if features is None else features)}
+    others = [] if features is None else [frame[name] for name in frame.columns]
+    found = [c for c in (*texts.values(), *others) if c.name not in taken and c.is_unique]
+    named = [column for column in found if not _is_numeric(column)]
+    if named or not found:
+        return next(iter(named), None)
+    # Numbers have been converted: 007 is 7.0.
+    again = replace(options, id_column=str(found[0].name))
+    return read_for(model, path, again, labelled=False).ids
+
+
+def _is_numeric(column: Any) -> bool:
+    return not hasattr(column, "cat") and column.dtype.kind in "biufM"

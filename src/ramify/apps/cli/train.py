@@ -1,0 +1,161 @@
+"""The command ``ramify train``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ramify.apps.cli.options import AnnotationOptions, AsJson, DataFile, FileOptions, LabelOptions
+from ramify.apps.cli.output import check_output, print_json, say
+from ramify.apps.cli.running import command
+from ramify.apps.named_estimators import MODELS, make_model
+from ramify.io.errors import check_exists
+
+if TYPE_CHECKING:
+    from ramify.apps.cli.annotations import AnnotationChoice
+    from ramify.apps.reading.settings import DataOptions
+    from ramify.io.tables import Table
+
+
+TIME_LIMIT = 300.0  # seconds for --model auto
+
+
+@command
+def train(
+    data: DataFile,
+    *,
+    hierarchy: Annotated[
+        Path | None,
+        typer.Option(
+            "--hierarchy",
+            "-H",
+            help="Label hierarchy, if the data do not define it: .obo, edges (.csv: "
+            "parent,child), paths or an outline (.txt), .json, or Mulan's .xml.",
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")] = Path(
+        "model.ramify"
+    ),
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            help=f"One of: {', '.join(MODELS)}; or auto, which compares a tree, extra trees, a "
+            "forest, gradient boosting and a vote, and saves the best.",
+        ),
+    ] = "forest",
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, help=f"Limit in seconds of --model auto (default: {TIME_LIMIT:.0f})."
+        ),
+    ] = None,
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", help="Parameter, e.g. n_estimators=50; repeatable."),
+    ] = None,
+    labels: LabelOptions,
+    files: FileOptions,
+    weight: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="Column to leave out; repeatable.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="Column to use although it looks like an identifier; repeatable."),
+    ] = None,
+    annotations: AnnotationOptions,
+    min_count: Annotated[
+        int, typer.Option(min=1, help="Least number of rows of a label of --annotations.")
+    ] = 1,
+    folds: Annotated[
+        int, typer.Option(min=0, help="Number of cross-validation folds; 0 for none.")
+    ] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Number of threads; -1 for all cores.")
+    ] = -1,
+    as_json: AsJson = False,
+) -> None:
+    """Train, cross-validate and save a model.
+
+    ``ramify train species.csv --target taxon -o species.ramify``
+    """
+    check_output(out, data, hierarchy)
+    _check_folds(model, folds, parameters, time_limit)
+    check_exists(data)
+    from rich.console import Console
+
+    from ramify.apps.cli.describing import print_training, training_facts
+    from ramify.apps.cli.training import train as train_model
+    from ramify.apps.cli.training import train_best
+    from ramify.apps.reading.any_file import check_has_ids, split_identifiers
+    from ramify.saving.model import save_with_settings
+
+    settings = replace(
+        labels.settings(files),
+        weight=weight,
+        drop=tuple(drop) if drop else None,
+        id_column=annotations.id_column,
+    )
+    choice = annotations.choice(files.limits(), min_count)
+    table = _read(data, hierarchy, settings.options(files.limits()), choice)
+    check_has_ids(table, settings.id_column)
+    table, left_out = split_identifiers(table, keep or ())
+    left_out |= dict.fromkeys(drop or (), "--drop")
+    if settings.id_column is not None:
+        left_out[settings.id_column] = "--id"
+    for note in table.notes:
+        say(f"Note: {note}")
+    progress = sys.stderr.isatty() and not as_json
+    if model == "auto":
+        seconds = TIME_LIMIT if time_limit is None else time_limit
+        summary = train_best(
+            table, folds=folds, time_limit=seconds, seed=seed, n_jobs=jobs, progress=progress
+        )
+    else:
+        made = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
+        summary = train_model(table, made, folds=folds, seed=seed, progress=progress)
+    save_with_settings(summary.model, out, settings.to_dict())
+    if as_json:
+        print_json(training_facts(summary, out, left_out))
+    else:
+        print_training(Console(), summary, out, left_out)
+
+
+def _read(
+    data: Path, hierarchy: Path | None, reading: DataOptions, choice: AnnotationChoice
+) -> Table:
+    """Read features and labels, the labels from annotations if there are any."""
+    from ramify.apps.cli.annotations import annotate
+    from ramify.apps.reading.any_file import read_data
+
+    choice.check()
+    if choice.annotations is None:
+        return read_data(data, hierarchy, reading)
+    unlabelled = read_data(data, None, replace(reading, target=()), labelled=False)
+    table, lines = annotate(unlabelled, choice)
+    typer.echo("\n".join(lines), err=True)
+    return table
+
+
+def _check_folds(
+    model: str, folds: int, parameters: list[str] | None, time_limit: float | None
+) -> None:
+    """Refuse a single fold, and options that have no effect with, or only with, --model auto."""
+    if folds == 1:
+        raise ValueError("--folds must be 0 or at least 2, got 1. Pass 0 for no cross-validation.")
+    if model != "auto" and time_limit is not None:
+        raise ValueError(f"--time-limit {time_limit:g} requires --model auto, got {model}.")
+    if model == "auto" and parameters:
+        raise ValueError(
+            f"--set {parameters[0]} cannot be combined with --model auto. Name the model to set "
+            "parameters, e.g. --model forest."
+        )
+    if model == "auto" and folds == 0:
+        raise ValueError("--folds must be at least 2 with --model auto, got 0.")

@@ -1,0 +1,254 @@
+"""Train a model on a table: cross-validate or choose, fit on all rows, and summarise."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.model_selection import KFold
+
+from ramify._progress import track
+from ramify.apps.cli.predicting import label_sets
+from ramify.io.tables import Table
+from ramify.metrics import hierarchical_f1, mean_auprc, pooled_auprc
+from ramify.model_selection import ModelChoice, choose_model
+from ramify.model_selection.candidates import BASELINE
+
+__all__ = [
+    "MEASURES",
+    "TrainingSummary",
+    "cross_validate",
+    "labels_of",
+    "train",
+    "train_best",
+]
+
+
+MEASURES = ("pooled_auprc", "mean_auprc", "hierarchical_f1")
+
+
+@dataclass(frozen=True)
+class TrainingSummary:
+    """The result of training.
+
+    Attributes
+    ----------
+    data : Table
+        The training data.
+    model : estimator
+        The model, fitted on all rows.
+    scores : dict of str to list of float
+        The values of each measure per fold; empty without cross-validation.
+    baseline : dict of str to float
+        The means of the same measures for predicting the label frequencies of the training rows.
+    importances : list of (str, float)
+        Feature importances, the most important first; empty if the model has none.
+    seconds : float
+        Time to fit the model on all rows, in seconds.
+    choice : ModelChoice or None
+        How the model was chosen, if it was.
+    """
+
+    data: Table
+    model: Any
+    scores: dict[str, list[float]]
+    baseline: dict[str, float]
+    importances: list[tuple[str, float]]
+    seconds: float
+    choice: ModelChoice | None = None
+
+
+def train(
+    data: Table, model: Any, *, folds: int = 5, seed: int = 0, progress: bool = False
+) -> TrainingSummary:
+    """Cross-validate a model and fit it on all rows.
+
+    Parameters
+    ----------
+    data : Table
+        Data with labels.
+    model : estimator
+        The model, which is fitted in place.
+    folds : int
+        Number of folds. With fewer than 2, there is no cross-validation.
+    seed : int
+        Seed for the folds.
+    progress : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    TrainingSummary
+        The fitted model and its scores.
+    """
+    n_rows = labels_of(data).shape[0]
+    if folds > n_rows:
+        raise ValueError(
+            f"--folds must not exceed the number of rows, {n_rows}, got {folds}. Pass at most "
+            f"{n_rows}."
+        )
+    scores: dict[str, list[float]] = {}
+    baseline: dict[str, float] = {}
+    if folds >= 2:
+        scores, baseline = cross_validate(data, model, folds, seed, progress=progress)
+    started = time.perf_counter()
+    model.fit(data.X, data.y, **_weights(data))
+    seconds = time.perf_counter() - started
+    return TrainingSummary(data, model, scores, baseline, _importances(data, model), seconds)
+
+
+def train_best(
+    data: Table,
+    *,
+    folds: int = 5,
+    time_limit: float | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> TrainingSummary:
+    """Choose a model by cross-validation within a time limit, and fit it on all rows.
+
+    Parameters
+    ----------
+    data : Table
+        Data with labels.
+    folds : int
+        Number of folds, at least 2; fewer are used if there are fewer rows or no time.
+    time_limit : float, optional
+        Limit in seconds; see `ramify.model_selection.choose_model`.
+    seed : int
+        Seed for the folds and the models.
+    n_jobs : int, optional
+        Number of threads.
+    progress : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    TrainingSummary
+        The fitted model, its scores and the comparison.
+    """
+    choice = choose_model(
+        data.X,
+        labels_of(data),
+        hierarchy=data.hierarchy,
+        scoring=MEASURES,
+        cv=folds,
+        time_limit=time_limit,
+        n_jobs=n_jobs,
+        random_state=seed,
+        verbose=progress,
+        **_weights(data),
+    )
+    trial, plain = choice.trial(choice.name), choice.trial(BASELINE)
+    return TrainingSummary(
+        data=data,
+        model=choice.model,
+        scores=trial.scores,
+        baseline={name: plain.mean(name) for name in MEASURES},
+        importances=_importances(data, choice.model),
+        seconds=choice.fit_seconds,
+        choice=choice,
+    )
+
+
+def labels_of(data: Table) -> Any:
+    """Return the labels of a table, or raise an error if it has none.
+
+    Parameters
+    ----------
+    data : Table
+        The data.
+
+    Returns
+    -------
+    csr_array
+        The label matrix.
+    """
+    if data.y is None:
+        raise ValueError(f"{data.name} has no labels. Pass the label column with --target.")
+    return data.y
+
+
+def cross_validate(
+    data: Table, model: Any, folds: int, seed: int, *, progress: bool = False
+) -> tuple[dict[str, list[float]], dict[str, float]]:
+    """Compute the cross-validated scores of a model, with the label sets that it predicts.
+
+    Parameters
+    ----------
+    data : Table
+        Data with labels.
+    model : estimator
+        The model, which is cloned for every fold.
+    folds : int
+        Number of folds, at least 2.
+    seed : int
+        Seed for shuffling the rows.
+    progress : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    scores : dict of str to list of float
+        The values of each of `MEASURES` per fold.
+    baseline : dict of str to float
+        The means for predicting the label frequencies of the training rows.
+    """
+    Y = labels_of(data)
+    splits = list(KFold(folds, shuffle=True, random_state=seed).split(np.zeros(Y.shape[0])))
+    found: list[dict[str, float]] = []
+    plain: list[dict[str, float]] = []
+    for fit_rows, test_rows in track(splits, folds, "Cross-validating", shown=progress):
+        part = clone(model).fit(_rows(data.X, fit_rows), Y[fit_rows], **_weights(data, fit_rows))
+        truth, X = Y[test_rows], _rows(data.X, test_rows)
+        chosen = label_sets(part, X, threshold=None)
+        found.append(_measure(truth, part.predict_proba(X), chosen, data))
+        shares = np.tile(np.asarray(Y[fit_rows].mean(axis=0)).ravel(), (len(test_rows), 1))
+        likely = sparse.csr_array((shares >= 0.5).astype(np.int32))
+        plain.append(_measure(truth, shares, likely, data))
+    scores = {name: [fold[name] for fold in found] for name in MEASURES}
+    return scores, {name: _mean_defined([fold[name] for fold in plain]) for name in MEASURES}
+
+
+def _mean_defined(values: list[float]) -> float:
+    return float("nan") if np.isnan(values).all() else float(np.nanmean(values))
+
+
+def _measure(
+    truth: Any, scores: NDArray[np.float64], chosen: Any, data: Table
+) -> dict[str, float]:
+    with warnings.catch_warnings():
+        # The summary reports undefined folds.
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return {
+            "pooled_auprc": float(pooled_auprc(truth, scores)),
+            "mean_auprc": float(mean_auprc(truth, scores)),
+            "hierarchical_f1": float(hierarchical_f1(truth, chosen, hierarchy=data.hierarchy)),
+        }
+
+
+def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def _weights(data: Table, rows: NDArray[np.intp] | None = None) -> dict[str, Any]:
+    if data.sample_weight is None:
+        return {}
+    return {"sample_weight": data.sample_weight if rows is None else data.sample_weight[rows]}
+
+
+def _importances(data: Table, model: Any) -> list[tuple[str, float]]:
+    importances = getattr(model, "feature_importances_", None)
+    if importances is None:
+        return []
+    order = np.argsort(-np.asarray(importances), kind="stable")
+    pairs = [(data.feature_names[k], float(importances[k])) for k in order]
+    return [(name, share) for name, share in pairs if share > 0]

@@ -1,0 +1,169 @@
+"""Precision-recall and ROC curves with the operations of CLUS in the order of CLUS.
+
+`ramify.metrics` computes the same curves; here, every sum runs from left to right, and areas
+therefore equal those of CLUS in all digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Counts",
+    "area",
+    "count_steps",
+    "precision_at",
+    "simplify",
+]
+
+
+Vector = NDArray[np.float64]
+
+_SAME = 1e-12  # coordinates that differ by less are equal; CLUS keeps points 7e-10 apart
+
+
+@dataclass(frozen=True)
+class Counts:
+    """True and false positives after each group of equal scores, from the highest score down.
+
+    Attributes
+    ----------
+    hits, false_alarms : ndarray of int64
+        Counts after each group; the last group ends with all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = count_steps(np.array([True, False, True]), np.array([0.9, 0.5, 0.5]))
+    >>> counts.hits.tolist(), counts.false_alarms.tolist()
+    ([1, 2], [0, 1])
+    >>> recall, precision = counts.precision_recall()
+    >>> recall.tolist()
+    [0.0, 0.5, 1.0]
+    """
+
+    hits: NDArray[np.int64]
+    false_alarms: NDArray[np.int64]
+
+    @property
+    def n_positive(self) -> int:
+        """Number of positives."""
+        return int(self.hits[-1])
+
+    @property
+    def n_negative(self) -> int:
+        """Number of negatives."""
+        return int(self.false_alarms[-1])
+
+    def precision_recall(self) -> tuple[Vector, Vector]:
+        """Return recall and precision, with one point for each additional true positive.
+
+        Within a group of equal scores, false positives are interpolated linearly. The curve starts
+        with the precision of the first group at recall 0.
+        """
+        hits, false_alarms = self.hits, self.false_alarms
+        added = np.diff(hits)
+        repeats = np.maximum(added, 1)
+        ends = np.cumsum(repeats)
+        step = np.repeat(np.arange(len(added)), repeats)
+        inside = np.arange(len(step)) - np.repeat(ends - repeats, repeats) + 1
+        inside = np.where(added[step] > 0, inside, 0)
+        slope = np.diff(false_alarms) / np.maximum(added, 1)
+        between_hits = hits[step] + inside
+        between_false = false_alarms[step] + slope[step] * inside
+        last = ends - 1  # the end of a group is known exactly
+        between_hits[last], between_false[last] = hits[1:], false_alarms[1:]
+        first = hits[0] / (hits[0] + false_alarms[0])
+        recall = between_hits / self.n_positive
+        precision = between_hits / (between_hits + between_false)
+        x = np.concatenate([[0.0, hits[0] / self.n_positive], recall])
+        return simplify(x, np.concatenate([[first, first], precision]))
+
+    def roc(self) -> tuple[Vector, Vector]:
+        """Return the false and the true positive rate after each group, from (0, 0).
+
+        Without negatives, the false positive rate is NaN.
+        """
+        with np.errstate(invalid="ignore"):
+            false_rate = np.append(0, self.false_alarms) / self.n_negative
+        return false_rate, np.append(0, self.hits) / self.n_positive
+
+    def auprc(self) -> float:
+        """Return the area under the precision-recall curve; 0 without positives."""
+        return area(*self.precision_recall()) if self.n_positive else 0.0
+
+    def auroc(self) -> float:
+        """Return the area under the ROC curve; 0.5 without positives or negatives."""
+        return area(*self.roc()) if self.n_positive and self.n_negative else 0.5
+
+
+def count_steps(truth: NDArray[np.bool_], scores: Vector) -> Counts:
+    """Count true and false positives in decreasing order of the scores.
+
+    Parameters
+    ----------
+    truth : ndarray of bool
+        Which items are positive.
+    scores : ndarray
+        Their scores.
+
+    Returns
+    -------
+    Counts
+        One entry for each distinct score.
+    """
+    order = np.argsort(scores)[::-1]
+    ranked = scores[order]
+    ends = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), len(ranked) - 1)
+    hits = np.cumsum(truth[order], dtype=np.int64)[ends]
+    return Counts(hits, ends + 1 - hits)
+
+
+def area(x: Vector, y: Vector) -> float:
+    """Return the area below the points by the trapezoidal rule, summed from left to right."""
+    return float(np.cumsum(0.5 * (y[:-1] + y[1:]) * np.diff(x))[-1])
+
+
+def precision_at(recall: Vector, precision: Vector, at: float) -> float:
+    """Return the precision at a recall by linear interpolation."""
+    right = int(np.searchsorted(recall, at, side="left"))
+    if right == 0 or recall[right] == at:
+        return float(precision[right])
+    left = right - 1
+    slope = (precision[right] - precision[left]) / (recall[right] - recall[left])
+    return float(precision[left] + slope * (at - recall[left]))
+
+
+def simplify(x: Vector, y: Vector) -> tuple[Vector, Vector]:
+    """Remove points inside horizontal and vertical parts of a curve, as CLUS does.
+
+    A point that continues a horizontal part replaces the end of that part, but keeps its height,
+    and likewise for vertical parts. This affects the last digits of areas.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, y = simplify(np.array([0.0, 0.5, 1.0, 1.0]), np.array([1.0, 1.0, 1.0, 0.5]))
+    >>> x.tolist(), y.tolist()
+    ([0.0, 1.0, 1.0], [1.0, 1.0, 0.5])
+    """
+    first = int(np.argmax((np.abs(x - x[0]) >= _SAME) | (np.abs(y - y[0]) >= _SAME)))
+    x, y = x[max(first - 1, 0) :], y[max(first - 1, 0) :]
+    if len(x) < 3:
+        return x, y
+    level, steep = np.abs(np.diff(y)) < _SAME, np.abs(np.diff(x)) < _SAME
+    if not ((level[1:] & level[:-1]) | (steep[1:] & steep[:-1])).any():
+        return x, y
+    kept_x, kept_y = x[:2].tolist(), y[:2].tolist()
+    for a, b in zip(x[2:].tolist(), y[2:].tolist(), strict=True):
+        if abs(kept_y[-1] - kept_y[-2]) < _SAME and abs(b - kept_y[-1]) < _SAME:
+            kept_x[-1] = a
+        elif abs(kept_x[-1] - kept_x[-2]) < _SAME and abs(a - kept_x[-1]) < _SAME:
+            kept_y[-1] = b
+        else:
+            kept_x.append(a)
+            kept_y.append(b)
+    return np.array(kept_x), np.array(kept_y)

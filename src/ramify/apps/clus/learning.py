@@ -1,0 +1,286 @@
+"""Grow the trees and forests of a settings file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from joblib import delayed
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+from ramify._parallel import in_parallel
+from ramify.apps.clus.data import Rows
+from ramify.apps.clus.tracing import node_rows, sign_zeros
+from ramify.data.features import FeatureSchema
+from ramify.labels.hierarchy import Hierarchy
+from ramify.trees import PCTClassifier
+from ramify.trees.java_random import JavaRandom, clus_folds
+from ramify.trees.members import ClusSampling, grow_members
+from ramify.trees.parameters import plan_growth, weigh_labels
+from ramify.trees.plan import GrowthPlan
+from ramify.trees.target_data import TargetData, TargetPlan
+from ramify.trees.training_data import TrainingData
+from ramify.trees.views import change_tree
+
+__all__ = [
+    "ForestPlan",
+    "LabelLearner",
+    "grow_forest",
+]
+
+
+Data = TrainingData | TargetData
+Plan = GrowthPlan | TargetPlan
+
+
+@dataclass(frozen=True)
+class ForestPlan:
+    """How to grow a forest.
+
+    Attributes
+    ----------
+    n_trees : int
+        Number of trees.
+    seed : int
+        RandomSeed.
+    n_draws : int or None
+        Number of rows to draw for each tree; 0 means as many as there are, and None means all
+        rows.
+    max_features : int
+        Number of features to draw; 0 means all.
+    per_tree : bool
+        Whether to draw the features once for each tree instead of at each node.
+    """
+
+    n_trees: int
+    seed: int
+    n_draws: int | None
+    max_features: int
+    per_tree: bool = False
+
+
+def grow_forest(
+    data: Data, plan: Plan, sampling: ClusSampling, seeds: list[int], wanted: ForestPlan
+) -> list[_core.Tree]:
+    """Grow the trees of a forest.
+
+    Parameters
+    ----------
+    data : TrainingData or TargetData
+        The training data.
+    plan : GrowthPlan or TargetPlan
+        How to grow a tree; its number of threads is used to grow the trees.
+    sampling : ClusSampling
+        How to draw the rows of each tree.
+    seeds : list of int
+        Seeds returned by ``sampling.seeds``.
+    wanted : ForestPlan
+        How many features to draw.
+
+    Returns
+    -------
+    list of Tree
+        The trees, in the order of the seeds.
+    """
+    if wanted.per_tree:
+        tasks = (
+            delayed(_grow_in_subspace)(data, plan, sampling, seed, wanted.max_features)
+            for seed in seeds
+        )
+        trees = list(in_parallel(tasks, n_jobs=plan.n_jobs, prefer="threads", shared=[data]))
+    else:
+        chosen = replace(plan, max_features=wanted.max_features)
+        trees = grow_members(data, chosen, sampling, seeds, n_jobs=plan.n_jobs)
+
+    def rows_of(at: int) -> NDArray[np.int64]:
+        counts, _ = sampling.draw(seeds[at])
+        return np.arange(len(data.X)) if counts is None else np.flatnonzero(counts)
+
+    return sign_zeros(trees, data.X, rows_of)
+
+
+def _grow_in_subspace(
+    data: Data, plan: Plan, sampling: ClusSampling, seed: int, n_features: int
+) -> _core.Tree:
+    """Grow a tree on features that the generator of the bootstrap draws next."""
+    counts, state = sampling.draw(seed)
+    features = draw_features(state, data.X.shape[1], n_features)
+    schema = FeatureSchema(data.schema.n_categories[features], {})
+    part = replace(data, X=data.X[:, features], schema=schema, _prepared={})
+    tree = part.grow(plan.for_member(state), counts=counts)
+    feature = np.where(tree.feature < 0, tree.feature, features[tree.feature])
+    return change_tree(tree, feature=feature.astype(np.int32))
+
+
+def draw_features(state: int, n_features: int, n_wanted: int) -> NDArray[np.int64]:
+    """Draw distinct features.
+
+    Parameters
+    ----------
+    state : int
+        State of the generator.
+    n_features : int
+        Number of features.
+    n_wanted : int
+        Number of features to draw.
+
+    Returns
+    -------
+    ndarray of int
+        The features, in increasing order.
+
+    Examples
+    --------
+    >>> from ramify.trees.java_random import JavaRandom
+    >>> draw_features(JavaRandom(0).state, 10, 4)
+    array([0, 7, 8, 9])
+    """
+    random = JavaRandom.from_state(state)
+    drawn: set[int] = set()
+    while len(drawn) < n_wanted:
+        drawn.add(random.next_int(n_features))
+    return np.array(sorted(drawn), dtype=np.int64)
+
+
+# ---- grow the trees and forests of targets that are sets of labels --------------------------
+
+
+Measure = Callable[[sparse.csr_array, NDArray[np.float64]], float]
+Predict = Callable[[_core.Tree, object], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class LabelLearner:
+    """Grows trees that predict sets of labels.
+
+    Attributes
+    ----------
+    tree : PCTClassifier
+        The parameters.
+    hierarchy : Hierarchy
+        The labels.
+    schema : FeatureSchema
+        Which features are nominal.
+    """
+
+    tree: PCTClassifier
+    hierarchy: Hierarchy
+    schema: FeatureSchema
+
+    def data(self, rows: Rows) -> TrainingData:
+        """Return the training data of the core."""
+        label_weights = weigh_labels(self.tree, self.hierarchy, rows.y, rows.weights)
+        return TrainingData(
+            rows.X, self.schema, rows.y, rows.weights, label_weights, many=True, clus=True
+        )
+
+    def plan(self) -> GrowthPlan:
+        """Return how to grow a tree."""
+        n_features = len(self.schema.n_categories)
+        return plan_growth(self.tree, self.hierarchy, n_features, single_label=False)
+
+    def grow(self, rows: Rows, f_test: float) -> _core.Tree:
+        """Grow a tree."""
+        tree = self.data(rows).grow(self.plan().with_f_test(f_test))
+        return sign_zeros([tree], rows.X)[0]
+
+    def root(self, rows: Rows) -> _core.Tree:
+        """Return the tree that consists of the root, the model Default."""
+        return self.data(rows).grow(replace(self.plan(), max_depth=0, confidence=None))
+
+    def forest(self, rows: Rows, wanted: ForestPlan) -> tuple[list[_core.Tree], NDArray[np.uint8]]:
+        """Grow a forest.
+
+        Returns
+        -------
+        trees : list of Tree
+            The trees.
+        left_out : ndarray of uint8, shape (n_trees, n)
+            Which rows a tree did not draw.
+        """
+        sampling, seeds = self._sampling(rows, wanted)
+        data = self.data(rows)
+        plan = replace(data.find_sets(self.plan()), n_jobs=self.tree.n_jobs)
+        return grow_forest(data, plan, sampling, seeds, wanted), sampling.left_out(seeds)
+
+    def _sampling(self, rows: Rows, wanted: ForestPlan) -> tuple[ClusSampling, list[int]]:
+        labelled = np.diff(rows.y.indptr) > 0
+        n_draws = wanted.n_draws if wanted.n_draws != 0 else len(rows)
+        sampling = ClusSampling(len(rows), n_draws, labelled)
+        return sampling, sampling.seeds(wanted.seed, wanted.n_trees)
+
+    def squares(
+        self, rows: Rows, wanted: ForestPlan, trees: list[_core.Tree]
+    ) -> list[NDArray[np.float64]]:
+        """Return the sum of squares of every node of the trees, summed in the order of CLUS."""
+        sampling, seeds = self._sampling(rows, wanted)
+        weights = weigh_labels(self.tree, self.hierarchy, rows.y, rows.weights)
+        found = []
+        for tree, seed in zip(trees, seeds, strict=True):
+            counts, _ = sampling.draw(seed)
+            drawn = np.ones(len(rows)) if counts is None else counts.astype(np.float64)
+            drawn = np.where(np.diff(rows.y.indptr) > 0, drawn * rows.weights, 0.0)
+            inside = np.flatnonzero(drawn > 0).astype(np.int64)
+            own = np.zeros(len(tree.feature))
+            for node, some, weight in node_rows(tree, rows.X, drawn[inside], inside):
+                own[node] = _sum_of_squares(rows.y[some], weight, weights)
+            found.append(own)
+        return found
+
+    def choose_f_test(
+        self,
+        levels: tuple[float, ...],
+        splits: list[tuple[Rows, Rows]],
+        predict: Predict,
+        measure: Measure,
+    ) -> float:
+        """Choose the level of the F-test with the best measure on held-out rows.
+
+        Parameters
+        ----------
+        levels : tuple of float
+            The levels; the first of several best levels wins.
+        splits : list of (Rows, Rows)
+            Rows to learn from, and rows to evaluate.
+        predict : callable
+            Predicts rows with a tree.
+        measure : callable
+            Evaluates predictions for all held-out rows; higher is better.
+
+        Returns
+        -------
+        float
+            The best level.
+        """
+        truth = sparse.csr_array(sparse.vstack([unseen.y for _, unseen in splits]))
+        best, best_score = levels[0], -np.inf
+        for level in levels:
+            parts = [predict(self.grow(seen, level), unseen.X) for seen, unseen in splits]
+            score = measure(truth, np.concatenate(parts))
+            if score > best_score + 1e-16:
+                best, best_score = level, score
+        return best
+
+
+def _sum_of_squares(
+    Y: sparse.csr_array[np.int32], weight: NDArray[np.float64], label_weights: NDArray[np.float64]
+) -> float:
+    repeated = np.repeat(weight, np.diff(Y.indptr))
+    sums = np.bincount(Y.indices, weights=repeated, minlength=len(label_weights))
+    total = np.cumsum(weight)[-1]
+    return float(np.cumsum(label_weights * (sums - sums * sums / total))[-1]) / len(label_weights)
+
+
+def fold_splits(n_rows: int, n_folds: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Return the training and test rows of each fold, as CLUS draws them.
+
+    Examples
+    --------
+    >>> [len(train) for train, _ in fold_splits(10, 3)]
+    [7, 7, 6]
+    """
+    rows = np.arange(n_rows, dtype=np.int64)
+    return [(np.setdiff1d(rows, test), test) for test in clus_folds(n_rows, n_folds)]

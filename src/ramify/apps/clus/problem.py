@@ -1,0 +1,204 @@
+"""The problem of a settings file: its rows, features and targets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify.apps.clus.data import (
+    Attributes,
+    Rows,
+    read_attributes,
+    read_file,
+    read_rows,
+    take_rows,
+)
+from ramify.apps.clus.errors import SettingsError
+from ramify.apps.clus.options import Switches
+from ramify.apps.clus.settings import Settings
+from ramify.apps.clus.targets.choice import Target, read_target
+from ramify.io.arff_columns import ArffFile
+from ramify.trees.java_random import JavaRandom
+
+__all__ = [
+    "Problem",
+    "draw_folds",
+    "draw_fraction",
+    "read_problem",
+]
+
+
+def draw_fraction(n_rows: int, share: float, most: int | None = None) -> NDArray[np.int64]:
+    """Return the rows that CLUS draws for a set that is a fraction of the rows.
+
+    The draws do not depend on RandomSeed.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows to draw from.
+    share : float
+        The fraction.
+    most : int, optional
+        Maximum number of rows to draw.
+
+    Returns
+    -------
+    ndarray of int
+        The rows, in increasing order.
+
+    Examples
+    --------
+    >>> draw_fraction(10, 0.3)
+    array([0, 2, 8])
+    """
+    random = JavaRandom(0)
+    free = list(range(n_rows))
+    wanted = math.floor(n_rows * share + 0.5)
+    wanted = wanted if most is None else min(wanted, most)
+    chosen = [free.pop(random.next_int(len(free))) for _ in range(min(wanted, n_rows))]
+    return np.array(sorted(chosen), dtype=np.int64)
+
+
+def draw_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]:
+    """Return the rows of each fold of a cross-validation.
+
+    A fold is drawn for each row; if it is full, the row goes to the next fold that is not. Once
+    all folds have n_rows // n_folds rows, each may take one more of the remaining rows.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    n_folds : int
+        Number of folds.
+    seed : int
+        RandomSeed.
+
+    Returns
+    -------
+    list of ndarray of int
+        The rows of each fold, in increasing order.
+
+    Examples
+    --------
+    >>> [len(fold) for fold in draw_folds(10, 3, 0)]
+    [3, 3, 4]
+    """
+    random = JavaRandom(seed)
+    folds: list[list[int]] = [[] for _ in range(n_folds)]
+    room = n_rows // n_folds
+    for row in range(n_rows):
+        fold = random.next_int(n_folds)
+        if room == n_rows // n_folds and all(len(rows) >= room for rows in folds):
+            # The first row for which all folds are full uses up one extra draw.
+            room += 1
+            fold = random.next_int(n_folds)
+        while len(folds[fold]) >= room:
+            fold = (fold + 1) % n_folds
+        folds[fold].append(row)
+    return [np.array(rows, dtype=np.int64) for rows in folds]
+
+
+# ---- the learning problem of a run: the data of a settings file and the roles of its attributes
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The data of a run.
+
+    Attributes
+    ----------
+    settings : Settings
+        The settings.
+    switches : Switches
+        The switches of the command line.
+    attributes : Attributes
+        The attributes of the training file.
+    target : Target
+        What to predict.
+    train : Rows
+        Training rows.
+    test, prune : Rows or None
+        Test rows and validation rows.
+    is_sparse : bool
+        Whether the training file is sparse.
+    """
+
+    settings: Settings
+    switches: Switches
+    attributes: Attributes
+    target: Target
+    train: Rows
+    test: Rows | None
+    prune: Rows | None
+    is_sparse: bool
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether CLUS reports missing values."""
+        return self.train.has_missing
+
+
+def read_problem(settings: Settings, switches: Switches) -> Problem:
+    """Read the data of a settings file.
+
+    Parameters
+    ----------
+    settings : Settings
+        The settings.
+    switches : Switches
+        The switches of the command line.
+
+    Returns
+    -------
+    Problem
+        The data.
+    """
+    file = read_file(settings.data_file())
+    attributes = read_attributes(settings, switches, file)
+    target = read_target(settings, attributes, file)
+
+    def rows_of(other: ArffFile) -> Rows:
+        attributes.check_same(other)
+        return read_rows(other, attributes, target.read(other))
+
+    train = rows_of(file)
+    held_out: dict[str, Rows | None] = {}
+    for option in ("TestSet", "PruneSet"):
+        if settings.fraction("Data", option) is not None:
+            held_out[option], train = _draw(settings, option, train)
+        elif path := settings.file("Data", option):
+            held_out[option] = rows_of(read_file(path))
+        else:
+            held_out[option] = None
+    if settings.yes_no("Data", "RemoveMissingTarget"):
+        train = take_rows(train, np.flatnonzero(target.is_known(train.y)))
+    if not target.is_known(train.y).any():
+        raise SettingsError(f"{file.path}: no row has a value of the target.")
+    return Problem(
+        settings,
+        switches,
+        attributes,
+        target,
+        train,
+        held_out["TestSet"],
+        held_out["PruneSet"],
+        file.is_sparse,
+    )
+
+
+def _draw(settings: Settings, option: str, train: Rows) -> tuple[Rows, Rows]:
+    """Draw a fraction of the training rows; return the rows drawn and the rows left."""
+    most = settings.limit("Data", "PruneSetMax") if option == "PruneSet" else None
+    chosen = draw_fraction(len(train), settings.number("Data", option), most)
+    if not 0 < len(chosen) < len(train):
+        raise SettingsError(
+            f"{settings.place('Data', option)} = {settings.text('Data', option)} draws "
+            f"{len(chosen)} of {len(train)} rows; it must draw at least one row and leave one."
+        )
+    rest = np.setdiff1d(np.arange(len(train)), chosen)
+    return take_rows(train, chosen), take_rows(train, rest)

@@ -1,0 +1,390 @@
+"""Nominal targets: multi-label and multi-target classification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+from ramify.apps.clus.data import Rows, nominal_column
+from ramify.apps.clus.models import Model
+from ramify.apps.clus.settings import Settings
+from ramify.apps.clus.targets.label_errors import LabelErrors
+from ramify.apps.clus.targets.table import column_names, error_line, in_order, weights_text
+from ramify.apps.clus.values import java_double, number, numbers
+from ramify.io.arff_columns import ArffFile
+from ramify.trees.plan import predict_tree
+from ramify.trees.target_data import weigh_classes
+
+__all__ = [
+    "NominalTarget",
+]
+
+
+Table = NDArray[np.float64]
+
+_BEFORE_AREAS = (
+    "HammingLoss",
+    "RankingLoss",
+    "OneError",
+    "Coverage",
+    "AveragePrecision",
+    "MLAccuracy",
+    "MLPrecision",
+    "MLRecall",
+    "MLFOneMeasure",
+    "SubsetAccuracy",
+    "MacroPrecision",
+    "MacroRecall",
+    "MacroFOne",
+    "MicroPrecision",
+    "MicroRecall",
+    "MicroFOne",
+)
+_RANKING = ("RankingLoss", "OneError", "Coverage", "AveragePrecision")
+_AREAS = ("averageAUROC", "averageAUPRC", "weightedAUPRC", "pooledAUPRC")
+
+
+@dataclass(frozen=True)
+class NominalTarget:
+    """One or several nominal targets; predictions are weights of values, target by target.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The target attributes.
+    positions : tuple of int
+        Their positions in the file.
+    values : tuple of tuple of str
+        Their values, in the order of CLUS.
+    factors : ndarray
+        Their weights in the heuristic.
+    normalize : bool
+        Whether to divide by their Gini indices.
+    threshold : float
+        Threshold of multi-label classification.
+    scale : list of ndarray
+        The weights of the training rows, for the errors; set by `describe`.
+    majority : bool
+        Whether each tree of a forest votes for one value instead of dividing its vote.
+    """
+
+    names: tuple[str, ...]
+    positions: tuple[int, ...]
+    values: tuple[tuple[str, ...], ...]
+    factors: Table
+    normalize: bool
+    threshold: float
+    scale: list[Table]
+    majority: bool = False
+
+    thresholds: tuple[float, ...] = ()
+
+    @property
+    def is_multilabel(self) -> bool:
+        """Whether the targets are labels."""
+        return len(self.names) > 1 and all(own == ("1", "0") for own in self.values)
+
+    @property
+    def section(self) -> str:
+        """The section of the settings about this kind of target."""
+        return "Multilabel" if self.is_multilabel else ""
+
+    @property
+    def spans(self) -> list[slice]:
+        """The columns of each target."""
+        ends = np.cumsum([len(own) for own in self.values]).tolist()
+        return [slice(end - len(own), end) for end, own in zip(ends, self.values, strict=True)]
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns of a prediction."""
+        return sum(len(own) for own in self.values)
+
+    def read(self, file: ArffFile) -> Table:
+        """Return the codes of the targets of a file; NaN marks missing values."""
+        columns = [
+            nominal_column(file, at, own)
+            for at, own in zip(self.positions, self.values, strict=True)
+        ]
+        return np.column_stack(columns)
+
+    def is_known(self, y: Table) -> NDArray[np.bool_]:
+        """Return which rows have a known target."""
+        return np.asarray(~np.isnan(y).all(axis=1))
+
+    def heuristic(self, settings: Settings) -> str:
+        """Return the heuristic in effect."""
+        chosen = settings.text("Tree", "Heuristic")
+        return "Gain" if chosen == "Default" else chosen
+
+    def pruning(self, problem: Any, *, after: bool = True) -> str:
+        """Return the pruning method as CLUS prints it."""
+        chosen = str(problem.settings.text("Tree", "PruningMethod"))
+        unused = problem.switches.forest or not after
+        return "C45" if chosen == "Default" and not unused else chosen
+
+    def effective(self, settings: Settings) -> dict[tuple[str, str], str | None]:
+        """Return the options that depend on the kind of target."""
+        if self.heuristic(settings) in ("Gain", "GainRatio"):
+            return {("Tree", "FTest"): None}
+        return {}
+
+    def statistics(self, models: Sequence[Model]) -> list[str]:
+        """Return the thresholds of the labels."""
+        if not self.is_multilabel:
+            return []
+        lines = ["MultiLabelThresholds:", "-" * 21]
+        text = numbers([self.threshold] * len(self.names), 4, ", ")
+        for model in models:
+            if model.is_forest:
+                trees = [f"Tree {at}: {text}" for at in range(1, len(model.trees) + 1)]
+                lines += [model.name, *trees, ""]
+            else:
+                lines += [model.name, text, ""]
+        return [*lines, ""]
+
+    def calculates_errors(self, settings: Settings) -> bool:
+        """Return whether to evaluate the models."""
+        return True
+
+    def describe(self, rows: Rows) -> dict[str, Any]:
+        """Return the fields of `TargetData`."""
+        sizes = [len(own) for own in self.values]
+        scale = weigh_classes(rows.y, rows.weights, sizes)
+        weights = self.factors * scale if self.normalize else self.factors
+        self.scale[:] = [weights]
+        n_classes = np.array(sizes, dtype=np.int32)
+        return {"values": rows.y, "target_weights": weights, "n_classes": n_classes}
+
+    def predict(
+        self, trees: Sequence[_core.Tree], X: Any, *, is_forest: bool, voters: Any = None
+    ) -> Table:
+        """Return the weights of a tree, or the sums of the shares of the trees of a forest.
+
+        The last column has the weight of the leaves of a forest, by which CLUS divides the shares
+        in one of its errors; it is 0 for a tree, and 1 for out-of-bag votes.
+        """
+        total = np.zeros((X.shape[0], self.n_columns + 1))
+        if not is_forest:
+            columns = np.zeros((X.shape[0], self.n_columns))
+            predict_tree(trees[0], X, columns, clus=True)
+            total[:, :-1] = columns
+            return total
+        for at, tree in enumerate(trees):
+            rows = np.ones(len(total), dtype=bool) if voters is None else voters[at] > 0
+            if rows.any():
+                some: Any = X.tocsr()[rows] if sparse.issparse(X) else X[rows]  # type: ignore[attr-defined]
+                columns = np.zeros((int(rows.sum()), self.n_columns))
+                predict_tree(tree, some, columns, clus=True)
+                total[rows, :-1] += self.votes(columns) if self.majority else self.shares(columns)
+                weight = 1.0 if self.majority else columns[:, self.spans[0]].sum(axis=1)
+                total[rows, -1] += weight
+        if voters is not None:
+            total[:, -1] = 1.0
+        return total
+
+    def votes(self, columns: Table) -> Table:
+        """Return 1 for the predicted value of each target, 0 for other values."""
+        starts = np.array([span.start for span in self.spans])
+        found = np.zeros((len(columns), self.n_columns))
+        np.put_along_axis(found, self.codes(columns) + starts, 1.0, axis=1)
+        return found
+
+    def shares(self, columns: Table) -> Table:
+        """Return columns divided by the sum of each target."""
+        found = np.zeros((len(columns), self.n_columns))
+        for span in self.spans:
+            total = columns[:, span].cumsum(axis=1)[:, -1:]
+            found[:, span] = columns[:, span] / np.where(total > 0, total, 1.0)
+        return found
+
+    def codes(self, columns: Table) -> NDArray[np.int64]:
+        """Return the predicted codes: the first value with the largest weight."""
+        return np.column_stack([columns[:, span].argmax(axis=1) for span in self.spans])
+
+    def leaf_of(self, model: Model) -> Callable[[_core.Tree, int], str]:
+        """Return the function that writes the leaves of a model."""
+
+        def leaf(tree: _core.Tree, node: int) -> str:
+            weights = np.zeros((1, self.n_columns))
+            part = slice(tree.value_indptr[node], tree.value_indptr[node + 1])
+            weights[0, tree.value_label[part]] = tree.value[part]
+            codes = self.codes(weights)[0].tolist()
+            names = [own[code] for own, code in zip(self.values, codes, strict=True)]
+            counts = [
+                java_double(weights[0, span][code])
+                for span, code in zip(self.spans, codes, strict=True)
+            ]
+            total = number(float(tree.weight[node]))
+            return f"[{','.join(names)}] [{','.join(counts)}]: {total}"
+
+        return leaf
+
+    def truth(self, y: Table) -> Table:
+        """Return the codes of rows."""
+        return y
+
+    def truth_columns(self) -> list[tuple[str, str]]:
+        """Return the attributes of the targets in a prediction file."""
+        return [
+            (name, f"{{{','.join(own)}}}")
+            for name, own in zip(self.names, self.values, strict=True)
+        ]
+
+    def truth_cells(self, y: Table) -> list[list[str]]:
+        """Return the cells of the targets in a prediction file."""
+        return [
+            [
+                "?" if np.isnan(code) else own[int(code)]
+                for own, code in zip(self.values, row, strict=True)
+            ]
+            for row in y.tolist()
+        ]
+
+    def prediction_columns(self, model: str) -> list[tuple[str, str]]:
+        """Return the attributes of a model in a prediction file."""
+        values = [(f"{model}-p-{name}", kind) for name, kind in self.truth_columns()]
+        weights = column_names(self.names, self.values)
+        return values + [(f"{model}-p-{name}", "numeric") for name in weights]
+
+    def prediction_cells(self, columns: Table) -> list[list[str]]:
+        """Return the cells of a model in a prediction file."""
+        codes = self.codes(columns).tolist()
+        return [
+            [own[code] for own, code in zip(self.values, row, strict=True)]
+            + [java_double(weight) for weight in weights]
+            for row, weights in zip(codes, columns[:, :-1].tolist(), strict=True)
+        ]
+
+    def errors(
+        self, truth: Table, predicted: Mapping[str, Table], folds: Sequence[int]
+    ) -> list[str]:
+        """Return the lines of an error section."""
+        lines = ["Classification Error"]
+        for name, columns in predicted.items():
+            lines += [f"   {name}: ", *self._confusion_lines(truth, self.codes(columns))]
+        scale = self.scale[0]
+        lines.append(
+            "Weighted mean squared error (MSE) for Nominal Attributes "
+            f"(Weights {weights_text(scale)})"
+        )
+        for name, columns in predicted.items():
+            values = self._squared(truth, self._reported(columns)) * scale
+            mean = float(in_order(values)) / len(values)
+            lines.append(error_line(name, f"{numbers(values, 4)}: {number(mean, 4)}"))
+        return lines + (self._label_lines(truth, predicted) if self.is_multilabel else [])
+
+    def _reported(self, columns: Table) -> Table:
+        """Return the shares whose squared errors CLUS reports."""
+        leaf_weight = columns[:, -1:]
+        votes = columns[:, :-1] / np.where(leaf_weight > 0, leaf_weight, 1.0)
+        return np.where(leaf_weight > 0, votes, self.shares(columns))
+
+    def _confusion_lines(self, truth: Table, codes: NDArray[np.int64]) -> list[str]:
+        lines: list[str] = []
+        for j, (name, own) in enumerate(zip(self.names, self.values, strict=True)):
+            known = ~np.isnan(truth[:, j])
+            table = np.zeros((len(own), len(own)), dtype=np.int64)
+            np.add.at(table, (truth[known, j].astype(np.int64), codes[known, j]), 1)
+            lines += [f"   Attribute: {name}", *confusion_lines(table, own), ""]
+            if j < len(self.names) - 1:
+                lines.append("")
+        return lines
+
+    def _squared(self, truth: Table, shares: Table) -> Table:
+        found = []
+        for j, span in enumerate(self.spans):
+            known = ~np.isnan(truth[:, j])
+            part = shares[known, span]
+            hit = np.arange(part.shape[1]) == truth[known, j][:, None]
+            errors = ((part - hit) ** 2).ravel()
+            found.append(float(in_order(errors)) / len(part))
+        return np.array(found)
+
+    def _label_lines(self, truth: Table, predicted: Mapping[str, Table]) -> list[str]:
+        held = truth == 0  # code 0 is the value 1
+        whole = (len(held),)
+        first = [span.start for span in self.spans]
+        found = {
+            name: LabelErrors(held, self.shares(columns)[:, first], whole, self.threshold)
+            for name, columns in predicted.items()
+        }
+        # CLUS ranks the labels of a row before it divides votes by their sum, which may round.
+        ranked = {
+            name: LabelErrors(held, columns[:, first] / _n_votes(columns), whole)
+            if columns[:, -1].any()
+            else found[name]
+            for name, columns in predicted.items()
+        }
+        n_labels = held.sum(axis=1)
+        cardinality = number(float(n_labels[n_labels > 0].mean()), 4) if held.any() else "NaN"
+        lines: list[str] = []
+        for measure in (*_BEFORE_AREAS, *_AREAS):
+            lines.append(measure)
+            for name, errors in found.items():
+                used = ranked[name] if measure in _RANKING else errors
+                text = used.text(measure, 6 if measure in _AREAS else 4)
+                if measure == "Coverage":
+                    text += f"(label cardinality: {cardinality})"
+                lines.append(error_line(name, text))
+        return lines
+
+
+def _n_votes(columns: Table) -> Table:
+    """Return the number of trees that vote on each row."""
+    return np.asarray(np.maximum(np.round(columns[:, :2].sum(axis=1, keepdims=True)), 1.0))
+
+
+def confusion_lines(table: NDArray[np.int64], values: Sequence[str]) -> list[str]:
+    """Return a confusion matrix with its accuracy and association, as CLUS prints it."""
+    columns = table.sum(axis=0)
+    widths = [
+        max(len(value), *(len(str(count)) for count in [*table[:, j].tolist(), int(columns[j])]))
+        for j, value in enumerate(values)
+    ]
+    first = max(9, *(len(value) for value in values))
+    last = len(str(int(table.sum())))
+
+    def row(title: str, cells: Sequence[Any], end: str) -> str:
+        shown = [f"{cell!s:>{width}}" for cell, width in zip(cells, widths, strict=True)]
+        return f"     {title:>{first}} | {' | '.join(shown)} |{end}"
+
+    body = [
+        row(value, table[i].tolist(), f" {int(table[i].sum()):>{last}}")
+        for i, value in enumerate(values)
+    ]
+    line = "     " + "-" * (len(body[0]) - 5)
+    total = int(table.sum())
+    accuracy = number(float(np.trace(table)) / total) if total else "NaN"
+    return [
+        row("REAL\\PRED", values, ""),
+        line,
+        *body,
+        line,
+        row("", columns.tolist(), f" {total:>{last}}"),
+        f"     Accuracy: {accuracy}",
+        f"     Cramer's coefficient: {number(cramer(table))}",
+    ]
+
+
+def cramer(table: NDArray[np.int64]) -> float:
+    """Return Cramer's coefficient of association of a confusion matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cramer(np.array([[5, 0], [0, 5]])), cramer(np.array([[5, 0], [5, 0]]))
+    (1.0, 0.0)
+    """
+    total = table.sum()
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / max(total, 1)
+    used = expected > 0
+    chi = float(((table[used] - expected[used]) ** 2 / expected[used]).sum())
+    n_free = min(table.shape) - 1
+    return float(np.sqrt(chi / (total * n_free))) if total and n_free else 0.0

@@ -1,0 +1,135 @@
+"""Follow rows through trees: the rows and weights of every node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+from ramify.trees.views import change_tree
+
+__all__ = [
+    "node_rows",
+    "reached_leaves",
+    "sign_zeros",
+]
+
+
+def node_rows(
+    tree: _core.Tree, X: Any, weights: NDArray[np.float64], rows: NDArray[np.int64] | None = None
+) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.float64]]]:
+    """Yield (node, rows, weights) for every node, a node before its branches.
+
+    A row without the value that a test needs goes to all branches, with its weight multiplied by
+    the share of the branch. Rows keep their order, as in CLUS.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    X : ndarray or sparse matrix
+        All rows.
+    weights : ndarray
+        Weights of the chosen rows.
+    rows : ndarray of int, optional
+        The chosen rows; all by default.
+    """
+    as_columns: Any = X
+    columns = as_columns.tocsc() if sparse.issparse(X) else None
+    every = np.arange(X.shape[0], dtype=np.int64) if rows is None else rows
+    stack = [(0, every, weights)]
+    while stack:
+        node, inside, weight = stack.pop()
+        yield node, inside, weight
+        feature = int(tree.feature[node])
+        if feature < 0:
+            continue
+        column = X[:, feature] if columns is None else columns[:, [feature]].toarray()[:, 0]
+        branch = branches(tree, node, column[inside])
+        first, last = tree.child_indptr[node], tree.child_indptr[node + 1]
+        for at in reversed(range(int(last - first))):
+            taken = (branch == at) | (branch < 0)
+            share = float(tree.share[first + at])
+            below = np.where(branch[taken] < 0, weight[taken] * share, weight[taken])
+            stack.append((int(tree.child[first + at]), inside[taken], below))
+
+
+def branches(tree: _core.Tree, node: int, values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the branch that each value takes at a node; -1 if it is missing."""
+    missing = np.isnan(values)
+    start, end = tree.category_indptr[node], tree.category_indptr[node + 1]
+    if end > start:
+        codes = np.where(missing, 0, values).astype(np.int64)
+        table = tree.category_branch[start:end].astype(np.int64)
+        found = table[np.minimum(codes, len(table) - 1)]
+    else:
+        found = np.where(values > tree.threshold[node], 0, 1)
+    return np.where(missing, -1, found)
+
+
+def reached_leaves(tree: _core.Tree, X: Any) -> list[list[int]]:
+    """Return the leaves that each row reaches."""
+    found: list[list[int]] = [[] for _ in range(X.shape[0])]
+    for node, rows, _ in node_rows(tree, X, np.ones(X.shape[0])):
+        if tree.feature[node] < 0:
+            for row in rows.tolist():
+                found[row].append(node)
+    return found
+
+
+def sign_zeros(
+    trees: list[_core.Tree], X: Any, rows_of: Callable[[int], NDArray[np.int64]] | None = None
+) -> list[_core.Tree]:
+    """Return trees whose thresholds of 0 have the sign that CLUS prints.
+
+    Among rows with the values 0.0 and -0.0, which are equal, CLUS takes the threshold from those
+    with 0.0 if there are any. If a feature is not negative and mostly zero, CLUS does not sort the
+    rows with zeros, and takes the first of them.
+
+    Parameters
+    ----------
+    trees : list of Tree
+        The trees.
+    X : ndarray or sparse matrix
+        The training rows.
+    rows_of : callable, optional
+        Returns the rows of the tree at a position; all by default.
+
+    Returns
+    -------
+    list of Tree
+        The trees; those without such a threshold are unchanged.
+    """
+    if sparse.issparse(X) or not ((X == 0) & np.signbit(X)).any():
+        return trees
+    return [
+        _sign_zeros(tree, X, None if rows_of is None else rows_of(at))
+        for at, tree in enumerate(trees)
+    ]
+
+
+def _sign_zeros(tree: _core.Tree, X: Any, rows: NDArray[np.int64] | None) -> _core.Tree:
+    is_numeric = (tree.feature >= 0) & (np.diff(tree.category_indptr) == 0)
+    wanted = set(np.flatnonzero(is_numeric & (tree.threshold == 0)).tolist())
+    threshold = tree.threshold.copy()
+    n_rows = X.shape[0] if rows is None else len(rows)
+    for node, inside, _ in node_rows(tree, X, np.ones(n_rows), rows) if wanted else ():
+        if node in wanted:
+            column = X[:, tree.feature[node]]
+            signs = np.signbit(column[inside][column[inside] == 0])
+            if len(signs):  # none if the threshold is the middle of two values
+                is_negative = signs[0] if _is_unsorted(column) else signs.all()
+                threshold[node] = -0.0 if is_negative else 0.0
+    if not np.signbit(threshold[list(wanted)]).any():
+        return tree
+    return change_tree(tree, threshold=threshold)
+
+
+def _is_unsorted(column: NDArray[np.float64]) -> bool:
+    """Whether CLUS sorts only the rows of a feature that are not zero."""
+    n_zero = np.count_nonzero((column == 0) | np.isnan(column))
+    return not (column < 0).any() and 2 * n_zero > len(column)

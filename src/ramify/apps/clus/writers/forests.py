@@ -1,0 +1,161 @@
+"""The files about forests: out-of-bag errors and feature rankings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify import _core
+from ramify.apps.clus.data import take_rows
+from ramify.apps.clus.evaluating import Evaluation
+from ramify.apps.clus.models import Learned
+from ramify.apps.clus.plan import bootstraps
+from ramify.apps.clus.problem import Problem
+from ramify.apps.clus.ranking import genie3, ranking_lines, symbolic
+from ramify.apps.clus.targets.hierarchical import ClusHierarchy, HierarchicalTarget
+from ramify.apps.clus.targets.nominal import NominalTarget
+from ramify.apps.clus.targets.numeric import NumericTarget
+from ramify.apps.clus.values import java_double, number
+from ramify.apps.clus.writers.results import header_lines, model_information, underlined
+
+__all__ = [
+    "forest_files",
+    "hierarchy_lines",
+]
+
+
+def forest_files(problem: Problem, learned: Learned) -> dict[str, Iterable[str]]:
+    """Return the lines of the files about a forest, by name."""
+    name = problem.settings.application.name
+    forests = [model for model in learned.models if model.is_forest]
+    files: dict[str, Iterable[str]] = {}
+    if problem.settings.yes_no("Ensemble", "OOBestimate") and bootstraps(problem.settings):
+        found = _out_of_bag(problem, learned)
+        for model in forests:
+            ending = "" if model is forests[-1] else f"_{len(model.trees)}_"
+            file_name = f"{name}{ending}.oob"
+            files[file_name] = _oob_lines(problem, learned, found, file_name, len(model.trees))
+    for model in forests:
+        for ranking, lines in _rankings(problem, learned, len(model.trees)).items():
+            files[f"{name}Trees{len(model.trees)}{ranking}.fimp"] = lines
+    return files
+
+
+def _out_of_bag(problem: Problem, learned: Learned) -> Evaluation:
+    """Predict each row with the trees that did not draw it, in the largest forest."""
+    left_out = np.asarray(learned.left_out)
+    rows = np.flatnonzero(left_out.any(axis=0))
+    part = take_rows(learned.train, rows)
+    trees = learned.models[-1].trees
+    voters = np.ascontiguousarray(left_out[:, rows])
+    if isinstance(problem.target, NominalTarget):
+        scores = problem.target.predict(trees, part.X, is_forest=True, voters=voters)
+    else:
+        scores = running_mean(problem.target, trees, part.X, voters)
+    forests = tuple(model for model in learned.models if model.is_forest)
+    # CLUS also reports the errors of the largest forest for the smaller ones.
+    predicted = {model.name: scores for model in forests}
+    return Evaluation(forests, problem.target.truth(part.y), predicted, (len(rows),))
+
+
+def running_mean(
+    target: HierarchicalTarget | NumericTarget,
+    trees: Sequence[_core.Tree],
+    X: Any,
+    voters: NDArray[np.uint8],
+) -> NDArray[np.float64]:
+    """Return the mean prediction of the trees that vote on each row, updated tree by tree.
+
+    CLUS rounds after each tree, which determines which scores are tied.
+    """
+    mean: NDArray[np.float64] | None = None
+    n_votes = np.zeros((X.shape[0], 1))
+    for tree, votes in zip(trees, voters, strict=True):
+        found = target.predict([tree], X, is_forest=False)
+        mean = np.zeros_like(found) if mean is None else mean
+        rows = votes > 0
+        n_votes[rows] += 1
+        n = n_votes[rows]
+        mean[rows] = mean[rows] * (n - 1) / n + found[rows] / n
+    return np.asarray(mean)
+
+
+def _oob_lines(
+    problem: Problem, learned: Learned, found: Evaluation, file_name: str, n_trees: int
+) -> list[str]:
+    shown = problem.settings.yes_no("Output", "TrainErrors")
+    return [
+        *header_lines(problem, file_name, learned),
+        *underlined(f"Run: {n_trees:02}", "*"),
+        *underlined("Statistics", "-"),
+        f"FTValue (FTest): {java_double(learned.f_test)}",
+        *model_information(problem, found.models),
+        *problem.target.statistics(found.models),
+        *(found.lines("Out-Of-Bag Estimate of Error", problem.target) if shown else [""]),
+    ]
+
+
+def _rankings(problem: Problem, learned: Learned, n_trees: int) -> dict[str, list[str]]:
+    settings = problem.settings
+    return {
+        name: ranking_lines(
+            problem.attributes,
+            settings.text("Ensemble", "EnsembleMethod"),
+            name,
+            n_trees,
+            _relevance(problem, learned, name, n_trees),
+            by_relevance=settings.yes_no("Ensemble", "SortRankingByRelevance"),
+        )
+        for name in settings.names("Ensemble", "FeatureRanking")
+    }
+
+
+def _relevance(
+    problem: Problem, learned: Learned, ranking: str, n_trees: int
+) -> dict[str, NDArray[np.float64]]:
+    """Return the relevance of the features by the titles of the columns of the ranking."""
+    n_all = len(learned.models[-1].trees)  # CLUS divides by the size of the largest forest
+    trees = learned.models[-1].trees[:n_trees]
+    n_features = len(problem.attributes.descriptive)
+    if ranking == "Symbolic":
+        weights = problem.settings.numbers("Ensemble", "SymbolicWeight")
+        named: dict[str, float | None] = {f"w={java_double(w)}": w for w in weights}
+        named = named or {"w=Dynamic": None}
+        return {
+            title: symbolic(trees, weight, n_features, n_all) for title, weight in named.items()
+        }
+    squares = [tree.impurity * tree.weight for tree in trees]
+    if learned.squares is not None:
+        squares = learned.squares[:n_trees]
+    return {"overAll": genie3(trees, squares, n_features, n_all)}
+
+
+# ---- hierarchy files: the labels with their numbers of rows ---------------------------------
+
+
+def hierarchy_lines(
+    labels: ClusHierarchy, counts: NDArray[np.float64], *, weighted: bool
+) -> Iterator[str]:
+    """Yield the lines of a hierarchy file.
+
+    Parameters
+    ----------
+    labels : ClusHierarchy
+        The hierarchy.
+    counts : ndarray
+        The number of rows of each label, in the order of CLUS.
+    weighted : bool
+        Whether labels have weights; if not, CLUS lists an empty level.
+    """
+    levels = Counter(depth for depth, _, _ in labels.walk())
+    sizes = [1, *(levels[depth] for depth in sorted(levels)), *([] if weighted else [0])]
+    yield f"Hier #nodes: {len(labels.labels)}"
+    yield f"Hier classes by level: {sizes}"
+    for depth, parent, at in labels.walk():
+        others = [labels.labels[p] for p in labels.parents[at] if p != parent]
+        note = f" (p: {','.join(others)})" if others else ""
+        yield f"{' ' * 6 * depth}{labels.last_name(at)}{note}: {number(float(counts[at]), 4)}"

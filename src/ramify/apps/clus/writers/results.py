@@ -1,0 +1,254 @@
+"""Result files: settings, statistics, errors and models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+
+from ramify.apps.clus.data import Rows
+from ramify.apps.clus.echo import column_text, settings_lines
+from ramify.apps.clus.evaluating import Evaluation, join
+from ramify.apps.clus.models import Learned, Model, describe
+from ramify.apps.clus.options import SECTIONS
+from ramify.apps.clus.plan import bootstraps, count_features
+from ramify.apps.clus.problem import Problem
+from ramify.apps.clus.values import java_double, number
+from ramify.apps.clus.writers.trees import print_tree
+
+__all__ = [
+    "Fold",
+    "Parts",
+    "header_lines",
+    "model_lines",
+    "result_lines",
+    "statistics_lines",
+    "underlined",
+    "validation_lines",
+]
+
+
+_ALWAYS = (
+    *("General", "Data", "Attributes", "Constraints", "Nominal", "Model", "Tree"),
+    *("SemiSupervised", "Output"),
+)
+
+
+def underlined(title: str, mark: str) -> list[str]:
+    """Return a title, a line below it and an empty line."""
+    return [title, mark * len(title), ""]
+
+
+def header_lines(
+    problem: Problem, file_name: str, learned: Learned, *, after: bool = True
+) -> list[str]:
+    """Return the beginning of a result file: date, attributes and settings.
+
+    CLUS writes the header of a cross-validation before it chooses a pruning method (`after` is
+    False then).
+    """
+    attributes = problem.attributes
+    now = datetime.now()  # local time, as in CLUS
+    half = "AM" if now.hour < 12 else "PM"
+    date = f"{now.month}/{now.day}/{now:%y}, {(now.hour - 1) % 12 + 1}:{now:%M} {half}"
+    return [
+        *underlined(f"Clus run {attributes.quoted_relation}", "*"),
+        f"Date: {date}",
+        f"File: {file_name}",
+        f"Attributes: {len(attributes.names)} (input: {len(attributes.descriptive)}, "
+        f"output: {len(attributes.target)})",
+        f"Missing values: {'Yes' if problem.has_missing else 'No'}",
+        "",
+        *settings_lines(problem.settings, _effective(problem, learned, after), _sections(problem)),
+    ]
+
+
+def _sections(problem: Problem) -> list[str]:
+    """Return the sections that CLUS prints: those of every run, and those that the file names."""
+    kinds = {"Multilabel", "Hierarchical"}  # printed only for targets of this kind
+    wanted = {*_ALWAYS, *(problem.settings.sections - kinds), problem.target.section}
+    if problem.switches.forest:
+        wanted.add("Ensemble")
+    return [section for section in SECTIONS if section in wanted]
+
+
+def _effective(
+    problem: Problem, learned: Learned, after: bool
+) -> dict[tuple[str, str], str | None]:
+    """Return the values that depend on the data or on other options."""
+    settings, attributes = problem.settings, problem.attributes
+    found: dict[tuple[str, str], str | None] = {
+        ("Attributes", "Target"): column_text(attributes.target),
+        ("Attributes", "Clustering"): column_text(attributes.clustering),
+        ("Attributes", "Descriptive"): column_text(attributes.descriptive),
+        ("Tree", "Heuristic"): problem.target.heuristic(settings),
+        ("Tree", "PruningMethod"): problem.target.pruning(problem, after=after),
+    }
+    found["Tree", "FTest"] = java_double(learned.f_test)
+    if found["Tree", "PruningMethod"] == "M5":
+        found["Tree", "M5PruningMult"] = java_double(settings.number("Tree", "M5PruningMult"))
+    if settings.text("Data", "PruneSet") != "None":
+        found["Data", "PruneSetMax"] = settings.text("Data", "PruneSetMax")
+    found |= problem.target.effective(settings)
+    if problem.switches.forest:
+        found["Ensemble", "EnsembleBootstrapping"] = "Yes" if bootstraps(settings) else "No"
+        found["Ensemble", "SelectRandomSubspaces"] = str(count_features(problem))
+        found["Output", "WriteOOBFile"] = "Yes"
+    elif not settings.given("Ensemble", "Iterations"):
+        found["Ensemble", "Iterations"] = "0"  # CLUS sets the default when it grows a forest
+    return found
+
+
+def statistics_lines(problem: Problem, learned: Learned, number_of_run: int) -> list[str]:
+    """Return the statistics of a run: times and sizes of the models."""
+    return [
+        *underlined(f"Run: {number_of_run:02}", "*"),
+        *underlined("Statistics", "-"),
+        f"FTValue (FTest): {java_double(learned.f_test)}",
+        f"Induction Time: {seconds(learned.seconds)} sec",
+        f"Pruning Time: {seconds(learned.pruning_seconds)} sec",
+        *prediction_time_lines("ClusModel.Original"),
+        *model_information(problem, learned.models),
+        *problem.target.statistics(learned.models),
+    ]
+
+
+def prediction_time_lines(what: str) -> list[str]:
+    """Return the prediction time, which CLUS does not measure."""
+    return [
+        f"Prediction Time (total for {what}): ",
+        "\t0 microsecs",
+        "\t0 millisecs",
+        "\t0 secs",
+        "Prediction Time (average for ClusModel.Original): 0 microsecs",
+    ]
+
+
+def model_information(problem: Problem, models: Iterable[Model]) -> list[str]:
+    """Return the sizes of models."""
+    members = problem.switches.forest and problem.settings.yes_no("Ensemble", "PrintAllModelInfo")
+    lines = ["Model information:"]
+    for model in models:
+        lines += describe(model, members=members)
+    return [*lines, ""]
+
+
+def seconds(value: float) -> str:
+    """Return a time in seconds, rounded to milliseconds."""
+    return number(round(value, 3), 4)
+
+
+def model_lines(problem: Problem, models: Iterable[Model]) -> Iterator[str]:
+    """Yield the models as text."""
+    print_all = problem.switches.forest and problem.settings.yes_no("Ensemble", "PrintAllModels")
+    for model in models:
+        yield from underlined(f"{model.name} Model", "*")
+        if not model.is_forest:
+            yield from _tree_lines(problem, model, 0)
+        elif print_all:
+            for at in range(len(model.trees)):
+                yield f"Model {at + 1}: "
+                yield ""
+                yield from _tree_lines(problem, model, at)
+            yield ""
+        else:
+            yield f"Forest with {model.n_reported} models"
+            yield ""
+
+
+def _tree_lines(problem: Problem, model: Model, at: int) -> Iterator[str]:
+    leaf = problem.target.leaf_of(model)
+    nary = not problem.settings.yes_no("Tree", "BinarySplit")
+    yield from print_tree(model.trees[at], problem.attributes, leaf, nary=nary)
+    yield ""
+
+
+# ---- the result files of single runs and of cross-validations -------------------------------
+
+
+Parts = dict[str, tuple[Rows, Evaluation]]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A fold of a cross-validation.
+
+    Attributes
+    ----------
+    learned : Learned
+        The models.
+    train, test : tuple (Rows, Evaluation)
+        Rows and predictions.
+    """
+
+    learned: Learned
+    train: tuple[Rows, Evaluation]
+    test: tuple[Rows, Evaluation]
+
+
+def result_lines(
+    problem: Problem, learned: Learned, parts: Parts, file_name: str
+) -> Iterable[str]:
+    """Return the lines of the result file of a run."""
+    return chain(
+        header_lines(problem, file_name, learned),
+        statistics_lines(problem, learned, 1),
+        error_lines(problem, {title: found for title, (_, found) in parts.items()}),
+        model_lines(problem, learned.shown),
+    )
+
+
+def validation_lines(problem: Problem, folds: Sequence[Fold], file_name: str) -> Iterable[str]:
+    """Return the lines of the result file of a cross-validation."""
+    lines: list[Iterable[str]] = [header_lines(problem, file_name, folds[0].learned, after=False)]
+    all_errors = problem.settings.yes_no("Output", "AllFoldErrors")
+    for at, fold in enumerate(folds, 1):
+        lines.append(statistics_lines(problem, fold.learned, at))
+        if all_errors:
+            lines.append(error_lines(problem, {"Testing error": fold.test[1]}))
+        if problem.settings.yes_no("Output", "AllFoldModels"):
+            lines.append(model_lines(problem, fold.learned.shown))
+    lines.append(_summary_lines(folds))
+    joined = {
+        "Training error": join([fold.train[1] for fold in folds]).renamed("Original"),
+        "Testing error": join([fold.test[1] for fold in folds]).renamed("Original"),
+    }
+    return chain(*lines, error_lines(problem, joined))
+
+
+def _summary_lines(folds: Sequence[Fold]) -> list[str]:
+    means = []
+    for at, model in enumerate(folds[0].learned.models):
+        if model.name != "Default" and model.threshold is None:
+            found = [fold.learned.models[at] for fold in folds]
+            sizes = [len(m.trees) if m.is_forest else m.sizes[0].nodes for m in found]
+            name = "Original" if model.is_forest else model.name
+            means.append(f"     {name}: {number(sum(sizes) / len(sizes), 1)}")
+    return [
+        *underlined("Summary", "*"),
+        f"Runs: {len(folds)}",
+        f"Induction time: {seconds(sum(fold.learned.seconds for fold in folds))} sec",
+        "Preprocessing time: 0 sec",
+        *prediction_time_lines(f"ClusModel.Original, {len(folds)} runs, 0 examples"),
+        "Mean number of tests",
+        *means,
+        "",
+    ]
+
+
+def error_lines(problem: Problem, parts: dict[str, Evaluation]) -> list[str]:
+    """Return the error sections that the settings ask for."""
+    settings = problem.settings
+    shown = {
+        "Training error": settings.yes_no("Output", "TrainErrors"),
+        "Validation error": settings.yes_no("Output", "ValidErrors"),
+        "Testing error": settings.yes_no("Output", "TestErrors"),
+    }
+    with_errors = problem.target.calculates_errors(settings)
+    return [
+        line
+        for title, found in parts.items()
+        if shown[title]
+        for line in found.lines(title, problem.target, errors=with_errors)
+    ]

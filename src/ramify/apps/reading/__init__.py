@@ -1,0 +1,1 @@
+"""Tables of any format as the applications read them: settings, checks of cells, batches."""

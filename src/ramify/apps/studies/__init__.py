@@ -1,0 +1,1 @@
+"""Studies: models compared on data sets, from a TOML file to a report."""

@@ -1,0 +1,217 @@
+"""The claims of a paper, and the quantities that they compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = [
+    "ALL_MEASURES",
+    "CLAIM_KINDS",
+    "CLAIM_ORDERS",
+    "COSTS",
+    "Claim",
+    "Quantity",
+    "check_claim",
+    "quantity_names",
+]
+
+
+ALL_MEASURES = "all"
+"""The measure of a claim that is judged by all measures of the study."""
+
+_OF_PAIRS = ("better", "close")
+_OF_PAIRS_AMONG_MODELS = ("significant", "not_significant")
+CLAIM_KINDS = (
+    *("first", "last", "place", "top", "wins", "no_best", "among_best"),
+    *_OF_PAIRS,
+    *_OF_PAIRS_AMONG_MODELS,
+    "alike",
+)
+CLAIM_ORDERS = ("rank", "mean")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A finding of the literature that the report checks.
+
+    Attributes
+    ----------
+    text : str
+        The finding in words.
+    kind : str
+        One of:
+
+        - "first", "last": ``models[0]`` is the best or the worst of the models;
+        - "place": it is in that place; "top": ``models[:place]`` are the best;
+        - "wins": it is the best on more data sets than any other;
+        - "no_best": no model is the best by every measure;
+        - "among_best": on every data set, a paired t-test over the folds does not find
+          ``models[0]`` worse than the best;
+        - "better": the second of every pair beats the first on every data set;
+        - "close": the two of every pair differ by `within` at most on every data set;
+        - "significant": Friedman's test over the data sets, which compares `models`, and the
+          post-hoc test of the study find the second of every pair better than the first;
+          "not_significant": they do not;
+        - "alike": Friedman's test over the data sets finds no difference.
+    models : tuple of str
+        The models concerned.
+    pairs : tuple of pairs of str
+        For "better", "close", "significant" and "not_significant": pairs of models, the worse
+        one first.
+    measure : str
+        The measure to judge by, or "fit_cpu_seconds", "complexity", "peak_memory_mb" or
+        "overfit:MEASURE"; if empty, the first measure of the study; if "all", all of them.
+    by : {"rank", "mean"}
+        For "first", "last", "place", "top" and "no_best": whether models are ordered by their
+        average rank or by their mean over the data sets.
+    datasets : tuple of str
+        The data sets to judge on; if empty, all.
+    family : str
+        The family of data sets to judge on; if empty, all.
+    place : int
+        For "place": the place; 1 is best. For "top": the number of models.
+    within : float
+        For "close": the largest difference.
+    ours : bool
+        Whether it is a claim of the study itself, which does not count as a finding.
+    reason : str
+        Why the results differ from the claim; shown unless it is confirmed.
+    """
+
+    text: str
+    kind: str
+    models: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+    measure: str = ""
+    by: str = "rank"
+    datasets: tuple[str, ...] = ()
+    family: str = ""
+    place: int = 1
+    within: float = 0.0
+    ours: bool = False
+    reason: str = ""
+
+
+def check_claim(claim: Claim) -> None:
+    """Raise ValueError unless a claim has the models, the pairs and the place its kind needs.
+
+    Parameters
+    ----------
+    claim : Claim
+        A claim of a known kind.
+    """
+    kind = f"a claim of kind {claim.kind!r}"
+    if claim.kind not in _OF_PAIRS and not _are_different(claim.models):
+        raise ValueError(
+            f"models of {kind} must be at least two different models, got {list(claim.models)}."
+        )
+    if claim.kind in (*_OF_PAIRS, *_OF_PAIRS_AMONG_MODELS):
+        if not claim.pairs:
+            raise ValueError(f"{kind} has no pairs. Name at least one pair of models.")
+        alike = [pair for pair in claim.pairs if not _are_different(pair)]
+        if alike:
+            raise ValueError(
+                f"pairs of {kind} must be of two different models, got {list(alike[0])}."
+            )
+    if claim.kind in _OF_PAIRS_AMONG_MODELS:
+        others = {name for pair in claim.pairs for name in pair}.difference(claim.models)
+        if others:
+            raise ValueError(
+                f"pairs of {kind} must be pairs of its models, got {min(others)!r}. Add it to "
+                f"models."
+            )
+    if claim.kind in ("place", "top") and not 1 <= claim.place <= len(claim.models):
+        raise ValueError(
+            f"place of a claim must be between 1 and the number of its models "
+            f"({len(claim.models)}), got {claim.place}."
+        )
+
+
+def _are_different(models: tuple[str, ...]) -> bool:
+    return len(models) > 1 and len(set(models)) == len(models)
+
+
+# ---- quantities: the measures and costs that have a value in every cell ---------------------
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A measure or cost that has a value in every cell.
+
+    Attributes
+    ----------
+    name, title : str
+        Name in files, and title in reports.
+    higher_is_better : bool
+        Whether larger values are better.
+    kind : {"score", "overfit", "seconds", "nodes", "megabytes"}
+        How values are formatted.
+    """
+
+    name: str
+    title: str
+    higher_is_better: bool
+    kind: str
+
+    def show(self, value: float) -> str:
+        """Format a value.
+
+        Parameters
+        ----------
+        value : float
+            The value; NaN gives a dash.
+
+        Returns
+        -------
+        str
+            Three decimals for scores, three digits for seconds, whole numbers of nodes and
+            megabytes.
+
+        Examples
+        --------
+        >>> Quantity("time", "time", False, "seconds").show(12.345)
+        '12.3'
+        """
+        if not np.isfinite(value):
+            return "–"
+        if self.kind in ("score", "overfit"):
+            return f"{value:.3f}"
+        if self.kind == "seconds":
+            return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+        return f"{value:,.0f}"
+
+
+COSTS = (
+    Quantity("fit_cpu_seconds", "learning time (CPU seconds)", False, "seconds"),
+    Quantity("complexity", "size (nodes of all trees)", False, "nodes"),
+    Quantity("peak_memory_mb", "peak memory (MB)", False, "megabytes"),
+)
+
+
+def quantity_names(measures: Iterable[tuple[str, bool]]) -> list[str]:
+    """Return the names of all quantities of a study.
+
+    Parameters
+    ----------
+    measures : iterable of (str, bool)
+        Names of the measures, and whether each is computed on the training rows, too.
+
+    Returns
+    -------
+    list of str
+        Measures, overfit scores and costs.
+
+    Examples
+    --------
+    >>> quantity_names([("auprc", True), ("loss", False)])[:3]
+    ['auprc', 'loss', 'overfit:auprc']
+    """
+    known = list(measures)
+    return [
+        *(name for name, _ in known),
+        *(f"overfit:{name}" for name, train in known if train),
+        *(cost.name for cost in COSTS),
+    ]

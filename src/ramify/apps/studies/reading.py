@@ -1,0 +1,452 @@
+"""Read a study from a TOML file and check it before anything runs."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from itertools import product, zip_longest
+from pathlib import Path
+from typing import Any
+
+from ramify._messages import did_you_mean
+from ramify.apps.named_estimators import MODELS, check_inner, check_parameter_names
+from ramify.apps.reading.settings import ReadingSettings
+from ramify.apps.studies.checking import (
+    check_keys,
+    check_list,
+    check_names,
+    check_study_name,
+    check_table,
+)
+from ramify.apps.studies.claims import CLAIM_KINDS, CLAIM_ORDERS, Claim
+from ramify.apps.studies.plan import (
+    KINDS,
+    CurveSpec,
+    DataSpec,
+    MeasureSpec,
+    ModelSpec,
+    Protocol,
+    Study,
+)
+from ramify.apps.studies.variants import INCLUDED, apply_variant, list_studies, narrow, shorten
+from ramify.metrics import get_scorer_names
+
+__all__ = [
+    "load_study",
+    "make_study",
+]
+
+
+_TOP = (
+    *("name", "title", "text", "seed", "datasets", "all_datasets", "models", "measures"),
+    *("curves", "protocol", "tests", "claims", "reference", "reference_name", "variants", "quick"),
+)
+_TABLES = ("measures", "all_datasets", "curves", "protocol", "tests", "variants", "quick")
+_LISTS = ("datasets", "models", "claims")
+_DATA = (
+    *("name", "title", "fetch", "file", "hierarchy", "target", "reading"),
+    *("max_level", "level", "splits"),
+    *("full_paths", "min_count", "trim_paths", "common_label", "family", "protocol", "parameters"),
+    *("without", "missing", "note"),
+)
+_MODEL = (
+    *("name", "title", "model", "parameters", "inside", "labels", "scale", "grid", "tune"),
+    "show",
+)
+_CURVE = (
+    *("title", "x_title", "over", "measure", "option", "options", "values", "models", "rows"),
+    "log",
+)
+_POSTHOC = ("nemenyi", "benjamini-hochberg")
+_PROTOCOL = ("folds", "repeats", "stratify", "train", "test", "test_rows", "rows")
+
+
+def load_study(name: str | Path, *, variant: str | None = None, quick: bool = False) -> Study:
+    """Read a study.
+
+    Parameters
+    ----------
+    name : str or Path
+        A study of `list_studies`, or a TOML file.
+    variant : str, optional
+        Apply the changes of this table of ``[variants]``.
+    quick : bool
+        Apply the changes of the table ``[quick]``.
+
+    Returns
+    -------
+    Study
+        The study, checked for mistakes.
+
+    Examples
+    --------
+    >>> from ramify.studies import load_study
+    >>> study = load_study("animals", quick=True)
+    >>> [model.name for model in study.models]
+    ['shares', 'tree', 'per-edge', 'forest']
+    """
+    path = Path(name)
+    if path.suffix == ".toml":
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"study file {path} does not exist. Pass the path of a TOML file."
+            )
+        tables = _parse(path.read_text("utf-8"), str(path))
+        return make_study(tables, path.parent, variant=variant, quick=quick)
+    known = list_studies()
+    if str(name) not in known:
+        raise ValueError(
+            f"study must be a TOML file or one of {', '.join(known)}, got {str(name)!r}."
+            f"{did_you_mean(str(name), known)}"
+        )
+    path = INCLUDED / f"{name}.toml"
+    tables = _parse(path.read_text("utf-8"), str(path))
+    return make_study(tables, INCLUDED, variant=variant, quick=quick)
+
+
+def _parse(text: str, origin: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415 (Python 3.11 and later)
+    else:
+        try:
+            import tomli as tomllib  # noqa: PLC0415 (optional)
+        except ImportError:
+            raise ImportError(
+                "reading a study needs tomli on Python 3.10: pip install 'ramify[cli]'"
+            ) from None
+    try:
+        return dict(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{origin} is not a valid TOML file: {error}.") from None
+    except RecursionError:
+        raise ValueError(
+            f"{origin} is not a study: its values are nested too deeply. A study needs at most "
+            "four levels."
+        ) from None
+
+
+def make_study(
+    tables: Mapping[str, Any],
+    folder: Path | None = None,
+    *,
+    variant: str | None = None,
+    quick: bool = False,
+) -> Study:
+    """Make a study from the tables of a TOML file.
+
+    Parameters
+    ----------
+    tables : mapping
+        As parsed.
+    folder : Path, optional
+        The folder of the files that it names.
+    variant : str, optional
+        Apply the changes of this table of ``variants``.
+    quick : bool
+        Whether to apply ``quick``.
+
+    Returns
+    -------
+    Study
+        The study, checked for mistakes.
+
+    Examples
+    --------
+    >>> from ramify.studies import make_study
+    >>> study = make_study({
+    ...     "name": "first", "datasets": [{"name": "animals"}],
+    ...     "models": [{"name": "tree", "model": "tree", "grid": {"max_depth": [2, 4]}}],
+    ...     "measures": {"auprc": {"measure": "pooled_auprc"}}})
+    >>> [model.title for model in study.models]
+    ['tree, max_depth=2', 'tree, max_depth=4']
+    """
+    check_keys(tables, _TOP, "the study")
+    for name in ("name", "datasets", "models", "measures"):
+        if not tables.get(name):
+            raise ValueError(f"the study has no {name!r}. Add a table or value of this name.")
+    check_study_name(tables["name"])
+    for name in _TABLES:
+        check_table(tables.get(name, {}), name)
+    for name in _LISTS:
+        check_list(tables.get(name, []), name)
+    changes: Mapping[str, Any] = {}
+    if variant is not None:
+        tables, changes = apply_variant(tables, variant)
+    folder = folder or Path()
+    tests = _tests(tables.get("tests", {}))
+    models = tuple(one for table in tables["models"] for one in _models(table))
+    study = Study(
+        name=str(tables["name"]),
+        title=str(tables.get("title", tables["name"])),
+        text=str(tables.get("text", "")).strip(),
+        seed=int(tables.get("seed", 0)),
+        data=_all_data(tables["datasets"], tables.get("all_datasets", {}), folder),
+        models=models,
+        measures=tuple(_measure(name, table) for name, table in tables["measures"].items()),
+        protocol=_protocol(tables.get("protocol", {})),
+        **tests,
+        curves=tuple(_curve(name, table) for name, table in tables.get("curves", {}).items()),
+        claims=tuple(_claim(table) for table in tables.get("claims", ())),
+        reference=_reference(tables.get("reference"), folder),
+        reference_name=str(tables.get("reference_name", "published")),
+    )
+    check_names(study)
+    study = narrow(study, changes)
+    short = tables.get("quick", {})
+    return shorten(study, short, of_variant=variant is not None) if quick else study
+
+
+def _tests(table: Mapping[str, Any]) -> dict[str, Any]:
+    check_keys(table, ("alpha", "posthoc", "groups"), "[tests]")
+    posthoc = str(table.get("posthoc", "nemenyi"))
+    if posthoc not in _POSTHOC:
+        raise ValueError(
+            f"posthoc of [tests] must be one of {', '.join(_POSTHOC)}, got {posthoc!r}."
+        )
+    groups = {name: tuple(group) for name, group in table.get("groups", {}).items()}
+    return {"alpha": float(table.get("alpha", 0.05)), "posthoc": posthoc, "groups": groups}
+
+
+def _all_data(
+    tables: Iterable[Mapping[str, Any]], shared: Mapping[str, Any], folder: Path
+) -> tuple[DataSpec, ...]:
+    """Return the data sets; those of several levels one level after the other."""
+    for table in tables:
+        check_table(table, "an entry of datasets")
+    by_table = [_levels({**shared, **table}) for table in tables]
+    by_level = zip_longest(*by_table)
+    return tuple(_data(one, folder) for level in by_level for one in level if one is not None)
+
+
+def _levels(table: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a table for each level that a data set lists; levels are families of data sets."""
+    levels = table.get("level")
+    if not isinstance(levels, list):
+        return [table]
+    name = table.get("name", "?")
+    return [
+        {
+            **table,
+            "name": f"{name}-{level}",
+            "title": f"{table.get('title', name)}, level {level}",
+            **({} if "file" in table else {"fetch": table.get("fetch", name)}),
+            "family": table.get("family", f"level {level}"),
+            "level": level,
+        }
+        for level in levels
+    ]
+
+
+def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
+    where = f"data set {table.get('name', '?')!r}"
+    check_keys(table, _DATA, where)
+    if "name" not in table:
+        raise ValueError("a data set has no 'name'. Add one, e.g. name = \"animals\".")
+    found = {"title": table["name"], **table}
+    for name in ("file", "hierarchy"):
+        if name in found:
+            found[name] = str(folder / found[name])
+    if "file" not in found:
+        found.setdefault("fetch", table["name"])
+    if "protocol" in found:
+        found["protocol"] = _protocol(found["protocol"], f"protocol of {where}")
+    if found.get("trim_paths") and not (found.get("full_paths") and found.get("min_count")):
+        raise ValueError(
+            f"{where} has trim_paths = true without full_paths and min_count. Set both, or leave "
+            "trim_paths out."
+        )
+    if "level" in found and "max_level" in found:
+        raise ValueError(f"{where} has level and max_level. Use only one of them.")
+    found["splits"] = tuple(found.get("splits", ()))
+    if "reading" in found:
+        try:
+            found["reading"] = ReadingSettings.from_dict(found["reading"])
+        except ValueError as error:
+            raise ValueError(f"reading of {where}: {error}") from None
+    return DataSpec(**found)
+
+
+def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]:
+    """Return one model, or one for each combination of a grid."""
+    check_table(table, "inside of a model" if inner else "an entry of models")
+    where = f"model {table.get('name', '?')!r}"
+    check_keys(table, _MODEL, where)
+    for part in ("parameters", "grid", "inside", "tune"):
+        if part in table:
+            check_table(table[part], f"{part} of {where}")
+    tune = table.get("tune")
+    if tune is not None:
+        check_keys(tune, ("grid", "folds", "measure"), f"tune of {where}")
+        tune = {"folds": 3, "measure": "pooled_auprc", **tune}
+    _check_kind(table, where, inner)
+    if table.get("labels", "all") not in ("all", "leaves", "flat", "paths"):
+        raise ValueError(
+            f'labels of {where} must be "all", "leaves", "flat" or "paths", got '
+            f"{table['labels']!r}."
+        )
+    inside = table.get("inside")
+    if inside is not None:
+        (inside,) = _models({"name": table["name"], **inside}, inner=True)
+    first = ModelSpec(
+        name=table["name"],
+        title=table.get("title", table["name"]),
+        model=table["model"],
+        parameters=table.get("parameters", {}),
+        inside=inside,
+        labels=table.get("labels", "all"),
+        scale=bool(table.get("scale", False)),
+        tune=tune,
+        show=bool(table.get("show", False)),
+    )
+    return _expanded(first, table.get("grid", {}))
+
+
+def _check_kind(table: Mapping[str, Any], where: str, inner: bool) -> None:
+    """Check the kind of a model and the names of its parameters; make nothing."""
+    for name in ("name", "model"):
+        if name not in table:
+            raise ValueError(
+                f"{where} has no {name!r}. Add it; models are {', '.join(MODELS)}, shares."
+            )
+    model, parameters = table["model"], table.get("parameters", {})
+    given = [*parameters, *table.get("grid", {}), *table.get("tune", {}).get("grid", {})]
+    if inner and str(model).startswith("sklearn."):
+        check_inner(model, given)
+    elif model not in (*MODELS, "shares"):
+        raise ValueError(
+            f"the kind of {where} must be one of {', '.join(MODELS)}, shares, got {model!r}."
+            f"{did_you_mean(model, MODELS)}"
+        )
+    if model in MODELS:
+        check_parameter_names(model, given)
+        if isinstance(parameters.get("estimator"), str):
+            check_inner(parameters["estimator"])
+
+
+def _expanded(model: ModelSpec, grid: Mapping[str, list[Any]]) -> list[ModelSpec]:
+    if not grid:
+        return [model]
+    found = []
+    for values in product(*grid.values()):
+        chosen = dict(zip(grid, values, strict=True))
+        text = ", ".join(f"{name}={value}" for name, value in chosen.items())
+        found.append(
+            replace(
+                model,
+                name=f"{model.name}[{text}]",
+                title=f"{model.title}, {text}",
+                parameters={**model.parameters, **chosen},
+            )
+        )
+    return found
+
+
+def _measure(name: str, table: Mapping[str, Any]) -> MeasureSpec:
+    check_table(table, f"measure {name!r}")
+    measure = table.get("measure", name)
+    _check_measure(measure, f"measure {name!r}")
+    own = ("measure", "title", "train")
+    options = {key: value for key, value in table.items() if key not in own}
+    title = table.get("title", str(measure).replace("_", " "))
+    return MeasureSpec(name, title, measure, options, bool(table.get("train", False)))
+
+
+def _check_measure(measure: str, where: str) -> None:
+    scorers = get_scorer_names()
+    if measure not in scorers and f"neg_{measure}" not in scorers:
+        known = [scorer.removeprefix("neg_") for scorer in scorers]
+        raise ValueError(
+            f"{where} must be a measure of ramify.metrics, got {measure!r}."
+            f"{did_you_mean(measure, known)} Use one of {', '.join(known)}."
+        )
+
+
+def _curve(name: str, table: Mapping[str, Any]) -> CurveSpec:
+    where = f"curve {name!r}"
+    check_table(table, where)
+    check_keys(table, _CURVE, where)
+    over = str(table.get("over", ""))
+    if over not in KINDS:
+        raise ValueError(f"over of {where} must be one of {', '.join(KINDS)}, got {over!r}.")
+    needed = {"stages": ("measure", "values"), "option": ("measure", "option", "values")}
+    for key in needed.get(over, ("values",) if over == "nested" else ()):
+        if key not in table:
+            raise ValueError(f"{where} over {over} has no {key!r}. Add it.")
+    if "measure" in table:
+        _check_measure(table["measure"], f"measure of {where}")
+    return CurveSpec(
+        name=name,
+        title=str(table.get("title", name)),
+        x_title=str(table.get("x_title", table.get("option", KINDS[over]))),
+        over=over,
+        measure=str(table.get("measure", "")),
+        options=table.get("options", {}),
+        option=str(table.get("option", "")),
+        values=tuple(table.get("values", ())),
+        models=tuple(table.get("models", ())),
+        rows=table.get("rows"),
+        log=bool(table.get("log", False)),
+    )
+
+
+def _protocol(table: Mapping[str, Any], where: str = "[protocol]") -> Protocol:
+    check_table(table, where)
+    check_keys(table, _PROTOCOL, where)
+    if ("train" in table) != ("test" in table):
+        raise ValueError(
+            f"{where} has train without test, or test without train. Set both or neither."
+        )
+    if "test" in table and "test_rows" in table:
+        raise ValueError(f"{where} has test and test_rows. Use only one of them.")
+    for key in ("folds", "repeats"):
+        if key in table and type(table[key]) is not int:
+            raise ValueError(f"{key} of {where} must be an integer, got {table[key]!r}.")
+    found = Protocol(
+        **{key: tuple(v) if isinstance(v, list) else v for key, v in table.items()}  # type: ignore[arg-type]
+    )
+    if found.folds < 2 or found.repeats < 1:
+        raise ValueError(
+            f"folds of {where} must be at least 2 and repeats at least 1, got folds = "
+            f"{found.folds} and repeats = {found.repeats}."
+        )
+    return found
+
+
+def _claim(table: Mapping[str, Any]) -> Claim:
+    check_table(table, "an entry of claims")
+    check_keys(table, [field.name for field in fields(Claim)], "a claim")
+    for key, known in (("kind", CLAIM_KINDS), ("by", CLAIM_ORDERS)):
+        given = table.get(key, "rank" if key == "by" else None)
+        if given not in known:
+            raise ValueError(f"{key} of a claim must be one of {', '.join(known)}, got {given!r}.")
+    pairs = tuple((str(worse), str(better)) for worse, better in table.get("pairs", ()))
+    return Claim(
+        text=str(table["text"]),
+        kind=table["kind"],
+        models=tuple(table.get("models", ())),
+        pairs=pairs,
+        measure=str(table.get("measure", "")),
+        by=table.get("by", "rank"),
+        datasets=tuple(table.get("datasets", ())),
+        family=str(table.get("family", "")),
+        place=int(table.get("place", 1)),
+        within=float(table.get("within", 0.0)),
+        ours=bool(table.get("ours", False)),
+        reason=str(table.get("reason", "")),
+    )
+
+
+def _reference(name: str | None, folder: Path) -> tuple[Mapping[str, Any], ...]:
+    """Read published numbers: dataset, model, quantity, value."""
+    if name is None:
+        return ()
+    with (folder / name).open(encoding="utf-8", newline="") as file:
+        try:
+            return tuple({**row, "value": float(row["value"])} for row in csv.DictReader(file))
+        except (csv.Error, KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"reference must be a CSV file with the columns dataset, model, quantity and "
+                f"value, got {name!r}: {error}."
+            ) from None

@@ -1,0 +1,265 @@
+"""Grows the structure of a tree on the GPU, as core/gradient_boosting/growing.cpp does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify import _core
+from ramify.boosting.cuda.device import Kernels
+from ramify.boosting.cuda.histograms import (
+    GrownTree,
+    Histograms,
+    Layout,
+    Node,
+    Totals,
+    TreeRows,
+    fill_histograms,
+)
+from ramify.boosting.cuda.splitting import find_splits
+
+__all__ = [
+    "TreeGrower",
+]
+
+
+# The same limits as in the core: with others, histograms would be counted instead of subtracted.
+_MAX_KEPT_BYTES = 2**28
+_MIN_KEPT_ROWS = 256
+
+_MAX_FAMILIES = 30_000
+_MAX_FAMILY_BYTES = 2**32
+
+
+@dataclass
+class OpenNode:
+    """A node that may be split."""
+
+    number: int  # in the tree
+    node: Node
+    total: int = 0  # its place in the totals
+    histograms: Histograms | None = None  # of the dense features, if kept
+
+
+@dataclass
+class Family:
+    """Two children, the one with fewer rows first, or the root alone."""
+
+    members: list[OpenNode]
+    parent: Histograms | None = None  # becomes that of the last member
+    wanted: list[bool] = field(default_factory=list)  # per member: whether it may be split
+
+
+class TreeGrower:
+    """Grows trees from sketched gradients.
+
+    Parameters
+    ----------
+    cupy : module
+        CuPy.
+    kernels : Kernels
+        The kernels.
+    plan : BoostingPlan
+        The rows and options.
+    bins : ndarray of CuPy, shape (n_features, n_rows)
+        The bins of all rows.
+    weight : ndarray of CuPy, shape (n_rows,)
+        The weights of all rows.
+    """
+
+    def __init__(
+        self, cupy: Any, kernels: Kernels, plan: _core.BoostingPlan, bins: Any, weight: Any
+    ) -> None:
+        self._cupy, self._kernels, self._plan = cupy, kernels, plan
+        self._bins, self._weight = bins, weight
+        self._options = plan.options
+        self._described = plan.features()
+
+    def grow(self, features: NDArray[np.int32], rows: Any, sketch: Any) -> GrownTree:
+        """Grow a tree.
+
+        Parameters
+        ----------
+        features : ndarray of int32
+            The features it may test, in increasing order.
+        rows : ndarray of CuPy
+            The rows it is learnt from, in increasing order.
+        sketch : ndarray of CuPy, shape (n_rows, width)
+            The sketched gradients of all rows.
+
+        Returns
+        -------
+        GrownTree
+            The tree.
+        """
+        self._layout = Layout(self._cupy, self._described, features)
+        self._rows = TreeRows(self._cupy, self._kernels, self._bins, self._weight, sketch, rows)
+        self._kept_bytes = self._layout.n_dense_bins * self._rows.width * 4
+        self._bytes_in_use = 0
+        root = Node(0, len(rows), 0)
+        self._nodes = [root]
+        families = [Family([OpenNode(0, root)])]
+        n_leaves = 1
+        waiting: list[OpenNode] = []  # nodes with a test that are not split yet
+        while families:
+            self._evaluate(families)
+            for member in [member for family in families for member in family.members]:
+                if member.node.split is not None:
+                    waiting.append(member)
+                elif member.histograms is not None:
+                    self._bytes_in_use -= self._kept_bytes
+            if self._options.max_leaf_nodes == 0:
+                families, waiting = self._divide(waiting), []
+                continue
+            if not waiting or n_leaves >= self._options.max_leaf_nodes:
+                break
+            best = min(waiting, key=lambda member: (-member.node.gain, member.number))
+            waiting.remove(best)
+            families = self._divide([best])
+            n_leaves += 1
+        return GrownTree(self._nodes, self._rows.order)
+
+    # ---- finding tests ---------------------------------------------------------------------
+
+    def _evaluate(self, families: list[Family]) -> None:
+        """Find the best test of all members, of some families at a time."""
+        keeps = self._prepare(families)
+        chosen = [family for family in families if any(family.wanted)]
+        bytes_of_family = 2 * 4 * self._layout.n_all_bins * self._rows.width
+        n_at_once = min(_MAX_FAMILIES, max(1, _MAX_FAMILY_BYTES // max(1, bytes_of_family)))
+        for first in range(0, len(chosen), n_at_once):
+            some = chosen[first : first + n_at_once]
+            self._search(some, keeps)
+            self._trim(some)
+        for family in families:
+            if family.parent is None:
+                continue
+            if family.wanted[1]:
+                family.members[1].histograms = family.parent
+            else:
+                self._bytes_in_use -= self._kept_bytes
+
+    def _prepare(self, families: list[Family]) -> set[int]:
+        """Sum up the rows of all members; return the nodes whose histograms are kept."""
+        members = [member for family in families for member in family.members]
+        self._totals = Totals(self._rows, [member.node for member in members])
+        weights = self._totals.weights.get().tolist()
+        for place, (member, weight) in enumerate(zip(members, weights, strict=True)):
+            member.total, member.node.weight = place, weight
+        keeps = set()
+        for family in families:
+            for place, member in enumerate(family.members):
+                family.wanted.append(self._may_split(member.node))
+                by_subtraction = place > 0 and family.parent is not None
+                if (
+                    family.wanted[place]
+                    and member.node.depth + 1 < self._options.max_depth
+                    and member.node.n_rows >= _MIN_KEPT_ROWS
+                    and not by_subtraction
+                    and self._bytes_in_use + self._kept_bytes <= _MAX_KEPT_BYTES
+                ):
+                    keeps.add(member.number)
+                    self._bytes_in_use += self._kept_bytes
+        return keeps
+
+    def _may_split(self, node: Node) -> bool:
+        return (
+            len(self._layout) > 0
+            and node.depth < self._options.max_depth
+            and node.n_rows >= 2 * self._options.min_samples_leaf
+        )
+
+    def _search(self, families: list[Family], keeps: set[int]) -> None:
+        """Fill the histograms of families, and find the best tests of their members."""
+        layout, n_bins = self._layout, self._layout.n_all_bins
+        counted: list[tuple[Node, Histograms]] = []
+        subtracted: list[tuple[Histograms, Histograms]] = []
+        searched: list[tuple[Node, int, Histograms]] = []
+        for family in families:
+            for place, member in enumerate(family.members):
+                if not family.wanted[place] and (place > 0 or family.parent is None):
+                    continue
+                if place > 0 and family.parent is not None:
+                    family.parent = histograms = self._resize(family.parent, n_bins)
+                    subtracted.append((histograms, counted[-1][1]))
+                else:
+                    histograms = Histograms(self._cupy, n_bins, self._rows.width)
+                    counted.append((member.node, histograms))
+                if family.wanted[place]:
+                    searched.append((member.node, member.total, histograms))
+                if member.number in keeps:
+                    member.histograms = histograms
+        fill_histograms(self._rows, layout, counted, 0, layout.n_dense)
+        for whole, part in subtracted:
+            whole.subtract(part, layout.n_dense_bins)
+        to_search = [(node, histograms) for node, _, histograms in searched]
+        fill_histograms(self._rows, layout, to_search, layout.n_dense, len(layout))
+        find_splits(self._plan, self._rows, layout, self._totals, searched)
+
+    def _trim(self, families: list[Family]) -> None:
+        """Keep only the histograms of dense features, which are used again."""
+        n_bins = self._layout.n_dense_bins
+        for family in families:
+            if family.parent is not None:
+                family.parent = self._resize(family.parent, n_bins)
+            for member in family.members:
+                if member.histograms is not None:
+                    member.histograms = self._resize(member.histograms, n_bins)
+
+    def _resize(self, histograms: Histograms, n_bins: int) -> Histograms:
+        """Return histograms with room for those of sparse features, or without."""
+        if len(histograms.counts) == n_bins:
+            return histograms
+        resized = Histograms(self._cupy, n_bins, self._rows.width)
+        resized.copy_from(histograms, self._layout.n_dense_bins)
+        return resized
+
+    # ---- dividing --------------------------------------------------------------------------
+
+    def _divide(self, waiting: list[OpenNode]) -> list[Family]:
+        """Divide the rows of nodes between their children."""
+        if not waiting:
+            return []
+        cupy, rows = self._cupy, self._rows.order
+        n_rows = np.uint32(len(rows))
+        in_order = sorted(waiting, key=lambda member: member.node.begin)
+        splits = [member.node.split for member in in_order]
+        begin = np.array([member.node.begin for member in in_order], dtype=np.uint32)
+        end = np.array([member.node.end for member in in_order], dtype=np.uint32)
+        feature = np.array([s.feature for s in splits if s], dtype=np.int32)
+        sets = np.array([s.bins for s in splits if s], dtype="<u8").view("<u4")
+        limits = cupy.asarray(begin), cupy.asarray(end)
+        n_segments = np.int32(len(in_order))
+        is_yes = cupy.empty_like(rows)
+        tests = cupy.asarray(feature), cupy.asarray(sets), n_segments
+        bins = self._bins, np.uint64(self._bins.shape[1])
+        self._kernels.run_each(
+            "test_rows", len(rows), (rows, n_rows, *bins, *limits, *tests, is_yes)
+        )
+        n_yes = cupy.cumsum(is_yes, dtype=np.uint32)
+        divided = cupy.empty_like(rows)
+        self._kernels.run_each(
+            "divide_rows",
+            len(rows),
+            (rows, n_rows, is_yes, n_yes, *limits, n_segments, divided),
+        )
+        self._rows.order = divided
+        first, last = limits[0], limits[1] - 1
+        n_first = (n_yes[last] - n_yes[first] + is_yes[first]).get().astype(np.int64)
+        middle = {m.number: int(b) for m, b in zip(in_order, begin + n_first, strict=True)}
+        return [self._add_children(member, middle[member.number]) for member in waiting]
+
+    def _add_children(self, parent: OpenNode, middle: int) -> Family:
+        node = parent.node
+        members = []
+        for begin, end in ((node.begin, middle), (middle, node.end)):
+            child = Node(begin, end, node.depth + 1)
+            members.append(OpenNode(len(self._nodes), child))
+            self._nodes.append(child)
+        node.yes, node.no = members[0].number, members[1].number
+        if members[1].node.n_rows < members[0].node.n_rows:
+            members.reverse()
+        return Family(members, parent.histograms)

@@ -1,0 +1,249 @@
+"""What boosted trees predict: labels, or the label sets of the training rows."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+from ramify.labels.hierarchy import Hierarchy
+from ramify.trees.criteria import number_sets
+
+__all__ = [
+    "choose_loss",
+    "find_outputs",
+    "find_start",
+    "has_one_path",
+    "label_probabilities",
+    "loss_of_sets",
+    "start_from_sums",
+    "to_probabilities",
+    "weigh_outputs",
+]
+
+
+Matrix: TypeAlias = "sparse.csr_array[np.int32]"
+
+# With fewer rows per label set on average, it is better to learn the labels that sets share one by
+# one.
+_MIN_ROWS_PER_SET = 3
+
+
+def choose_loss(loss: str, Y: Matrix, hierarchy: Hierarchy, *, single_label: bool) -> str:
+    """Return the loss that "auto" stands for, or `loss` itself.
+
+    Parameters
+    ----------
+    loss : {"auto", "logistic", "softmax"}
+        The parameter of the classifier.
+    Y : csr_array of shape (n, n_labels)
+        Labels, including all ancestors.
+    hierarchy : Hierarchy
+        The label hierarchy.
+    single_label : bool
+        Whether the format of y implies one label or path per row.
+
+    Returns
+    -------
+    {"logistic", "softmax"}
+        "softmax" if the label sets exclude each other and there are enough rows for each.
+    """
+    if loss != "auto":
+        return loss
+    sets = None
+    if not single_label and has_one_path(Y, hierarchy):
+        sets = Y[number_sets(Y)[1]]
+    return loss_of_sets(loss, sets, Y.shape[0], single_label=single_label)
+
+
+def loss_of_sets(loss: str, sets: Matrix | None, n_rows: int, *, single_label: bool) -> str:
+    """Return the loss that "auto" stands for, or `loss` itself.
+
+    Parameters
+    ----------
+    loss : {"auto", "logistic", "softmax"}
+        The parameter of the classifier.
+    sets : csr_array of shape (n_sets, n_labels), or None
+        The distinct label sets if every row has one path of labels.
+    n_rows : int
+        Number of rows.
+    single_label : bool
+        Whether the format of y implies one label or path per row.
+
+    Returns
+    -------
+    {"logistic", "softmax"}
+        The loss.
+    """
+    if loss != "auto":
+        return loss
+    if single_label:
+        return "softmax"
+    enough = sets is not None and n_rows >= _MIN_ROWS_PER_SET * sets.shape[0]
+    return "softmax" if enough else "logistic"
+
+
+def has_one_path(Y: Matrix, hierarchy: Hierarchy) -> bool:
+    """Return whether every row has exactly one most specific label and its ancestors.
+
+    Parameters
+    ----------
+    Y : csr_array of shape (n, n_labels)
+        Labels, including all ancestors.
+    hierarchy : Hierarchy
+        The label hierarchy.
+
+    Returns
+    -------
+    bool
+        Whether this is the case for all rows.
+    """
+    indptr, parents = hierarchy.parent_rows
+    n_labels = hierarchy.n_labels
+    ones = np.ones(len(parents), dtype=np.int32)
+    is_parent = sparse.csr_array((ones, parents, indptr), shape=(n_labels, n_labels))
+    n_children: Any = (Y @ is_parent).multiply(Y)  # of each label in its row's set
+    n_with_children = (sparse.csr_array(n_children) > 0).sum(axis=1)
+    n_most_specific = np.diff(Y.indptr) - np.asarray(n_with_children).ravel()
+    return bool((n_most_specific == 1).all())
+
+
+def find_outputs(loss: str, Y: Matrix) -> tuple[Matrix, Matrix | None]:
+    """Return the outputs of each row, and for softmax the label sets that they stand for.
+
+    Parameters
+    ----------
+    loss : {"logistic", "softmax"}
+        The loss.
+    Y : csr_array of shape (n, n_labels)
+        Labels, including all ancestors.
+
+    Returns
+    -------
+    outputs : csr_array of shape (n, n_outputs)
+        The labels of each row for the logistic loss; its label set for softmax.
+    label_sets : csr_array of shape (n_outputs, n_labels), or None
+        The distinct label sets in order of appearance, for softmax.
+    """
+    if loss == "logistic":
+        return Y, None
+    of_row, first = number_sets(Y)
+    n_rows = Y.shape[0]
+    ones = np.ones(n_rows, dtype=np.int32)
+    outputs = sparse.csr_array(
+        (ones, of_row.astype(np.int32), np.arange(n_rows + 1)), shape=(n_rows, len(first))
+    )
+    return outputs, sparse.csr_array(Y[first])
+
+
+def find_start(loss: str, outputs: Matrix, weights: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the margins before the first round, one per output.
+
+    Parameters
+    ----------
+    loss : {"logistic", "softmax"}
+        The loss.
+    outputs : csr_array of shape (n, n_outputs)
+        The outputs of the rows to learn from.
+    weights : ndarray of shape (n,)
+        Positive sample weights.
+
+    Returns
+    -------
+    ndarray of float32, shape (n_outputs,)
+        The logarithm of the odds (logistic) or of the share (softmax) of each output. To keep the
+        margins finite, shares are kept half a row away from 0 and 1.
+    """
+    sums = np.asarray(outputs.T @ weights, dtype=np.float64).ravel()
+    return start_from_sums(loss, sums, float(weights.sum()), len(weights))
+
+
+def start_from_sums(
+    loss: str, sums: NDArray[np.float64], total: float, n_rows: int
+) -> NDArray[np.float32]:
+    """Return the margins before the first round.
+
+    Parameters
+    ----------
+    loss : {"logistic", "softmax"}
+        The loss.
+    sums : ndarray of shape (n_outputs,)
+        The weight of the rows with each output.
+    total : float
+        The weight of all rows.
+    n_rows : int
+        Number of rows.
+
+    Returns
+    -------
+    ndarray of float32, shape (n_outputs,)
+        As in `find_start`.
+    """
+    half_row = 0.5 / n_rows
+    shares = sums / total
+    if loss == "softmax":
+        return np.asarray(np.log(np.maximum(shares, half_row)), dtype=np.float32)
+    shares = np.clip(shares, half_row, 1 - half_row)
+    return np.asarray(np.log(shares / (1 - shares)), dtype=np.float32)
+
+
+def weigh_outputs(
+    label_weights: NDArray[np.float64], label_sets: Matrix | None
+) -> NDArray[np.float64]:
+    """Return the weight of each output in the search for tests.
+
+    Parameters
+    ----------
+    label_weights : ndarray of shape (n_labels,)
+        Label weights.
+    label_sets : csr_array of shape (n_outputs, n_labels), or None
+        The label sets of softmax.
+
+    Returns
+    -------
+    ndarray of shape (n_outputs,)
+        The weights of the labels; the weight of a label set is the mean over its labels, or over
+        all labels if the set is empty.
+    """
+    if label_sets is None:
+        return label_weights
+    sizes = np.diff(label_sets.indptr)
+    totals = np.asarray(label_sets @ label_weights, dtype=np.float64).ravel()
+    means = totals / np.maximum(sizes, 1)
+    return np.where(sizes > 0, means, label_weights.mean())
+
+
+def to_probabilities(
+    loss: str, margins: NDArray[np.float32], n_threads: int
+) -> NDArray[np.float64]:
+    """Convert margins to probabilities of the outputs, both of shape (n, n_outputs)."""
+    probabilities = np.empty(margins.shape)
+    _core.margins_to_probabilities(loss, margins, n_threads, probabilities)
+    return probabilities
+
+
+def label_probabilities(
+    probabilities: NDArray[np.float64], label_sets: Matrix
+) -> NDArray[np.float64]:
+    """Return the probability of each label: the sum over the label sets that contain it.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n, n_outputs)
+        The probabilities of the label sets.
+    label_sets : csr_array of shape (n_outputs, n_labels)
+        The label sets, including all ancestors.
+
+    Returns
+    -------
+    ndarray of shape (n, n_labels)
+        Coherent probabilities: the sum of a parent contains all terms of the sums of its children,
+        in the same order.
+    """
+    sets_of_label: Any = label_sets.T.tocsr().astype(np.float64)
+    sets_of_label.sort_indices()
+    sums = np.asarray(sets_of_label @ probabilities.T).T
+    return np.ascontiguousarray(np.minimum(sums, 1.0))

@@ -1,0 +1,261 @@
+"""What all partitions together say of the rows: features, categories and labels."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._validation import check_same_length, check_sample_weight
+from ramify.data.features import FeatureSchema, read_training_features
+from ramify.data.frames import names_of
+from ramify.labels.encoding import LabelFormat, read_labels
+from ramify.labels.formats import IndicatorFormat
+from ramify.labels.hierarchy import Hierarchy
+
+__all__ = [
+    "Description",
+    "Part",
+    "ValueCounts",
+    "count_rows",
+    "describe_partition",
+    "read_weights",
+]
+
+
+_MAGNITUDE = np.int64(2**63 - 1)  # all bits but the sign
+
+
+def _flip(bits: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Convert the bits of floats to integers in the same order, and back."""
+    return np.asarray(bits ^ ((bits >> np.int64(63)) & _MAGNITUDE), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class ValueCounts:
+    """How often each value of a numeric column occurs, or each interval of values.
+
+    If the bits of floats are read as integers, these have the same order. An interval consists of
+    the integers that agree in all but the last `level` bits. `level` is the smallest number that
+    leaves at most `limit` intervals. It depends only on the set of all values: adding up
+    partitions gives the same counts in any order and for any division of the rows. With at most
+    `limit` distinct values, the counts are exact.
+
+    Attributes
+    ----------
+    keys : ndarray of int64
+        The intervals with rows, in increasing order.
+    counts : ndarray of int64
+        The number of rows in each interval.
+    level : int
+        Number of bits that are dropped from the keys.
+    n_missing : int
+        Number of rows whose value is missing.
+    limit : int
+        Maximum number of intervals.
+    """
+
+    keys: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    level: int
+    n_missing: int
+    limit: int
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.keys.nbytes + self.counts.nbytes
+
+    @classmethod
+    def of(cls, values: Any, limit: int, n_zeros: int = 0) -> ValueCounts:
+        """Count values.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            Values, NaN where missing.
+        limit : int
+            Maximum number of intervals.
+        n_zeros : int
+            Number of additional rows with the value 0, for sparse columns.
+
+        Returns
+        -------
+        ValueCounts
+            The counts.
+
+        Examples
+        --------
+        >>> counted = ValueCounts.of([0.5, 2.0, 0.5, float("nan")], 100)
+        >>> counted.intervals()[0].tolist(), counted.counts.tolist(), counted.n_missing
+        ([0.5, 2.0], [2, 1], 1)
+        """
+        cells = np.asarray(values, dtype=np.float64)
+        present = cells[~np.isnan(cells)] + 0.0  # -0.0 becomes 0.0
+        keys, counts = np.unique(_flip(present.view(np.int64)), return_counts=True)
+        counted = cls(keys, counts.astype(np.int64), 0, len(cells) - len(present), limit)
+        if n_zeros:
+            zero = cls(np.zeros(1, np.int64), np.array([n_zeros], np.int64), 0, 0, limit)
+            return counted + zero
+        return counted._within_limit()
+
+    def __add__(self, other: ValueCounts) -> ValueCounts:
+        level = max(self.level, other.level)
+        keys = np.concatenate(
+            [part.keys >> np.int64(level - part.level) for part in (self, other)]
+        )
+        merged, place = np.unique(keys, return_inverse=True)
+        counts = np.zeros(len(merged), dtype=np.int64)
+        np.add.at(counts, place, np.concatenate([self.counts, other.counts]))
+        n_missing = self.n_missing + other.n_missing
+        return ValueCounts(merged, counts, level, n_missing, self.limit)._within_limit()
+
+    def _within_limit(self) -> ValueCounts:
+        if len(self.keys) <= self.limit:
+            return self
+        # Neighbours stay distinct as long as a bit in which they differ is left.
+        differ = (self.keys[1:] ^ self.keys[:-1]).view(np.uint64)
+        shift = 0
+        while np.count_nonzero(differ >> np.uint64(shift)) >= self.limit:
+            shift += 1
+        keys = self.keys >> np.int64(shift)
+        first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        counts = np.add.reduceat(self.counts, first)
+        return ValueCounts(keys[first], counts, self.level + shift, self.n_missing, self.limit)
+
+    def intervals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the smallest and the largest number of each interval, in increasing order."""
+        low = self.keys << np.int64(self.level)
+        high = low | np.int64((1 << self.level) - 1)
+        high[high == -1] = -2  # -0.0, which is equal to the next key, does not occur
+        return _flip(low).view(np.float64), _flip(high).view(np.float64)
+
+
+# ---- what must be known about each partition before all are read in the same way
+
+
+@dataclass(frozen=True)
+class Part:
+    """A partition as the user passed it: X, y and weights of the same rows."""
+
+    number: int
+    X: Any
+    y: Any
+    sample_weight: Any = None
+
+
+@dataclass(frozen=True)
+class Description:
+    """What must be known about a partition before all are read in the same way.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows with a positive weight.
+    max_weight : float
+        The largest weight.
+    has_weights : bool
+        Whether a weight differs from 1.
+    names : dict of str to object
+        The fitted attributes that describe the columns of X.
+    schema : FeatureSchema, optional
+        The nominal columns of X; None for partitions without rows.
+    format : LabelFormat, optional
+        The format of y; None if it follows from `classes`.
+    classes : ndarray, optional
+        The distinct values of y, if there is no hierarchy and y has one value per row.
+    target_names : tuple of str
+        The names of y.
+    """
+
+    n_rows: int
+    max_weight: float = 0.0
+    has_weights: bool = False
+    names: dict[str, Any] = field(default_factory=dict)
+    schema: FeatureSchema | None = None
+    format: LabelFormat | None = None
+    classes: NDArray[Any] | None = None
+    target_names: tuple[str, ...] = ()
+
+
+def describe_partition(part: Part, estimator: Any) -> Description:
+    """Describe one partition.
+
+    Parameters
+    ----------
+    part : Part
+        The partition.
+    estimator : estimator
+        Provides the parameters.
+
+    Returns
+    -------
+    Description
+        The description.
+    """
+    estimator = copy(estimator)  # a worker has one for all of its partitions
+    n_rows = count_rows(part.X)
+    check_same_length(n_rows, count_rows(part.y))
+    if n_rows == 0:
+        return Description(0)
+    X, schema = read_training_features(estimator, part.X, estimator.categorical_features)
+    weights = read_weights(part, X.shape[0])
+    kept = weights[weights > 0]
+    y_format, classes = _describe_labels(part.y, estimator.hierarchy)
+    return Description(
+        len(kept),
+        float(kept.max(initial=0.0)),
+        bool((kept != 1).any()),
+        {
+            name: getattr(estimator, name)
+            for name in ("n_features_in_", "feature_names_in_")
+            if hasattr(estimator, name)
+        },
+        schema,
+        y_format,
+        classes,
+        names_of(part.y),
+    )
+
+
+def read_weights(part: Part, n_rows: int) -> NDArray[np.float64]:
+    """Return the weights of a partition, which may all be zero."""
+    given = part.sample_weight
+    if given is not None and np.shape(given) == (n_rows,):
+        # A weight of 1 is added, because the check requires a positive one.
+        return check_sample_weight(np.append(given, 1.0), n_rows + 1)[:-1]
+    return check_sample_weight(given, n_rows)
+
+
+def count_rows(data: Any) -> int:
+    """Return the number of rows of X or y."""
+    return int(data.shape[0]) if hasattr(data, "shape") else len(data)
+
+
+def _describe_labels(
+    y: Any, hierarchy: Hierarchy | None
+) -> tuple[LabelFormat | None, NDArray[Any] | None]:
+    if hierarchy is not None:
+        return read_labels(y, hierarchy).format, None
+    values = y if sparse.issparse(y) or not hasattr(y, "to_numpy") else y.to_numpy()
+    if not sparse.issparse(values) and getattr(values, "ndim", 1) == 1:
+        scalars = np.asarray(values)
+        is_one_value = scalars.dtype.kind != "O" or all(
+            isinstance(value, str | int | float) for value in scalars.tolist()
+        )
+        if scalars.ndim == 1 and is_one_value:
+            if scalars.dtype.kind != "O":
+                return None, np.unique(scalars)
+            distinct = np.empty(len(found := sorted(set(scalars.tolist()), key=str)), object)
+            distinct[:] = found
+            return None, distinct
+    found_format = read_labels(y, None).format
+    if not isinstance(found_format, IndicatorFormat):
+        raise ValueError(
+            "hierarchy must be given if X and y are dask collections and y has label sets or "
+            "levels, got None: the labels of one partition do not tell those of the others. Pass "
+            "hierarchy, or a label matrix of 0 and 1."
+        )
+    return found_format, None

@@ -1,0 +1,273 @@
+"""The partitions of the rows: what each computes, and exact sums over all."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+
+__all__ = [
+    "Message",
+    "Partition",
+    "Request",
+    "Shard",
+    "ShardPlan",
+    "add_messages",
+]
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Some of the rows, all with positive weights.
+
+    Attributes
+    ----------
+    X : ndarray or sparse matrix of shape (n, n_features)
+        Numbers and codes.
+    outputs : csr_array of shape (n, n_outputs)
+        The outputs of each row.
+    weights : ndarray of float32, shape (n,)
+        Sample weights.
+    held_out : ndarray of uint8, shape (n,)
+        1 for rows that are used to score rounds, not to learn.
+    first_row : int
+        Number of the first row among the rows of all partitions.
+    """
+
+    X: Any
+    outputs: sparse.csr_array[np.int32]
+    weights: NDArray[np.float32]
+    held_out: NDArray[np.uint8]
+    first_row: int
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """What all partitions must know before the first round.
+
+    Attributes
+    ----------
+    edges : BinEdges
+        The bins of all features.
+    start, output_weights : ndarrays of shape (n_outputs,)
+        Margins before the first round, and weights in the search for tests.
+    order : ndarray of int32, shape (n_outputs,)
+        Outputs by decreasing size of their gradients.
+    bits : tuple of int
+        The bits after the point of sketches, weights and sums in leaves.
+    sampled_share : float
+        The fraction of rows that each tree draws.
+    options : dict of str to object
+        Options of the core.
+    """
+
+    edges: _core.BinEdges
+    start: NDArray[np.float64]
+    output_weights: NDArray[np.float64]
+    order: NDArray[np.int32]
+    bits: tuple[int, int, int]
+    sampled_share: float
+    options: dict[str, Any]
+
+    def core_options(self) -> _core.GradientBoostingOptions:
+        """Return the options as an object of the core."""
+        options = _core.GradientBoostingOptions()
+        for name, value in self.options.items():
+            setattr(options, name, value)
+        return options
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a partition is asked for; a request can be repeated.
+
+    Attributes
+    ----------
+    kind : {"histograms", "leaves", "loss"}
+        The sums to return.
+    round : int
+        The number of trees before this one.
+    divisions : dict of str to ndarray
+        All tests of the tree so far.
+    nodes : ndarray of int64
+        The nodes to sum over.
+    features : ndarray of int32
+        The features of the histograms.
+    """
+
+    kind: str
+    round: int
+    divisions: dict[str, NDArray[Any]] = field(default_factory=dict)
+    nodes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    features: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+
+
+class Shard:
+    """A partition in bins with its margins, which follow from the partition and the trees.
+
+    Parameters
+    ----------
+    partition : Partition
+        The rows.
+    plan : ShardPlan
+        What all partitions have in common.
+    """
+
+    def __init__(self, partition: Partition, plan: ShardPlan) -> None:
+        outputs = partition.outputs
+        shared = (
+            plan.edges,
+            outputs.indptr.astype(np.int64),
+            outputs.indices.astype(np.int32),
+            partition.weights,
+            partition.held_out,
+            partition.first_row,
+            plan.start,
+            plan.output_weights,
+            plan.order,
+            plan.bits,
+            plan.sampled_share,
+            plan.core_options(),
+        )
+        X = partition.X
+        if sparse.issparse(X):
+            columns = cast("Any", X).tocsc()
+            columns.sum_duplicates()
+            self._core = _core.BoosterShard(
+                columns.indptr.astype(np.int64),
+                columns.indices.astype(np.int32),
+                columns.data.astype(np.float64),
+                columns.shape[0],
+                *shared,
+            )
+        else:
+            self._core = _core.BoosterShard(X, *shared)
+        self._n_outputs = outputs.shape[1]
+        self._n_bins = plan.edges.n_bins() + 1
+        self.n_trees = 0
+        self._started = -1
+        self._n_divided = 0
+        self._lock = threading.Lock()
+
+    def add_tree(self, record: dict[str, NDArray[Any]]) -> None:
+        """Add the values of the next tree to the margins."""
+        self._core.add_tree(**record)
+        self.n_trees += 1
+
+    def answer(
+        self, request: Request, latest: dict[str, NDArray[Any]] | None
+    ) -> NDArray[np.int64] | None:
+        """Return the sums of a request, or None if trees are missing.
+
+        Parameters
+        ----------
+        request : Request
+            What to sum.
+        latest : dict of str to ndarray, optional
+            The latest tree.
+
+        Returns
+        -------
+        ndarray of int64, or None
+            The sums.
+        """
+        with self._lock:
+            if self.n_trees + 1 == request.round and latest is not None:
+                self.add_tree(latest)
+            if self.n_trees != request.round:
+                return None
+            if request.kind == "loss":
+                return np.array(self._core.loss(True), dtype=np.int64)
+            self._divide(request)
+            if request.kind == "leaves":
+                sums = np.zeros((len(request.nodes), 2, self._n_outputs + 1), dtype=np.int64)
+                self._core.add_leaf_sums(request.nodes, sums)
+                return sums
+            n_bins = int(self._n_bins[request.features].sum())
+            shape = (len(request.nodes), n_bins, self._core.width + 2)
+            histograms = np.zeros(shape, dtype=np.int64)
+            self._core.add_histograms(request.nodes, request.features, histograms)
+            return histograms
+
+    def send(self, request: Request, latest: dict[str, NDArray[Any]] | None) -> Message | None:
+        """Return the answer as a message."""
+        sums = self.answer(request, latest)
+        return None if sums is None else Message.of(sums)
+
+    def _divide(self, request: Request) -> None:
+        if self._started != request.round:
+            self._core.start_tree(request.round)
+            self._started, self._n_divided = request.round, 0
+        new = {name: array[self._n_divided :] for name, array in request.divisions.items()}
+        if new and len(new["node"]):
+            self._core.divide(**new)
+            self._n_divided += len(new["node"])
+
+
+# ---- messages of whole numbers that are added up, and their sizes ---------------------------
+
+
+_TYPES = (np.int8, np.int16, np.int32)
+
+
+@dataclass(frozen=True)
+class Message:
+    """A sum over partitions, in the smallest integer type that holds it.
+
+    Attributes
+    ----------
+    numbers : ndarray of integers
+        The sums.
+    n_bytes : int
+        The total size of this message and of all messages that were added up in it.
+    """
+
+    numbers: NDArray[Any]
+    n_bytes: int
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.numbers.nbytes  # dask asks before it moves results
+
+    @classmethod
+    def of(cls, numbers: NDArray[np.int64], n_bytes: int = 0) -> Message:
+        """Return a message.
+
+        Parameters
+        ----------
+        numbers : ndarray of int64
+            The numbers.
+        n_bytes : int
+            The size of the previous messages.
+
+        Returns
+        -------
+        Message
+            The numbers in the smallest type.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> message = Message.of(np.array([3, -200], dtype=np.int64))
+        >>> message.numbers.dtype, message.n_bytes
+        (dtype('int16'), 4)
+        """
+        low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
+        for dtype in _TYPES:
+            limits = np.iinfo(dtype)
+            if limits.min <= low and high <= limits.max:
+                small = numbers.astype(dtype)
+                return cls(small, n_bytes + small.nbytes)
+        return cls(numbers, n_bytes + numbers.nbytes)
+
+
+def add_messages(one: Message, other: Message) -> Message:
+    """Add up the numbers of two messages of the same shape."""
+    total = one.numbers.astype(np.int64)
+    total += other.numbers
+    return Message.of(total, one.n_bytes + other.n_bytes)

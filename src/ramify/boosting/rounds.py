@@ -1,0 +1,305 @@
+"""The rounds of gradient boosting on one machine, and the rows that they learn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+from ramify._progress import track
+from ramify.boosting.cuda import predicting
+from ramify.boosting.cuda.booster import CudaBooster
+from ramify.boosting.cuda.device import has_gpu
+from ramify.boosting.stopping import Course
+from ramify.data.features import FeatureSchema, csr_parts, make_dataset
+
+__all__ = [
+    "Booster",
+    "BoostingRows",
+    "add_margins",
+    "learn_rounds",
+    "make_booster",
+    "total_gains",
+]
+
+
+class Booster(Protocol):
+    """Learns trees, on any device."""
+
+    def learn(self, model: _core.BoostedTrees) -> None:
+        """Append one tree to the model."""
+
+    def loss(self, held_out: bool) -> float:
+        """Return the mean loss of the training rows or of the held-out rows."""
+
+    def copy_margins(self, rows: NDArray[np.int64], out: NDArray[np.float32]) -> None:
+        """Copy the margins of rows."""
+
+    def add_margins(self, margins: NDArray[np.float32]) -> None:
+        """Add to the margins of all rows."""
+
+
+def make_booster(
+    rows: BoostingRows,
+    schema: FeatureSchema,
+    outputs: sparse.csr_array[np.int32],
+    margins: NDArray[np.float32],
+    output_weights: NDArray[np.float64],
+    *,
+    max_bins: int,
+    options: _core.GradientBoostingOptions,
+    device: str = "cpu",
+) -> Booster:
+    """Return a booster that is ready for the next round.
+
+    Parameters
+    ----------
+    rows : BoostingRows
+        All rows and their roles.
+    schema : FeatureSchema
+        Which features are nominal.
+    outputs : csr_array of shape (n, n_outputs)
+        The outputs of each row.
+    margins : ndarray of float32, shape (n_outputs,) or (n, n_outputs)
+        The margins so far: the same for all rows, or those of earlier trees.
+    output_weights : ndarray of shape (n_outputs,)
+        Weights of the outputs in the search for tests.
+    max_bins : int
+        Maximum number of bins of a feature.
+    options : GradientBoostingOptions
+        All other options.
+    device : {"cpu", "cuda"}
+        Where to learn.
+
+    Returns
+    -------
+    Booster
+        The booster, which has copies of everything it needs.
+    """
+    start = margins if margins.ndim == 1 else np.zeros(margins.shape[1])
+    given = (
+        outputs.indptr.astype(np.int64),
+        outputs.indices.astype(np.int32),
+        rows.learning,
+        rows.held_out,
+        rows.weights,
+        output_weights,
+        max_bins,
+        options,
+    )
+    if sparse.issparse(rows.X):
+        dataset = make_dataset(rows.X, schema, n_jobs=options.n_threads)
+        plan = _core.BoostingPlan(dataset, *given)
+    else:
+        # Columns are binned directly, a few at a time: the ranks of all columns would take several
+        # times as much memory.
+        plan = _core.BoostingPlan(rows.X, schema.n_categories, *given)
+    make: Any = CudaBooster if device == "cuda" else _core.GradientBooster
+    booster: Booster = make(plan, start.astype(np.float64))
+    if margins.ndim == 2:
+        booster.add_margins(margins)
+    return booster
+
+
+def learn_rounds(
+    booster: Booster,
+    trees: _core.BoostedTrees,
+    n_rounds: int,
+    course: Course | None,
+    *,
+    verbose: bool,
+) -> None:
+    """Learn up to `n_rounds` trees; fewer if the score of the held-out rows stalls.
+
+    Parameters
+    ----------
+    booster : Booster
+        Learns the trees.
+    trees : BoostedTrees
+        Receives them.
+    n_rounds : int
+        Maximum number of trees.
+    course : Course, optional
+        Scores the held-out rows. If None, all trees are learnt.
+    verbose : bool
+        Whether to show a progress bar.
+    """
+    note = None if course is None else course.write
+    for _ in track(range(n_rounds), n_rounds, "Boosting", shown=verbose, note=note):
+        booster.learn(trees)
+        if course is not None:
+            course.record()
+            if course.has_stalled:
+                break
+
+
+def add_margins(
+    trees: _core.BoostedTrees,
+    X: Any,
+    out: NDArray[np.float32],
+    *,
+    first: int = 0,
+    last: int | None = None,
+    n_threads: int = 1,
+    device: str = "cpu",
+) -> None:
+    """Add the values of the leaves that rows reach to their margins.
+
+    Parameters
+    ----------
+    trees : BoostedTrees
+        The trees.
+    X : ndarray or sparse matrix
+        Rows, as returned by `read_features`.
+    out : ndarray of float32, shape (n, n_outputs)
+        Receives the sums.
+    first, last : int
+        The range of trees, excluding `last`; all trees by default.
+    n_threads : int
+        Number of threads. The result does not depend on it.
+    device : {"cpu", "cuda"}
+        "cuda" uses a GPU for dense rows and all trees, if there is one.
+    """
+    if device == "cuda" and first == 0 and last is None and not sparse.issparse(X) and has_gpu():
+        predicting.add_margins(trees, X, out)
+        return
+    last = len(trees) if last is None else last
+    if sparse.issparse(X):
+        trees.add_margins_csr(*csr_parts(X), first, last, n_threads, out)
+    else:
+        trees.add_margins(X, first, last, n_threads, out)
+
+
+def total_gains(trees: _core.BoostedTrees) -> NDArray[np.float64]:
+    """Return, for each feature, the sum of the gains of its tests."""
+    total = np.zeros(trees.n_features)
+    for number in range(len(trees)):
+        arrays: Any = trees.arrays(number)
+        tested = arrays["feature"] >= 0
+        np.add.at(total, arrays["feature"][tested], arrays["gain"][tested])
+    return total
+
+
+# ---- the rows of gradient boosting: those to learn from, and those held out to score rounds
+
+
+@dataclass(frozen=True)
+class BoostingRows:
+    """Rows with positive weights, and their roles.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array
+        Features, as returned by `read_training_features`.
+    Y : csr_array of shape (n, n_labels)
+        Labels, including all ancestors.
+    weights : ndarray of shape (n,)
+        Sample weights.
+    learning, held_out : ndarrays of int64
+        The rows to learn from and those held out, both in increasing order.
+    """
+
+    X: Any
+    Y: sparse.csr_array[np.int32]
+    weights: NDArray[np.float64]
+    learning: NDArray[np.int64]
+    held_out: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]
+    ) -> BoostingRows:
+        """Return the rows with positive weights, all of them to learn from."""
+        X = cast("Any", X).tocsr() if sparse.issparse(X) else X
+        rows = np.flatnonzero(weights > 0)
+        if len(rows) < len(weights):
+            X, Y, weights = X[rows], Y[rows], weights[rows]
+        everything = np.arange(len(rows), dtype=np.int64)
+        return cls(X, Y, weights, everything, everything[:0])
+
+    def hold_out(self, fraction: float, random: np.random.RandomState) -> BoostingRows:
+        """Hold out a random fraction of the rows.
+
+        Parameters
+        ----------
+        fraction : float
+            The parameter `validation_fraction`.
+        random : RandomState
+            Draws the rows.
+
+        Returns
+        -------
+        BoostingRows
+            The same rows with other roles.
+        """
+        n_rows = len(self.weights)
+        n_held = round(fraction * n_rows)
+        if not 0 < n_held < n_rows:
+            raise ValueError(
+                "validation_fraction must leave rows for both training and validation, got "
+                f"{fraction!r}, which selects {n_held} of {n_rows} rows. Pass another fraction, "
+                "pass validation rows to fit, or set early_stopping=False."
+            )
+        drawn = random.permutation(n_rows).astype(np.int64)
+        return replace(self, learning=np.sort(drawn[n_held:]), held_out=np.sort(drawn[:n_held]))
+
+    def with_validation(self, other: BoostingRows, schema: FeatureSchema) -> BoostingRows:
+        """Add held-out rows.
+
+        Parameters
+        ----------
+        other : BoostingRows
+            The held-out rows, with features as returned by `read_features`.
+        schema : FeatureSchema
+            The schema of X; categories that are not in it become missing values.
+
+        Returns
+        -------
+        BoostingRows
+            The rows of both, with their roles.
+        """
+        n_rows, n_held = len(self.weights), len(other.weights)
+        return BoostingRows(
+            _stack(self.X, without_new_categories(other.X, schema)),
+            sparse.csr_array(sparse.vstack([self.Y, other.Y], format="csr")),
+            np.concatenate([self.weights, other.weights]),
+            self.learning,
+            np.arange(n_rows, n_rows + n_held, dtype=np.int64),
+        )
+
+    def all_learning(self) -> BoostingRows:
+        """Return the same rows, all of them to learn from."""
+        everything = np.arange(len(self.weights), dtype=np.int64)
+        return replace(self, learning=everything, held_out=everything[:0])
+
+
+def _stack(X: Any, other: Any) -> Any:
+    if sparse.issparse(X):
+        both: Any = [X, sparse.csr_array(other)]
+        return sparse.vstack(both, format="csr")
+    return np.concatenate([X, cast("Any", other).toarray() if sparse.issparse(other) else other])
+
+
+def without_new_categories(X: Any, schema: FeatureSchema) -> Any:
+    """Replace codes of an array that are not in the schema with missing values."""
+    nominal = np.flatnonzero(schema.n_categories)
+    if not nominal.size:
+        return X
+    n_categories = schema.n_categories.astype(np.float64)
+    if sparse.issparse(X):
+        rows: Any = cast("Any", X).copy()
+        codes, limit = rows.data, n_categories[rows.indices]
+        rows.data = np.where((limit > 0) & ~_is_code(codes, limit), np.nan, codes)
+        return rows
+    X = X.copy()
+    codes = X[:, nominal]
+    X[:, nominal] = np.where(_is_code(codes, n_categories[nominal]), codes, np.nan)
+    return X
+
+
+def _is_code(values: NDArray[Any], n_categories: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return np.asarray((values >= 0) & (values < n_categories) & (values == np.floor(values)))

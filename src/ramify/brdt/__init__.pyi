@@ -1,5 +1,0 @@
-from ramify.brdt.classifier import BRDTClassifier
-
-__all__ = [
-    "BRDTClassifier",
-]

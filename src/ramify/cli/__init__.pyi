@@ -1,6 +1,0 @@
-from ramify.cli.commands import app, main
-
-__all__ = [
-    "app",
-    "main",
-]

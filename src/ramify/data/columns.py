@@ -1,0 +1,205 @@
+"""Read one column of a data frame: numbers, times in seconds, or categories."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Hashable, Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify._validation import is_missing
+
+__all__ = [
+    "TIMES",
+    "kind_of_column",
+    "kind_of_values",
+    "numbers_of",
+    "seconds_of",
+]
+
+
+TIMES = ("date", "date with time zone", "duration", "time of day")
+"""The kinds of times. All are read as seconds: since 1970-01-01 (UTC for dates with a time zone),
+of the duration, since midnight."""
+
+_EPOCH = dt.datetime(1970, 1, 1)  # the wall clock of dates without a time zone
+_EPOCH_UTC = _EPOCH.replace(tzinfo=dt.timezone.utc)
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15}
+_SECONDS_PER = {"W": 604_800, "D": 86_400, "h": 3_600, "m": 60}
+_UNREAD = ("Period", "Interval")  # neither numbers nor names
+_NUMBERS = (bool, int, float, Decimal, Fraction, np.number, np.bool_)
+
+
+def kind_of_column(column: Any) -> str:
+    """Return what the values of a column of a data frame are.
+
+    Parameters
+    ----------
+    column : pandas or polars column
+        The column.
+
+    Returns
+    -------
+    str
+        "number", "category", or one of `TIMES`. Columns of Python objects are judged by their
+        values; those without any value are "category".
+    """
+    dtype = column.dtype
+    name = str(dtype).lower()
+    if name.startswith(("category", "categorical", "enum")):
+        return "category"
+    kind = getattr(dtype, "kind", None)
+    if kind is None and getattr(dtype, "is_numeric", bool)():
+        kind = "f"
+    if (kind is not None and kind in "biuf") or name == "boolean":
+        return "number"
+    if kind == "M" or name.startswith("datetime"):
+        zone = getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None)
+        arrow = getattr(dtype, "pyarrow_dtype", None)
+        return TIMES[1] if zone or getattr(arrow, "tz", None) else TIMES[0]
+    if kind == "m" or name.startswith("duration"):
+        return TIMES[2]
+    return kind_of_values(column.to_list(), getattr(column, "name", ""), name)
+
+
+def kind_of_values(values: Iterable[Any], name: Any, dtype: str = "object") -> str:
+    """Return what the values of a column of Python objects are; see `kind_of_column`."""
+    types = {
+        (type(value), getattr(value, "tzinfo", None) is None): value
+        for value in values
+        if not is_missing(value)
+    }
+    kinds = {_kind_of_value(value) for value in types.values()}
+    if not kinds:
+        return "category"
+    if "" in kinds:
+        odd = next(value for value in types.values() if not _kind_of_value(value))
+        raise ValueError(
+            f"column {name!r} of X must contain numbers, dates or strings, got values of type "
+            f"{type(odd).__name__} (dtype {dtype}). Convert or drop the column."
+        )
+    if len(kinds) > 1 and kinds & set(TIMES):
+        raise ValueError(
+            f"column {name!r} of X must contain values of one kind, got {sorted(kinds)}. Convert "
+            "all dates to one type, with or without a time zone, e.g. with pandas.to_datetime."
+        )
+    return kinds.pop() if len(kinds) == 1 else "category"
+
+
+def _kind_of_value(value: Any) -> str:
+    """Return the kind of a value that is not missing; "" for values that cannot be read."""
+    if isinstance(value, np.timedelta64 | dt.timedelta):
+        return TIMES[2]
+    if isinstance(value, np.datetime64 | dt.date):
+        return TIMES[0] if getattr(value, "tzinfo", None) is None else TIMES[1]
+    if isinstance(value, dt.time):
+        return TIMES[3]
+    if isinstance(value, _NUMBERS) and not isinstance(value, np.complexfloating):
+        return "number"
+    is_odd = isinstance(value, complex | np.complexfloating) or type(value).__name__ in _UNREAD
+    return "category" if isinstance(value, Hashable) and not is_odd else ""
+
+
+def seconds_of(values: Any, name: Any) -> NDArray[np.float64]:
+    """Return times as seconds; the same number whatever their resolution, NaN for missing ones.
+
+    Parameters
+    ----------
+    values : pandas or polars column, or ndarray
+        Times of one of the kinds in `TIMES`.
+    name : object
+        Name of the column in error messages.
+
+    Returns
+    -------
+    ndarray of float64
+        Of the shape of `values`.
+    """
+    array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    if array.dtype.kind not in "mM":
+        cells = [np.nan if is_missing(value) else _seconds(value, name) for value in array.ravel()]
+        return np.array(cells, dtype=np.float64).reshape(array.shape)
+    unit, step = np.datetime_data(array.dtype)
+    if unit in ("Y", "M") and array.dtype.kind == "M":
+        array, unit, step = array.astype("datetime64[D]"), "D", 1
+    ticks = array.astype(np.int64)
+    if unit in _SECONDS_PER:
+        seconds = ticks * float(_SECONDS_PER[unit] * step)
+    elif unit in _PER_SECOND:
+        # Whole seconds are kept apart from the rest. With a single rounding, every resolution
+        # gives the same number.
+        whole, rest = np.divmod(ticks * step, _PER_SECOND[unit])
+        seconds = whole + rest / _PER_SECOND[unit]
+    else:
+        raise ValueError(
+            f"column {name!r} of X must have times in weeks, days, hours, minutes, seconds or "
+            f"parts of seconds, got the unit {unit!r}. Convert it, e.g. with "
+            "astype('timedelta64[s]')."
+        )
+    return np.where(np.isnat(array), np.nan, seconds)
+
+
+def _seconds(value: Any, name: Any) -> float:
+    if isinstance(value, np.generic):
+        return float(seconds_of(np.asarray(value), name))
+    for convert in ("to_datetime64", "to_timedelta64"):  # pandas, with nanoseconds
+        if hasattr(value, convert):
+            return float(seconds_of(np.asarray(getattr(value, convert)()), name))
+    if isinstance(value, dt.datetime):
+        return _of_timedelta(value - (_EPOCH if value.tzinfo is None else _EPOCH_UTC))
+    if isinstance(value, dt.date):
+        return 86_400.0 * (value - _EPOCH.date()).days
+    if isinstance(value, dt.timedelta):
+        return _of_timedelta(value)
+    if isinstance(value, dt.time):
+        since = 3_600 * value.hour + 60 * value.minute + value.second
+        return since + value.microsecond / 10**6
+    raise ValueError(
+        f"column {name!r} of X must contain dates and times, as in fit, got {value!r}. Convert "
+        "it, e.g. with pandas.to_datetime."
+    )
+
+
+def _of_timedelta(value: dt.timedelta) -> float:
+    return 86_400 * value.days + value.seconds + value.microseconds / 10**6
+
+
+def numbers_of(column: Any, name: Any) -> NDArray[np.float64]:
+    """Return the values of a numeric column, NaN for missing ones.
+
+    Parameters
+    ----------
+    column : pandas or polars column
+        Numbers, booleans, or Python objects that are numbers.
+    name : object
+        Name of the column in error messages.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Finite, or NaN.
+    """
+    try:
+        values = np.asarray(column.to_numpy())
+        if values.dtype.kind == "O":
+            values = np.array(
+                [np.nan if is_missing(value) else value for value in values], dtype=np.float64
+            )
+        if values.dtype.kind in "mM":
+            raise TypeError
+        values = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"column {name!r} of X must be numeric, as in fit. Pass numbers, and NaN for missing "
+            "values."
+        ) from None
+    if np.isinf(values).any():
+        raise ValueError(
+            f"column {name!r} of X contains infinity. Replace it with a finite number, or with "
+            "NaN for a missing value."
+        )
+    return values

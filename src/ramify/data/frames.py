@@ -1,0 +1,123 @@
+"""Data frames of pandas, polars and pyarrow: what they have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from scipy import sparse
+
+from ramify._messages import import_extra, shorten
+
+__all__ = [
+    "OUTPUTS",
+    "check_column_names",
+    "in_memory",
+    "is_frame",
+    "make_frame",
+    "names_of",
+]
+
+
+OUTPUTS = ("default", "pandas", "polars")
+"""Values of `set_output`, as in scikit-learn."""
+
+
+def in_memory(data: Any, name: str) -> Any:
+    """Convert a pyarrow table to a pandas data frame; return other data unchanged.
+
+    Parameters
+    ----------
+    data : object
+        X or y as the user passed it.
+    name : str
+        Name of the argument in error messages.
+
+    Returns
+    -------
+    object
+        The data. A polars LazyFrame raises an error, because its rows do not exist yet.
+    """
+    if type(data).__name__ == "LazyFrame":
+        raise TypeError(
+            f"{name} must be a data frame in memory, got a LazyFrame. Pass {name}.collect()."
+        )
+    is_arrow = type(data).__module__.partition(".")[0] == "pyarrow"
+    if is_arrow and hasattr(data, "num_columns"):
+        import_extra("pandas", "tables")
+        check_column_names(data.schema.names, name)
+        return data.to_pandas()
+    return data
+
+
+def check_column_names(names: Iterable[Any], name: str) -> None:
+    """Raise an error if two columns of a data frame have the same name.
+
+    Parameters
+    ----------
+    names : iterable
+        The names of the columns.
+    name : str
+        Name of the argument in error messages.
+    """
+    repeated = [column for column, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(
+            f"column names of {name} must be unique, got {shorten(repeated)} more than once. "
+            "Rename or drop columns."
+        )
+
+
+def is_frame(data: Any) -> bool:
+    """Return whether data is a pandas or polars data frame."""
+    return hasattr(data, "columns") and hasattr(data, "dtypes") and not sparse.issparse(data)
+
+
+def names_of(y: Any) -> tuple[str, ...]:
+    """Return the names of the columns of a data frame, or the name of a column; empty if none."""
+    names: list[Any] = list(y.columns) if is_frame(y) else [getattr(y, "name", None)]
+    return tuple(names) if all(isinstance(name, str) and name for name in names) else ()
+
+
+def make_frame(
+    found: Any, library: str, columns: Sequence[Any], given: Any, own: Sequence[str] = ()
+) -> Any:
+    """Convert predictions to a data frame or a column.
+
+    Parameters
+    ----------
+    found : ndarray, sparse matrix or list
+        One row per row of X.
+    library : {"pandas", "polars"}
+        The library of the result.
+    columns : sequence
+        Names of the columns of a matrix.
+    given : object
+        X. A pandas result has the index of X if X is a pandas data frame.
+    own : sequence of str
+        Names of the columns of y in `fit`, used for levels and for a column.
+
+    Returns
+    -------
+    data frame or column
+        A data frame if `found` is a matrix, otherwise a column.
+    """
+    frames = import_extra(library, "tables" if library == "pandas" else "polars")
+    if isinstance(found, frames.DataFrame | frames.Series):
+        return found
+    values = cast("Any", found).toarray() if sparse.issparse(found) else found
+    is_matrix = getattr(values, "ndim", 1) == 2
+    names = list(columns) if is_matrix else []
+    if is_matrix and len(names) != values.shape[1]:
+        width = values.shape[1]
+        names = [*map(str, own), *(f"level_{k + 1}" for k in range(len(own), width))][:width]
+    rows = values if is_matrix else list(values)
+    if library == "polars":
+        if is_matrix:
+            return frames.DataFrame(rows, schema=[str(name) for name in names], orient="row")
+        return frames.Series(name=str(own[0]) if own else None, values=rows)
+    index = getattr(given, "index", None) if isinstance(given, frames.DataFrame) else None
+    if is_matrix:
+        return frames.DataFrame(rows, columns=names, index=index)
+    return frames.Series(rows, index=index, name=str(own[0]) if own else None)

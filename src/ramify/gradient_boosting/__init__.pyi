@@ -1,5 +1,0 @@
-from ramify.gradient_boosting.classifier import PCTGradientBoostingClassifier
-
-__all__ = [
-    "PCTGradientBoostingClassifier",
-]

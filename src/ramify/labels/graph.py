@@ -1,0 +1,222 @@
+"""The structure of a hierarchy: labels in topological order and the edges between them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify import _core
+from ramify._validation import Label, unknown_labels_error
+from ramify.labels.building import Rows, rows_from_lists
+
+_MAX_ANCESTORS = 250_000_000
+
+
+class LabelGraph:
+    """Labels, aliases and edges; not changed after construction.
+
+    Parameters
+    ----------
+    labels : iterable of labels
+        Distinct labels, each after its parents.
+    parent_rows : (indptr, indices)
+        Positions of the parents of every label, as sparse rows.
+    aliases : mapping of label to label, optional
+        Other names for labels.
+    """
+
+    def __init__(
+        self,
+        labels: Iterable[Label],
+        parent_rows: Rows,
+        aliases: Mapping[Label, Label] | None = None,
+    ) -> None:
+        self.labels: tuple[Label, ...] = tuple(labels)
+        self.parent_rows: Rows = (
+            _frozen(np.array(parent_rows[0], dtype=np.int64)),
+            _frozen(np.array(parent_rows[1], dtype=np.int32)),
+        )
+        self.aliases: Mapping[Label, Label] = MappingProxyType(dict(aliases or {}))
+        self.position = {label: i for i, label in enumerate(self.labels)}
+        self._check()
+        targets = {alias: self.position[label] for alias, label in self.aliases.items()}
+        self.lookup = targets | self.position
+
+    def _check(self) -> None:
+        indptr, indices = self.parent_rows
+        if not self.labels:
+            raise ValueError("the hierarchy is empty. Pass at least one label.")
+        if len(self.position) != len(self.labels) or len(indptr) != len(self.labels) + 1:
+            raise ValueError(
+                f"labels must be distinct with one row of parents each, got {len(self.labels)} "
+                f"labels, {len(self.position)} of them distinct, and {len(indptr) - 1} rows."
+            )
+        owners = np.repeat(np.arange(len(self.labels)), np.diff(indptr))
+        if len(owners) != len(indices) or (indices < 0).any() or (indices >= owners).any():
+            raise ValueError(
+                "parent_rows must contain positions of labels that come before the child. Use "
+                "Hierarchy.from_edges, which sorts the labels."
+            )
+        strangers = [label for label in self.aliases.values() if label not in self.position]
+        if strangers:
+            raise unknown_labels_error(strangers, self.labels)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare labels and edges; aliases are ignored."""
+        if not isinstance(other, LabelGraph):
+            return NotImplemented
+        return self is other or (
+            self.labels == other.labels
+            and np.array_equal(self.parent_rows[0], other.parent_rows[0])
+            and np.array_equal(self.parent_rows[1], other.parent_rows[1])
+        )
+
+    @cached_property
+    def _hash(self) -> int:
+        edges = hashlib.sha256(self.parent_rows[0].tobytes() + self.parent_rows[1].tobytes())
+        return hash((self.labels, edges.digest()))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels, without the root."""
+        return len(self.labels)
+
+    def index(self, label: Label) -> int:
+        """Return the position of a label or alias."""
+        try:
+            return self.lookup[label]
+        except KeyError:
+            raise unknown_labels_error([label], self.labels) from None
+
+    def indices(self, labels: Iterable[Label]) -> NDArray[np.int32]:
+        """Return the positions of several labels or aliases, in the order given."""
+        listed = list(labels)
+        lookup = self.lookup
+        unknown = [label for label in listed if label not in lookup]
+        if unknown:
+            raise unknown_labels_error(unknown, self.labels)
+        return np.fromiter((lookup[label] for label in listed), np.int32, count=len(listed))
+
+    def labels_at(self, positions: Iterable[int]) -> tuple[Label, ...]:
+        """Return the labels at some positions."""
+        return tuple(self.labels[i] for i in positions)
+
+    def labels_in_row(self, rows: Rows, label: Label) -> tuple[Label, ...]:
+        """Return the labels in one row of `parent_rows` or `child_rows`."""
+        return self.labels_at(row_of(rows, self.index(label)))
+
+    @cached_property
+    def child_rows(self) -> Rows:
+        """Children of every label."""
+        return _transposed(self.parent_rows)
+
+    @cached_property
+    def ancestor_rows(self) -> Rows:
+        """All ancestors of every label: up to n² / 2 of them in a deep hierarchy."""
+        try:
+            indptr, indices = _core.ancestors(*self.parent_rows, _MAX_ANCESTORS)
+        except ValueError:
+            raise MemoryError(
+                f"the labels of this hierarchy have more than {_MAX_ANCESTORS} ancestors "
+                f"together, in {self.depth} levels. Use a hierarchy with fewer levels, or "
+                "ancestors(label) for single labels."
+            ) from None
+        return _frozen(indptr), _frozen(indices)
+
+    def ancestors_of(self, position: int) -> list[int]:
+        """Return the positions of all ancestors of one label."""
+        return _reachable(self.parent_rows, position)
+
+    def descendants_of(self, position: int) -> list[int]:
+        """Return the positions of all descendants of one label."""
+        return _reachable(self.child_rows, position)
+
+    @cached_property
+    def leaves(self) -> tuple[Label, ...]:
+        """Labels without children."""
+        return self.labels_at(np.flatnonzero(np.diff(self.child_rows[0]) == 0).tolist())
+
+    @cached_property
+    def label_levels(self) -> NDArray[np.int32]:
+        """Level of every label: 1 at the top; in a DAG, the length of the longest path."""
+        indptr, indices = (rows.tolist() for rows in self.parent_rows)
+        levels: list[int] = []
+        for start, stop in pairwise(indptr):
+            levels.append(1 + max((levels[p] for p in indices[start:stop]), default=0))
+        return _frozen(np.array(levels, dtype=np.int32))
+
+    @cached_property
+    def levels(self) -> tuple[tuple[Label, ...], ...]:
+        """Labels of every level, from the top down."""
+        order = np.argsort(self.label_levels, kind="stable")
+        ends = np.cumsum(np.bincount(self.label_levels)).tolist()
+        return tuple(self.labels_at(order[a:b].tolist()) for a, b in pairwise(ends))
+
+    @cached_property
+    def depth(self) -> int:
+        """Number of levels."""
+        return int(self.label_levels.max())
+
+    @cached_property
+    def is_tree(self) -> bool:
+        """Whether every label has at most one parent."""
+        return bool((np.diff(self.parent_rows[0]) <= 1).all())
+
+    def nearest_parents(self, kept: Sequence[int]) -> Rows:
+        """Return the parents of kept labels if all other labels are removed.
+
+        These are the nearest kept labels along every path to the root, as positions in `kept`,
+        which must be sorted.
+        """
+        new_position = {old: new for new, old in enumerate(kept)}
+        nearest: list[set[int]] = []
+        rows = []
+        for position in range(self.n_labels):
+            above = set().union(*(nearest[p] for p in row_of(self.parent_rows, position)))
+            nearest.append({position} if position in new_position else above)
+            if position in new_position:
+                rows.append([new_position[p] for p in above])
+        return rows_from_lists(rows)
+
+
+def row_of(rows: Rows, position: int) -> list[int]:
+    """Return one row of sparse rows as a list."""
+    indptr, indices = rows
+    row: list[int] = indices[indptr[position] : indptr[position + 1]].tolist()
+    return row
+
+
+def _reachable(edges: Rows, position: int) -> list[int]:
+    """Return the positions that can be reached from a position, sorted, without the position."""
+    found: set[int] = set()
+    waiting = [position]
+    while waiting:
+        new = [other for other in row_of(edges, waiting.pop()) if other not in found]
+        found.update(new)
+        waiting.extend(new)
+    return sorted(found)
+
+
+def _transposed(rows: Rows) -> Rows:
+    """Reverse every edge; rows are sorted because the sort is stable."""
+    indptr, indices = rows
+    n = len(indptr) - 1
+    owners = np.repeat(np.arange(n, dtype=np.int32), np.diff(indptr))
+    counts = np.bincount(indices, minlength=n)
+    turned = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return _frozen(turned), _frozen(owners[np.argsort(indices, kind="stable")])
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array

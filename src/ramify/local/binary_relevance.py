@@ -1,0 +1,253 @@
+"""Binary relevance: one classifier per label, with or without the other labels as features."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify import _core
+from ramify._base.classifier import copy_input_attributes
+from ramify._schema import Anything, Fitted, MapOf, Part, Schema
+from ramify.data.features import given_features
+from ramify.decision import apply_threshold, make_coherent
+from ramify.labels.hierarchy import Hierarchy
+from ramify.local.base import LocalArchitecture
+from ramify.local.classifiers import FlatClassifier
+from ramify.local.label_features import LabelledLearner, join_labels
+from ramify.local.learning import Learner, LocalModel, Queries
+from ramify.local.problems import LabelRows, LocalProblem, label_problems
+from ramify.trees.training_data import TrainingData
+
+__all__ = [
+    "BinaryRelevance",
+    "BinaryRelevancePlus",
+]
+
+
+class BinaryRelevance(FlatClassifier):
+    """One binary classifier per label, fitted on all rows (BR).
+
+    This is equivalent to ``FlatClassifier(labels="all")`` and ``PerNodeClassifier(policy="all")``,
+    under the name used in multi-label classification.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        The classifier to fit for each label: any scikit-learn compatible classifier or one of
+        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
+        are used as probabilities of 0 or 1.
+    hierarchy : Hierarchy, optional
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
+        treated as flat.
+    categorical_features : array-like of bool, int or str, optional
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
+        used by classifiers of ramify.
+    n_jobs : int, optional
+        Number of local models to fit or predict with in parallel; -1 means all cores. The
+        result does not depend on it.
+    random_state : int, RandomState instance or None
+        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
+        kept. Pass an int for reproducible results.
+    verbose : bool
+        Whether to show a progress bar (requires rich).
+
+    Attributes
+    ----------
+    named_estimators_ : dict of label to estimator
+        The fitted models by label. If all training rows of a label agree, its model is a
+        `ConstantClassifier`.
+    estimators_ : list
+        The values of `named_estimators_` as a list.
+    hierarchy_ : Hierarchy
+        The label hierarchy, as passed or as inferred from y.
+    classes_ : ndarray of shape (n_labels,)
+        The labels, in the order of the columns of `predict_proba`.
+
+    See Also
+    --------
+    BinaryRelevancePlus : The other labels are features of each classifier.
+    FlatClassifier : Classifiers for the leaves only.
+    PerNodeClassifier : Other policies for the choice of training rows.
+
+    Notes
+    -----
+    In a hierarchy, the probability of a label is limited, from the top down, to the probabilities
+    of its parents.
+
+    Examples
+    --------
+    >>> from ramify import BinaryRelevance
+    >>> X = [[1.0], [2.0], [3.0], [4.0]]
+    >>> y = [["cat", "black"], ["cat"], ["dog"], []]
+    >>> model = BinaryRelevance().fit(X, y)
+    >>> model.predict([[1.2], [3.1], [4.2]])
+    [['black', 'cat'], ['dog'], []]
+    >>> list(model.named_estimators_)
+    ['black', 'cat', 'dog']
+    """
+
+    labels = "all"
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        hierarchy: Hierarchy | None = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.hierarchy = hierarchy
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+class BinaryRelevancePlus(LocalArchitecture):
+    """One binary classifier per label, with the other labels as features (BR+).
+
+    The models are fitted with the true labels as features. To predict, these labels are first
+    predicted by a `BinaryRelevance` classifier.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        The classifier to fit for each label: any scikit-learn compatible classifier or one of
+        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
+        are used as probabilities of 0 or 1.
+    hierarchy : Hierarchy, optional
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
+        treated as flat.
+    categorical_features : array-like of bool, int or str, optional
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
+        used by classifiers of ramify.
+    n_jobs : int, optional
+        Number of local models to fit or predict with in parallel; -1 means all cores. The
+        result does not depend on it.
+    random_state : int, RandomState instance or None
+        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
+        kept. Pass an int for reproducible results.
+    verbose : bool
+        Whether to show a progress bar (requires rich).
+
+    Attributes
+    ----------
+    first_ : BinaryRelevance
+        The fitted first stage, which predicts the labels that are used as features.
+    named_estimators_ : dict of label to estimator
+        The fitted models by label. Their features are those of X, followed by all labels; the
+        feature of their own label is 0. If all training rows of a label agree, its model is a
+        `ConstantClassifier`.
+    estimators_ : list
+        The values of `named_estimators_` as a list.
+    hierarchy_ : Hierarchy
+        The label hierarchy, as passed or as inferred from y.
+    classes_ : ndarray of shape (n_labels,)
+        The labels, in the order of the columns of `predict_proba`.
+
+    See Also
+    --------
+    BinaryRelevance : One classifier per label, without the other labels as features.
+
+    Notes
+    -----
+    The labels predicted by the first stage are not updated by the second (strategy "NU" of BR+).
+    Estimators of other libraries get arrays even if X is a data frame: the numeric features and
+    the codes of nominal features, followed by the labels.
+
+    Examples
+    --------
+    >>> from ramify import BinaryRelevancePlus
+    >>> X = [[1.0], [2.0], [3.0], [4.0]]
+    >>> y = [["cat", "pet"], ["cat", "pet"], ["dog", "pet"], []]
+    >>> model = BinaryRelevancePlus().fit(X, y)
+    >>> model.predict([[1.2], [3.1], [4.2]])
+    [['cat', 'pet'], ['dog', 'pet'], []]
+    """
+
+    first_: BinaryRelevance
+
+    _saved_schema: ClassVar[Schema] = {
+        "first_": Fitted("n_features_in_", "n_labels"),
+        "local_models_": MapOf(
+            Anything(),
+            Part(LocalModel, n_features="n_features_in_+n_labels", n_labels="n_labels"),
+            "n_labels",
+        ),
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        hierarchy: Hierarchy | None = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.hierarchy = hierarchy
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _learn_local(self, data: TrainingData) -> None:
+        data = replace(data, given=given_features(data.X, data.X))  # arrays even for data frames
+        self.first_ = self._make_first()
+        self.first_._learn_local(data)
+        super()._learn_local(data)
+
+    def _make_first(self) -> BinaryRelevance:
+        """Return the unfitted first stage with the input attributes of this classifier."""
+        first = BinaryRelevance(**self.get_params(deep=False))
+        copy_input_attributes(self, first)
+        return first
+
+    def _make_learner(self, data: TrainingData) -> Learner:
+        return LabelledLearner(self._local_estimator(), data, self.hierarchy_)
+
+    def _problems(self, rows: LabelRows) -> list[LocalProblem]:
+        return label_problems(rows, range(rows.hierarchy.n_labels))
+
+    def _predict_local(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
+        scores = self.first_._score(X, given_features(X, X))
+        Y = apply_threshold(scores, 0.5, self.hierarchy_)
+        clus = bool(getattr(self._local_estimator(), "clus_compat", False))
+
+        def predict(model: LocalModel, hidden: int | None) -> NDArray[np.float64]:
+            joined = join_labels(X, Y, hidden)
+            given = given_features(joined, joined)
+            return Queries(joined, given, self.hierarchy_, clus=clus).predict(model)
+
+        # Trees do not test the feature of their own label, so it need not be hidden from them.
+        queries = Queries(join_labels(X, Y, None), None, self.hierarchy_, clus=clus)
+        return [
+            queries.predict(model)
+            if isinstance(model.estimator, _core.Tree)
+            else predict(model, label)
+            for label, model in enumerate(self.local_models_.values())
+        ]
+
+    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        return make_coherent(np.concatenate(answers).T, self.hierarchy_, "min")
+
+    def _as_estimator(self, model: LocalModel) -> Any:
+        fitted = super()._as_estimator(model)
+        if isinstance(model.estimator, _core.Tree):
+            n_labels = self.hierarchy_.n_labels
+            own = getattr(self, "feature_names_in_", None)
+            names = [f"x{j}" for j in range(self.n_features_in_)] if own is None else list(own)
+            fitted.schema_ = self.schema_.with_numeric(n_labels)
+            fitted.n_features_in_ = self.n_features_in_ + n_labels
+            fitted.feature_names_in_ = np.array(
+                [*names, *map(str, self.hierarchy_.labels)], dtype=object
+            )
+        return fitted

@@ -1,0 +1,377 @@
+"""ML-kNN: multi-label classification based on the labels of the nearest neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.neighbors import VALID_METRICS
+
+from ramify._base.classifier import ArrayClassifier, share_classes
+from ramify._schema import AnyOf, Array, Schema, Sparse, Text, Whole
+from ramify._validation import check_number
+from ramify.data.features import FeatureSchema
+from ramify.decision import make_coherent
+from ramify.labels.hierarchy import Hierarchy
+from ramify.local.neighbors import find_by_present_cells, find_nearest
+
+__all__ = [
+    "MLkNN",
+]
+
+
+_METRICS = tuple(sorted({name for names in VALID_METRICS.values() for name in names}))
+_LARGEST = 1e150
+"""Largest magnitude of a number whose square is finite, with room for sums."""
+
+
+class MLkNN(ArrayClassifier):
+    """Multi-label k-nearest-neighbours classifier (ML-kNN).
+
+    The probability of a label depends on how many of the k nearest training rows have it. It is
+    computed by Bayes' rule from the distributions of this number over the training rows with and
+    without the label.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy, optional
+        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
+        treated as flat.
+    n_neighbors : int
+        Number of neighbours, k; limited to the number of training rows minus 1.
+    smoothing : float
+        Smoothing parameter, s, which is added to every count.
+    metric : str or callable
+        The distance, as in scikit-learn's NearestNeighbors. If values are missing, only
+        "euclidean" is supported: it is computed from the features that are present in both rows
+        and scaled up to all features.
+    categorical_features : array-like of bool, int or str, optional
+        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`.
+    n_jobs : int, optional
+        Number of parallel jobs of the neighbour search; -1 means all cores. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    posterior_ : ndarray of shape (n_labels, n_neighbors_ + 1)
+        The probability of each label for each number of neighbours that have it.
+    n_neighbors_ : int
+        Number of neighbours that are used.
+    X_ : ndarray or csr_array
+        The training rows, with one column per category of nominal features.
+    Y_ : csr_array of shape (n, n_labels)
+        Label matrix of the training rows.
+    hierarchy_ : Hierarchy
+        The label hierarchy, as passed or as inferred from y.
+    classes_ : ndarray of shape (n_labels,)
+        The labels, in the order of the columns of `predict_proba`.
+
+    Notes
+    -----
+    In training, a row is not its own neighbour. Features are not scaled, so standardise them
+    if necessary; two different categories of a nominal feature are at Euclidean distance 1.
+    Among training rows at the same distance, the first are the nearest. In a hierarchy, the
+    probability of a label is limited, from the top down, to the probabilities of its parents.
+
+    Examples
+    --------
+    >>> from ramify import MLkNN
+    >>> X = [[1.0], [1.1], [1.2], [4.0], [4.1], [4.2]]
+    >>> y = [["cat", "pet"]] * 3 + [["dog", "pet"]] * 3
+    >>> model = MLkNN(n_neighbors=2).fit(X, y)
+    >>> model.predict([[1.05], [3.9]])
+    [['cat', 'pet'], ['dog', 'pet']]
+    >>> model.predict_proba([[1.05]]).round(2)
+    array([[0.8 , 0.2 , 0.94]])
+    """
+
+    posterior_: NDArray[np.float64]
+    n_neighbors_: int
+    X_: Any
+    Y_: sparse.csr_array[np.int32]
+
+    _saved_parameters: ClassVar[Schema] = {"metric": Text(_METRICS)}
+    _saved_schema: ClassVar[Schema] = {
+        "X_": AnyOf(
+            Array(("n_rows", "n_columns"), "f4 f8", missing=True),
+            Sparse(("n_rows", "n_columns"), "f4 f8", "csr csc", canonical=False),
+        ),
+        "Y_": Sparse(("n_rows", "n_labels"), "i4 i8", low=1, high=1),
+        "n_neighbors_": Whole(0, "n_rows"),
+        "posterior_": Array(("n_labels", "n_neighbors_+1"), low=0, high=1),
+    }
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy | None = None,
+        *,
+        n_neighbors: int = 10,
+        smoothing: float = 1.0,
+        metric: Any = "euclidean",
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.n_neighbors = n_neighbors
+        self.smoothing = smoothing
+        self.metric = metric
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> MLkNN:  # type: ignore[override] # no sample weights
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Training rows. NaN marks missing values; string and categorical columns of a data
+            frame are nominal.
+        y : array-like
+            Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
+
+        Returns
+        -------
+        MLkNN
+            The fitted classifier.
+        """
+        super().fit(X, y)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_number("n_neighbors", self.n_neighbors, 1, whole=True)
+        check_number("smoothing", self.smoothing, np.finfo(float).tiny, 1e9)
+
+    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
+        _check_range(X)
+        self.X_, self.Y_ = spread_nominal(X, self.schema_), Y
+        self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)
+        counts = self._count_labels(None)
+        table = count_evidence(counts, Y, self.n_neighbors_)
+        self.posterior_ = find_posterior(table, float(self.smoothing))
+
+    def _count_labels(self, X: Any) -> NDArray[np.int64]:
+        """Return how many neighbours of each row have each label, of shape (n, n_labels).
+
+        If X is None, the rows are the training rows.
+        """
+        n_rows = self.X_.shape[0] if X is None else X.shape[0]
+        if self.n_neighbors_ == 0:
+            return np.zeros((n_rows, self.Y_.shape[1]), dtype=np.int64)
+        found = self._find_neighbors(X)
+        indptr = np.arange(0, found.size + 1, self.n_neighbors_)
+        ones = np.ones(found.size, dtype=np.int64)
+        shape = (n_rows, self.X_.shape[0])
+        near = sparse.csr_array((ones, found.ravel(), indptr), shape=shape)
+        counts: Any = near @ self.Y_
+        return np.asarray(counts.toarray(), dtype=np.int64)
+
+    def _find_neighbors(self, X: Any) -> NDArray[np.intp]:
+        """Return the nearest training rows of each row, of shape (n, n_neighbors_).
+
+        If X is None, the rows are the training rows, which are not their own neighbours.
+        """
+        queries = self.X_ if X is None else X
+        incomplete = _rows_with_missing(queries)
+        if _rows_with_missing(self.X_).any():
+            incomplete[:] = True
+        found = np.empty((queries.shape[0], self.n_neighbors_), dtype=np.intp)
+        # Chosen for each row, so the result of a row does not depend on the others.
+        complete = np.flatnonzero(~incomplete)
+        if len(complete):
+            found[complete] = find_nearest(
+                queries if len(complete) == queries.shape[0] else queries[complete],
+                self.X_,
+                k=self.n_neighbors_,
+                metric=self.metric,
+                itself=X is None,
+                n_jobs=self.n_jobs,
+            )
+        if incomplete.any():
+            self._check_missing()
+            rows = np.flatnonzero(incomplete)
+            found[rows] = find_by_present_cells(
+                _dense(queries[rows]),
+                self.X_,
+                column_owners(self.schema_),
+                k=self.n_neighbors_,
+                itself=rows if X is None else None,
+            )
+        return found
+
+    def _check_missing(self) -> None:
+        if sparse.issparse(self.X_) or self.metric != "euclidean":
+            raise ValueError(
+                "Input X contains NaN, which requires dense X and metric='euclidean', got "
+                f"{'sparse' if sparse.issparse(self.X_) else 'dense'} X and "
+                f"metric={self.metric!r}. Impute missing values first, or pass dense rows and "
+                "metric='euclidean'."
+            )
+
+    def _predict_scores(self, X: Any) -> NDArray[np.float64]:
+        _check_range(X)
+        queries = spread_nominal(X, self.schema_)
+        # The search depends on the layout of the training rows; rows are converted to it.
+        queries = sparse.csr_array(queries) if sparse.issparse(self.X_) else _dense(queries)
+        counts = self._count_labels(queries)
+        scores = self.posterior_[np.arange(counts.shape[1])[:, None], counts.T]
+        return share_classes(make_coherent(scores.T, self.hierarchy_, "min"), self.format_)
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        super()._set_saved_state(state)
+        if "posterior_" not in state:
+            return
+        n_labels = self.hierarchy_.n_labels
+        if (
+            self.posterior_.shape != (n_labels, self.n_neighbors_ + 1)
+            or self.Y_.shape != (self.X_.shape[0], n_labels)
+            or not 0 <= self.n_neighbors_ < self.X_.shape[0]
+            or self.X_.shape[1] != _count_columns(self.schema_)
+        ):
+            raise ValueError("X_, Y_, n_neighbors_ and posterior_ do not fit together")
+
+
+def count_evidence(
+    counts: NDArray[np.int64], Y: sparse.csr_array[np.int32], k: int
+) -> NDArray[np.int64]:
+    """Count the rows without and with each label that have j neighbours with the label.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n, n_labels)
+        Number of neighbours that have each label.
+    Y : csr_array of shape (n, n_labels)
+        Label matrix.
+    k : int
+        Number of neighbours.
+
+    Returns
+    -------
+    ndarray of shape (2, n_labels, k + 1)
+        Numbers of rows without the label and with it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> count_evidence(np.array([[1], [0], [1]]), sparse.csr_array([[1], [0], [1]]), 1).tolist()
+    [[[1, 0]], [[0, 2]]]
+    """
+    n_labels = counts.shape[1]
+    cells = counts + np.arange(n_labels) * (k + 1)
+    size = n_labels * (k + 1)
+    rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
+    having = np.bincount(cells[rows, Y.indices], minlength=size)
+    everyone = np.bincount(cells.ravel(), minlength=size)
+    return np.stack([everyone - having, having]).reshape(2, n_labels, k + 1)
+
+
+def find_posterior(table: NDArray[np.int64], smoothing: float) -> NDArray[np.float64]:
+    """Return P(label | j neighbours have it) by Bayes' rule with smoothed counts.
+
+    Parameters
+    ----------
+    table : ndarray of shape (2, n_labels, k + 1)
+        The result of `count_evidence`.
+    smoothing : float
+        Added to every count.
+
+    Returns
+    -------
+    ndarray of shape (n_labels, k + 1)
+        The probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> find_posterior(np.array([[[1, 0]], [[0, 2]]]), 1.0).round(2).tolist()
+    [[0.36, 0.77]]
+    """
+    n_with = table.sum(axis=2)
+    prior = (smoothing + n_with) / (2 * smoothing + n_with.sum(axis=0))
+    likelihood = (smoothing + table) / (smoothing * table.shape[2] + n_with)[:, :, None]
+    joint = prior[:, :, None] * likelihood
+    posterior: NDArray[np.float64] = joint[1] / joint.sum(axis=0)
+    return posterior
+
+
+def spread_nominal(X: Any, schema: FeatureSchema) -> Any:
+    """Replace nominal features with columns; two categories are at Euclidean distance 1.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix
+        Features as returned by `read_features`.
+    schema : FeatureSchema
+        The types of the features.
+
+    Returns
+    -------
+    ndarray or csr_array
+        Numeric features, followed by the categories. All columns of a missing category are NaN.
+    """
+    numeric = np.flatnonzero(schema.n_categories == 0)
+    is_sparse = sparse.issparse(X)
+    rows: Any = cast("Any", X).tocsr() if is_sparse else X
+    if len(numeric) == len(schema.n_categories):
+        return rows
+    parts = [rows[:, numeric]]
+    for column in np.flatnonzero(schema.n_categories).tolist():
+        cell = rows[:, [column]].toarray().ravel() if is_sparse else rows[:, column]
+        codes = np.arange(schema.n_categories[column])
+        spread = (cell[:, None] == codes) * np.sqrt(0.5)
+        spread[np.isnan(cell)] = np.nan
+        parts.append(sparse.csr_array(spread) if is_sparse else spread)
+    return sparse.hstack(parts, format="csr") if is_sparse else np.hstack(parts)
+
+
+def column_owners(schema: FeatureSchema) -> NDArray[np.intp]:
+    """Return the feature of each column of `spread_nominal`.
+
+    Parameters
+    ----------
+    schema : FeatureSchema
+        The types of the features.
+
+    Returns
+    -------
+    ndarray of int
+        Features are numbered in the order of their columns; all columns of a nominal feature have
+        the same number.
+    """
+    n_numeric = int((schema.n_categories == 0).sum())
+    sizes = schema.n_categories[schema.n_categories > 0]
+    return np.concatenate(
+        [np.arange(n_numeric), n_numeric + np.repeat(np.arange(len(sizes)), sizes)]
+    )
+
+
+def _count_columns(schema: FeatureSchema) -> int:
+    return len(column_owners(schema))
+
+
+def _dense(X: Any) -> NDArray[np.float64]:
+    dense: NDArray[np.float64] = cast("Any", X).toarray() if sparse.issparse(X) else X
+    return dense
+
+
+def _check_range(X: Any) -> None:
+    """Refuse numbers whose squared differences overflow or vanish."""
+    cells = np.abs(cast("Any", X).data if sparse.issparse(X) else X)
+    largest = np.nanmax(cells, initial=0.0)
+    if largest > _LARGEST:
+        raise ValueError(
+            f"the numbers in X must be between -{_LARGEST:g} and {_LARGEST:g}, because distances "
+            f"square them, got a number of magnitude {largest:g}. Scale the columns."
+        )
+
+
+def _rows_with_missing(X: Any) -> NDArray[np.bool_]:
+    if not sparse.issparse(X):
+        return np.asarray(np.isnan(X).any(axis=1))
+    rows: Any = cast("Any", X).tocsr()
+    found = np.zeros(rows.shape[0], dtype=bool)
+    found[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[np.isnan(rows.data)]] = True
+    return found

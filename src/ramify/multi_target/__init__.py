@@ -1,5 +1,0 @@
-"""Trees and forests that predict several numeric or several nominal targets at once."""
-
-from ramify._lazy import lazy_names
-
-__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

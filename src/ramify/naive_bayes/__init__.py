@@ -1,5 +1,0 @@
-"""The global-model naive Bayes classifier."""
-
-from ramify._lazy import lazy_names
-
-__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

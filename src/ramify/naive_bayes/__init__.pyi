@@ -1,5 +1,0 @@
-from ramify.naive_bayes.classifier import GlobalNaiveBayes
-
-__all__ = [
-    "GlobalNaiveBayes",
-]

@@ -1,5 +1,0 @@
-"""Logistic regression with a multitask lasso for each group of siblings."""
-
-from ramify._lazy import lazy_names
-
-__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,5 +1,0 @@
-from ramify.sibling_lasso.classifier import SiblingLassoClassifier
-
-__all__ = [
-    "SiblingLassoClassifier",
-]

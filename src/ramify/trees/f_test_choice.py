@@ -1,0 +1,185 @@
+"""Choose the level of the F-test by internal cross-validation or on validation rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify.metrics import pooled_auprc
+from ramify.trees.java_random import clus_folds
+from ramify.trees.plan import GrowthPlan, predict_tree
+from ramify.trees.training_data import TrainingData
+
+__all__ = [
+    "FTestChoice",
+    "FTestFound",
+    "choose_f_test",
+    "choose_level",
+    "count_folds",
+    "draw_splits",
+]
+
+
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class FTestChoice:
+    """The levels to choose from, and the rows to choose on.
+
+    Attributes
+    ----------
+    levels : tuple of float
+        The levels, in the order in which they are tried. The first of several best levels wins.
+    cv : int, splitter or iterable of (train, test)
+        The cross-validation to use without validation rows.
+    validation : tuple (X, Y), optional
+        Validation rows.
+    """
+
+    levels: tuple[float, ...]
+    cv: Any
+    validation: tuple[Any, sparse.csr_array[np.int32]] | None
+
+
+@dataclass(frozen=True)
+class FTestFound:
+    """The chosen level, the score of every level, and the plan and data of the final tree."""
+
+    plan: GrowthPlan
+    level: float
+    scores: dict[float, float]
+    data: TrainingData
+
+
+def choose_f_test(
+    plan: GrowthPlan,
+    choice: FTestChoice,
+    random: RandomState,
+    data: TrainingData,
+) -> FTestFound:
+    """Choose the level with the highest pooled AU(PRC) on held-out rows.
+
+    Parameters
+    ----------
+    plan : GrowthPlan
+        How to grow trees; its level is ignored.
+    choice : FTestChoice
+        The levels, and the rows to choose on.
+    random : RandomState
+        Draws the folds.
+    data : TrainingData
+        The training data.
+
+    Returns
+    -------
+    FTestFound
+        The best level. The data of the final tree includes the validation rows, if any.
+    """
+    n_rows = data.n_rows
+    if choice.validation is not None:
+        data = data.with_rows(*choice.validation)
+        splits = [(np.arange(n_rows), np.arange(n_rows, data.n_rows))]
+    else:
+        splits = draw_splits(np.arange(n_rows), choice.cv, plan, random, data.Y)
+    return choose_level(plan, choice.levels, splits, data)
+
+
+def choose_level(
+    plan: GrowthPlan,
+    levels: tuple[float, ...],
+    splits: list[Split],
+    data: TrainingData,
+) -> FTestFound:
+    """Choose the level whose trees have the highest pooled AU(PRC) on held-out rows.
+
+    Parameters
+    ----------
+    plan : GrowthPlan
+        How to grow trees; its level is ignored.
+    levels : tuple of float
+        The levels, in the order in which they are tried. The first of several best levels wins.
+    splits : list of (train, test)
+        For each tree, the indices of its training rows and of its held-out rows.
+    data : TrainingData
+        The training data.
+
+    Returns
+    -------
+    FTestFound
+        The best level.
+    """
+    plan = data.find_sets(plan)
+    unseen = [data.by_rows[test] for _, test in splits]
+    truth = data.Y[np.concatenate([test for _, test in splits])]
+    scores: dict[float, float] = {}
+    best = levels[0]
+    for level in levels:
+        predicted = np.zeros(truth.shape)
+        start = 0
+        for (train, _), X in zip(splits, unseen, strict=True):
+            tree = data.grow(plan.with_f_test(level), train)
+            part = predicted[start : start + X.shape[0]]
+            predict_tree(tree, X, part, clus=plan.clus is not None)
+            start += X.shape[0]
+        scores[level] = float(pooled_auprc(truth, predicted))
+        if scores[level] > scores[best] + 1e-16:
+            best = level
+    return FTestFound(plan.with_f_test(best), best, scores, data)
+
+
+def count_folds(cv: Any) -> int:
+    """Return the minimum number of rows for a cross-validation: its number of folds, or 2."""
+    return int(cv) if isinstance(cv, int | np.integer) else int(getattr(cv, "n_splits", 2))
+
+
+def draw_splits(
+    rows: NDArray[np.int64],
+    cv: Any,
+    plan: GrowthPlan,
+    random: RandomState,
+    Y: sparse.csr_array[np.int32],
+) -> list[Split]:
+    """Split rows into training and test rows for internal cross-validation.
+
+    Parameters
+    ----------
+    rows : ndarray of int
+        The row indices, in increasing order.
+    cv : int, splitter or iterable of (train, test)
+        The number of folds, or how to split the rows.
+    plan : GrowthPlan
+        Determines whether to use the folds of CLUS.
+    random : RandomState
+        Draws the folds if `cv` is an int.
+    Y : csr_array of shape (n, n_labels)
+        The labels of all rows.
+
+    Returns
+    -------
+    list of (train, test)
+        Row indices, in increasing order.
+    """
+    from sklearn.model_selection import KFold, check_cv  # noqa: PLC0415 (slow, seldom used)
+
+    n_rows = len(rows)
+    if not isinstance(cv, int | np.integer):
+        found = check_cv(cv).split(np.empty((n_rows, 1)), Y[rows])
+        return [(np.sort(rows[train]), np.sort(rows[test])) for train, test in found]
+    if n_rows < cv:
+        raise ValueError(
+            f"cv must be at most the number of rows, {n_rows}, got {cv}. Use fewer folds, or a "
+            "single level of f_test instead of a list."
+        )
+    if plan.clus is not None:
+        folds = clus_folds(n_rows, int(cv))
+    else:
+        drawn = KFold(int(cv), shuffle=True, random_state=random).split(np.empty((n_rows, 1)))
+        folds = [test for _, test in drawn]
+    tests = [rows[fold] for fold in folds]
+    return [(np.setdiff1d(rows, test, assume_unique=True), test) for test in tests]

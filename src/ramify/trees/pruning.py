@@ -1,0 +1,158 @@
+"""Reduced-error pruning: replace branches that do not help on validation rows with leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+import ramify.metrics as measures
+from ramify import _core
+from ramify._base.measuring import measure_scores, read_measure
+from ramify.labels.hierarchy import Hierarchy
+
+__all__ = [
+    "check_measure",
+    "make_loss",
+    "prune_by_error",
+]
+
+
+Loss = Callable[[NDArray[np.float64]], float]
+Rows = NDArray[np.int64]
+Values = NDArray[np.float64]
+
+
+def check_measure(measure: Any) -> None:
+    """Raise an error if a measure for pruning is invalid."""
+    read_measure(measure, "pruning_measure")
+
+
+def make_loss(
+    measure: Any,
+    truth: sparse.csr_array[np.int32],
+    hierarchy: Hierarchy,
+    decide: Callable[[NDArray[np.float64]], Any],
+) -> Loss:
+    """Return the loss that pruning minimises.
+
+    Parameters
+    ----------
+    measure : str or callable
+        The name of a measure in `ramify.metrics`, or a function as described in
+        `ramify._base.measuring.measure_scores`. Measures of `ramify.metrics` that are not losses
+        are maximised; all other functions are minimised.
+    truth : csr_array of shape (n, n_labels)
+        The true labels.
+    hierarchy : Hierarchy
+        The label hierarchy.
+    decide : callable
+        Converts scores to label sets.
+
+    Returns
+    -------
+    callable
+        Maps scores, an array of shape (n, n_labels), to a number; smaller is better.
+    """
+    function = read_measure(measure, "pruning_measure")
+    name = getattr(function, "__name__", "")
+    is_ours = name in measures.__all__ and getattr(measures, name) is function
+    is_loss = not is_ours or name.endswith("_loss") or name == "s_min"
+
+    def loss(scores: NDArray[np.float64]) -> float:
+        value = measure_scores(function, truth, np.minimum(scores, 1.0), hierarchy, decide)
+        return float(value) if is_loss else -float(value)
+
+    return loss
+
+
+def prune_by_error(tree: _core.Tree, X: Any, n_labels: int, loss: Loss) -> _core.Tree:
+    """Replace inner nodes with leaves, bottom-up, if this does not increase the loss.
+
+    Parameters
+    ----------
+    tree : Tree
+        A tree that stores predictions in its inner nodes too.
+    X : ndarray or sparse matrix
+        Validation rows, as returned by `read_features`.
+    n_labels : int
+        Number of labels.
+    loss : callable
+        Loss of the scores of all validation rows.
+
+    Returns
+    -------
+    Tree
+        The pruned tree.
+    """
+    reached = find_rows(tree, X)
+    is_leaf = tree.feature < 0
+    below: dict[int, Values] = {}
+    scores = np.zeros((X.shape[0], n_labels))
+    for node in np.flatnonzero(is_leaf).tolist():
+        rows, parts = reached[node]
+        below[node] = parts[:, None] * _value(tree, node, n_labels)
+        scores[rows] += below[node]
+    least = loss(scores)
+    # Children have larger indices than their parents.
+    for node in np.flatnonzero(~is_leaf).tolist()[::-1]:
+        rows, parts = reached[node]
+        children = tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]].tolist()
+        current = np.zeros((len(rows), n_labels))
+        for child in children:
+            current[np.searchsorted(rows, reached[child][0])] += below.pop(child)
+        own = parts[:, None] * _value(tree, node, n_labels)
+        before = scores[rows]
+        # A row that reaches only this node has no other leaves: assign without rounding error.
+        scores[rows] = np.where(parts[:, None] == 1, own, before - current + own)
+        found = loss(scores) if len(rows) else least
+        if found <= least + 1e-12 * abs(least):
+            is_leaf[node] = True
+            least, below[node] = min(found, least), own
+        else:
+            scores[rows], below[node] = before, current
+    return tree.cut(is_leaf)
+
+
+def find_rows(tree: _core.Tree, X: Any) -> list[tuple[Rows, Values]]:
+    """Return the rows that reach each node, and the fraction of each row that does."""
+    columns = cast("Any", X).tocsc() if sparse.issparse(X) else X
+    start = np.arange(X.shape[0])
+    reached: list[tuple[Rows, Values]] = [(start, np.ones(len(start)))]
+    reached *= len(tree.feature)
+    for node in np.flatnonzero(tree.feature >= 0).tolist():
+        rows, parts = reached[node]
+        branch = _branches(tree, node, _cells(columns, int(tree.feature[node]), rows))
+        edges = range(int(tree.child_indptr[node]), int(tree.child_indptr[node + 1]))
+        for b, edge in enumerate(edges):
+            part = parts * np.where(branch < 0, tree.share[edge], branch == b)
+            reached[int(tree.child[edge])] = rows[part > 0], part[part > 0]
+    return reached
+
+
+def _cells(columns: Any, feature: int, rows: Rows) -> NDArray[np.float64]:
+    if sparse.issparse(columns):
+        column = cast("Any", columns)[:, [feature]].toarray().ravel()
+        return np.asarray(column[rows], dtype=np.float64)
+    return np.asarray(columns[rows, feature], dtype=np.float64)
+
+
+def _branches(tree: _core.Tree, node: int, cells: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the branch of each value, or -1 if the value is missing."""
+    missing = np.isnan(cells)
+    of_category = tree.category_branch[tree.category_indptr[node] : tree.category_indptr[node + 1]]
+    if len(of_category) == 0:
+        return np.where(missing, -1, np.where(cells > tree.threshold[node], 0, 1))
+    missing |= ~((cells >= 0) & (cells < len(of_category)))
+    codes = np.where(missing, 0, cells).astype(np.int64)
+    return np.where(missing, -1, of_category[codes])
+
+
+def _value(tree: _core.Tree, node: int, n_labels: int) -> NDArray[np.float64]:
+    fractions = np.zeros(n_labels)
+    span = slice(int(tree.value_indptr[node]), int(tree.value_indptr[node + 1]))
+    fractions[tree.value_label[span]] = tree.value[span]
+    return fractions

@@ -1,0 +1,187 @@
+"""Read y with one column per target: numbers or classes, any of which may be missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._messages import shorten
+from ramify._validation import is_missing
+
+__all__ = [
+    "Columns",
+    "read_classes",
+    "read_columns",
+    "read_numbers",
+]
+
+
+_MAX_CLASSES = 2**16
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of y.
+
+    Attributes
+    ----------
+    columns : list of ndarray
+        One array per target.
+    names : ndarray of str or None
+        The names of the targets, if y was a data frame.
+    is_flat : bool
+        Whether y was one-dimensional.
+    """
+
+    columns: list[NDArray[Any]]
+    names: NDArray[Any] | None
+    is_flat: bool
+
+    def name(self, target: int) -> str:
+        """Return how a message refers to a target."""
+        if self.names is not None:
+            return repr(str(self.names[target]))
+        return "y" if self.is_flat else f"column {target} of y"
+
+
+def read_columns(y: Any) -> Columns:
+    """Split y into its columns.
+
+    Parameters
+    ----------
+    y : array-like or data frame of shape (n,) or (n, n_targets)
+        The targets.
+
+    Returns
+    -------
+    Columns
+        The columns.
+    """
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None.")
+    if sparse.issparse(y):
+        raise ValueError(
+            "y must be dense, got a sparse matrix. Pass y.toarray(), or use PCTClassifier for "
+            "labels."
+        )
+    if hasattr(y, "columns"):
+        names = np.array([str(name) for name in y.columns], dtype=object)
+        return Columns([np.asarray(y[name]) for name in y.columns], names, is_flat=False)
+    table = np.asarray(y)
+    if np.iscomplexobj(table):
+        raise ValueError("Complex data not supported: y must be real, got complex numbers.")
+    if table.ndim not in (1, 2) or (table.ndim == 2 and table.shape[1] == 0):
+        raise ValueError(
+            f"y must have shape (n,) or (n, n_targets), got shape {table.shape}. Pass one column "
+            "per target."
+        )
+    if table.ndim == 1:
+        return Columns([table], None, is_flat=True)
+    return Columns(list(table.T), None, is_flat=False)
+
+
+def read_numbers(columns: Columns) -> NDArray[np.float64]:
+    """Return numeric targets as an array of shape (n, n_targets), with NaN for missing values."""
+    found = []
+    for i, column in enumerate(columns.columns):
+        try:
+            numbers = np.array(
+                [np.nan if is_missing(v) else v for v in column.tolist()]
+                if column.dtype.kind == "O"
+                else column,
+                dtype=np.float64,
+            )
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"y must be numeric, got {shorten(column.tolist(), 2)} in {columns.name(i)}. Pass "
+                "numbers, or use PCTMultiTargetClassifier for classes."
+            ) from None
+        if np.isinf(numbers).any():
+            raise ValueError(
+                f"Input y contains infinity or a value too large in {columns.name(i)}. Use NaN "
+                "for missing values."
+            )
+        if np.isnan(numbers).all():
+            raise ValueError(
+                f"Input y contains NaN only in {columns.name(i)}. Leave this target out."
+            )
+        found.append(numbers)
+    return np.ascontiguousarray(np.stack(found, axis=1))
+
+
+def read_classes(
+    columns: Columns, *, clus_order: bool = False
+) -> tuple[NDArray[np.float64], list[NDArray[Any]]]:
+    """Return nominal targets as codes, and the classes that the codes of each target stand for.
+
+    Parameters
+    ----------
+    columns : Columns
+        The columns of y.
+    clus_order : bool
+        Whether the classes are in the order of CLUS: sorted as strings, except that "1" precedes
+        "0" if these are the only two classes.
+
+    Returns
+    -------
+    codes : ndarray of shape (n, n_targets)
+        Numbers from 0, with NaN for missing values.
+    classes : list of ndarray
+        The classes of each target.
+    """
+    codes, classes = [], []
+    for i, column in enumerate(columns.columns):
+        _check_classes(column, columns.name(i))
+        values = column.tolist()
+        known = np.array([not is_missing(value) for value in values], dtype=bool)
+        if not known.any():
+            raise ValueError(
+                f"Input y contains no class in {columns.name(i)}, all values are missing. Leave "
+                "this target out."
+            )
+        distinct = _sorted_classes(column[known], clus_order)
+        number = {value: code for code, value in enumerate(distinct.tolist())}
+        found = [number[value] if k else np.nan for value, k in zip(values, known, strict=True)]
+        codes.append(np.array(found, dtype=np.float64))
+        classes.append(distinct)
+    return np.ascontiguousarray(np.stack(codes, axis=1)), classes
+
+
+def _check_classes(column: NDArray[Any], name: str) -> None:
+    if column.dtype.kind == "f":
+        if np.isinf(column).any():
+            raise ValueError(f"Input y contains infinity or a value too large in {name}.")
+        known = column[~np.isnan(column)]
+        if (known != np.floor(known)).any():
+            raise ValueError(
+                f"Unknown label type: continuous. {name} must have classes, got the numbers "
+                f"{shorten(known.tolist(), 2)}. Use PCTRegressor for numeric targets."
+            )
+
+
+def _sorted_classes(known: NDArray[Any], clus_order: bool) -> NDArray[Any]:
+    """Return the distinct classes in order."""
+    values = list(dict.fromkeys(known.tolist()))
+    if len(values) > _MAX_CLASSES:
+        raise ValueError(
+            f"y must have at most {_MAX_CLASSES} classes per target, got {len(values)}. Use "
+            "PCTRegressor for numeric targets."
+        )
+    if clus_order:
+        values.sort(key=str)
+        if [str(value) for value in values] == ["0", "1"]:
+            values.reverse()
+    else:
+        try:
+            values.sort()
+        except TypeError:
+            values.sort(key=lambda value: (type(value).__name__, str(value)))
+    if known.dtype.kind != "O":
+        return np.array(values, dtype=known.dtype)
+    ours = np.empty(len(values), dtype=object)
+    ours[:] = values
+    return ours

@@ -1,0 +1,250 @@
+"""Training data of classifiers: X, converted once for the core, labels and weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify import _core
+from ramify.data.features import FeatureSchema, given_features, make_dataset
+from ramify.trees.plan import GrowthPlan, prepare_labels
+
+__all__ = [
+    "TrainingData",
+    "count_rows_drawn",
+]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Validated training data of trees, forests and local classifiers.
+
+    X is converted for the core once, on first use, and the result is shared with all copies
+    returned by `with_labels`. A copy sent to another process converts X again.
+
+    Attributes
+    ----------
+    X : ndarray or sparse matrix
+        The features, as returned by `read_training_features`.
+    schema : FeatureSchema
+        The schema of the features.
+    Y : csr_array of shape (n, n_labels)
+        Labels of all rows, including all ancestors.
+    weights : ndarray of shape (n,)
+        Sample weights.
+    label_weights : ndarray of shape (n_labels,), optional
+        The weight of each label in the criterion, 1 by default.
+    rows : ndarray of int64, optional
+        Indices of the rows to learn from, in increasing order; all rows by default.
+    weighted : bool
+        Whether the user passed sample weights. If so, every estimator has to use them.
+    given : ndarray, csr_array or data frame, optional
+        X for classifiers of other libraries; see `ramify.data.features.given_features`.
+    feature_names : ndarray of str, optional
+        The column names, if X was a data frame.
+    many : bool
+        Whether many trees learn from these labels. If so, work that they share is done once.
+    clus : bool
+        Whether trees follow the conventions of CLUS.
+    unlabelled_count : bool
+        Whether rows without labels are used even under the conventions of CLUS. The negative rows
+        of local problems have no labels.
+    n_jobs : int, optional
+        Number of threads for converting X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
+    >>> Y = sparse.csr_array([[1], [1], [0], [0]], dtype=np.int32)
+    >>> data = TrainingData(X, FeatureSchema.numeric(1), Y, np.ones(4))
+    >>> print(data.grow(GrowthPlan()).threshold[0])
+    2.5
+    """
+
+    X: Any
+    schema: FeatureSchema
+    Y: sparse.csr_array[np.int32]
+    weights: NDArray[np.float64]
+    label_weights: NDArray[np.float64] | None = None
+    rows: NDArray[np.int64] | None = None
+    weighted: bool = True
+    given: Any = None
+    feature_names: NDArray[Any] | None = None
+    many: bool = False
+    clus: bool = False
+    unlabelled_count: bool = False
+    n_jobs: int | None = None
+    _prepared: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of X."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of X."""
+        return int(self.X.shape[1])
+
+    @property
+    def dataset(self) -> _core.Dataset:
+        """X in the format of the core."""
+        if "dataset" not in self._prepared:
+            self._prepared["dataset"] = make_dataset(
+                self.X, self.schema, clus=self.clus, n_jobs=self.n_jobs
+            )
+        return cast("_core.Dataset", self._prepared["dataset"])
+
+    @property
+    def by_rows(self) -> Any:
+        """X in a layout that supports selecting rows."""
+        if not sparse.issparse(self.X):
+            return self.X
+        if "by_rows" not in self._prepared:
+            self._prepared["by_rows"] = cast("Any", self.X).tocsr()
+        return self._prepared["by_rows"]
+
+    @cached_property
+    def labels(self) -> _core.Labels:
+        """The labels in the format of the core."""
+        return prepare_labels(self.Y, self._weights_of_labels(), many=self.many)
+
+    def _weights_of_labels(self) -> NDArray[np.float64]:
+        return np.ones(self.Y.shape[1]) if self.label_weights is None else self.label_weights
+
+    def with_labels(
+        self,
+        Y: sparse.csr_array[np.int32],
+        label_weights: NDArray[np.float64],
+        rows: NDArray[np.int64] | None = None,
+    ) -> TrainingData:
+        """Return a copy with other labels, possibly restricted to some rows.
+
+        Parameters
+        ----------
+        Y : csr_array of shape (n, n_labels)
+            Labels of all rows of X.
+        label_weights : ndarray of shape (n_labels,)
+            The weight of each label in the criterion.
+        rows : ndarray of int64, optional
+            Indices of the rows to learn from, in increasing order; all rows by default.
+
+        Returns
+        -------
+        TrainingData
+            A copy that shares everything computed from X.
+        """
+        return replace(self, Y=Y, label_weights=label_weights, rows=rows)
+
+    def with_features(self, X: Any, schema: FeatureSchema) -> TrainingData:
+        """Return a copy with other features, which have no names."""
+        given = given_features(X, X)
+        return replace(self, X=X, schema=schema, given=given, feature_names=None, _prepared={})
+
+    def with_weights(self, weights: NDArray[np.float64]) -> TrainingData:
+        """Return a copy with other sample weights, which every estimator has to use."""
+        return replace(self, weights=weights, weighted=True)
+
+    def with_rows(self, X: Any, Y: sparse.csr_array[np.int32]) -> TrainingData:
+        """Return a copy with rows of weight 1 appended."""
+        return replace(
+            self,
+            X=_stacked(self.X, X),
+            Y=_stacked(self.Y, Y),
+            weights=np.concatenate([self.weights, np.ones(Y.shape[0])]),
+            _prepared={},
+        )
+
+    def grow(
+        self,
+        plan: GrowthPlan,
+        rows: NDArray[np.int64] | None = None,
+        counts: NDArray[np.int32] | None = None,
+    ) -> _core.Tree:
+        """Grow a tree.
+
+        Parameters
+        ----------
+        plan : GrowthPlan
+            How to grow the tree.
+        rows : ndarray of int64, optional
+            Indices of the rows to learn from, in increasing order, instead of `self.rows`.
+        counts : ndarray of int32, optional
+            How many times each of the rows is used, 1 by default.
+
+        Returns
+        -------
+        Tree
+            The grown tree.
+        """
+        rows, weights = self.rows if rows is None else rows, self.weights
+        if counts is not None:
+            rows = np.arange(self.n_rows, dtype=np.int64) if rows is None else rows
+            rows, weights = count_rows_drawn(rows, self.weights, counts)
+        return plan.grow(
+            self.dataset,
+            self.Y,
+            self._weights_of_labels(),
+            weights,
+            rows,
+            labels=self.labels,
+            unlabelled_count=self.unlabelled_count,
+        )
+
+    def prepare(self) -> None:
+        """Convert X and the labels for the core, if this has not been done."""
+        _ = self.dataset, self.labels
+
+    def find_sets(self, plan: GrowthPlan) -> GrowthPlan:
+        """Return the plan with the distinct label sets of Y, if its trees need them."""
+        return plan.with_sets(self.Y, self._weights_of_labels())
+
+    def describe(self, estimator: Any) -> None:
+        """Set the fitted attributes of an estimator that describe its features."""
+        estimator.schema_ = self.schema
+        estimator.n_features_in_ = self.n_features
+        if self.feature_names is not None:
+            estimator.feature_names_in_ = np.array(self.feature_names, dtype=object)
+
+    def __getstate__(self) -> dict[str, Any]:
+        not_sent = ("_prepared", "labels")
+        return {k: v for k, v in self.__dict__.items() if k not in not_sent}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _prepared={})
+
+
+def count_rows_drawn(
+    rows: NDArray[np.int64], weights: NDArray[np.float64], counts: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the rows that were drawn, and the weights of all rows times their counts.
+
+    Parameters
+    ----------
+    rows : ndarray of int64
+        Indices of the rows to draw from.
+    weights : ndarray of shape (n,)
+        Sample weights of all rows.
+    counts : ndarray of int32
+        How many times each of `rows` was drawn.
+
+    Examples
+    --------
+    >>> count_rows_drawn(np.array([0, 2]), np.array([1.0, 1.0, 0.5]), np.array([0, 3]))
+    (array([2]), array([0. , 0. , 1.5]))
+    """
+    drawn = np.zeros_like(weights)
+    drawn[rows] = weights[rows] * counts
+    return rows[counts > 0], drawn
+
+
+def _stacked(first: Any, second: Any) -> Any:
+    stack: Any = sparse.vstack if sparse.issparse(first) else np.vstack
+    return stack([first, second])

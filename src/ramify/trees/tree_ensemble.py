@@ -1,0 +1,150 @@
+"""Methods shared by all ensembles of trees: growing, voting, leaves, importances and saving."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify._parallel import count_threads
+from ramify.data.features import FeatureSchema, csr_parts, read_features
+from ramify.trees.members import (
+    ClusSampling,
+    Growable,
+    Sampling,
+    count_draws,
+    grow_members,
+    read_seed,
+)
+from ramify.trees.plan import GrowthPlan, check_tree_fits
+from ramify.trees.views import find_leaves, sum_gains
+
+__all__ = [
+    "TreeEnsemble",
+]
+
+
+class TreeEnsemble:
+    """Methods common to all estimators with fitted trees, `trees_`.
+
+    `_n_values` is the number of values that a leaf may store.
+    """
+
+    n_estimators: int
+    bootstrap: bool
+    max_samples: int | float | None
+    n_jobs: int | None
+    random_state: Any
+    verbose: bool
+
+    trees_: list[_core.Tree]
+    schema_: FeatureSchema
+    n_features_in_: int
+    _seed: int
+
+    @property
+    def _clus(self) -> bool:
+        return bool(getattr(self, "clus_compat", False))
+
+    @property
+    def _n_values(self) -> int:
+        raise NotImplementedError
+
+    def _sampling(self, labelled: NDArray[np.bool_]) -> Sampling:
+        """Return how to draw rows; CLUS draws rows without a known target separately."""
+        n_draws = count_draws(self.max_samples, len(labelled)) if self.bootstrap else None
+        if not self._clus:
+            return Sampling(len(labelled), n_draws)
+        return ClusSampling(len(labelled), n_draws, labelled)
+
+    def _grow_trees(
+        self, data: Growable, plan: GrowthPlan, sampling: Sampling, kept: list[_core.Tree]
+    ) -> list[int]:
+        """Grow the trees that `kept` lacks; return the seeds of all trees."""
+        if not kept:
+            self._seed = read_seed(self.random_state, clus=self._clus)
+        seeds = sampling.seeds(self._seed, self.n_estimators)
+        if len(kept) < self.n_estimators:
+            new = seeds[len(kept) :]
+            verbose = bool(self.verbose)
+            grown = grow_members(data, plan, sampling, new, n_jobs=self.n_jobs, verbose=verbose)
+            self.trees_ = [*kept, *grown]
+        else:
+            warnings.warn(
+                f"warm_start=True adds no trees: there are {len(kept)} trees already. Increase "
+                "n_estimators to grow more.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return seeds
+
+    def _vote_out_of_bag(
+        self, X: Any, left_out: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the out-of-bag predictions, and which rows have one; the others are NaN."""
+        columns = np.full((X.shape[0], self._n_values), np.nan)
+        self._vote(X, columns, left_out)
+        has_votes = np.asarray(left_out.any(axis=0))
+        if not has_votes.all():
+            warnings.warn(
+                f"{int((~has_votes).sum())} of {len(has_votes)} rows were drawn by every tree and "
+                "have no out-of-bag prediction. Increase n_estimators.",
+                UserWarning,
+                stacklevel=6,
+            )
+        return columns, has_votes
+
+    def _vote(
+        self, X: Any, out: NDArray[np.float64], voters: NDArray[np.uint8] | None = None
+    ) -> None:
+        """Write the mean prediction to `out`; a tree is left out for rows with 0 in `voters`."""
+        n_threads = count_threads(self.n_jobs)
+        if sparse.issparse(X):
+            _core.vote_csr(self.trees_, *csr_parts(X), out, self._clus, n_threads, voters)
+        else:
+            _core.vote(self.trees_, X, out, self._clus, n_threads, voters)
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the index of the leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+
+        Returns
+        -------
+        ndarray of int32, shape (n, n_estimators)
+            Node indices. A row with a missing value follows the largest branch here, whereas its
+            prediction combines all branches.
+        """
+        check_is_fitted(self)
+        return find_leaves(self.trees_, read_features(self, X, self.schema_))
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Impurity-based feature importances: the mean of the importances in the trees."""
+        check_is_fitted(self)
+        total = np.zeros(self.n_features_in_)
+        for tree in self.trees_:
+            total += sum_gains(tree, self.n_features_in_)
+        return np.asarray(total / max(total.sum(), np.finfo(float).tiny), dtype=np.float64)
+
+    def _get_saved_state(self) -> dict[str, Any]:
+        state: dict[str, Any] = super()._get_saved_state()  # type: ignore[misc]
+        return {**state, "_seed": self._seed} if "trees_" in state else state
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        fitted = dict(state)
+        seed: Any = fitted.pop("_seed", None)
+        super()._set_saved_state(fitted)  # type: ignore[misc]
+        if "trees_" in fitted:
+            for tree in self.trees_:
+                check_tree_fits(tree, self.n_features_in_, self._n_values)
+            self._seed = int(seed)  # required by warm_start

@@ -1,0 +1,194 @@
+"""Trees as arrays: leaves, paths, importances and smoothed values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify.data.features import FeatureSchema, csr_parts, read_features
+
+__all__ = [
+    "TreeViews",
+    "change_tree",
+    "find_leaves",
+    "find_parents",
+    "find_paths",
+    "measure_depth",
+    "smooth_leaves",
+    "sum_gains",
+]
+
+
+class TreeViews:
+    """Methods of estimators with a fitted tree, `tree_`, that describe it."""
+
+    tree_: _core.Tree
+    schema_: FeatureSchema
+    n_features_in_: int
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the index of the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+
+        Returns
+        -------
+        ndarray of int32, shape (n,)
+            Node indices. A row with a missing value follows the largest branch here, whereas its
+            prediction combines all branches.
+        """
+        check_is_fitted(self)
+        return find_leaves([self.tree_], read_features(self, X, self.schema_))[:, 0]
+
+    def decision_path(self, X: Any) -> sparse.csr_array[np.int8]:
+        """Return the nodes on the path of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+
+        Returns
+        -------
+        csr_array of shape (n, n_nodes)
+            Indicator matrix: 1 if the row passes through the node. Missing values are treated as
+            in `apply`.
+        """
+        return find_paths(self.tree_, self.apply(X))
+
+    def get_depth(self) -> int:
+        """Return the depth of the tree: the number of tests on the longest path."""
+        check_is_fitted(self)
+        return measure_depth(self.tree_)
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        check_is_fitted(self)
+        return int((self.tree_.feature < 0).sum())
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Impurity-based feature importances; all zeros if the tree is a single leaf."""
+        check_is_fitted(self)
+        return sum_gains(self.tree_, self.n_features_in_)
+
+
+# ---- the structure of a grown tree: parents, depth, paths, leaves of rows, feature importances
+
+
+_ARRAYS = (
+    *("feature", "threshold", "weight", "n_samples", "impurity", "gain", "child_indptr", "child"),
+    *("share", "category_indptr", "category_branch", "value_indptr", "value_label", "value"),
+)
+
+
+def change_tree(tree: _core.Tree, **changed: NDArray[Any]) -> _core.Tree:
+    """Return a copy of a tree with other arrays, named like the attributes of the tree."""
+    return _core.Tree({name: getattr(tree, name) for name in _ARRAYS} | changed)
+
+
+def find_parents(tree: _core.Tree) -> NDArray[np.int64]:
+    """Return the parent of each node; -1 for the root."""
+    parent = np.full(len(tree.feature), -1, dtype=np.int64)
+    n_branches = np.diff(tree.child_indptr)
+    parent[tree.child] = np.repeat(np.arange(len(n_branches)), n_branches)
+    return parent
+
+
+def measure_depth(tree: _core.Tree) -> int:
+    """Return the number of tests on the longest path."""
+    parent = find_parents(tree)
+    depth = np.zeros(len(parent), dtype=np.int64)
+    # Parents come before their children.
+    for node in range(1, len(parent)):
+        depth[node] = depth[parent[node]] + 1
+    return int(depth.max())
+
+
+def find_leaves(trees: Sequence[_core.Tree], X: Any) -> NDArray[np.int32]:
+    """Return the leaf of each row of X, as returned by `read_features`, in each tree.
+
+    A row with a missing value follows the largest branch.
+    """
+    parts = csr_parts(X) if sparse.issparse(X) else None
+    leaves = np.empty((X.shape[0], len(trees)), dtype=np.int32)
+    for k, tree in enumerate(trees):
+        leaves[:, k] = tree.apply(X) if parts is None else tree.apply_csr(*parts)
+    return leaves
+
+
+def find_paths(tree: _core.Tree, leaves: NDArray[np.int32]) -> sparse.csr_array[np.int8]:
+    """Return an indicator matrix of the nodes on the paths to some leaves, one row per leaf."""
+    parent = find_parents(tree)
+    paths: dict[int, list[int]] = {}
+    for leaf in np.unique(leaves).tolist():
+        path = [leaf]
+        while parent[path[-1]] >= 0:
+            path.append(int(parent[path[-1]]))
+        paths[leaf] = path[::-1]
+    lengths = [len(paths[leaf]) for leaf in leaves.tolist()]
+    indices = np.concatenate([paths[leaf] for leaf in leaves.tolist()])
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    ones = np.ones(len(indices), dtype=np.int8)
+    return sparse.csr_array((ones, indices, indptr), shape=(len(leaves), len(parent)))
+
+
+def sum_gains(tree: _core.Tree, n_features: int) -> NDArray[np.float64]:
+    """Return the fraction of the total gain due to each feature; all zeros without tests."""
+    inner = tree.feature >= 0
+    total = np.bincount(tree.feature[inner], weights=tree.gain[inner], minlength=n_features)
+    return np.asarray(total / max(total.sum(), np.finfo(float).tiny), dtype=np.float64)
+
+
+# ---- smooth the probabilities of leaves towards those of the root ---------------------------
+
+
+def smooth_leaves(
+    tree: _core.Tree, prior: NDArray[np.float64], strength: float, *, sums: bool = False
+) -> _core.Tree:
+    """Return the same tree with the m-estimates of probabilities as its values.
+
+    A leaf of weight W in which the rows with a label have weight S predicts (S + m p) / (W + m)
+    instead of S / W, where p is the prior probability of the label.
+
+    Parameters
+    ----------
+    tree : Tree
+        A grown tree. If its inner nodes have values, these are smoothed too.
+    prior : ndarray of shape (n_labels,)
+        Prior probability of each label.
+    strength : float
+        The number m, the weight of the prior in units of sample weight.
+    sums : bool
+        Whether the values of the tree are S instead of S / W. Results are then equal to those of
+        CLUS to the last digit.
+
+    Returns
+    -------
+    Tree
+        Its leaves store the values of all labels with a positive prior.
+    """
+    parts = tree.value, tree.value_label, tree.value_indptr
+    values = sparse.csr_array(parts, shape=(len(tree.feature), len(prior)))
+    is_inner, is_empty = tree.feature >= 0, np.diff(tree.value_indptr) == 0
+    has_values = ~is_inner if is_empty[is_inner].all() else np.ones_like(is_inner)
+    nodes, labels = np.flatnonzero(has_values), np.flatnonzero(prior)
+    weight = tree.weight[nodes, None]
+    total = values[nodes][:, labels].toarray() * (1.0 if sums else weight)
+    smooth = (total + strength * prior[labels]) / (weight + strength)
+    n_values = np.where(has_values, len(labels), 0)
+    return change_tree(
+        tree,
+        value=smooth.ravel(),
+        value_label=np.tile(labels, len(nodes)).astype(tree.value_label.dtype),
+        value_indptr=np.concatenate([[0], np.cumsum(n_values)]).astype(tree.value_indptr.dtype),
+    )
