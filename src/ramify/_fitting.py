@@ -27,15 +27,8 @@ def all_or_nothing(fit: Fit) -> Fit:
     state of the copy. If it raises anything, including KeyboardInterrupt, the estimator is
     unchanged.
 
-    Parameters
-    ----------
-    fit : callable
-        A method that sets fitted attributes and does not modify the values of old ones in place.
-
-    Returns
-    -------
-    callable
-        A method with the same signature that returns the estimator.
+    `fit`: A method that sets fitted attributes and does not modify the values of old ones in
+    place.
 
     Examples
     --------

@@ -14,21 +14,7 @@ __all__ = ["lazy_names"]
 def lazy_names(
     package: str, file: str
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, as its stub declares.
-
-    Parameters
-    ----------
-    package : str
-        The ``__name__`` of the package.
-    file : str
-        Its ``__file__``. The stub ``__init__.pyi`` beside it is the one list of its names: type
-        checkers read it, and so does this function.
-
-    Returns
-    -------
-    tuple
-        The three attributes. A name that was used once is an ordinary attribute of the package.
-    """
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, as its stub declares."""
     modules, submodules = _read_stub(file.rpartition(".")[0] + ".pyi")
 
     def __getattr__(name: str) -> Any:  # noqa: N807 (PEP 562)

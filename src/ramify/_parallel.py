@@ -31,22 +31,6 @@ def count_threads(n_jobs: int | None) -> int:
 
     joblib resolves `n_jobs` for the active backend, and a cluster backend counts the cores of the
     whole cluster. Threads can only use the cores of this machine; there are at most 8 per core.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        The parameter of an estimator. -1 means all cores; None means the setting of
-        ``joblib.parallel_config``, or 1 without one.
-
-    Returns
-    -------
-    int
-        At least 1.
-
-    Examples
-    --------
-    >>> count_threads(2), count_threads(None)
-    (2, 1)
     """
     if n_jobs == 1:
         return 1
@@ -80,29 +64,6 @@ def in_parallel(
 
     Close the generator if it is not exhausted, for instance with `contextlib.closing`: this stops
     tasks in other threads and waits for them.
-
-    Parameters
-    ----------
-    tasks : iterable
-        Tasks created with `joblib.delayed`.
-    n_jobs : int or None
-        Number of tasks to run at a time. A cluster backend uses all of its workers.
-    prefer : {"threads", "processes"} or None
-        The local backend.
-    require : {"sharedmem"} or None
-        Whether to use threads of this process, regardless of the active backend.
-    shared : sequence of object
-        Arguments shared by all tasks. They are sent to a dask cluster once, not with every task.
-        Its workers copy them from each other, and they are computed again if the worker that
-        holds them dies.
-    ordered : bool
-        Whether to yield the results in the order of the tasks; otherwise, in the order in which
-        tasks finish.
-
-    Yields
-    ------
-    object
-        The results, as soon as they are available.
     """
     backend, default_jobs = get_active_backend(prefer=prefer, require=require)
     # Ray's backend does not support generators.

@@ -20,24 +20,6 @@ def track(
 ) -> Iterator[T]:
     """Yield the items, optionally showing a progress bar on standard error.
 
-    Parameters
-    ----------
-    items : iterable
-        The items to iterate over.
-    total : int
-        Number of items.
-    description : str
-        Text shown next to the bar.
-    shown : bool
-        Whether to show the bar.
-    note : callable, optional
-        Returns text to show after the bar. It is called after every item.
-
-    Returns
-    -------
-    iterator
-        The items.
-
     Examples
     --------
     >>> list(track(range(3), 3, "Counting", shown=False))

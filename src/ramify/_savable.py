@@ -99,25 +99,6 @@ def savable(cls: AnyClass) -> AnyClass:
 
     Estimators are saved as their parameters and fitted attributes, dataclasses as their fields.
     Subclasses of `HierarchicalClassifier` need no decorator.
-
-    Parameters
-    ----------
-    cls : type
-        An estimator or a dataclass.
-
-    Returns
-    -------
-    type
-        The same class.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> @savable
-    ... @dataclass
-    ... class Pair:
-    ...     left: int
-    ...     right: int
     """
     _CLASSES[saved_name(cls)] = cls
     return cls

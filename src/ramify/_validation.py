@@ -78,28 +78,7 @@ def check_label_matrix(
 ) -> sparse.csr_array[np.int32]:
     """Return an indicator matrix as a clean csr_array of int32 zeros and ones.
 
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, n_labels)
-        Contains only 0 and 1 (or False and True).
-    labels : sequence of labels, or int
-        The labels of the columns, or their number.
-    name : str
-        Name of the argument in error messages.
-
-    Returns
-    -------
-    csr_array of shape (n, n_labels)
-        With sorted indices, no stored zeros and no duplicates.
-
-    Examples
-    --------
-    >>> check_label_matrix([[1, 0], [1, 1]], 2).indices.tolist()
-    [0, 0, 1]
-    >>> check_label_matrix([[1, 0, 1]], 2)
-    Traceback (most recent call last):
-        ...
-    ValueError: Y has 3 columns, but the hierarchy has 2 labels. Pass one column per label, ...
+    Returns: with sorted indices, no stored zeros and no duplicates.
     """
     n_labels = labels if isinstance(labels, int) else len(labels)
     matrix: Any = Y if sparse.issparse(Y) else _dense_matrix(Y, name)
@@ -181,15 +160,7 @@ def missing_label_error(row: int, value: object) -> ValueError:
 
 
 def check_same_length(n_rows: int, n_label_rows: int) -> None:
-    """Raise an error if X and y have different numbers of rows.
-
-    Examples
-    --------
-    >>> check_same_length(3, 2)
-    Traceback (most recent call last):
-        ...
-    ValueError: X has 3 rows, but y has 2. Pass one label set per row of X.
-    """
+    """Raise an error if X and y have different numbers of rows."""
     if n_rows != n_label_rows:
         raise ValueError(
             f"X has {n_rows} rows, but y has {n_label_rows}. Pass one label set per row of X."
@@ -197,29 +168,7 @@ def check_same_length(n_rows: int, n_label_rows: int) -> None:
 
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
-    """Return one finite, non-negative weight per row, not all of them zero.
-
-    Parameters
-    ----------
-    sample_weight : array-like, number or None
-        A number is used as the weight of every row; None stands for 1.
-    n_rows : int
-        Number of rows of X.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows,)
-        The weights.
-
-    Examples
-    --------
-    >>> check_sample_weight([1, 2], 2)
-    array([1., 2.])
-    >>> check_sample_weight([1, -2], 2)
-    Traceback (most recent call last):
-        ...
-    ValueError: sample_weight[1] must be finite and non-negative, got -2.0. ...
-    """
+    """Return one finite, non-negative weight per row, not all of them zero."""
     given = 1.0 if sample_weight is None else sample_weight
     try:
         weights = np.asarray(given, dtype=np.float64)
@@ -268,13 +217,7 @@ def check_number(
 
 
 def check_folds(cv: Any) -> None:
-    """Raise an error if `cv` is neither a number of folds nor a way to split rows.
-
-    Parameters
-    ----------
-    cv : int, splitter or iterable of (train, test)
-        The parameter `cv` of an estimator.
-    """
+    """Raise an error if `cv` is neither a number of folds nor a way to split rows."""
     if isinstance(cv, int | np.integer):
         check_number("cv", cv, 2, whole=True)
     elif isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
@@ -284,13 +227,7 @@ def check_folds(cv: Any) -> None:
 
 
 def check_classifier(estimator: Any) -> None:
-    """Raise an error if `estimator` does not follow scikit-learn's classifier API.
-
-    Parameters
-    ----------
-    estimator : object
-        The parameter `estimator` of a meta-estimator.
-    """
+    """Raise an error if `estimator` does not follow scikit-learn's classifier API."""
     if type(estimator).__name__ == "Hierarchy":
         raise TypeError(
             "estimator must be a classifier, got a Hierarchy. Pass it as hierarchy=..."

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import PCTGradientBoostingClassifier, _core, load, save
+from ramify.boosting import rounds
 from ramify.boosting.cuda import predicting
 from ramify.boosting.cuda.booster import CudaBooster
 from ramify.boosting.cuda.device import has_gpu

@@ -382,18 +382,6 @@ def share_classes(scores: NDArray[np.float64], format_: LabelFormat) -> NDArray[
 
     This is for classifiers whose models of different labels are independent of each other. With a
     hierarchy or with label sets, the probabilities of different labels need not sum to 1.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, n_labels)
-        Probabilities.
-    format_ : LabelFormat
-        The format of y in `fit`.
-
-    Returns
-    -------
-    ndarray of shape (n, n_labels)
-        The probabilities divided by their sum; equal ones if all are 0.
     """
     if not format_.single_label or format_.hierarchy.depth > 1:
         return scores

@@ -47,15 +47,6 @@ def takes_weights(estimator: Any) -> bool:
 
     Its `fit` must have a parameter `sample_weight`, or route it with scikit-learn's metadata
     routing. For a classifier of ramify, this must also hold for every estimator inside it.
-
-    Examples
-    --------
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from ramify import PerEdgeClassifier
-    >>> takes_weights(PerEdgeClassifier())
-    True
-    >>> takes_weights(PerEdgeClassifier(estimator=KNeighborsClassifier()))
-    False
     """
     return _find_without_weights(estimator) is None
 
@@ -143,28 +134,14 @@ def clone_seeded(estimator: Any, seed: int | None) -> Any:
 
 @dataclass(frozen=True)
 class Question:
-    """How labels are encoded as y for a classifier of another library, and how to read scores.
+    """How labels are encoded as y for a classifier of another library, and how to read scores."""
 
-    Attributes
-    ----------
-    answer : {"positive", "indicator", "classes"}
-        "positive": there is a single label; y is 1 for rows with the label, and its score is the
-        probability of class 1. "indicator": y is an indicator matrix with one column per label.
-        "classes": no row has more than one of the labels; the class of a row is the name of its
-        label, or "" if it has none.
-    names : sequence
-        The labels, in the order of the columns, which are also the names of the classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> Y = sparse.csr_array([[1, 0], [0, 1], [0, 0]])
-    >>> Question("classes", ["cat", "dog"]).write(Y)
-    array(['cat', 'dog', ''], dtype='<U3')
-    """
-
+    # "positive": there is a single label; y is 1 for rows with the label, and its score is the
+    # probability of class 1. "indicator": y is an indicator matrix with one column per label.
+    # "classes": no row has more than one of the labels; the class of a row is the name of its
+    # label, or "" if it has none.
     answer: str
+    # The labels, in the order of the columns, which are also the names of the classes.
     names: Sequence[Any]
 
     @classmethod
@@ -175,18 +152,7 @@ class Question:
         return cls("positive" if len(names) == 1 else "indicator", names)
 
     def write(self, Y: sparse.csr_array[np.int32]) -> NDArray[Any]:
-        """Encode a label matrix as y.
-
-        Parameters
-        ----------
-        Y : csr_array of shape (n, n_labels)
-            Label matrix with one column per name.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_labels)
-            The y to fit the classifier on.
-        """
+        """Encode a label matrix as y."""
         if self.answer != "classes":
             columns = Y.toarray()
             return columns[:, 0] if self.answer == "positive" else columns
@@ -198,21 +164,7 @@ class Question:
         return y
 
     def read(self, model: Any, X: Any) -> NDArray[np.float64]:
-        """Return the scores of a fitted classifier.
-
-        Parameters
-        ----------
-        model : classifier
-            Fitted on y as returned by `write`.
-        X : array-like, sparse matrix or data frame
-            The rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n, n_labels)
-            Probabilities, or predictions of 0 and 1 if the classifier has no `predict_proba`. 0
-            for a class that did not occur in training.
-        """
+        """Return the scores of a fitted classifier."""
         if not hasattr(model, "predict_proba"):
             return self._read_predictions(np.asarray(model.predict(X)))
         return self.read_probabilities(model, model.predict_proba(X))

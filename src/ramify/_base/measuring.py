@@ -24,19 +24,6 @@ _FLAGS = {"oob_score": "True, False, "}
 def read_measure(measure: Any, argument: str = "oob_score") -> Measure:
     """Return the function for a measure given by name, as a function or as a bool.
 
-    Parameters
-    ----------
-    measure : callable, str or bool
-        A function of (truth, scores), the name of a measure in `ramify.metrics`, or a bool, which
-        stands for `pooled_auprc`.
-    argument : str
-        Name of the parameter in error messages.
-
-    Returns
-    -------
-    callable
-        The measure.
-
     Examples
     --------
     >>> read_measure("mean_auprc").__name__, read_measure(True).__name__
@@ -63,24 +50,7 @@ def measure_scores(
 ) -> Any:
     """Compute a measure of scores or of label sets.
 
-    Parameters
-    ----------
-    measure : callable
-        Called with label sets if it has an argument `y_pred`, otherwise with scores. The hierarchy
-        is passed too if it has an argument `hierarchy`.
-    truth : csr_array of shape (n, n_labels)
-        The true labels, including all ancestors.
-    scores : ndarray of shape (n, n_labels)
-        Predicted probabilities.
-    hierarchy : Hierarchy
-        The label hierarchy.
-    decide : callable
-        Converts scores to label sets.
-
-    Returns
-    -------
-    Any
-        The value of the measure.
+    `truth`: the true labels, including all ancestors.
     """
     arguments = _argument_names(measure)
     predicted = decide(scores) if "y_pred" in arguments else scores

@@ -28,40 +28,15 @@ _ROWS_AT_A_TIME = 2**13  # of blocks without a dense matrix
 
 @dataclass(frozen=True)
 class VotingTrees:
-    """Trees whose mean is the probability of a label, for answers without a dense matrix.
+    """Trees whose mean is the probability of a label, for answers without a dense matrix."""
 
-    Attributes
-    ----------
-    trees : list of Tree
-        The trees.
-    n_labels : int
-        Number of labels.
-    by_node : bool
-        Whether to combine the branches of a missing value in the order of CLUS.
-    n_threads : int
-        Number of threads.
-    """
-
-    trees: list[_core.Tree]
-    n_labels: int
-    by_node: bool
-    n_threads: int
+    trees: list[_core.Tree]  # the trees
+    n_labels: int  # number of labels
+    by_node: bool  # whether to combine the branches of a missing value in the order of CLUS
+    n_threads: int  # number of threads
 
     def sparse_scores(self, X: Any, least: float) -> sparse.csr_array[np.float64]:
-        """Return the positive scores of at least `least`.
-
-        Parameters
-        ----------
-        X : ndarray or csr_array
-            Rows, as returned by `read_features`.
-        least : float
-            Smaller scores are left out.
-
-        Returns
-        -------
-        csr_array of shape (n, n_labels)
-            The scores.
-        """
+        """Return the positive scores of at least `least`."""
         options: Any = (self.n_labels, self.by_node, least, self.n_threads)
         if sparse.issparse(X):
             found = _core.sparse_votes_csr(self.trees, *csr_parts(X), *options)
@@ -78,16 +53,9 @@ class VotingTrees:
     ) -> None:
         """Write the best candidates of every row and their scores.
 
-        Parameters
-        ----------
-        X : ndarray or csr_array
-            Rows, as returned by `read_features`.
-        candidates : ndarray of int32
-            Columns, sorted.
-        labels : ndarray of int32, shape (n, k)
-            Receives columns.
-        scores : ndarray of shape (n, k)
-            Receives their scores.
+        `candidates`: columns, sorted.
+        `labels`: receives columns.
+        `scores`: receives their scores.
         """
         options: Any = (self.n_labels, self.by_node, candidates, self.n_threads, labels, scores)
         if sparse.issparse(X):

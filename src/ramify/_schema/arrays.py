@@ -17,30 +17,17 @@ __all__ = ["Array", "Increasing", "Sparse", "check_compressed", "check_sparse"]
 
 @dataclass(frozen=True)
 class Array(Kind):
-    """A dense array.
+    """A dense array."""
 
-    Parameters
-    ----------
-    shape : sequence of int or str
-        Its lengths.
-    dtypes : str
-        The data types it may have, e.g. "f4 f8"; "O" and "U" for objects and strings of any
-        length.
-    low, below, high : int, float or str, optional
-        Bounds of its elements; `below` is exclusive and may be a size. NaN is not within bounds.
-    finite : bool
-        Whether NaN and infinity are refused.
-    missing : bool
-        Whether NaN is allowed although `finite` is true.
-    """
-
-    shape: Sequence[Size]
+    shape: Sequence[Size]  # its lengths
+    # The data types it may have, e.g. "f4 f8"; "O" and "U" for objects and strings of any length.
     dtypes: str = "f8"
+    # Bounds of its elements; `below` is exclusive and may be a size. NaN is not within bounds.
     low: float | None = None
     high: float | None = None
     below: Size | None = None
-    finite: bool = True
-    missing: bool = False
+    finite: bool = True  # whether NaN and infinity are refused
+    missing: bool = False  # whether NaN is allowed although `finite` is true
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if type(value) is not np.ndarray or value.ndim != len(self.shape):
@@ -58,25 +45,13 @@ class Array(Kind):
 
 @dataclass(frozen=True)
 class Increasing(Kind):
-    """An array of one dimension whose elements never decrease.
+    """An array of one dimension whose elements never decrease."""
 
-    Parameters
-    ----------
-    length : int or str
-        Its length.
-    dtypes : str
-        The data types it may have.
-    first, last : int or str, optional
-        Its first and last element.
-    strictly : bool
-        Whether elements must differ.
-    """
-
-    length: Size
-    dtypes: str = "f8"
-    first: Size | None = None
+    length: Size  # its length
+    dtypes: str = "f8"  # the data types it may have
+    first: Size | None = None  # its first and last element
     last: Size | None = None
-    strictly: bool = False
+    strictly: bool = False  # whether elements must differ
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         Array((self.length,), self.dtypes).check(value, where, sizes)
@@ -90,31 +65,15 @@ class Increasing(Kind):
 
 @dataclass(frozen=True)
 class Sparse(Kind):
-    """A sparse matrix whose indices are within range.
+    """A sparse matrix whose indices are within range."""
 
-    Parameters
-    ----------
-    shape : sequence of int or str
-        Its lengths.
-    dtypes : str
-        The data types that its elements may have.
-    formats : str
-        The formats it may have, "csr" and "csc".
-    low, high : float, optional
-        Bounds of its elements.
-    finite : bool
-        Whether NaN and infinity are refused.
-    canonical : bool
-        Whether indices must be sorted and distinct.
-    """
-
-    shape: Sequence[Size]
-    dtypes: str = "f8"
-    formats: str = "csr"
-    low: float | None = None
+    shape: Sequence[Size]  # its lengths
+    dtypes: str = "f8"  # the data types that its elements may have
+    formats: str = "csr"  # the formats it may have, "csr" and "csc"
+    low: float | None = None  # bounds of its elements
     high: float | None = None
-    finite: bool = True
-    canonical: bool = True
+    finite: bool = True  # whether NaN and infinity are refused
+    canonical: bool = True  # whether indices must be sorted and distinct
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         matrix: Any = value
@@ -132,24 +91,7 @@ def check_sparse(matrix: Any, where: str, *, canonical: bool = False) -> None:
 
     scipy's own check_format skips the indices if the last element of indptr is not positive.
 
-    Parameters
-    ----------
-    matrix : csr or csc matrix
-        The matrix.
-    where : str
-        Its place, for messages.
-    canonical : bool
-        Whether the indices of each row (column) must be sorted and distinct.
-
-    Examples
-    --------
-    >>> matrix = sparse.csr_array([[1, 0], [0, 1]])
-    >>> check_sparse(matrix, "Y_")
-    >>> matrix.indptr[1] = 9
-    >>> check_sparse(matrix, "Y_")
-    Traceback (most recent call last):
-        ...
-    ramify._schema.sizes.SchemaError: Y_: indptr must increase from 0 to 2
+    `canonical`: whether the indices of each row (column) must be sorted and distinct.
     """
     n_major, n_minor = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
     parts = (matrix.data, matrix.indices, matrix.indptr)
@@ -159,17 +101,7 @@ def check_sparse(matrix: Any, where: str, *, canonical: bool = False) -> None:
 def check_compressed(
     parts: Sequence[Any], n_major: int, n_minor: int, where: str, *, canonical: bool = False
 ) -> None:
-    """Check data, indices and indptr of a matrix before it is created from them.
-
-    Parameters
-    ----------
-    parts : (data, indices, indptr)
-        The arrays.
-    n_major, n_minor : int
-        Its lengths: rows and columns of a csr matrix, columns and rows of a csc matrix.
-    where, canonical
-        As in `check_sparse`.
-    """
+    """Check data, indices and indptr of a matrix before it is created from them."""
     data, indices, indptr = parts
     for name, part in (("data", data), ("indices", indices), ("indptr", indptr)):
         if type(part) is not np.ndarray or part.ndim != 1:

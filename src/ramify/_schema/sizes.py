@@ -50,17 +50,7 @@ class Sizes:
         return total
 
     def match(self, size: Size, found: int, where: str) -> None:
-        """Check a number against a size; a name that is not known yet stands for it from now on.
-
-        Parameters
-        ----------
-        size : int or str
-            The size that the schema asks for.
-        found : int
-            The size in the file.
-        where : str
-            Where it was found, for the message.
-        """
+        """Check a number against a size; a name not known yet stands for it from now on."""
         if size == "?":
             return
         if isinstance(size, str) and size.isidentifier() and size not in self._known:

@@ -15,20 +15,7 @@ Schema: TypeAlias = Mapping[str, Kind | None]
 
 
 def schema_of(cls: type, declared_in: str = "_saved_schema") -> dict[str, Kind]:
-    """Return the kinds of a class's attributes, those of its base classes first.
-
-    Parameters
-    ----------
-    cls : type
-        The class.
-    declared_in : str
-        The class attribute that holds the schema.
-
-    Returns
-    -------
-    dict of str to Kind
-        By attribute, in the order in which they are checked.
-    """
+    """Return the kinds of a class's attributes, those of its base classes first."""
     merged: dict[str, Kind | None] = {}
     for base in reversed(cls.__mro__):
         for name, kind in vars(base).get(declared_in, {}).items():
@@ -38,19 +25,7 @@ def schema_of(cls: type, declared_in: str = "_saved_schema") -> dict[str, Kind]:
 
 
 def check_state(cls: type, state: Mapping[str, Any], where: str, sizes: Sizes) -> None:
-    """Raise SchemaError unless the attributes of an object fit the schema of its class.
-
-    Parameters
-    ----------
-    cls : type
-        The class. One that is not defined in ramify may have attributes without a schema.
-    state : mapping of str to object
-        Its fitted attributes or fields.
-    where : str
-        The object's name, for messages.
-    sizes : Sizes
-        Sizes known from outside.
-    """
+    """Raise SchemaError unless the attributes of an object fit the schema of its class."""
     schema = schema_of(cls)
     unknown = [name for name in state if name not in schema]
     if unknown and cls.__module__.partition(".")[0] == "ramify":

@@ -42,17 +42,7 @@ class Kind(ABC):
 
     @abstractmethod
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise SchemaError unless `value` fits.
-
-        Parameters
-        ----------
-        value : object
-            The value in the file.
-        where : str
-            Its place, for messages.
-        sizes : Sizes
-            The sizes known so far.
-        """
+        """Raise SchemaError unless `value` fits."""
 
 
 def wrong(where: str, wanted: str, found: Any) -> SchemaError:

@@ -71,16 +71,6 @@ def _make_vote(
 def member_names(estimators: Any = None) -> list[str]:
     """Return the names of the members of a vote.
 
-    Parameters
-    ----------
-    estimators : str or sequence of str, optional
-        Names; in a string, they are separated by commas. If None, the default members.
-
-    Returns
-    -------
-    list of str
-        Keys of `MODELS`, or full names of classifiers of scikit-learn.
-
     Examples
     --------
     >>> member_names("tree, forest")
@@ -152,16 +142,6 @@ MODELS: Mapping[str, Callable[..., Any]] = _Models(
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
     """Parse parameters written as ``name=value``.
 
-    Parameters
-    ----------
-    settings : sequence of str
-        The parameters. Values that are not Python literals are read as strings.
-
-    Returns
-    -------
-    dict of str to object
-        Values by name.
-
     Examples
     --------
     >>> parse_settings(["n_estimators=50", "max_features=log2", "max_depth=None"])
@@ -190,27 +170,7 @@ def make_model(
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> Any:
-    """Create an estimator by name.
-
-    Parameters
-    ----------
-    name : str
-        A key of `MODELS`.
-    hierarchy : Hierarchy, optional
-        The label hierarchy.
-    settings : sequence of str
-        Parameters as ``name=value``. ``estimator=NAME`` sets the estimator of a model that wraps
-        another one; see `make_inner`.
-    seed : int
-        The `random_state` of the estimator, if it has this parameter.
-    n_jobs : int, optional
-        The `n_jobs` of the estimator, if it has this parameter.
-
-    Returns
-    -------
-    estimator
-        The unfitted estimator.
-    """
+    """Create an estimator by name."""
     _check_model_name(name)
     make = MODELS[name]
     known = inspect.signature(make).parameters
@@ -233,13 +193,6 @@ def _check_model_name(name: str) -> None:
 def check_parameter_names(name: str, parameters: Iterable[str]) -> None:
     """Raise an error if a model does not have some parameters; suggest the right names.
 
-    Parameters
-    ----------
-    name : str
-        A key of `MODELS`.
-    parameters : iterable of str
-        Names of parameters.
-
     Examples
     --------
     >>> check_parameter_names("br-dt", ["validation"])
@@ -260,29 +213,7 @@ def check_parameter_names(name: str, parameters: Iterable[str]) -> None:
 def make_inner(
     name: str, settings: Sequence[str] = (), *, seed: int = 0, n_jobs: int | None = 1
 ) -> Any:
-    """Create the inner estimator of a model that wraps another one, e.g. a local architecture.
-
-    Parameters
-    ----------
-    name : str
-        A key of `MODELS`, or the full name of a classifier of scikit-learn.
-    settings : sequence of str
-        Parameters as ``name=value``.
-    seed : int
-        The `random_state` of the estimator, if it has this parameter.
-    n_jobs : int, optional
-        The `n_jobs` of the estimator, if it is a model of ramify with this parameter.
-
-    Returns
-    -------
-    estimator
-        The unfitted estimator.
-
-    Examples
-    --------
-    >>> make_inner("sklearn.tree.DecisionTreeClassifier", ["max_depth=3"])
-    DecisionTreeClassifier(max_depth=3, random_state=0)
-    """
+    """Create the inner estimator of a model that wraps another one, e.g. a local architecture."""
     if not name.startswith("sklearn."):
         return make_model(name, None, settings, seed=seed, n_jobs=n_jobs)
     parameters = parse_settings(settings)
@@ -294,13 +225,6 @@ def make_inner(
 
 def check_inner(name: str, parameters: Iterable[str] = ()) -> None:
     """Check the name and the parameter names of a classifier for `make_inner`; create nothing.
-
-    Parameters
-    ----------
-    name : str
-        A key of `MODELS`, or the full name of a classifier of scikit-learn.
-    parameters : iterable of str
-        Names of parameters.
 
     Examples
     --------

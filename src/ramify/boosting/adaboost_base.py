@@ -43,40 +43,20 @@ class Rounds:
     A hypothesis consists of one complete tree per label, or of one tree for all labels. The nodes
     of a tree are stored level by level; the children of node k of a level are nodes 2k (left) and
     2k + 1 (right) of the next level. Arrays are ordered by round, then by node, then by label.
-
-    Attributes
-    ----------
-    depth : int
-        Number of tests on every path.
-    shared : bool
-        Whether all labels share one tree.
-    feature : ndarray of int32
-        The feature of each test; -1 sends all rows to the left.
-    threshold : ndarray of float64
-        The threshold of each test; larger values go to the right.
-    default_right : ndarray of uint8
-        Whether missing values go to the right.
-    category_indptr, category_right : ndarrays of int64 and uint8
-        The range of categories of each test, which is empty for numeric features, and whether
-        each category goes to the right.
-    sign : ndarray of int8
-        The votes of the leaves for each label, +1 or -1.
-    alpha : ndarray of float64
-        The weight of each round.
-    top_down : ndarray of uint8
-        For each round and label, whether the vote is negative if the vote for a parent is
-        negative.
     """
 
-    depth: int
-    shared: bool
-    feature: NDArray[np.int32]
-    threshold: NDArray[np.float64]
-    default_right: NDArray[np.uint8]
+    depth: int  # number of tests on every path
+    shared: bool  # whether all labels share one tree
+    feature: NDArray[np.int32]  # the feature of each test; -1 sends all rows to the left
+    threshold: NDArray[np.float64]  # the threshold of each test; larger values go to the right
+    default_right: NDArray[np.uint8]  # whether missing values go to the right
+    # The range of categories of each test, which is empty for numeric features, and whether each
+    # category goes to the right.
     category_indptr: NDArray[np.int64]
     category_right: NDArray[np.uint8]
-    sign: NDArray[np.int8]
-    alpha: NDArray[np.float64]
+    sign: NDArray[np.int8]  # the votes of the leaves for each label, +1 or -1
+    alpha: NDArray[np.float64]  # the weight of each round
+    # For each round and label, whether the vote is negative if the vote for a parent is negative.
     top_down: NDArray[np.uint8]
 
     _saved_schema: ClassVar[Schema] = {
@@ -101,22 +81,7 @@ class Rounds:
         depth: int,
         shared: bool,
     ) -> Rounds:
-        """Concatenate rounds.
-
-        Parameters
-        ----------
-        learnt : sequence of dicts
-            The results of `Booster.learn`, one per round.
-        alphas : sequence of float
-            The weight of each round.
-        depth, shared
-            As in the attributes.
-
-        Returns
-        -------
-        Rounds
-            All rounds.
-        """
+        """Concatenate rounds."""
         parts: dict[str, Any] = {}
         kinds = (np.int32, np.float64, np.uint8, np.uint8, np.int8, np.uint8)
         names = (*_TESTS, "category_right", "sign", "top_down")
@@ -138,18 +103,7 @@ class Rounds:
         return len(self.alpha)
 
     def first(self, n_rounds: int) -> Rounds:
-        """Return the first rounds only.
-
-        Parameters
-        ----------
-        n_rounds : int
-            Number of rounds to keep.
-
-        Returns
-        -------
-        Rounds
-            A copy of the first rounds.
-        """
+        """Return the first rounds only."""
         n_tests = len(self.feature) // max(1, self.n_rounds) * n_rounds
         n_signs = len(self.sign) // max(1, self.n_rounds) * n_rounds
         n_votes = len(self.top_down) // max(1, self.n_rounds) * n_rounds
@@ -177,18 +131,7 @@ class Rounds:
     ) -> None:
         """Add the weighted votes of some rounds to `out`.
 
-        Parameters
-        ----------
-        X : ndarray or sparse matrix
-            Rows, as returned by `read_features`.
-        out : ndarray of shape (n, n_labels)
-            Receives the sums.
-        hierarchy : Hierarchy
-            The label hierarchy.
-        first, last : int
-            The range of rounds, excluding `last`; all rounds by default.
-        n_threads : int
-            Number of threads. The result does not depend on it.
+        `out`: receives the sums.
         """
         arrays = {name: getattr(self, name) for name in self.__dataclass_fields__}
         last = self.n_rounds if last is None else last

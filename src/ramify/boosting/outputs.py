@@ -35,21 +35,7 @@ _MIN_ROWS_PER_SET = 3
 def choose_loss(loss: str, Y: Matrix, hierarchy: Hierarchy, *, single_label: bool) -> str:
     """Return the loss that "auto" stands for, or `loss` itself.
 
-    Parameters
-    ----------
-    loss : {"auto", "logistic", "softmax"}
-        The parameter of the classifier.
-    Y : csr_array of shape (n, n_labels)
-        Labels, including all ancestors.
-    hierarchy : Hierarchy
-        The label hierarchy.
-    single_label : bool
-        Whether the format of y implies one label or path per row.
-
-    Returns
-    -------
-    {"logistic", "softmax"}
-        "softmax" if the label sets exclude each other and there are enough rows for each.
+    `Y`: labels, including all ancestors.
     """
     if loss != "auto":
         return loss
@@ -60,24 +46,7 @@ def choose_loss(loss: str, Y: Matrix, hierarchy: Hierarchy, *, single_label: boo
 
 
 def loss_of_sets(loss: str, sets: Matrix | None, n_rows: int, *, single_label: bool) -> str:
-    """Return the loss that "auto" stands for, or `loss` itself.
-
-    Parameters
-    ----------
-    loss : {"auto", "logistic", "softmax"}
-        The parameter of the classifier.
-    sets : csr_array of shape (n_sets, n_labels), or None
-        The distinct label sets if every row has one path of labels.
-    n_rows : int
-        Number of rows.
-    single_label : bool
-        Whether the format of y implies one label or path per row.
-
-    Returns
-    -------
-    {"logistic", "softmax"}
-        The loss.
-    """
+    """Return the loss that "auto" stands for, or `loss` itself."""
     if loss != "auto":
         return loss
     if single_label:
@@ -89,17 +58,7 @@ def loss_of_sets(loss: str, sets: Matrix | None, n_rows: int, *, single_label: b
 def has_one_path(Y: Matrix, hierarchy: Hierarchy) -> bool:
     """Return whether every row has exactly one most specific label and its ancestors.
 
-    Parameters
-    ----------
-    Y : csr_array of shape (n, n_labels)
-        Labels, including all ancestors.
-    hierarchy : Hierarchy
-        The label hierarchy.
-
-    Returns
-    -------
-    bool
-        Whether this is the case for all rows.
+    `Y`: labels, including all ancestors.
     """
     indptr, parents = hierarchy.parent_rows
     n_labels = hierarchy.n_labels
@@ -114,19 +73,7 @@ def has_one_path(Y: Matrix, hierarchy: Hierarchy) -> bool:
 def find_outputs(loss: str, Y: Matrix) -> tuple[Matrix, Matrix | None]:
     """Return the outputs of each row, and for softmax the label sets that they stand for.
 
-    Parameters
-    ----------
-    loss : {"logistic", "softmax"}
-        The loss.
-    Y : csr_array of shape (n, n_labels)
-        Labels, including all ancestors.
-
-    Returns
-    -------
-    outputs : csr_array of shape (n, n_outputs)
-        The labels of each row for the logistic loss; its label set for softmax.
-    label_sets : csr_array of shape (n_outputs, n_labels), or None
-        The distinct label sets in order of appearance, for softmax.
+    `Y`: labels, including all ancestors.
     """
     if loss == "logistic":
         return Y, None
@@ -140,23 +87,7 @@ def find_outputs(loss: str, Y: Matrix) -> tuple[Matrix, Matrix | None]:
 
 
 def find_start(loss: str, outputs: Matrix, weights: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return the margins before the first round, one per output.
-
-    Parameters
-    ----------
-    loss : {"logistic", "softmax"}
-        The loss.
-    outputs : csr_array of shape (n, n_outputs)
-        The outputs of the rows to learn from.
-    weights : ndarray of shape (n,)
-        Positive sample weights.
-
-    Returns
-    -------
-    ndarray of float32, shape (n_outputs,)
-        The logarithm of the odds (logistic) or of the share (softmax) of each output. To keep the
-        margins finite, shares are kept half a row away from 0 and 1.
-    """
+    """Return the margins before the first round, one per output."""
     sums = np.asarray(outputs.T @ weights, dtype=np.float64).ravel()
     return start_from_sums(loss, sums, float(weights.sum()), len(weights))
 
@@ -164,24 +95,7 @@ def find_start(loss: str, outputs: Matrix, weights: NDArray[np.float64]) -> NDAr
 def start_from_sums(
     loss: str, sums: NDArray[np.float64], total: float, n_rows: int
 ) -> NDArray[np.float32]:
-    """Return the margins before the first round.
-
-    Parameters
-    ----------
-    loss : {"logistic", "softmax"}
-        The loss.
-    sums : ndarray of shape (n_outputs,)
-        The weight of the rows with each output.
-    total : float
-        The weight of all rows.
-    n_rows : int
-        Number of rows.
-
-    Returns
-    -------
-    ndarray of float32, shape (n_outputs,)
-        As in `find_start`.
-    """
+    """Return the margins before the first round."""
     half_row = 0.5 / n_rows
     shares = sums / total
     if loss == "softmax":
@@ -195,18 +109,8 @@ def weigh_outputs(
 ) -> NDArray[np.float64]:
     """Return the weight of each output in the search for tests.
 
-    Parameters
-    ----------
-    label_weights : ndarray of shape (n_labels,)
-        Label weights.
-    label_sets : csr_array of shape (n_outputs, n_labels), or None
-        The label sets of softmax.
-
-    Returns
-    -------
-    ndarray of shape (n_outputs,)
-        The weights of the labels; the weight of a label set is the mean over its labels, or over
-        all labels if the set is empty.
+    Returns: the weights of the labels; the weight of a label set is the mean over its labels,
+    or over all labels if the set is empty.
     """
     if label_sets is None:
         return label_weights
@@ -230,18 +134,9 @@ def label_probabilities(
 ) -> NDArray[np.float64]:
     """Return the probability of each label: the sum over the label sets that contain it.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n, n_outputs)
-        The probabilities of the label sets.
-    label_sets : csr_array of shape (n_outputs, n_labels)
-        The label sets, including all ancestors.
-
-    Returns
-    -------
-    ndarray of shape (n, n_labels)
-        Coherent probabilities: the sum of a parent contains all terms of the sums of its children,
-        in the same order.
+    `label_sets`: the label sets, including all ancestors.
+    Returns: coherent probabilities: the sum of a parent contains all terms of the sums of its
+    children, in the same order.
     """
     sets_of_label: Any = label_sets.T.tocsr().astype(np.float64)
     sets_of_label.sort_indices()

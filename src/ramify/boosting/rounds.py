@@ -54,32 +54,7 @@ def make_booster(
     options: _core.GradientBoostingOptions,
     device: str = "cpu",
 ) -> Booster:
-    """Return a booster that is ready for the next round.
-
-    Parameters
-    ----------
-    rows : BoostingRows
-        All rows and their roles.
-    schema : FeatureSchema
-        Which features are nominal.
-    outputs : csr_array of shape (n, n_outputs)
-        The outputs of each row.
-    margins : ndarray of float32, shape (n_outputs,) or (n, n_outputs)
-        The margins so far: the same for all rows, or those of earlier trees.
-    output_weights : ndarray of shape (n_outputs,)
-        Weights of the outputs in the search for tests.
-    max_bins : int
-        Maximum number of bins of a feature.
-    options : GradientBoostingOptions
-        All other options.
-    device : {"cpu", "cuda"}
-        Where to learn.
-
-    Returns
-    -------
-    Booster
-        The booster, which has copies of everything it needs.
-    """
+    """Return a booster that is ready for the next round."""
     start = margins if margins.ndim == 1 else np.zeros(margins.shape[1])
     given = (
         outputs.indptr.astype(np.int64),
@@ -115,18 +90,7 @@ def learn_rounds(
 ) -> None:
     """Learn up to `n_rounds` trees; fewer if the score of the held-out rows stalls.
 
-    Parameters
-    ----------
-    booster : Booster
-        Learns the trees.
-    trees : BoostedTrees
-        Receives them.
-    n_rounds : int
-        Maximum number of trees.
-    course : Course, optional
-        Scores the held-out rows. If None, all trees are learnt.
-    verbose : bool
-        Whether to show a progress bar.
+    `trees`: receives them.
     """
     note = None if course is None else course.write
     for _ in track(range(n_rounds), n_rounds, "Boosting", shown=verbose, note=note):
@@ -149,20 +113,7 @@ def add_margins(
 ) -> None:
     """Add the values of the leaves that rows reach to their margins.
 
-    Parameters
-    ----------
-    trees : BoostedTrees
-        The trees.
-    X : ndarray or sparse matrix
-        Rows, as returned by `read_features`.
-    out : ndarray of float32, shape (n, n_outputs)
-        Receives the sums.
-    first, last : int
-        The range of trees, excluding `last`; all trees by default.
-    n_threads : int
-        Number of threads. The result does not depend on it.
-    device : {"cpu", "cuda"}
-        "cuda" uses a GPU for dense rows and all trees, if there is one.
+    `out`: receives the sums.
     """
     if device == "cuda" and first == 0 and last is None and not sparse.issparse(X) and has_gpu():
         predicting.add_margins(trees, X, out)
@@ -189,23 +140,12 @@ def total_gains(trees: _core.BoostedTrees) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class BoostingRows:
-    """Rows with positive weights, and their roles.
+    """Rows with positive weights, and their roles."""
 
-    Attributes
-    ----------
-    X : ndarray or csr_array
-        Features, as returned by `read_training_features`.
-    Y : csr_array of shape (n, n_labels)
-        Labels, including all ancestors.
-    weights : ndarray of shape (n,)
-        Sample weights.
-    learning, held_out : ndarrays of int64
-        The rows to learn from and those held out, both in increasing order.
-    """
-
-    X: Any
-    Y: sparse.csr_array[np.int32]
-    weights: NDArray[np.float64]
+    X: Any  # features, as returned by `read_training_features`
+    Y: sparse.csr_array[np.int32]  # labels, including all ancestors
+    weights: NDArray[np.float64]  # sample weights
+    # The rows to learn from and those held out, both in increasing order.
     learning: NDArray[np.int64]
     held_out: NDArray[np.int64]
 
@@ -222,20 +162,7 @@ class BoostingRows:
         return cls(X, Y, weights, everything, everything[:0])
 
     def hold_out(self, fraction: float, random: np.random.RandomState) -> BoostingRows:
-        """Hold out a random fraction of the rows.
-
-        Parameters
-        ----------
-        fraction : float
-            The parameter `validation_fraction`.
-        random : RandomState
-            Draws the rows.
-
-        Returns
-        -------
-        BoostingRows
-            The same rows with other roles.
-        """
+        """Hold out a random fraction of the rows."""
         n_rows = len(self.weights)
         n_held = round(fraction * n_rows)
         if not 0 < n_held < n_rows:
@@ -248,20 +175,7 @@ class BoostingRows:
         return replace(self, learning=np.sort(drawn[n_held:]), held_out=np.sort(drawn[:n_held]))
 
     def with_validation(self, other: BoostingRows, schema: FeatureSchema) -> BoostingRows:
-        """Add held-out rows.
-
-        Parameters
-        ----------
-        other : BoostingRows
-            The held-out rows, with features as returned by `read_features`.
-        schema : FeatureSchema
-            The schema of X; categories that are not in it become missing values.
-
-        Returns
-        -------
-        BoostingRows
-            The rows of both, with their roles.
-        """
+        """Add held-out rows."""
         n_rows, n_held = len(self.weights), len(other.weights)
         return BoostingRows(
             _stack(self.X, without_new_categories(other.X, schema)),

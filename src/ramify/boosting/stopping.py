@@ -25,16 +25,6 @@ __all__ = [
 def read_scoring(scoring: Any) -> Callable[..., float] | None:
     """Return the scorer that a parameter stands for, or None for the loss.
 
-    Parameters
-    ----------
-    scoring : str or callable
-        "loss", a name of `ramify.metrics.get_scorer_names`, or a scorer.
-
-    Returns
-    -------
-    callable or None
-        A function of (estimator, X, y); larger values are better.
-
     Examples
     --------
     >>> read_scoring("pooled_auprc")
@@ -79,26 +69,13 @@ class HeldOutModel:
 
 @dataclass
 class Course:
-    """The scores of the held-out rows before the first round and after some or all rounds.
+    """The scores of the held-out rows before the first round and after some or all rounds."""
 
-    Attributes
-    ----------
-    score : callable
-        Returns the score of the model learnt so far; larger is better.
-    n_iter_no_change : int
-        Number of rounds without improvement after which to stop.
-    tol : float
-        The smallest improvement that counts.
-    every : int
-        Number of rounds from one score to the next.
-    scores : list of float
-        The scores, NaN after rounds that are not scored.
-    """
-
-    score: Callable[[], float]
-    n_iter_no_change: int
-    tol: float
-    every: int = 1
+    score: Callable[[], float]  # returns the score of the model learnt so far; larger is better
+    n_iter_no_change: int  # number of rounds without improvement after which to stop
+    tol: float  # the smallest improvement that counts
+    every: int = 1  # number of rounds from one score to the next
+    # The scores, NaN after rounds that are not scored.
     scores: list[float] = field(default_factory=list)
     _reference: float = -math.inf
     _n_stalled: int = 0

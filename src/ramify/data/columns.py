@@ -35,19 +35,7 @@ _NUMBERS = (bool, int, float, Decimal, Fraction, np.number, np.bool_)
 
 
 def kind_of_column(column: Any) -> str:
-    """Return what the values of a column of a data frame are.
-
-    Parameters
-    ----------
-    column : pandas or polars column
-        The column.
-
-    Returns
-    -------
-    str
-        "number", "category", or one of `TIMES`. Columns of Python objects are judged by their
-        values; those without any value are "category".
-    """
+    """Return what the values of a column of a data frame are."""
     dtype = column.dtype
     name = str(dtype).lower()
     if name.startswith(("category", "categorical", "enum")):
@@ -105,20 +93,7 @@ def _kind_of_value(value: Any) -> str:
 
 
 def seconds_of(values: Any, name: Any) -> NDArray[np.float64]:
-    """Return times as seconds; the same number whatever their resolution, NaN for missing ones.
-
-    Parameters
-    ----------
-    values : pandas or polars column, or ndarray
-        Times of one of the kinds in `TIMES`.
-    name : object
-        Name of the column in error messages.
-
-    Returns
-    -------
-    ndarray of float64
-        Of the shape of `values`.
-    """
+    """Return times as seconds; the same number whatever their resolution, NaN for missing ones."""
     array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
     if array.dtype.kind not in "mM":
         cells = [np.nan if is_missing(value) else _seconds(value, name) for value in array.ravel()]
@@ -171,17 +146,7 @@ def _of_timedelta(value: dt.timedelta) -> float:
 def numbers_of(column: Any, name: Any) -> NDArray[np.float64]:
     """Return the values of a numeric column, NaN for missing ones.
 
-    Parameters
-    ----------
-    column : pandas or polars column
-        Numbers, booleans, or Python objects that are numbers.
-    name : object
-        Name of the column in error messages.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        Finite, or NaN.
+    Returns: finite, or NaN.
     """
     try:
         values = np.asarray(column.to_numpy())

@@ -29,13 +29,7 @@ _FOREIGN = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:[T ,].*)?")
 
 
 def is_date(text: str) -> bool:
-    """Return whether a text is a date in ISO 8601 format, with or without a time.
-
-    Examples
-    --------
-    >>> is_date("2024-01-31"), is_date("2024-01-31 09:30"), is_date("2024-01-32")
-    (True, True, False)
-    """
+    """Return whether a text is a date in ISO 8601 format, with or without a time."""
     return _moment(text) is not None
 
 
@@ -58,22 +52,7 @@ def seconds_of_times(column: Any) -> NDArray[np.float64]:
 
 
 def with_dates(frame: Any, exempt: Collection[str | None]) -> tuple[Any, list[str]]:
-    """Convert the columns whose cells are all dates in ISO 8601 format or missing.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Cells of a table.
-    exempt : collection of str or None
-        Columns to leave as they are.
-
-    Returns
-    -------
-    frame : pandas.DataFrame
-        Columns of dates have a data type for dates; those with a time zone are in UTC.
-    notes : list of str
-        Which columns were converted.
-    """
+    """Convert the columns whose cells are all dates in ISO 8601 format or missing."""
     changed = {}
     for name in frame.columns:
         if name not in exempt and getattr(frame[name].dtype, "kind", "O") == "O":

@@ -47,22 +47,15 @@ _COLUMNS_AT_ONCE = 64  # nominal columns checked per call, to limit both calls a
 @savable
 @dataclass(frozen=True)
 class FeatureSchema:
-    """Which features are nominal or times, and which category each code stands for.
+    """Which features are nominal or times, and which category each code stands for."""
 
-    Attributes
-    ----------
-    n_categories : ndarray of int32, shape (n_features,)
-        The number of categories of each nominal feature, 0 for a numeric feature.
-    categories : dict of int to tuple
-        The categories of each nominal column of a data frame, in the order of their codes.
-        Nominal columns of an array have no entry: their values are already codes.
-    times : dict of int to str
-        The kind of each numeric feature that is a date, duration or time of day; see
-        `ramify.data.columns.TIMES`. Their values are seconds.
-    """
-
+    # The number of categories of each nominal feature, 0 for a numeric feature.
     n_categories: NDArray[np.int32]
+    # The categories of each nominal column of a data frame, in the order of their codes. Nominal
+    # columns of an array have no entry: their values are already codes.
     categories: dict[int, tuple[Any, ...]]
+    # The kind of each numeric feature that is a date, duration or time of day; see
+    # `ramify.data.columns.TIMES`. Their values are seconds.
     times: dict[int, str] = field(default_factory=dict)
 
     _saved_schema: ClassVar[Schema] = {
@@ -92,26 +85,12 @@ def read_training_features(
 ) -> tuple[Any, FeatureSchema]:
     """Validate X for `fit`, and set n_features_in_ and feature_names_in_ of the estimator.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Receives the attributes and is named in error messages.
-    X : array-like, sparse matrix or data frame of shape (n, n_features)
-        Training rows. String and categorical columns of a data frame are nominal. Dates,
-        durations and times of day become seconds, whatever their resolution.
-    categorical_features : array-like of bool, int or str, optional
-        The nominal features, as a boolean mask, indices or column names. In an array, they must
-        contain integer codes 0, 1, …; in a data frame, they may contain any values.
-    clus_order : bool
-        Whether to use the order of CLUS for the categories of a data frame: sorted as strings,
-        except that "1" precedes "0" if these are the only two categories.
-
-    Returns
-    -------
-    X : ndarray (float32 or float64) or csc_array
-        Numbers, with codes in place of categories.
-    schema : FeatureSchema
-        Required by `read_features` to convert X in the same way.
+    `estimator`: receives the attributes and is named in error messages.
+    `categorical_features`: in an array, they must contain integer codes 0, 1, …; in a data
+    frame, they may contain any values.
+    `clus_order`: whether to use the order of CLUS for the categories of a data frame: sorted
+    as strings, except that "1" precedes "0" if these are the only two categories.
+    Returns: numbers, with codes in place of categories.
     """
     X = in_memory(X, "X")
     if is_frame(X):
@@ -149,19 +128,7 @@ def read_training_features(
 def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
     """Validate X for prediction; categories not seen in `fit` become missing values.
 
-    Parameters
-    ----------
-    estimator : estimator
-        A fitted estimator.
-    X : array-like, sparse matrix or data frame
-        Rows with the same features as in `fit`.
-    schema : FeatureSchema
-        The schema returned by `read_training_features`.
-
-    Returns
-    -------
-    ndarray or csr_array
-        Numbers, codes and NaN.
+    Returns: numbers, codes and NaN.
     """
     if _is_ready(estimator, X, schema):
         return X
@@ -236,20 +203,7 @@ def _is_ready(estimator: Any, X: Any, schema: FeatureSchema) -> bool:
 
 
 def given_features(given: Any, X: Any) -> Any:
-    """Return X for classifiers of other libraries: a data frame unchanged, otherwise numbers.
-
-    Parameters
-    ----------
-    given : array-like, sparse matrix or data frame
-        X as the user passed it.
-    X : ndarray or sparse matrix
-        The same rows, as returned by `read_training_features` or `read_features`.
-
-    Returns
-    -------
-    ndarray, csr_array or data frame
-        Supports selecting rows.
-    """
+    """Return X for classifiers of other libraries: a data frame unchanged, otherwise numbers."""
     given = in_memory(given, "X")
     if hasattr(given, "columns") and not sparse.issparse(given):
         return given
@@ -259,24 +213,7 @@ def given_features(given: Any, X: Any) -> Any:
 def make_dataset(
     X: Any, schema: FeatureSchema, *, clus: bool = False, n_jobs: int | None = None
 ) -> _core.Dataset:
-    """Convert X to the data set of the core, whose ranks and codes all trees share.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix
-        X as returned by `read_training_features`.
-    schema : FeatureSchema
-        The schema returned with it.
-    clus : bool
-        Whether to sum along columns in the order of CLUS, which includes the zeros.
-    n_jobs : int, optional
-        Number of threads. The result does not depend on it.
-
-    Returns
-    -------
-    Dataset
-        The features, ready for growing trees.
-    """
+    """Convert X to the data set of the core, whose ranks and codes all trees share."""
     n_threads = count_threads(n_jobs) if X.shape[0] * X.shape[1] >= _MIN_SHARED_CELLS else 1
     if not sparse.issparse(X):
         return _core.Dataset.from_dense(X, schema.n_categories, clus, n_threads)

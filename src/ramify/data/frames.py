@@ -25,20 +25,7 @@ OUTPUTS = ("default", "pandas", "polars")
 
 
 def in_memory(data: Any, name: str) -> Any:
-    """Convert a pyarrow table to a pandas data frame; return other data unchanged.
-
-    Parameters
-    ----------
-    data : object
-        X or y as the user passed it.
-    name : str
-        Name of the argument in error messages.
-
-    Returns
-    -------
-    object
-        The data. A polars LazyFrame raises an error, because its rows do not exist yet.
-    """
+    """Convert a pyarrow table to a pandas data frame; return other data unchanged."""
     if type(data).__name__ == "LazyFrame":
         raise TypeError(
             f"{name} must be a data frame in memory, got a LazyFrame. Pass {name}.collect()."
@@ -52,15 +39,7 @@ def in_memory(data: Any, name: str) -> Any:
 
 
 def check_column_names(names: Iterable[Any], name: str) -> None:
-    """Raise an error if two columns of a data frame have the same name.
-
-    Parameters
-    ----------
-    names : iterable
-        The names of the columns.
-    name : str
-        Name of the argument in error messages.
-    """
+    """Raise an error if two columns of a data frame have the same name."""
     repeated = [column for column, count in Counter(names).items() if count > 1]
     if repeated:
         raise ValueError(
@@ -83,26 +62,7 @@ def names_of(y: Any) -> tuple[str, ...]:
 def make_frame(
     found: Any, library: str, columns: Sequence[Any], given: Any, own: Sequence[str] = ()
 ) -> Any:
-    """Convert predictions to a data frame or a column.
-
-    Parameters
-    ----------
-    found : ndarray, sparse matrix or list
-        One row per row of X.
-    library : {"pandas", "polars"}
-        The library of the result.
-    columns : sequence
-        Names of the columns of a matrix.
-    given : object
-        X. A pandas result has the index of X if X is a pandas data frame.
-    own : sequence of str
-        Names of the columns of y in `fit`, used for levels and for a column.
-
-    Returns
-    -------
-    data frame or column
-        A data frame if `found` is a matrix, otherwise a column.
-    """
+    """Convert predictions to a data frame or a column."""
     frames = import_extra(library, "tables" if library == "pandas" else "polars")
     if isinstance(found, frames.DataFrame | frames.Series):
         return found

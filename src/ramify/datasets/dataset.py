@@ -144,25 +144,7 @@ def present(
 ) -> Any:
     """Return dense features as an array or a pandas data frame.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_features)
-        Features, with codes for nominal values and NaN for missing values.
-    feature_names : sequence of str
-        Names of the columns.
-    categories : dict of str to tuple of str
-        The values of the nominal features.
-    as_frame : bool or None
-        If None, return a data frame if there are nominal features, and an array otherwise.
-    caller : str
-        Name of the calling function, for error messages.
-    index : array-like, optional
-        Row names of the data frame.
-
-    Returns
-    -------
-    ndarray or pandas.DataFrame
-        Nominal columns of a data frame have the dtype "category" with all declared values.
+    `X`: features, with codes for nominal values and NaN for missing values.
 
     Examples
     --------

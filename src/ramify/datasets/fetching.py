@@ -169,19 +169,7 @@ def _stack(parts: list[Any]) -> Any:
 
 
 def describe(entry: Entry) -> str:
-    """Describe a data set in words: its domain, size, labels and source.
-
-    Examples
-    --------
-    >>> print(describe(find_entry("water_quality")))
-    water_quality: ecology
-    <BLANKLINE>
-    1060 rows (all 1060), 16 numeric and 0 nominal features.
-    14 labels without a hierarchy, 5.07 per row.
-    A label is present where the abundance of the species is above 0.
-    Source: https://github.com/tsoumakas/mulan at 43f6389095ad, original.
-    <BLANKLINE>
-    """
+    """Describe a data set in words: its domain, size, labels and source."""
     labels = entry.labels or {}
     sizes = ", ".join(f"{file.split} {file.rows}" for file in entry.files if file.split)
     kind = {"none": "without a hierarchy", "tree": "in a tree", "DAG": "in a DAG"}
@@ -225,17 +213,6 @@ def locate(file: DataFile) -> Path:
 
     The file is searched for in the folder given by the environment variable RAMIFY_DATA, then in
     the cache: RAMIFY_CACHE, or the operating system's cache folder for the user.
-
-    Raises
-    ------
-    FileNotFoundError
-        If it is not found and cannot be downloaded from a public source.
-    ImportError
-        If it must be downloaded and pooch is not installed.
-    OSError
-        If the download failed.
-    ValueError
-        If its checksum does not match the registry.
     """
     for folder in _folders():
         for path in _candidates(folder, file):

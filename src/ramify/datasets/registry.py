@@ -15,13 +15,7 @@ from ramify._messages import shorten
 
 @dataclass(frozen=True)
 class Source:
-    """A file or folder of a public repository at a given commit.
-
-    Examples
-    --------
-    >>> Source("github.com/someone/data", "0123abc", "a b.arff").url
-    'https://raw.githubusercontent.com/someone/data/0123abc/a%20b.arff'
-    """
+    """A file or folder of a public repository at a given commit."""
 
     repository: str
     commit: str
@@ -38,31 +32,19 @@ class Source:
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of a data set.
+    """One file of a data set."""
 
-    Attributes
-    ----------
-    path : str
-        Path within a folder of data sets, "NAME/NAME.SPLIT.arff.gz".
-    split : str or None
-        The split whose rows the file contains; None for files without rows (labels, notes).
-    status : str
-        "original" (verbatim from its source), "converted", or "rebuilt" (from several files).
-    sha256, text_sha256 : str
-        Checksums of the compressed file and of its text.
-    sources : tuple of Source
-        The sources of the file.
-    """
-
-    path: str
+    path: str  # path within a folder of data sets, "NAME/NAME.SPLIT.arff.gz"
+    # The split whose rows the file contains; None for files without rows (labels, notes).
     split: str | None
     rows: int | None
+    # "original" (verbatim from its source), "converted", or "rebuilt" (from several files).
     status: str
     bytes: int
-    sha256: str
+    sha256: str  # checksums of the compressed file and of its text
     text_bytes: int
     text_sha256: str
-    sources: tuple[Source, ...]
+    sources: tuple[Source, ...]  # the sources of the file
 
     @property
     def can_download(self) -> bool:
@@ -77,37 +59,21 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Entry:
-    """The registry entry of a data set.
+    """The registry entry of a data set."""
 
-    Attributes
-    ----------
-    name, domain : str
-        Name and application domain.
-    format : str
-        Format of the labels: "arff" (CLUS), "mulan" (ARFF and XML) or "targets" (numbers).
-    rows, numeric, nominal, missing_cells : int
-        Number of rows, numeric features, nominal features and missing values.
-    sparse : bool
-        Whether the files are sparse.
-    labels : dict or None
-        Statistics of the labels and their hierarchy; None if there are no labels.
-    notes : tuple of str
-        Notes for users.
-    files : tuple of DataFile
-        The splits in published order, followed by other files.
-    """
-
-    name: str
+    name: str  # name and application domain
     domain: str
+    # Format of the labels: "arff" (CLUS), "mulan" (ARFF and XML) or "targets" (numbers).
     format: str
-    rows: int
+    rows: int  # number of rows, numeric features, nominal features and missing values
     numeric: int
     nominal: int
     missing_cells: int
-    sparse: bool
+    sparse: bool  # whether the files are sparse
+    # Statistics of the labels and their hierarchy; None if there are no labels.
     labels: dict[str, Any] | None
-    notes: tuple[str, ...]
-    files: tuple[DataFile, ...]
+    notes: tuple[str, ...]  # notes for users
+    files: tuple[DataFile, ...]  # the splits in published order, followed by other files
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -160,17 +126,7 @@ def _entry(name: str, facts: dict[str, Any]) -> Entry:
 
 
 def find_entry(name: str) -> Entry:
-    """Return the entry of a data set with labels.
-
-    Examples
-    --------
-    >>> find_entry("emotions").rows
-    593
-    >>> find_entry("celcycle")
-    Traceback (most recent call last):
-        ...
-    ValueError: unknown data set 'celcycle'. Similar names: 'cellcycle_GO', ...
-    """
+    """Return the entry of a data set with labels."""
     registry = load_registry()
     if name not in registry:
         near = _near_names(str(name), registry)

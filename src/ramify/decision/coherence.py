@@ -110,18 +110,6 @@ def make_coherent(
 def check_scores(scores: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
     """Return scores as a C-ordered matrix of finite numbers with one column per label.
 
-    Parameters
-    ----------
-    scores : array-like of shape (n, n_labels)
-        Columns in the order of ``hierarchy.labels``.
-    hierarchy : Hierarchy
-        The label hierarchy.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, n_labels)
-        The input itself if it already has this form.
-
     Examples
     --------
     >>> check_scores([[0.5, 0.25]], Hierarchy.from_labels(["a", "b", "c"]))
@@ -142,17 +130,7 @@ def check_scores(scores: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
 def check_sparse_scores(scores: Any, hierarchy: Hierarchy) -> sparse.csr_array[np.float64]:
     """Return sparse scores as a csr_array of finite numbers with one column per label.
 
-    Parameters
-    ----------
-    scores : sparse matrix of shape (n, n_labels)
-        Columns in the order of ``hierarchy.labels``; scores that are not stored are 0.
-    hierarchy : Hierarchy
-        The label hierarchy.
-
-    Returns
-    -------
-    csr_array of float64, shape (n, n_labels)
-        With sorted columns in every row.
+    Returns: with sorted columns in every row.
     """
     _check_form(scores, hierarchy)
     rows, bad = canonical_scores(scores)

@@ -26,21 +26,11 @@ _MAX_ITERATIONS = 50
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of true positives and predicted rows for every label and threshold.
+    """Counts of true positives and predicted rows for every label and threshold."""
 
-    Attributes
-    ----------
-    steps : list of Steps
-        The result of `count_steps`, one per label.
-    positives : ndarray of shape (n_labels,)
-        Weight of the rows that have the label.
-    n_rows : float
-        Weight of all rows.
-    """
-
-    steps: list[Steps]
-    positives: NDArray[np.float64]
-    n_rows: float
+    steps: list[Steps]  # the result of `count_steps`, one per label
+    positives: NDArray[np.float64]  # weight of the rows that have the label
+    n_rows: float  # weight of all rows
 
     def pooled(self, groups: Sequence[NDArray[np.int32]]) -> list[Steps]:
         """Return the counts of groups of labels that share a threshold."""

@@ -246,20 +246,6 @@ def _read_edges(scores: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
 def check_leaf_counts(k: Any, n_rows: int, hierarchy: Hierarchy) -> NDArray[np.int32]:
     """Check the parameter `k` and return the number of leaves of every row.
 
-    Parameters
-    ----------
-    k : int, array-like of shape (n_rows,) or None
-        The parameter.
-    n_rows : int
-        Number of rows.
-    hierarchy : Hierarchy
-        The label hierarchy.
-
-    Returns
-    -------
-    ndarray of int32, shape (n_rows,)
-        Between 1 and the number of leaves, or all 0 if `k` is None.
-
     Examples
     --------
     >>> check_leaf_counts(3, 2, Hierarchy.from_labels(["a", "b"]))
@@ -292,21 +278,7 @@ def solve_programs(
 ) -> sparse.csr_array[np.int32]:
     """Return the label sets of maximum weight whose paths all end in leaves.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n, n_labels)
-        Weight of each label.
-    hierarchy : Hierarchy
-        The label hierarchy.
-    counts : ndarray of shape (n,)
-        Number of leaves of each row, 0 for any number.
-    n_jobs : int, optional
-        Number of processes.
-
-    Returns
-    -------
-    csr_array of shape (n, n_labels)
-        Label matrix with ancestors. Weights are maximal up to 1e-6, the tolerance of the solver.
+    Returns: label matrix with ancestors.
     """
     program = LeafProgram(hierarchy)
     n_bundles = min(len(weights), 4 * effective_n_jobs(n_jobs))

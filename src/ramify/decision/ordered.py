@@ -24,17 +24,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Steps:
-    """Step functions of a threshold, which change only at the scores.
+    """Step functions of a threshold, which change only at the scores."""
 
-    Attributes
-    ----------
-    score : ndarray of shape (k,)
-        Distinct scores in decreasing order; the first is infinity, where nothing is predicted.
-    value : ndarray of shape (k, m)
-        m values for thresholds from the score down to the next one, exclusive.
-    """
-
+    # Distinct scores in decreasing order; the first is infinity, where nothing is predicted.
     score: NDArray[np.float64]
+    # M values for thresholds from the score down to the next one, exclusive.
     value: NDArray[np.float64]
 
     def place(self, threshold: float) -> int:
@@ -53,27 +47,6 @@ def count_steps(
 
     If no score is negative, the threshold 0 is left out: it would predict every label for every
     row, which maximises the F1 of labels with uninformative scores.
-
-    Parameters
-    ----------
-    truth : csr_array of shape (n, n_labels)
-        True labels.
-    scores : ndarray of shape (n, n_labels)
-        Predicted scores.
-    weight : ndarray of shape (n,)
-        Sample weights.
-
-    Returns
-    -------
-    list of Steps
-        One per label, with two values: the weight of the true positives and of all predicted rows.
-
-    Examples
-    --------
-    >>> truth = sparse.csr_array(np.array([[1], [0], [1]], dtype=np.int32))
-    >>> steps = count_steps(truth, np.array([[0.9], [0.5], [0.5]]), np.ones(3))[0]
-    >>> steps.score, steps.value.tolist()
-    (array([inf, 0.9, 0.5]), [[0.0, 0.0], [1.0, 1.0], [2.0, 3.0]])
     """
     columns = sparse.csc_array(truth)
     only_positive = scores.min(initial=0.0) >= 0
@@ -91,16 +64,6 @@ def count_steps(
 
 def pool(parts: Sequence[Steps]) -> Steps:
     """Add the step functions of labels that share one threshold.
-
-    Parameters
-    ----------
-    parts : sequence of Steps
-        Step functions with the same number of values.
-
-    Returns
-    -------
-    Steps
-        Their sum.
 
     Examples
     --------
@@ -138,18 +101,11 @@ _MAX_SWEEPS = 20
 
 @dataclass(frozen=True)
 class Order:
-    """The partial order of thresholds.
+    """The partial order of thresholds."""
 
-    Attributes
-    ----------
-    parents : (indptr, indices)
-        For every threshold, the positions of those that must not exceed it, which come before it.
-    children : (indptr, indices)
-        The reverse relation.
-    """
-
+    # For every threshold, the positions of those that must not exceed it, which come before it.
     parents: Rows
-    children: Rows
+    children: Rows  # the reverse relation
 
     @classmethod
     def chain(cls, n_groups: int) -> Order:
@@ -190,19 +146,7 @@ def best_thresholds(
     one at a time, each between those of its parents and children, until nothing changes, and the
     better result is returned.
 
-    Parameters
-    ----------
-    gains : list of Steps
-        Step functions with one value: the gain of a group at every threshold.
-    order : Order
-        The parents of every group.
-    start : ndarray, optional
-        Other initial thresholds for a DAG, which must obey the order.
-
-    Returns
-    -------
-    ndarray of shape (n_groups,)
-        Scores, or infinity. Among equally good thresholds, the largest is chosen.
+    `start`: other initial thresholds for a DAG, which must obey the order.
 
     Examples
     --------
@@ -289,21 +233,7 @@ def widen_margins(
     reaches it. The minimum of these upper bounds over a group and its descendants and the maximum
     of the lower bounds over the group and its ancestors obey the order, and so does their middle.
 
-    Parameters
-    ----------
-    thresholds : ndarray of shape (n_groups,)
-        Thresholds that obey the order.
-    steps : list of Steps
-        The scores of every group.
-    order : Order
-        The parents of every group.
-    lowest : float
-        Lower bound if there is no smaller score; must not exceed any score.
-
-    Returns
-    -------
-    ndarray of shape (n_groups,)
-        Thresholds; infinity if nothing is predicted.
+    `lowest`: lower bound if there is no smaller score; must not exceed any score.
     """
     upper, lower = np.empty(order.n_groups), np.empty(order.n_groups)
     for group, (own, threshold) in enumerate(zip(steps, thresholds, strict=True)):

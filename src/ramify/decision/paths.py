@@ -289,17 +289,7 @@ def _walk_down(
 def find_ends(Y: Any, hierarchy: Hierarchy) -> NDArray[np.bool_]:
     """Return a mask of the labels that are a most specific label of some row.
 
-    Parameters
-    ----------
-    Y : csr_array of shape (n, n_labels)
-        Label matrix with ancestors.
-    hierarchy : Hierarchy
-        The label hierarchy.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_labels,)
-        The mask.
+    `Y`: label matrix with ancestors.
 
     Examples
     --------

@@ -39,30 +39,7 @@ def check_threshold(threshold: Any, hierarchy: Hierarchy) -> NDArray[np.float64]
     threshold than any of its ancestors, coherent probabilities give label sets that contain all
     ancestors of their labels.
 
-    Parameters
-    ----------
-    threshold : float, array-like of shape (n_labels,) or dict of label to float
-        One threshold for all labels, one per label, or a dict; labels missing from a dict have the
-        threshold 0.5. A label with threshold infinity is never predicted.
-    hierarchy : Hierarchy
-        The label hierarchy.
-
-    Returns
-    -------
-    ndarray of shape (n_labels,)
-        The thresholds.
-
-    Examples
-    --------
-    >>> from ramify import Hierarchy
-    >>> hierarchy = Hierarchy.from_paths(["animal/cat"])
-    >>> check_threshold(0.3, hierarchy)
-    array([0.3, 0.3])
-    >>> check_threshold({"animal": 0.9}, hierarchy)
-    Traceback (most recent call last):
-        ...
-    ValueError: threshold of a label must not be below that of its parent, got 0.5 for
-    'animal/cat' and 0.9 for 'animal'. Raise the former or lower the latter.
+    `threshold`: A label with threshold infinity is never predicted.
     """
     if isinstance(threshold, dict):
         values = np.full(hierarchy.n_labels, 0.5)
@@ -182,18 +159,10 @@ Groups = list[NDArray[np.int32]]
 
 @dataclass(frozen=True)
 class ThresholdChoice:
-    """Thresholds and their score on the rows they were chosen on.
+    """Thresholds and their score on the rows they were chosen on."""
 
-    Attributes
-    ----------
-    thresholds : ndarray of shape (n_labels,)
-        One per label.
-    score : float
-        Score of the goal; larger is better.
-    """
-
-    thresholds: NDArray[np.float64]
-    score: float
+    thresholds: NDArray[np.float64]  # one per label
+    score: float  # score of the goal; larger is better
 
 
 def choose_thresholds(

@@ -45,19 +45,7 @@ class _Tests:
 def add_dividing_mean(graph: GraphBuilder, trees: Sequence[_core.Tree], n_labels: int) -> str:
     """Add the mean of predictive clustering trees and return the name of the result.
 
-    Parameters
-    ----------
-    graph : GraphBuilder
-        Receives the operators.
-    trees : sequence of Tree
-        The trees.
-    n_labels : int
-        Number of labels.
-
-    Returns
-    -------
-    str
-        The name of a tensor of shape (n, n_labels).
+    `graph`: receives the operators.
     """
     tests = _join(trees)
     n_rows = graph.row_count(INPUT)

@@ -152,21 +152,7 @@ def _describe(model: Any) -> dict[str, str]:
 def add_coherence(graph: GraphBuilder, scores: str, hierarchy: Hierarchy, method: str) -> str:
     """Raise labels to their descendants ("max") or lower them to their ancestors ("min").
 
-    Parameters
-    ----------
-    graph : GraphBuilder
-        Receives the operators.
-    scores : str
-        The name of a tensor of shape (n, n_labels).
-    hierarchy : Hierarchy
-        The label hierarchy.
-    method : {"max", "min"}
-        The method of `ramify.decision.make_coherent`.
-
-    Returns
-    -------
-    str
-        The name of a tensor of the same shape.
+    `graph`: receives the operators.
     """
     index = {label: k for k, label in enumerate(hierarchy.labels)}
     pairs = [
@@ -192,19 +178,7 @@ def add_label_sums(
 ) -> str:
     """Add up the probabilities of the label sets that contain each label.
 
-    Parameters
-    ----------
-    graph : GraphBuilder
-        Receives the operators.
-    probabilities : str
-        The name of a tensor of shape (n, n_sets).
-    label_sets : csr_array of shape (n_sets, n_labels)
-        The label sets.
-
-    Returns
-    -------
-    str
-        The name of a tensor of shape (n, n_labels).
+    `graph`: receives the operators.
     """
     members = graph.constant(label_sets.toarray(), np.float32)
     return graph.add("MatMul", probabilities, members)

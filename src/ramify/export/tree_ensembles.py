@@ -32,23 +32,7 @@ def add_ensemble(
 ) -> str:
     """Add trees whose values are summed, or averaged if `mean`, and return the result.
 
-    Parameters
-    ----------
-    graph : GraphBuilder
-        Receives the operator.
-    trees : sequence of TreeNodes
-        The trees.
-    n_outputs : int
-        Number of outputs.
-    mean : bool
-        Whether to divide the sum by the number of trees.
-    base : ndarray of shape (n_outputs,), optional
-        Values to add to the sum.
-
-    Returns
-    -------
-    str
-        The name of a tensor of shape (n, n_outputs).
+    `graph`: receives the operator.
     """
     trees = [_with_a_value_per_leaf(tree) for tree in trees]
     sizes = [len(tree.is_leaf) for tree in trees]
@@ -101,23 +85,9 @@ def add_mean_or_nan(
 ) -> str:
     """Add the mean of predictive clustering trees; NaN for rows with missing values.
 
-    Parameters
-    ----------
-    graph : GraphBuilder
-        Receives the operators.
-    trees : sequence of Tree
-        The trees.
-    n_labels : int
-        Number of labels.
-    has_nominal : bool
-        Whether any test is nominal.
-
-    Returns
-    -------
-    str
-        The name of a tensor of shape (n, n_labels). A row is NaN if the value of any numeric
-        feature that the model tests is missing, or if it reaches a nominal test with a missing or
-        unknown category.
+    `graph`: receives the operators.
+    Returns: a row is NaN if the value of any numeric feature that the model tests is missing,
+    or if it reaches a nominal test with a missing or unknown category.
     """
     nodes = [tree_nodes(tree, n_labels, graph.dtype) for tree in trees]
     scores = add_ensemble(graph, nodes, n_labels + has_nominal, mean=True)
@@ -148,33 +118,20 @@ def add_mean_or_nan(
 
 @dataclass(frozen=True)
 class TreeNodes:
-    """A tree of tests ``x <= limit``; several tests may share a child.
+    """A tree of tests ``x <= limit``; several tests may share a child."""
 
-    Attributes
-    ----------
-    feature, below, above : ndarrays of int64, shape (n_nodes,)
-        The feature of a test and the nodes that follow; a leaf has 0 everywhere.
-    limit : ndarray of shape (n_nodes,)
-        The limits, in the type of the features.
-    is_leaf : ndarray of bool, shape (n_nodes,)
-        Whether a node is a leaf.
-    missing_below : ndarray of bool, shape (n_nodes,)
-        Whether missing values continue like values below the limit instead of above it.
-    value_node, value_output : ndarrays of int64
-        The leaves and outputs of the values; only values other than 0 are listed.
-    value : ndarray
-        The values.
-    """
-
+    # The feature of a test and the nodes that follow; a leaf has 0 everywhere.
     feature: NDArray[np.int64]
     below: NDArray[np.int64]
     above: NDArray[np.int64]
-    limit: NDArray[Any]
-    is_leaf: NDArray[np.bool_]
+    limit: NDArray[Any]  # the limits, in the type of the features
+    is_leaf: NDArray[np.bool_]  # whether a node is a leaf
+    # Whether missing values continue like values below the limit instead of above it.
     missing_below: NDArray[np.bool_]
+    # The leaves and outputs of the values; only values other than 0 are listed.
     value_node: NDArray[np.int64]
     value_output: NDArray[np.int64]
-    value: NDArray[np.float64]
+    value: NDArray[np.float64]  # the values
 
 
 def round_down(thresholds: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
@@ -195,23 +152,7 @@ def round_down(thresholds: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
 
 
 def tree_nodes(tree: _core.Tree, n_labels: int, dtype: Any) -> TreeNodes:
-    """Convert a predictive clustering tree.
-
-    Parameters
-    ----------
-    tree : Tree
-        A grown tree.
-    n_labels : int
-        Number of labels. Output `n_labels` is 1 where a row has a category that a node did not
-        see in training.
-    dtype : dtype
-        The type of the features.
-
-    Returns
-    -------
-    TreeNodes
-        Missing values of numeric features are not treated.
-    """
+    """Convert a predictive clustering tree."""
     is_test = tree.feature >= 0
     first = tree.child_indptr[:-1]
     nodes = _NodeList(is_test, tree.feature, tree.threshold, dtype)

@@ -16,18 +16,7 @@ __all__ = ["boosted_trees", "margin_contributions", "output_names"]
 
 
 def output_names(model: PCTGradientBoostingClassifier) -> Hierarchy:
-    """Return what the margins of a model belong to: its labels, or its label sets as flat labels.
-
-    Parameters
-    ----------
-    model : PCTGradientBoostingClassifier
-        A fitted model.
-
-    Returns
-    -------
-    Hierarchy
-        The labels. A label set is named after its most specific labels.
-    """
+    """Return what its margins belong to: the labels, or the label sets as flat labels."""
     if model.loss_ == "logistic":
         return model.hierarchy_
     hierarchy, sets = model.hierarchy_, model.label_sets_
@@ -46,20 +35,7 @@ def output_names(model: PCTGradientBoostingClassifier) -> Hierarchy:
 def boosted_trees(
     model: PCTGradientBoostingClassifier,
 ) -> Iterator[tuple[_core.Tree, NDArray[np.int64]]]:
-    """Yield each tree in the form of other trees, and the branch of missing values in its nodes.
-
-    Parameters
-    ----------
-    model : PCTGradientBoostingClassifier
-        A fitted model.
-
-    Yields
-    ------
-    tree : Tree
-        Leaves hold the values that are added to the margins. Rows are counted by their weights.
-    missing_branch : ndarray of shape (n_nodes,)
-        The branch that missing values take.
-    """
+    """Yield each tree as other trees are, and the branch of missing values in its nodes."""
     for number in range(len(model.trees_)):
         arrays: Any = model.trees_.arrays(number)
         yield _as_tree(arrays, model.trees_.n_outputs), 1 - arrays["missing_yes"].astype(np.int64)
@@ -103,20 +79,6 @@ def margin_contributions(
 
     A test moves the mean value of the leaves below its node to that of the leaves below the branch
     that the row takes. The sum of the moves and the values at the roots is the margin.
-
-    Parameters
-    ----------
-    model : PCTGradientBoostingClassifier
-        A fitted model.
-    row : ndarray of shape (n_features,)
-        Numbers and codes of the row.
-
-    Returns
-    -------
-    baseline : ndarray of shape (n_outputs,)
-        The margins before the first round, and the values at the roots of all trees.
-    contributions : ndarray of shape (n_features, n_outputs)
-        The sums of the moves by the tests of each feature.
     """
     n_outputs = model.trees_.n_outputs
     baseline = model.baseline_.astype(np.float64)

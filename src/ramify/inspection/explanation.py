@@ -280,17 +280,7 @@ def _check_sum(found: Explanation, tolerance: float = _TOLERANCE) -> None:
 def read_row(model: Any, x: Any) -> Any:
     """Check one row and encode it like the training data.
 
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    x : array-like, sparse matrix, data frame or series
-        The row.
-
-    Returns
-    -------
-    ndarray or csr_array of shape (1, n_features)
-        Numbers, codes and NaN.
+    Returns: numbers, codes and NaN.
     """
     if hasattr(x, "to_frame") and getattr(x, "ndim", 0) == 1:  # a row of a pandas frame
         x = x.to_frame().T

@@ -28,21 +28,12 @@ _MIN_DIGITS = 4
 
 @dataclass(frozen=True)
 class FeatureNames:
-    """Names of features and their categories.
+    """Names of features and their categories."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        One name per feature.
-    categories : dict of int to tuple of str
-        Category names of nominal features, if known.
-    times : dict of int to str
-        The kind of each feature that is a date, duration or time of day; see
-        `ramify.data.columns.TIMES`.
-    """
-
-    names: tuple[str, ...]
-    categories: Mapping[int, tuple[str, ...]]
+    names: tuple[str, ...]  # one name per feature
+    categories: Mapping[int, tuple[str, ...]]  # category names of nominal features, if known
+    # The kind of each feature that is a date, duration or time of day; see
+    # `ramify.data.columns.TIMES`.
     times: Mapping[int, str] = field(default_factory=dict)
 
     def value_text(self, feature: int, value: float) -> str:
@@ -66,24 +57,7 @@ def read_feature_names(
     feature_names: Sequence[Any] | None = None,
     categories: Mapping[Any, Sequence[Any]] | None = None,
 ) -> FeatureNames:
-    """Return the given names, or those that the model saw in `fit`.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    feature_names : sequence of str, optional
-        One name per feature. By default, the columns of the data frame passed to `fit`, or x0,
-        x1, ….
-    categories : mapping of feature name to sequence, optional
-        Names of the categories of nominal features. By default, those of the data frame passed
-        to `fit`.
-
-    Returns
-    -------
-    FeatureNames
-        The names.
-    """
+    """Return the given names, or those that the model saw in `fit`."""
     n_features = int(model.n_features_in_)
     if feature_names is None:
         feature_names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_features)])
@@ -108,36 +82,20 @@ def read_feature_names(
 
 @dataclass(frozen=True)
 class NodeTest:
-    """The test of an inner node.
+    """The test of an inner node."""
 
-    Attributes
-    ----------
-    feature : int
-        The feature tested.
-    name : str
-        Name of the feature.
-    threshold : float or None
-        Numeric tests: values above the threshold go to branch 0. None for nominal tests.
-    threshold_text : str
-        The threshold as text, with as many digits as necessary; a date if the feature is one.
-    branch_of : tuple of int
-        Nominal tests: the branch of each code, -1 for codes that the node did not see in training.
-    categories : tuple of str
-        Nominal tests: names of the codes.
-    n_branches : int
-        Number of branches.
-    missing_branch : int
-        The branch of missing values and of codes that the node did not see; -1 if rows are
-        divided among all branches.
-    """
-
-    feature: int
-    name: str
+    feature: int  # the feature tested
+    name: str  # name of the feature
+    # Numeric tests: values above the threshold go to branch 0. None for nominal tests.
     threshold: float | None
+    # The threshold as text, with as many digits as necessary; a date if the feature is one.
     threshold_text: str
+    # Nominal tests: the branch of each code, -1 for codes that the node did not see in training.
     branch_of: tuple[int, ...]
-    categories: tuple[str, ...]
-    n_branches: int
+    categories: tuple[str, ...]  # nominal tests: names of the codes
+    n_branches: int  # number of branches
+    # The branch of missing values and of codes that the node did not see; -1 if rows are divided
+    # among all branches.
     missing_branch: int = -1
 
     @property
@@ -199,28 +157,7 @@ def join_categories(members: Sequence[str], all_categories: Sequence[str]) -> st
 
 
 def time_text(seconds: float, kind: str) -> str:
-    """Format a date, duration or time of day, with as many parts as necessary.
-
-    Parameters
-    ----------
-    seconds : float
-        Seconds, as `ramify.data.columns.seconds_of` counts them.
-    kind : str
-        Their kind: one of `ramify.data.columns.TIMES`.
-
-    Returns
-    -------
-    str
-        A date and time in ISO 8601 format, a time, or a duration in days, hours, minutes and
-        seconds. The number if there is no such date.
-
-    Examples
-    --------
-    >>> time_text(1706659200, "date"), time_text(1706702400.5, "date with time zone")
-    ('2024-01-31', '2024-01-31 12:00:00.500000Z')
-    >>> time_text(90000.0, "duration"), time_text(45000.0, "time of day")
-    ('1 day, 1:00:00', '12:30')
-    """
+    """Format a date, duration or time of day, with as many parts as necessary."""
     try:
         part = timedelta(seconds=seconds)
         if kind == "duration":
@@ -241,28 +178,6 @@ def threshold_texts(feature: NDArray[np.int32], threshold: NDArray[np.float64]) 
     Thresholds of up to six digits are written in full, after removing floating-point noise.
     Longer ones are rounded to the fewest digits, but at least four, that distinguish the
     thresholds of a feature.
-
-    Parameters
-    ----------
-    feature : ndarray of int
-        The feature of each threshold.
-    threshold : ndarray of float
-        The thresholds.
-
-    Returns
-    -------
-    list of str
-        The texts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> threshold_texts(np.array([0, 0, 0]), np.array([0.1 + 0.2, 12345.5, 1 / 3]))
-    ['0.3', '12345.5', '0.3333']
-    >>> threshold_texts(np.array([0, 0]), np.array([0.123456781, 0.123456789]))
-    ['0.12345678', '0.12345679']
-    >>> threshold_texts(np.array([0, 0]), np.array([0.105, 0.10500000000000001]))
-    ['0.105', '0.105']
     """
     texts = [""] * len(threshold)
     for j in np.unique(feature).tolist():

@@ -30,26 +30,16 @@ _SAME = 0.005  # smaller differences are not visible in two digits
 
 @dataclass(frozen=True)
 class LabelChoice:
-    """Which labels of a node to show.
+    """Which labels of a node to show."""
 
-    Attributes
-    ----------
-    threshold : float
-        Show labels with at least this probability.
-    min_change : float or None
-        Also show labels whose probability differs from that at the root by at least this much.
-        None disables this.
-    max_labels : int or None
-        Maximum number of labels; those that differ most from the root are shown. None means no
-        limit.
-    labels : tuple of int, optional
-        Positions of the labels to show instead.
-    """
-
-    threshold: float = 0.5
+    threshold: float = 0.5  # show labels with at least this probability
+    # Also show labels whose probability differs from that at the root by at least this much. None
+    # disables this.
     min_change: float | None = 0.35
+    # Maximum number of labels; those that differ most from the root are shown. None means no
+    # limit.
     max_labels: int | None = None
-    labels: tuple[int, ...] | None = None
+    labels: tuple[int, ...] | None = None  # positions of the labels to show instead
 
     def for_tree(self, labels: NDArray[np.int64]) -> LabelChoice:
         """Adapt the choice to a tree: a tree with very few labels shows all of them."""
@@ -95,28 +85,15 @@ def read_choice(
 
 @dataclass(frozen=True)
 class OutlineLine:
-    """A label of an outline.
+    """A label of an outline."""
 
-    Attributes
-    ----------
-    label : int
-        Position of the label in the hierarchy.
-    level : int
-        Level of indentation.
-    name : str
-        Name relative to the line above; several names are joined if the labels between them are
-        not shown.
-    probability : float
-        Probability of the label in the node.
-    change : float
-        Difference from the probability at the root.
-    """
-
-    label: int
-    level: int
+    label: int  # position of the label in the hierarchy
+    level: int  # level of indentation
+    # Name relative to the line above; several names are joined if the labels between them are not
+    # shown.
     name: str
-    probability: float
-    change: float
+    probability: float  # probability of the label in the node
+    change: float  # difference from the probability at the root
 
 
 @dataclass(frozen=True)
@@ -136,32 +113,6 @@ def make_outline(
     """Choose labels and nest them.
 
     A label with the same probability as the only label shown below it is joined with that label.
-
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        The label hierarchy.
-    probability : ndarray of shape (n_labels,)
-        Probabilities of the labels in a node.
-    reference : ndarray of shape (n_labels,)
-        Probabilities of the labels at the root of the tree.
-    choice : LabelChoice
-        Which labels to show.
-
-    Returns
-    -------
-    Outline
-        Lines in the order of the hierarchy.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ramify import Hierarchy
-    >>> pets = Hierarchy.from_paths(["pet/cat", "pet/dog", "wild/wolf"])
-    >>> shares = np.array([1.0, 0.6, 0.4, 0.0, 0.0])
-    >>> found = make_outline(pets, shares, np.full(5, 0.2), LabelChoice(threshold=0.3))
-    >>> [(line.level, line.name, line.probability) for line in found.lines]
-    [(0, 'pet', 1.0), (1, 'cat', 0.6), (1, 'dog', 0.4)]
     """
     chosen = choice.choose(probability, reference)
     kept = chosen
@@ -180,20 +131,6 @@ def outline_moves(
     hierarchy: Hierarchy, margin: NDArray[np.float64], choice: LabelChoice
 ) -> Outline:
     """Choose the labels whose margin a leaf of a boosted tree moves most, up or down.
-
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        The labels.
-    margin : ndarray of shape (n_labels,)
-        The value that the leaf adds to the margin of each label.
-    choice : LabelChoice
-        Its labels or its number of labels; thresholds of probabilities are ignored.
-
-    Returns
-    -------
-    Outline
-        Lines in the order of the hierarchy; their probability is the move.
 
     Examples
     --------

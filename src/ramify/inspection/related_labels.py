@@ -38,21 +38,7 @@ class RelatedLabels:
 
 
 def relate_labels(model: BRDTClassifier, max_labels: int) -> RelatedLabels:
-    """Summarise which labels of a fitted BR-DT are related.
-
-    Parameters
-    ----------
-    model : BRDTClassifier
-        A fitted model.
-    max_labels : int
-        Maximum number of labels; the most frequent ones are kept.
-
-    Returns
-    -------
-    RelatedLabels
-        Labels with places, and edges. Every group is on a circle of its own; labels that are
-        related to no other are in rows below.
-    """
+    """Summarise which labels of a fitted BR-DT are related."""
     check_is_fitted(model)
     names, shares = model.hierarchy_.labels, model.shares_.tolist()
     order = sorted(range(len(names)), key=lambda j: -shares[j])[:max_labels]

@@ -244,19 +244,6 @@ def summarise_targets(
 ) -> ModelSummary:
     """Summarise a fitted model as trees; its targets take the place of labels.
 
-    Parameters
-    ----------
-    model : PCTRegressor, PCTMultiTargetClassifier or a forest of them
-        A fitted model.
-    feature_names, categories
-        As in `ramify.inspection.summary.summarise`.
-
-    Returns
-    -------
-    ModelSummary
-        The trees. A label is a numeric target, or "target=class"; the values of leaves are means,
-        or probabilities.
-
     Examples
     --------
     >>> from ramify import PCTRegressor

@@ -106,29 +106,7 @@ def follow_row(tree: TreeSummary, row: NDArray[np.float64]) -> TreePath:
 
 
 def training_errors(tree: TreeSummary) -> dict[str, tuple[float, float]]:
-    """Return the training error of a tree, together with that of a tree without tests.
-
-    Parameters
-    ----------
-    tree : TreeSummary
-        A tree whose leaves store the frequencies of labels in their training rows. A row with
-        missing values is counted fractionally in several leaves.
-
-    Returns
-    -------
-    dict of str to (float, float)
-        By measure, the error of the tree and of the default: predicting the label frequencies of
-        all training rows. A label is predicted if its frequency is at least 0.5. Hamming loss and
-        squared error are means over rows and labels.
-
-    Examples
-    --------
-    >>> from ramify import PCTClassifier
-    >>> from ramify.inspection import summarise
-    >>> tree = PCTClassifier(max_depth=1).fit([[1.0], [2.0], [3.0], [4.0]], ["a", "a", "b", "b"])
-    >>> training_errors(summarise(tree).trees[0])["hamming_loss"]
-    (0.0, 0.5)
-    """
+    """Return the training error of a tree, together with that of a tree without tests."""
     if tree.unit != "probability":
         raise ValueError(
             "tree must store label frequencies, got a boosted tree, which has margins."

@@ -432,21 +432,12 @@ class AnnotationLine(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a format.
+    """The columns of a format."""
 
-    Attributes
-    ----------
-    name : str
-        The name of the format.
-    fewest, most : int
-        The number of columns.
-    parse : callable
-        Turns the cells of a line into an `AnnotationLine`.
-    """
-
-    name: str
-    fewest: int
+    name: str  # the name of the format
+    fewest: int  # the number of columns
     most: int
+    # Turns the cells of a line into an `AnnotationLine`.
     parse: Callable[[list[str]], AnnotationLine]
 
 
@@ -489,24 +480,7 @@ _TSV = Layout("two-column", 2, 1000, _tsv)
 def annotation_lines(
     path: FilePath, file_format: str | None, limits: ReadLimits | None = None
 ) -> Iterator[tuple[int, AnnotationLine | str]]:
-    """Yield every annotation of a file with its line number.
-
-    Parameters
-    ----------
-    path : path
-        A GAF 2 or GPAD file, or a table of targets and terms, plain or gzip.
-    file_format : {"gaf", "gpad", "tsv"}, optional
-        By default, the format is inferred from the first lines or the file name.
-    limits : ReadLimits, optional
-        Limits on the size of the file.
-
-    Yields
-    ------
-    int
-        The line number.
-    AnnotationLine or str
-        The annotation, or what is wrong with the line.
-    """
+    """Yield every annotation of a file with its line number."""
     check_choice("format", file_format, (*FORMATS, None))
     layout = {"gaf": _GAF, "gpad": _GPAD_1, "tsv": _TSV, None: None}[file_format]
     for number, line in numbered_lines(path, limits):

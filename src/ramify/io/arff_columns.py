@@ -41,21 +41,7 @@ def seconds_of_dates(
 ) -> NDArray[np.float64]:
     """Return dates as seconds since the start of 1970, in UTC unless they name a time zone.
 
-    Parameters
-    ----------
-    path : str
-        The file, for error messages.
-    name : str
-        The attribute.
-    cells : sequence of str or None
-        The dates; None is missing.
-    form : str
-        Their format, such as yyyy-MM-dd HH:mm:ss.
-
-    Returns
-    -------
-    ndarray of float
-        NaN where a date is missing.
+    Returns: naN where a date is missing.
 
     Examples
     --------
@@ -252,26 +238,7 @@ def parse_arff(
     encoding: str,
     limits: ReadLimits | None = None,
 ) -> ArffFile:
-    """Parse a file with the native parser.
-
-    Parameters
-    ----------
-    path : path
-        The file, plain or gzip.
-    index_base : int
-        First index of sparse rows.
-    rename_duplicates : bool
-        Whether to rename attributes with the name of an earlier attribute.
-    encoding : str
-        Encoding of the file.
-    limits : ReadLimits, optional
-        Limits on the size of the file.
-
-    Returns
-    -------
-    ArffFile
-        The parsed file with all attributes.
-    """
+    """Parse a file with the native parser."""
     parser = _core.ArffParser(index_base, rename_duplicates)
     try:
         for chunk in read_chunks(path, encoding, limits):

@@ -125,24 +125,7 @@ class LabelReader:
 def read_labels(
     file: ArffFile, reader: LabelReader, hierarchy: Hierarchy | None
 ) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
-    """Return the label matrix of a file, including ancestors, and its hierarchy.
-
-    Parameters
-    ----------
-    file : ArffFile
-        A file with a hierarchical attribute.
-    reader : LabelReader
-        Reader of the labels of the file.
-    hierarchy : Hierarchy, optional
-        Used instead of the hierarchy declared in the header.
-
-    Returns
-    -------
-    Y : csr_array of int32, shape (n, n_labels)
-        The label matrix.
-    hierarchy : Hierarchy
-        The labels of its columns.
-    """
+    """Return the label matrix of a file, including ancestors, and its hierarchy."""
     sets = file.label_sets
     is_dag = reader.is_dag(file.declared_labels or ())
     if hierarchy is not None:
@@ -182,21 +165,7 @@ _NO = ("0", "false", "no")
 
 
 def target_positions(file: ArffFile, target: Any) -> list[int]:
-    """Return the positions of the attributes named by `target`.
-
-    Parameters
-    ----------
-    file : ArffFile
-        The file.
-    target : None, str, int or sequence of str
-        None means the hierarchical attribute, if any; an int means that many attributes at the
-        end.
-
-    Returns
-    -------
-    list of int
-        In the order of `target`.
-    """
+    """Return the positions of the attributes named by `target`."""
     if target is None:
         return [] if file.label_attribute is None else [file.label_attribute]
     n_attributes = len(file.names)
@@ -224,21 +193,7 @@ def read_targets(
 ) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
     """Return the label matrix of flat targets and its hierarchy.
 
-    Parameters
-    ----------
-    file : ArffFile
-        The file.
-    positions : sequence of int
-        Positions of the target attributes, whose names are the labels.
-    hierarchy : Hierarchy, optional
-        A hierarchy of these labels. If None, they are flat, in the given order.
-
-    Returns
-    -------
-    Y : csr_array of int32, shape (n, n_labels)
-        The label matrix, including ancestors.
-    hierarchy : Hierarchy
-        The labels of its columns.
+    Returns: the label matrix, including ancestors.
     """
     _check_cells(file, positions)
     if _is_one_nominal(file, positions):

@@ -325,22 +325,7 @@ def _rows_of(matrix: Any) -> Any:
 def best_scores(
     blocks: Iterable[Any], max_terms: int | None = 500, digits: int = 3
 ) -> Iterator[Scores]:
-    """Yield the scores of blocks of rows that `write_cafa` would write.
-
-    Parameters
-    ----------
-    blocks : iterable of matrices
-        Blocks of rows.
-    max_terms : int, optional
-        Maximum number of terms per row.
-    digits : int
-        Number of digits after the decimal point.
-
-    Yields
-    ------
-    csr_array
-        Sparse blocks of rows.
-    """
+    """Yield the scores of blocks of rows that `write_cafa` would write."""
     for block in blocks:
         rows = sparse.csr_array(_rows_of(block))
         chosen = list(_best(rows, max_terms, digits))

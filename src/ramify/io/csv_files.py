@@ -44,47 +44,20 @@ _TOO_LONG = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 @dataclass(frozen=True)
 class TextForm:
-    """How cells are written in text files.
+    """How cells are written in text files."""
 
-    Attributes
-    ----------
-    delimiter : str or None
-        Delimiter of the cells of a CSV file. None means the delimiter declared in a first line
-        such as ``sep=;``, or else a tab in .tsv files and a comma in other files.
-    decimal : str
-        Decimal point of a CSV file.
-    encoding : str
-        Encoding of a CSV or ARFF file.
-    thousands : str or None
-        Mark between groups of three digits in a CSV file.
-    missing : tuple of str
-        Texts of a CSV file that mark a missing value, in addition to `MISSING_WORDS`.
-    """
-
+    # Delimiter of the cells of a CSV file. None means the delimiter declared in a first line such
+    # as ``sep=;``, or else a tab in .tsv files and a comma in other files.
     delimiter: str | None = None
-    decimal: str = "."
-    encoding: str = "utf-8"
-    thousands: str | None = None
+    decimal: str = "."  # decimal point of a CSV file
+    encoding: str = "utf-8"  # encoding of a CSV or ARFF file
+    thousands: str | None = None  # mark between groups of three digits in a CSV file
+    # Texts of a CSV file that mark a missing value, in addition to `MISSING_WORDS`.
     missing: tuple[str, ...] = ()
 
 
 def csv_marks(path: FilePath, form: TextForm, declared: str | None = None) -> dict[str, str]:
-    """Return the delimiter and the decimal point as options of pandas, after checking them.
-
-    Parameters
-    ----------
-    path : path
-        The file. Cells of spreadsheets have no delimiter, and their numbers are numbers.
-    form : TextForm
-        How its cells are written.
-    declared : str, optional
-        The delimiter that its first line declares.
-
-    Returns
-    -------
-    dict of str to str
-        The options sep and decimal.
-    """
+    """Return the delimiter and the decimal point as options of pandas, after checking them."""
     if is_sheet(path):
         return {"sep": ",", "decimal": "."}
     usual = declared or ("\t" if ".tsv" in Path(path).suffixes else ",")
@@ -130,27 +103,7 @@ def read_csv(
 ) -> tuple[Any, list[str]]:
     """Read a CSV file or spreadsheet. Labels and codes stay text: 01 stays 01.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    form : TextForm
-        How its cells are written.
-    texts : sequence of str
-        Columns of text, whatever they look like.
-    targets : sequence of str
-        Columns of labels, in which words such as NA are labels.
-    rename : bool
-        Whether to rename columns with the name of an earlier column, by appending -1, -2, ….
-    limits : ReadLimits
-        Limits on the size of the file.
-
-    Returns
-    -------
-    frame : pandas.DataFrame
-        The cells; missing ones are NaN.
-    notes : list of str
-        What was changed.
+    Returns: the cells; missing ones are NaN.
     """
     pandas = import_extra("pandas", "tables")
     notes: list[str] = []
@@ -184,16 +137,6 @@ def with_line_feeds(chunks: Iterable[bytes]) -> Iterator[bytes]:
     Some versions of pandas, such as 2.3, use up all memory if a carriage return alone ends a line
     of a file whose other lines end in a line feed.
 
-    Parameters
-    ----------
-    chunks : iterable of bytes
-        The parts of the text.
-
-    Yields
-    ------
-    bytes
-        The same parts. A carriage return at the end of one moves to the next.
-
     Examples
     --------
     >>> list(with_line_feeds([b"a\rb\r", b"\nc\r"]))
@@ -215,26 +158,7 @@ def pandas_options(
     texts: Sequence[str],
     targets: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the options of ``pandas.read_csv`` for a file with a header.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The column names.
-    form : TextForm
-        How cells are written.
-    marks : mapping of str to str
-        The result of `csv_marks`.
-    texts : sequence of str
-        Columns of text, whatever they look like.
-    targets : sequence of str
-        Columns of labels, in which words such as NA are labels.
-
-    Returns
-    -------
-    dict of str to object
-        The options.
-    """
+    """Return the options of ``pandas.read_csv`` for a file with a header."""
     pandas = import_extra("pandas", "tables")
     words = {name: [*form.missing, *(() if name in targets else MISSING_WORDS)] for name in names}
     options: dict[str, Any] = {**marks, "keep_default_na": False, "low_memory": False}
@@ -287,17 +211,7 @@ def read_header(
 def unique_names(cells: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return column names without repetitions, and notes on those that were renamed.
 
-    Parameters
-    ----------
-    cells : sequence of str
-        The cells of the header. An empty one gives a name such as "Unnamed: 2", as in pandas.
-
-    Returns
-    -------
-    names : list of str
-        The names; -1, -2, … is appended to repeated ones, as CLUS does in ARFF files.
-    notes : list of str
-        One note per renamed column.
+    `cells`: an empty one gives a name such as "Unnamed: 2", as in pandas.
 
     Examples
     --------

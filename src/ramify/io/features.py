@@ -16,27 +16,15 @@ from ramify.data.dates import is_time, seconds_of_times
 
 @dataclass(frozen=True)
 class Features:
-    """The columns of a feature matrix.
+    """The columns of a feature matrix."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the columns.
-    categories : dict of str to tuple of str
-        Values of the nominal columns.
-    matrix : csr_array, or list of ndarray
-        The cells as a sparse matrix, or one array per column: numbers or codes; missing cells
-        are NaN.
-    n_rows : int
-        Number of rows.
-    times : dict of str to column
-        The columns of dates and durations, which are seconds in `matrix`.
-    """
-
-    names: tuple[str, ...]
-    categories: dict[str, tuple[str, ...]]
+    names: tuple[str, ...]  # names of the columns
+    categories: dict[str, tuple[str, ...]]  # values of the nominal columns
+    # The cells as a sparse matrix, or one array per column: numbers or codes; missing cells are
+    # NaN.
     matrix: Any
-    n_rows: int
+    n_rows: int  # number of rows
+    # The columns of dates and durations, which are seconds in `matrix`.
     times: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -64,23 +52,7 @@ def read_features(
     feature_names: Sequence[str] | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
 ) -> Features:
-    """Split a feature matrix into columns.
-
-    Parameters
-    ----------
-    X : array-like, sparse matrix or pandas.DataFrame
-        The features. Categorical and text columns of a data frame are nominal, dates and
-        durations are numbers of seconds.
-    feature_names : sequence of str, optional
-        Names of the columns. By default, those of the data frame, or x0, x1, ...
-    categories : mapping of str to sequence of str, optional
-        Values of the nominal columns of an array, whose cells are positions in these lists.
-
-    Returns
-    -------
-    Features
-        The columns.
-    """
+    """Split a feature matrix into columns."""
     if hasattr(X, "to_pandas"):  # polars
         X = X.to_pandas()
     if hasattr(X, "iloc"):

@@ -53,20 +53,8 @@ def read_chunks(
 ) -> Iterator[bytes]:
     """Yield the text of a file in chunks of UTF-8, decompressed if it is a gzip or zip file.
 
-    Parameters
-    ----------
-    path : path
-        The file. A gzip file is recognised by its first bytes, regardless of its name, and so is a
-        zip file, which must hold a single file.
-    encoding : str
-        Encoding of the file. UTF-8 is not checked here; the parser checks it.
-    limits : ReadLimits, optional
-        Limits on the size of the content.
-
-    Yields
-    ------
-    bytes
-        Chunks of about one mebibyte.
+    `path`: A gzip file is recognised by its first bytes, regardless of its name, and so is a
+    zip file, which must hold a single file.
     """
     if _codec(encoding) in ("utf-8", "utf-8-sig"):
         yield from _raw_chunks(path, limits)
@@ -219,11 +207,6 @@ def remove_stale_parts(folder: FilePath) -> None:
 
     The name of a temporary file contains the computer and the process that writes it. Files of
     running processes are kept, and files of other computers until they are a day old.
-
-    Parameters
-    ----------
-    folder : path
-        A folder with files written by `replacing`.
 
     Examples
     --------

@@ -45,21 +45,8 @@ def sheet_as_csv(
     The sheet is read row by row: a file of a few bytes may have a cell in the last column of the
     last row, and a table of all cells up to it would need more memory than there is.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    limits : ReadLimits
-        Limits on its size after decompression and on the number of its cells.
-    most_rows : int, optional
-        Read only this many rows that are not empty.
-
-    Returns
-    -------
-    content : bytes
-        The text. Empty rows and columns at the end are left out.
-    notes : list of str
-        Which sheet was read, if there are several.
+    `most_rows`: read only this many rows that are not empty.
+    Returns: empty rows and columns at the end are left out.
     """
     openpyxl = import_extra("openpyxl", "excel")
     _check_archive(path, limits)
@@ -165,24 +152,7 @@ def frame_of_columns(
     codes: Mapping[int, NDArray[Any]],
     categories: Mapping[str, tuple[str, ...]],
 ) -> Any:
-    """Build a data frame with categorical columns from arrays, mostly without copies.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names of all columns, in order.
-    numbers : ndarray of shape (n, n_numeric)
-        The numeric columns, in order.
-    codes : mapping of position to ndarray of shape (n,)
-        The codes of the nominal columns by position among `names`; -1 is missing.
-    categories : mapping of str to tuple of str
-        The values of the nominal columns.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Categories are listed in the declared order; the columns are unordered categoricals.
-    """
+    """Build a data frame with categorical columns from arrays, mostly without copies."""
     pandas = import_pandas(", or pass as_frame=False for an array of codes")
     # Columns with the same values share one dtype: creating it costs more than the column.
     dtypes = {values: pandas.CategoricalDtype(values) for values in set(categories.values())}

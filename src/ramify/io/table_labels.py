@@ -32,29 +32,7 @@ def read_label_columns(
 ) -> tuple[sparse.csr_array[np.int32], Hierarchy, list[str]]:
     """Return the label matrix of some columns of a table, its hierarchy and notes.
 
-    Parameters
-    ----------
-    path : str
-        The file, for error messages.
-    columns : pandas.DataFrame
-        The label columns.
-    is_one : bool
-        Whether the labels are a single column of label sets.
-    hierarchy : Hierarchy, optional
-        The labels that can occur.
-    separators : (str, str)
-        Separator of the segments of a path, and separator of the labels of a row.
-    limits : ReadLimits
-        Limits on the hierarchy.
-
-    Returns
-    -------
-    Y : csr_array of int32, shape (n, n_labels)
-        The label matrix, including ancestors.
-    hierarchy : Hierarchy
-        The labels of its columns.
-    notes : list of str
-        What the user should know about the reading.
+    Returns: the label matrix, including ancestors.
     """
     separator, label_separator = separators
     lists = [str(name) for name in columns.columns if _has_lists(columns[name])]

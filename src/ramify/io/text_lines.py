@@ -14,22 +14,7 @@ _MOST_BYTES_PER_LINE = 1 << 20
 
 
 def numbered_lines(path: FilePath, limits: ReadLimits | None = None) -> Iterator[tuple[int, str]]:
-    """Yield the number and the text of every line of a UTF-8 file, plain or gzip.
-
-    Parameters
-    ----------
-    path : path
-        The file. Only a chunk of it is in memory at a time.
-    limits : ReadLimits, optional
-        Limits on the size of the file.
-
-    Yields
-    ------
-    int
-        The number of the line, from 1.
-    str
-        The line without its end.
-    """
+    """Yield the number and the text of every line of a UTF-8 file, plain or gzip."""
     rest = b""
     number = 0
     for chunk in read_chunks(path, limits=limits):

@@ -95,20 +95,7 @@ def balance_weights(
 
 
 def draw_counts(has: NDArray[np.bool_], random: np.random.RandomState) -> NDArray[np.int32]:
-    """Draw a sample of n rows in which half have the label, and count each row.
-
-    Parameters
-    ----------
-    has : ndarray of bool, shape (n,)
-        Whether each row has the label.
-    random : RandomState
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of int32, shape (n,)
-        Counts that sum to n; those of the minority sum to n // 2. Ones if all rows agree.
-    """
+    """Draw a sample of n rows in which half have the label, and count each row."""
     counts = np.ones(len(has), dtype=np.int32)
     sides = sorted([np.flatnonzero(has), np.flatnonzero(~has)], key=len)
     if len(sides[0]) == 0:
@@ -125,18 +112,11 @@ def draw_counts(has: NDArray[np.bool_], random: np.random.RandomState) -> NDArra
 
 
 class FlatLevel(NamedTuple):
-    """The labels of one level, without the hierarchy.
+    """The labels of one level, without the hierarchy."""
 
-    Attributes
-    ----------
-    Y : csr_array of int32, shape (n, n_labels)
-        Label matrix; rows whose labels are all above the level have none.
-    hierarchy : Hierarchy
-        The labels of the columns, as a flat hierarchy.
-    """
-
+    # Label matrix; rows whose labels are all above the level have none.
     Y: sparse.csr_array[np.int32]
-    hierarchy: Hierarchy
+    hierarchy: Hierarchy  # the labels of the columns, as a flat hierarchy
 
 
 def flatten_level(

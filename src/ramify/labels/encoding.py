@@ -356,20 +356,7 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def read_more_labels(y: Any, hierarchy: Hierarchy) -> EncodedLabels:
-    """Read labels like `read_labels`, and append those that the hierarchy lacks to it.
-
-    Parameters
-    ----------
-    y : array-like
-        Labels in any format accepted by `read_labels`.
-    hierarchy : Hierarchy
-        A hierarchy inferred from other rows.
-
-    Returns
-    -------
-    EncodedLabels
-        The first labels of its hierarchy are those of `hierarchy`.
-    """
+    """Read labels like `read_labels`, and append those that the hierarchy lacks to it."""
     try:
         return read_labels(y, hierarchy)
     except UnknownLabelsError as error:
@@ -381,18 +368,6 @@ def read_more_labels(y: Any, hierarchy: Hierarchy) -> EncodedLabels:
 
 def extend_hierarchy(hierarchy: Hierarchy, labels: Iterable[Label]) -> Hierarchy:
     """Append labels to a hierarchy; paths are added below the labels that they start with.
-
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        The hierarchy, which is not changed.
-    labels : iterable of labels
-        The labels to add, unless the hierarchy already has them.
-
-    Returns
-    -------
-    Hierarchy
-        A hierarchy that begins with the labels of the given one.
 
     Examples
     --------

@@ -70,16 +70,8 @@ class LabelFormat(ABC):
     def write(self, Y: Any) -> Any:
         """Convert a label matrix to the format of y.
 
-        Parameters
-        ----------
-        Y : array-like or sparse matrix of shape (n, n_labels)
-            Label matrix with ancestors. If `single_label` is true, every row must have exactly
-            one most specific label.
-
-        Returns
-        -------
-        object
-            n rows in the format of y.
+        `Y`: label matrix with ancestors. If `single_label` is true, every row must have
+        exactly one most specific label.
         """
 
     @property
@@ -256,15 +248,7 @@ _KINDS: dict[str, type[LabelFormat]] = {
 
 
 def format_from_settings(hierarchy: Hierarchy, settings: dict[str, Any]) -> LabelFormat:
-    """Rebuild a format from the result of `LabelFormat.settings`.
-
-    Examples
-    --------
-    >>> hierarchy = Hierarchy.from_labels([1, 2])
-    >>> kept = OneLabelFormat(hierarchy, "<i8").settings()
-    >>> format_from_settings(hierarchy, kept).write([[0, 1]])
-    array([2])
-    """
+    """Rebuild a format from the result of `LabelFormat.settings`."""
     options = {name: value for name, value in settings.items() if name != "kind"}
     if settings["kind"] not in _KINDS:
         raise SchemaError(f"there is no format of labels {settings['kind']!r}")

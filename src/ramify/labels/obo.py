@@ -53,15 +53,7 @@ class Term:
 def read_terms(path: str | PathLike[str]) -> dict[str, Term]:
     """Read all terms of an OBO file, plain or compressed (gzip, bz2, xz).
 
-    Parameters
-    ----------
-    path : str or path
-        The file.
-
-    Returns
-    -------
-    dict of str to Term
-        The terms by identifier, including obsolete ones, in the order of the file.
+    Returns: the terms by identifier, including obsolete ones, in the order of the file.
     """
     file = Path(path)
     if not file.is_file():

@@ -117,24 +117,7 @@ def _hierarchy_of_columns(columns: Sequence[Label]) -> Hierarchy:
 def order_columns(
     y: Any, columns: Sequence[Label], hierarchy: Hierarchy, name: str
 ) -> NDArray[Any]:
-    """Return the columns of a data frame in the order of the labels.
-
-    Parameters
-    ----------
-    y : data frame or ndarray of shape (n, n_columns)
-        One column per label. Labels with children may be left out; they get zeros.
-    columns : sequence of labels
-        Their names; 0, 1, … mean unnamed columns in the right order.
-    hierarchy : Hierarchy
-        The labels.
-    name : str
-        Name of the argument in error messages.
-
-    Returns
-    -------
-    ndarray of shape (n, n_labels)
-        Columns in the order of ``hierarchy.labels``.
-    """
+    """Return the columns of a data frame in the order of the labels."""
     values = np.asarray(y)
     if tuple(columns) in (hierarchy.labels, tuple(range(hierarchy.n_labels))):
         return values
@@ -417,18 +400,8 @@ def _rows(y: Any) -> Iterator[Sequence[Any]]:
 def are_levels(rows: Sequence[Any], hierarchy: Hierarchy | None) -> bool:
     """Return whether nested lists can only be levels: they are padded, or only fit as levels.
 
-    Parameters
-    ----------
-    rows : sequence of lists, tuples or arrays
-        One or more names per row.
-    hierarchy : Hierarchy or None
-        The labels, if known.
-
-    Returns
-    -------
-    bool
-        True if a name is not a label, but the path to it is one, or if there is no hierarchy and
-        rows of the same length that look like levels end in "", None or NaN.
+    Returns: true if a name is not a label, but the path to it is one, or if there is no
+    hierarchy and rows of the same length that look like levels end in "", None or NaN.
     """
     if hierarchy is None:
         return _are_padded(rows) and _look_like_levels(rows)
@@ -445,15 +418,7 @@ def are_levels(rows: Sequence[Any], hierarchy: Hierarchy | None) -> bool:
 
 
 def warn_of_levels(rows: Sequence[Any], stacklevel: int) -> None:
-    """Warn if label sets look like paths, one name per level.
-
-    Parameters
-    ----------
-    rows : sequence of lists, tuples or arrays
-        The label sets.
-    stacklevel : int
-        As in `warnings.warn`.
-    """
+    """Warn if label sets look like paths, one name per level."""
     if _look_like_levels(rows):
         warnings.warn(_AMBIGUOUS, UserWarning, stacklevel=stacklevel)
 

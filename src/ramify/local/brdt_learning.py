@@ -38,81 +38,35 @@ __all__ = [
 
 @dataclass(frozen=True)
 class LearningPlan:
-    """Settings of BR-DT.
+    """Settings of BR-DT."""
 
-    Attributes
-    ----------
-    relations, tree : PCTClassifier
-        The trees that predict labels from other labels, and those that predict labels from X.
-    balancing : bool
-        Whether to grow the trees of each label on a balanced sample.
-    next_tree : bool
-        Whether labels that no rule reaches are set by the most accurate of their trees.
-    held_out : float or None
-        Fraction of the rows to hold out for choosing the trees.
-    seed : int
-        Seed for the balanced samples and held-out rows.
-    n_jobs : int or None
-        Number of workers.
-    verbose : bool
-        Whether to show a progress bar (requires rich).
-    """
-
+    # The trees that predict labels from other labels, and those that predict labels from X.
     relations: PCTClassifier
     tree: PCTClassifier
-    balancing: bool
+    balancing: bool  # whether to grow the trees of each label on a balanced sample
+    # Whether labels that no rule reaches are set by the most accurate of their trees.
     next_tree: bool
-    held_out: float | None
-    seed: int
-    n_jobs: int | None
-    verbose: bool
+    held_out: float | None  # fraction of the rows to hold out for choosing the trees
+    seed: int  # seed for the balanced samples and held-out rows
+    n_jobs: int | None  # number of workers
+    verbose: bool  # whether to show a progress bar (requires rich)
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """Results of learning.
+    """Results of learning."""
 
-    Attributes
-    ----------
-    graph : csr_array of shape (n_labels, n_labels)
-        Adjacency matrix of related labels.
-    components : list of tuple of int
-        Groups of related labels, sorted by their first label.
-    relations : list of LocalModel
-        The trees that predict labels from other labels.
-    accuracies : ndarray of shape (n_labels,)
-        The accuracy of each of these trees on the training rows.
-    losses : ndarray of shape (n_labels,)
-        Hamming loss of each extended tree.
-    models : dict of int to LocalModel
-        The model chosen for each component, by the label for which it was grown.
-    """
-
-    graph: sparse.csr_array[np.int32]
-    components: list[tuple[int, ...]]
-    relations: list[LocalModel]
-    accuracies: NDArray[np.float64]
-    losses: NDArray[np.float64]
+    graph: sparse.csr_array[np.int32]  # adjacency matrix of related labels
+    components: list[tuple[int, ...]]  # groups of related labels, sorted by their first label
+    relations: list[LocalModel]  # the trees that predict labels from other labels
+    accuracies: NDArray[np.float64]  # the accuracy of each of these trees on the training rows
+    losses: NDArray[np.float64]  # hamming loss of each extended tree
+    # The model chosen for each component, by the label for which it was grown.
     models: dict[int, LocalModel]
 
 
 def learn_trees(plan: LearningPlan, data: TrainingData, hierarchy: Hierarchy) -> Learnt:
-    """Find related labels, extend the trees and choose one for each group.
-
-    Parameters
-    ----------
-    plan : LearningPlan
-        The settings.
-    data : TrainingData
-        The features, labels and sample weights.
-    hierarchy : Hierarchy
-        The label hierarchy.
-
-    Returns
-    -------
-    Learnt
-        The results that the fitted model stores.
-    """
+    """Find related labels, extend the trees and choose one for each group."""
     random = check_random_state(plan.seed)
     Y, weights = data.Y, data.weights
     choosing = _hold_out(weights, plan.held_out, random)
@@ -206,20 +160,7 @@ def _as_tree(model: LocalModel, n_rows: int) -> LocalModel:
 
 
 def bare_leaf(value: bool, n_rows: int) -> _core.Tree:
-    """Return a tree of one label with one leaf.
-
-    Parameters
-    ----------
-    value : bool
-        Whether the leaf predicts the label.
-    n_rows : int
-        The number of its training rows.
-
-    Returns
-    -------
-    Tree
-        The tree, without tests.
-    """
+    """Return a tree of one label with one leaf."""
     empty, none = np.zeros(0), np.zeros(2, dtype=np.int64)
     return _core.Tree(
         {
@@ -404,26 +345,7 @@ class Extender:
         values: NDArray[Any],
         component: Sequence[int],
     ) -> NDArray[np.uint8]:
-        """Return the values of all labels of a component in each leaf of a tree.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            The training rows, grouped by leaf.
-        bounds : ndarray of shape (n_leaves + 1,)
-            Leaf k has ``rows[bounds[k]:bounds[k + 1]]``.
-        label : int
-            The label that the tree predicts.
-        values : ndarray of shape (n_leaves,)
-            Predictions of the leaves, 0 or 1.
-        component : sequence of int
-            The labels of the component.
-
-        Returns
-        -------
-        ndarray of shape (n_leaves, n_component)
-            The values, 0 or 1.
-        """
+        """Return the values of all labels of a component in each leaf of a tree."""
         found: NDArray[np.uint8] = self._extension.extend(
             bounds.astype(np.int64),
             rows.astype(np.int64),
@@ -468,20 +390,7 @@ def _leaf_numbers(tree: _core.Tree) -> NDArray[np.int64]:
 
 
 def leaf_decisions(tree: _core.Tree) -> NDArray[np.uint8]:
-    """Return the value that each leaf predicts for a tree's only label.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree of one label.
-
-    Returns
-    -------
-    ndarray of shape (n_leaves,)
-        1 if more than half of the leaf's weight has the label, else 0. J48 also predicts 0 where
-        both values are equally frequent, which is the case in every bare leaf grown on a balanced
-        sample of an even number of rows.
-    """
+    """Return the value that each leaf predicts for a tree's only label."""
     shares = np.zeros(len(tree.feature))
     has = np.diff(tree.value_indptr) > 0
     shares[has] = tree.value[tree.value_indptr[:-1][has]]

@@ -40,21 +40,11 @@ _MOST_INTERCEPT = 14.0
 
 @dataclass(frozen=True)
 class LassoFit:
-    """Coefficients of the selected features.
+    """Coefficients of the selected features."""
 
-    Attributes
-    ----------
-    used : ndarray of int
-        Features with non-zero coefficients.
-    coef : ndarray of shape (n_used, n_labels)
-        Coefficients of these features.
-    intercept : ndarray of shape (n_labels,)
-        Intercepts.
-    """
-
-    used: NDArray[np.intp]
-    coef: _FloatArray
-    intercept: _FloatArray
+    used: NDArray[np.intp]  # features with non-zero coefficients
+    coef: _FloatArray  # coefficients of these features
+    intercept: _FloatArray  # intercepts
 
     def decide(self, X: Any) -> _FloatArray:
         """Return z for each row and label."""
@@ -105,18 +95,7 @@ class LassoProblem:
         """The smallest penalty at which no feature is used."""
 
     def path(self, penalties: Iterable[float]) -> Iterator[LassoFit]:
-        """Solve for decreasing penalties, each starting from the previous solution.
-
-        Parameters
-        ----------
-        penalties : iterable of float
-            Positive penalties.
-
-        Yields
-        ------
-        LassoFit
-            The solution for one penalty.
-        """
+        """Solve for decreasing penalties, each starting from the previous solution."""
         fit = self._none
         for penalty in penalties:
             fit = self._solve(fit, penalty)

@@ -38,24 +38,12 @@ _CERTAIN = 50.0
 
 @dataclass(frozen=True)
 class Group:
-    """The children of one parent.
+    """The children of one parent."""
 
-    Attributes
-    ----------
-    parent : int
-        Position of the parent; ROOT for the top level.
-    edges : ndarray of int
-        Positions of the edges to its children in `edge_list`.
-    rows : ndarray of int
-        Rows of positive weight that have the parent.
-    Y : ndarray of shape (n_rows, n_children)
-        Label matrix of these rows and the children.
-    """
-
-    parent: int
-    edges: NDArray[np.intp]
-    rows: NDArray[np.intp]
-    Y: NDArray[np.float64]
+    parent: int  # position of the parent; ROOT for the top level
+    edges: NDArray[np.intp]  # positions of the edges to its children in `edge_list`
+    rows: NDArray[np.intp]  # rows of positive weight that have the parent
+    Y: NDArray[np.float64]  # label matrix of these rows and the children
 
 
 @dataclass(frozen=True)
@@ -120,19 +108,7 @@ def find_groups(
 ) -> list[Group]:
     """Return the groups of siblings, the top level first.
 
-    Parameters
-    ----------
-    Y : csr_array of shape (n, n_labels)
-        Label matrix with ancestors.
-    weights : ndarray of shape (n,)
-        Sample weights; rows of weight 0 are ignored.
-    hierarchy : Hierarchy
-        The label hierarchy.
-
-    Returns
-    -------
-    list of Group
-        One group for the top level, and one for each label with children.
+    `Y`: label matrix with ancestors.
     """
     edges: dict[int, list[int]] = {}
     children: dict[int, list[int]] = {}
@@ -163,28 +139,7 @@ def fit_group(
     tol: float,
     max_iter: int,
 ) -> GroupFit:
-    """Fit the model of one group.
-
-    Parameters
-    ----------
-    columns : ndarray or csr_array of shape (n, n_columns)
-        Scaled features of all rows.
-    weights : ndarray of shape (n,)
-        Sample weights.
-    group : Group
-        The group.
-    rule : PenaltyRule
-        How to choose the penalty.
-    tol : float
-        See `LassoProblem`.
-    max_iter : int
-        See `LassoProblem`.
-
-    Returns
-    -------
-    GroupFit
-        The fitted model, without coefficients if there is nothing to learn.
-    """
+    """Fit the model of one group."""
     means = group.Y.mean(axis=0) if len(group.rows) else np.zeros(group.Y.shape[1])
     learnt = np.flatnonzero((means > 0) & (means < 1))
     intercept = np.where(means > 0, _CERTAIN, -_CERTAIN)
@@ -255,25 +210,14 @@ _MOST_CELLS = 20_000_000
 @savable
 @dataclass(frozen=True)
 class LinearFeatures:
-    """Transformation of X to columns of the same scale.
+    """Transformation of X to columns of the same scale."""
 
-    Attributes
-    ----------
-    n_categories : ndarray of int32, shape (n_features,)
-        Number of categories of each feature; 0 if it is numeric.
-    fill : ndarray of shape (n_features,)
-        Replacement for missing numbers: the mean.
-    shift, scale : ndarray of shape (n_columns,)
-        A column x becomes (x - shift) / scale. Columns of a sparse matrix are not shifted.
-    is_sparse : bool
-        Whether the columns are a sparse matrix.
-    """
-
-    n_categories: NDArray[np.int32]
-    fill: NDArray[np.float64]
+    n_categories: NDArray[np.int32]  # number of categories of each feature; 0 if it is numeric
+    fill: NDArray[np.float64]  # replacement for missing numbers: the mean
+    # A column x becomes (x - shift) / scale. Columns of a sparse matrix are not shifted.
     shift: NDArray[np.float64]
     scale: NDArray[np.float64]
-    is_sparse: bool
+    is_sparse: bool  # whether the columns are a sparse matrix
 
     _saved_schema: ClassVar[Schema] = {
         "n_categories": Array(("n_features",), "i4", low=0, high=2**16),
@@ -294,22 +238,7 @@ class LinearFeatures:
 
 
 def learn_features(X: Any, schema: FeatureSchema, weights: NDArray[np.float64]) -> LinearFeatures:
-    """Compute means and standard deviations.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix
-        The result of `read_training_features`.
-    schema : FeatureSchema
-        The types of the features.
-    weights : ndarray of shape (n,)
-        Sample weights.
-
-    Returns
-    -------
-    LinearFeatures
-        The transformation.
-    """
+    """Compute means and standard deviations."""
     share = weights / weights.sum()
     n_categories = schema.n_categories
     fill: NDArray[np.float64]

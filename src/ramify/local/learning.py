@@ -65,20 +65,7 @@ class Learner(ABC):
 
     @abstractmethod
     def learn(self, problem: LocalProblem, seed: int | None) -> LocalModel:
-        """Learn one problem.
-
-        Parameters
-        ----------
-        problem : LocalProblem
-            The problem.
-        seed : int, optional
-            Seed of the estimator.
-
-        Returns
-        -------
-        LocalModel
-            The fitted model.
-        """
+        """Learn one problem."""
 
 
 class ModelLearner(Learner):
@@ -150,26 +137,7 @@ def learn_all(
     n_jobs: int | None,
     verbose: bool,
 ) -> list[LocalModel]:
-    """Learn all problems in parallel; the models do not depend on `n_jobs`.
-
-    Parameters
-    ----------
-    learner : Learner
-        Learner of one problem.
-    problems : list of LocalProblem
-        The problems.
-    random_state : int, RandomState instance or None
-        Used to draw a seed for each problem. If None, the `random_state` of the estimator is kept.
-    n_jobs : int, optional
-        Number of workers.
-    verbose : bool
-        Whether to show a progress bar (requires rich).
-
-    Returns
-    -------
-    list of LocalModel
-        The models, in the order of the problems.
-    """
+    """Learn all problems in parallel; the models do not depend on `n_jobs`."""
     seeds: list[int | None] = [None] * len(problems)
     if random_state is not None:
         draws = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=len(seeds))
@@ -209,12 +177,6 @@ class ConstantClassifier(BaseEstimator):  # type: ignore[misc]
     ----------
     probabilities : tuple of float
         The probability of each label of the local problem, 0 or 1.
-
-    Examples
-    --------
-    >>> ConstantClassifier((1.0,)).predict_proba([[3.2], [1.1]])
-    array([[1.],
-           [1.]])
     """
 
     def __init__(self, probabilities: tuple[float, ...] = (0.0,)) -> None:
@@ -224,18 +186,7 @@ class ConstantClassifier(BaseEstimator):  # type: ignore[misc]
         return True
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the same probabilities for every row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-            Input rows.
-
-        Returns
-        -------
-        ndarray of shape (n, n_labels)
-            One column per label of the local problem.
-        """
+        """Return the same probabilities for every row."""
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         return np.tile(np.asarray(self.probabilities, dtype=np.float64), (n_rows, 1))
 
@@ -243,25 +194,15 @@ class ConstantClassifier(BaseEstimator):  # type: ignore[misc]
 @savable
 @dataclass(frozen=True)
 class LocalModel:
-    """A fitted local model and the labels that it predicts.
+    """A fitted local model and the labels that it predicts."""
 
-    Attributes
-    ----------
-    estimator : estimator or Tree
-        The model; only the tree of a PCTClassifier.
-    labels : tuple of int
-        Positions of the labels of the local problem.
-    shares : tuple of float or None
-        For each label, 0 or 1 if all training rows agree, in which case the model is not used;
-        None if the model has learnt the label.
-    answer : str
-        Form of the predictions: "columns" for one column per learnt label, as classifiers of
-        ramify return them, or a form of `ramify._base.foreign.Question`.
-    """
-
-    estimator: Any
-    labels: tuple[int, ...]
+    estimator: Any  # the model; only the tree of a PCTClassifier
+    labels: tuple[int, ...]  # positions of the labels of the local problem
+    # For each label, 0 or 1 if all training rows agree, in which case the model is not used; None
+    # if the model has learnt the label.
     shares: tuple[float | None, ...]
+    # Form of the predictions: "columns" for one column per learnt label, as classifiers of ramify
+    # return them, or a form of `ramify._base.foreign.Question`.
     answer: str = "columns"
 
     _saved_schema: ClassVar[Schema] = {
@@ -365,19 +306,7 @@ def multiply_down(
 ) -> NDArray[np.float64]:
     """Compute P(c) = min over parents p of P(c|p) P(p), from the top down.
 
-    Parameters
-    ----------
-    conditional : ndarray of shape (n_edges, n)
-        P(c|p) for each edge, in [0, 1].
-    edges : sequence of (parent, child)
-        The edge of each row of `conditional`, as positions of labels; -1 is the root.
-    hierarchy : Hierarchy
-        The label hierarchy.
-
-    Returns
-    -------
-    ndarray of shape (n, n_labels)
-        Coherent probabilities: a product of factors in [0, 1] exceeds none of them.
+    Returns: coherent probabilities: a product of factors in [0, 1] exceeds none of them.
 
     Examples
     --------

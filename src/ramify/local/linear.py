@@ -20,18 +20,6 @@ def logistic_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:
 
     For few rows, its `predict_proba` spends most of its time validating X, which the enclosing
     classifier has already done for all models. The result is the same.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model of any class.
-    X : ndarray, sparse matrix or data frame
-        Rows with the features of the model.
-
-    Returns
-    -------
-    ndarray of shape (n, n_classes) or None
-        None if `predict_proba` has to be called: for other models, and for X that it refuses.
     """
     loaded = sys.modules.get("sklearn.linear_model")  # a model of it has imported it
     if loaded is None or type(model) is not loaded.SGDClassifier:

@@ -238,20 +238,6 @@ def count_evidence(
 ) -> NDArray[np.int64]:
     """Count the rows without and with each label that have j neighbours with the label.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n, n_labels)
-        Number of neighbours that have each label.
-    Y : csr_array of shape (n, n_labels)
-        Label matrix.
-    k : int
-        Number of neighbours.
-
-    Returns
-    -------
-    ndarray of shape (2, n_labels, k + 1)
-        Numbers of rows without the label and with it.
-
     Examples
     --------
     >>> import numpy as np
@@ -271,18 +257,6 @@ def count_evidence(
 def find_posterior(table: NDArray[np.int64], smoothing: float) -> NDArray[np.float64]:
     """Return P(label | j neighbours have it) by Bayes' rule with smoothed counts.
 
-    Parameters
-    ----------
-    table : ndarray of shape (2, n_labels, k + 1)
-        The result of `count_evidence`.
-    smoothing : float
-        Added to every count.
-
-    Returns
-    -------
-    ndarray of shape (n_labels, k + 1)
-        The probabilities.
-
     Examples
     --------
     >>> import numpy as np
@@ -300,17 +274,7 @@ def find_posterior(table: NDArray[np.int64], smoothing: float) -> NDArray[np.flo
 def spread_nominal(X: Any, schema: FeatureSchema) -> Any:
     """Replace nominal features with columns; two categories are at Euclidean distance 1.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix
-        Features as returned by `read_features`.
-    schema : FeatureSchema
-        The types of the features.
-
-    Returns
-    -------
-    ndarray or csr_array
-        Numeric features, followed by the categories. All columns of a missing category are NaN.
+    Returns: all columns of a missing category are NaN.
     """
     numeric = np.flatnonzero(schema.n_categories == 0)
     is_sparse = sparse.issparse(X)
@@ -328,19 +292,7 @@ def spread_nominal(X: Any, schema: FeatureSchema) -> Any:
 
 
 def column_owners(schema: FeatureSchema) -> NDArray[np.intp]:
-    """Return the feature of each column of `spread_nominal`.
-
-    Parameters
-    ----------
-    schema : FeatureSchema
-        The types of the features.
-
-    Returns
-    -------
-    ndarray of int
-        Features are numbered in the order of their columns; all columns of a nominal feature have
-        the same number.
-    """
+    """Return the feature of each column of `spread_nominal`."""
     n_numeric = int((schema.n_categories == 0).sum())
     sizes = schema.n_categories[schema.n_categories > 0]
     return np.concatenate(

@@ -71,24 +71,15 @@ class Gaussians:
 
     Thin features, which are 0 in most training rows, cost time only where they are not 0. They are
     computed in the same way for sparse and dense X, and therefore give the same bits.
-
-    Attributes
-    ----------
-    features : ndarray of int
-        Indices of the numeric features.
-    mean, variance : ndarrays of shape (n_groups, n_numeric)
-        Means and variances. A variance of 0 means that the feature is missing in all rows of the
-        group; it is then ignored.
-    thin : ndarray of bool, shape (n_numeric,)
-        Which features are thin.
-    at_zero : ndarray of shape (n_groups,)
-        The log density of a row of zeros in each group, summed over the thin features.
     """
 
-    features: NDArray[np.int64]
+    features: NDArray[np.int64]  # indices of the numeric features
+    # Means and variances. A variance of 0 means that the feature is missing in all rows of the
+    # group; it is then ignored.
     mean: Matrix
     variance: Matrix
-    thin: NDArray[np.bool_]
+    thin: NDArray[np.bool_]  # which features are thin
+    # The log density of a row of zeros in each group, summed over the thin features.
     at_zero: Matrix
 
     _saved_schema: ClassVar[Schema] = {
@@ -105,21 +96,7 @@ class Gaussians:
     ) -> Gaussians:
         """Estimate the means and variances.
 
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n, n_features)
-            Training rows; NaN marks missing values.
-        shares : csr_array of shape (n_groups, n)
-            The weight of each row in each group.
-        is_numeric : ndarray of bool
-            Mask of the numeric features.
-        var_smoothing : float
-            Fraction of the largest variance that is added to all variances.
-
-        Returns
-        -------
-        Gaussians
-            Means and variances, with one row per group.
+        `X`: training rows; NaN marks missing values.
         """
         features = np.flatnonzero(is_numeric)
         thin = _is_thin(X, features)
@@ -147,12 +124,7 @@ class Gaussians:
     def add_log_densities(self, X: Any, out: Matrix) -> None:
         """Add log P(x_f | group) for all numeric features to `out`.
 
-        Parameters
-        ----------
-        X : ndarray or sparse matrix
-            Rows; missing values are ignored.
-        out : ndarray of shape (n, n_groups)
-            Receives the sums.
+        `out`: receives the sums.
         """
         if self.thin.any():
             self._add_thin(_cells(X, self.features[self.thin]), np.flatnonzero(self.thin), out)
@@ -271,15 +243,9 @@ def _moments(values: Matrix, shares: Any) -> tuple[Matrix, Matrix]:
 @savable
 @dataclass(frozen=True)
 class CategoryTables:
-    """Log frequencies of the categories of nominal features in each group of rows.
+    """Log frequencies of the categories of nominal features in each group of rows."""
 
-    Attributes
-    ----------
-    tables : dict of int to ndarray of shape (n_groups, n_categories)
-        Log frequencies, by the index of the feature.
-    """
-
-    tables: dict[int, Matrix]
+    tables: dict[int, Matrix]  # log frequencies, by the index of the feature
 
     _saved_schema: ClassVar[Schema] = {
         "tables": MapOf(Whole(0, "n_features"), Array(("n_groups", "?"))),
@@ -291,21 +257,7 @@ class CategoryTables:
     ) -> CategoryTables:
         """Estimate the log frequencies.
 
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n, n_features)
-            Training rows. Nominal columns contain codes; NaN marks missing values.
-        shares : csr_array of shape (n_groups, n)
-            The weight of each row in each group.
-        n_categories : ndarray of int
-            The number of categories of each feature, 0 for numeric features.
-        smoothing : float
-            Added to every count.
-
-        Returns
-        -------
-        CategoryTables
-            One table per nominal feature.
+        `X`: nominal columns contain codes; NaN marks missing values.
         """
         X = cast("Any", X).tocsc() if sparse.issparse(X) else X
         tables = {}
@@ -320,12 +272,7 @@ class CategoryTables:
     def add_log_frequencies(self, X: Any, out: Matrix) -> None:
         """Add log P(x_f | group) for all nominal features to `out`.
 
-        Parameters
-        ----------
-        X : ndarray or sparse matrix
-            Rows; missing values and categories not seen in training are ignored.
-        out : ndarray of shape (n, n_groups)
-            Receives the sums.
+        `out`: receives the sums.
         """
         for feature, table in self.tables.items():
             values = _column(X, feature)

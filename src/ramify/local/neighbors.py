@@ -43,34 +43,7 @@ def find_nearest(
     itself: bool = False,
     n_jobs: int | None = None,
 ) -> _Rows:
-    """Find the nearest rows of data without missing values.
-
-    Parameters
-    ----------
-    queries, among : ndarray or csr_array of shape (n, n_columns) and (m, n_columns)
-        The rows, both dense or both sparse.
-    k : int
-        Number of rows to find.
-    metric : str or callable
-        The distance, as in scikit-learn's NearestNeighbors. Distances other than Euclidean and
-        cosine are compared as scikit-learn computes them.
-    itself : bool
-        Whether `queries` is `among`; rows are then not their own neighbours.
-    n_jobs : int, optional
-        Number of parallel jobs. The result does not depend on it.
-
-    Returns
-    -------
-    ndarray of shape (n, k)
-        Positions in `among`, in ascending order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.array([[3.0], [1.0], [0.0], [-1.0]])
-    >>> find_nearest(np.array([[0.0]]), rows, k=2).tolist()
-    [[1, 2]]
-    """
+    """Find the nearest rows of data without missing values."""
     queries, among = _as_float64(queries), _as_float64(among)
     metric = "euclidean" if metric in _EUCLIDEAN else metric
     measure = _MEASURES.get(metric, _Searched)(queries, among)
@@ -112,28 +85,7 @@ def find_by_present_cells(
 ) -> _Rows:
     """Find the nearest rows by the features present in both rows, scaled up to all features.
 
-    Parameters
-    ----------
-    queries, among : ndarray of shape (n, n_columns) and (m, n_columns)
-        The rows; NaN is a missing value.
-    owner : ndarray of shape (n_columns,)
-        The feature of each column.
-    k : int
-        Number of rows to find; at equal distances, the first ones.
-    itself : ndarray of shape (n,), optional
-        Position of each row of `queries` in `among`; rows are not their own neighbours.
-
-    Returns
-    -------
-    ndarray of shape (n, k)
-        Positions in `among`, in ascending order. Rows without a common feature are farthest.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.array([[0.0, np.nan], [3.0, 0.0], [1.0, 2.0]])
-    >>> find_by_present_cells(np.array([[0.0, 0.0]]), rows, np.arange(2), k=2).tolist()
-    [[0, 2]]
+    `queries`, `among`: the rows; NaN is a missing value.
     """
     queries, among = _as_float64(queries), _as_float64(among)
     first = np.unique(owner, return_index=True)[1]
@@ -258,15 +210,7 @@ def _squared_lengths(X: Any) -> _Distances:
 
 
 def _margin(norms: Any, n_columns: int) -> Any:
-    """Return a bound on how much two ways to compute a squared distance can differ.
-
-    Parameters
-    ----------
-    norms : float or ndarray
-        Sums of the squared lengths of the two rows.
-    n_columns : int
-        Number of terms of a sum; each adds at most one rounding error.
-    """
+    """Return a bound on how much two ways to compute a squared distance can differ."""
     machine = np.finfo(np.float64)
     return 4 * (n_columns + 8) * (machine.eps * norms + machine.tiny)
 

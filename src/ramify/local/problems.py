@@ -37,35 +37,19 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class LocalProblem:
-    """The learning problem of one local model.
+    """The learning problem of one local model."""
 
-    Attributes
-    ----------
-    key : label, tuple or int
-        Key of the model in ``named_estimators_``.
-    labels : tuple of int
-        Positions of the labels to predict.
-    rows : ndarray of int64
-        Training rows in increasing order.
-    positives : tuple of ndarray of int64
-        For each label, the training rows that have it, in increasing order.
-    exclusive : bool
-        Whether each row has at most one of the labels, which makes the problem multiclass.
-    complete : bool
-        Whether, in addition, every row has one of the labels.
-    counts : ndarray of int32, optional
-        Multiplicity of each training row, 1 by default. Only used by trees of ramify.
-    hidden : int, optional
-        A feature that the model must not test. Only used by trees of ramify.
-    """
-
-    key: Any
-    labels: tuple[int, ...]
-    rows: Rows
+    key: Any  # key of the model in ``named_estimators_``
+    labels: tuple[int, ...]  # positions of the labels to predict
+    rows: Rows  # training rows in increasing order
+    # For each label, the training rows that have it, in increasing order.
     positives: tuple[Rows, ...]
+    # Whether each row has at most one of the labels, which makes the problem multiclass.
     exclusive: bool = False
-    complete: bool = False
+    complete: bool = False  # whether, in addition, every row has one of the labels
+    # Multiplicity of each training row, 1 by default. Only used by trees of ramify.
     counts: NDArray[np.int32] | None = None
+    # A feature that the model must not test. Only used by trees of ramify.
     hidden: int | None = None
 
 

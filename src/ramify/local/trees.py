@@ -226,22 +226,7 @@ def _copied_random(random_state: Any) -> np.random.RandomState:
 
 
 def make_learner(estimator: Any, data: TrainingData, hierarchy: Hierarchy) -> Learner:
-    """Return a learner that suits an estimator.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The unfitted estimator.
-    data : TrainingData
-        The features, sample weights and labels of all rows.
-    hierarchy : Hierarchy
-        The labels of the problems.
-
-    Returns
-    -------
-    Learner
-        The learner of local problems.
-    """
+    """Return a learner that suits an estimator."""
     is_ours = isinstance(estimator, HierarchicalClassifier)
     if is_ours and estimator.hierarchy is not None:
         raise ValueError(

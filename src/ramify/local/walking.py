@@ -34,17 +34,12 @@ class StepsDown:
     """How the probability of a label follows from the probabilities of its parents.
 
     P(c) is the minimum over its parents p of combine(answer for c, P(p)).
-
-    Attributes
-    ----------
-    find_key : callable
-        Returns the key of the model that gives the answer, given the positions of the parent (-1
-        for the root) and of the label.
-    combine : numpy ufunc
-        ``np.multiply`` if models estimate P(c | p), ``np.minimum`` if they estimate P(c).
     """
 
+    # Returns the key of the model that gives the answer, given the positions of the parent (-1 for
+    # the root) and of the label.
     find_key: Callable[[int, int], Any]
+    # ``np.multiply`` if models estimate P(c | p), ``np.minimum`` if they estimate P(c).
     combine: np.ufunc
 
     def check(self, models: Mapping[Any, LocalModel], hierarchy: Hierarchy) -> None:
@@ -65,28 +60,7 @@ def predict_paths(
     ends: NDArray[np.bool_] | None = None,
     n_jobs: int | None = None,
 ) -> sparse.csr_array[np.int32]:
-    """Predict one path per row; models that cannot change the path are not evaluated.
-
-    Parameters
-    ----------
-    models : mapping to LocalModel
-        The local models.
-    queries : Queries
-        The rows.
-    hierarchy : Hierarchy
-        The label hierarchy.
-    steps : StepsDown
-        How the answers of the models are combined.
-    ends : ndarray of bool, optional
-        The labels at which a path may end; None means all.
-    n_jobs : int, optional
-        Number of threads.
-
-    Returns
-    -------
-    csr_array of shape (n, n_labels)
-        The paths that `most_probable_path` finds in the probabilities of all labels.
-    """
+    """Predict one path per row; models that cannot change the path are not evaluated."""
     n_rows, n_threads = queries.X.shape[0], count_threads(n_jobs)
     step = max(1, _CELLS_AT_A_TIME // hierarchy.n_labels)
     found = []

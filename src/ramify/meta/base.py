@@ -43,16 +43,11 @@ class WrappingClassifier(HierarchicalClassifier):
 
     Subclasses have the parameters `estimator`, `hierarchy` and `coherence`. A class around several
     classifiers overrides `_wrapped` and `_fitted_models`.
-
-    Attributes
-    ----------
-    estimator_ : classifier
-        The classifier fitted on all rows.
     """
 
     estimator: Any
     coherence: str
-    estimator_: Any
+    estimator_: Any  # the classifier fitted on all rows
 
     _saved_schema: ClassVar[Schema] = {
         "estimator_": Fitted("n_features_in_", "n_labels"),
@@ -140,20 +135,7 @@ class WrappingClassifier(HierarchicalClassifier):
 
 
 def known_hierarchy(estimator: Any, hierarchy: Hierarchy | None) -> Hierarchy | None:
-    """Return the hierarchy of a meta-estimator or of the classifier that it wraps.
-
-    Parameters
-    ----------
-    estimator : classifier
-        The wrapped classifier, possibly inside a pipeline or a search.
-    hierarchy : Hierarchy or None
-        The parameter `hierarchy` of the meta-estimator.
-
-    Returns
-    -------
-    Hierarchy or None
-        None if neither has one.
-    """
+    """Return the hierarchy of a meta-estimator or of the classifier that it wraps."""
     found = [value for value in _hierarchies(estimator).values() if value is not None]
     for other in found:
         if hierarchy is not None and other != hierarchy:
@@ -217,24 +199,6 @@ def fit_wrapped(
     A classifier of ramify, or a pipeline or search around one, gets labels in their original
     format, and the hierarchy if it has none. Any other classifier gets a dense label matrix, or
     one class per row if the format has one label per row.
-
-    Parameters
-    ----------
-    estimator : classifier
-        A classifier with `predict_proba`. A FrozenEstimator is not fitted again.
-    X : array-like, sparse matrix or data frame
-        Training rows in a form that the classifier accepts.
-    encoded : EncodedLabels
-        The labels of all rows of X.
-    weights : ndarray of shape (n,), optional
-        Sample weights for the classifier's `fit`.
-    rows : ndarray of int, optional
-        Fit on these rows only.
-
-    Returns
-    -------
-    classifier
-        The fitted copy.
     """
     model = clone(estimator)
     names = _hierarchies(model)
@@ -272,19 +236,7 @@ def _write_plain(Y: sparse.csr_array[np.int32], format: LabelFormat) -> NDArray[
 def label_scores(model: Any, X: Any, format: LabelFormat) -> NDArray[np.float64]:
     """Return the probabilities of a classifier fitted by `fit_wrapped`, one column per label.
 
-    Parameters
-    ----------
-    model : fitted classifier
-        A classifier of ramify or any other.
-    X : array-like, sparse matrix or data frame
-        Input rows.
-    format : LabelFormat
-        The format of the labels that the classifier was fitted on.
-
-    Returns
-    -------
-    ndarray of shape (n, n_labels)
-        Probabilities; coherent only if those of the classifier are.
+    Returns: probabilities; coherent only if those of the classifier are.
     """
     n_labels = format.hierarchy.n_labels
     if _hierarchies(model):

@@ -39,15 +39,9 @@ _NO_SLOPE = 1e-9
 @savable
 @dataclass(frozen=True)
 class IsotonicCurve:
-    """Piecewise linear, non-decreasing curve; constant outside its points.
+    """Piecewise linear, non-decreasing curve; constant outside its points."""
 
-    Attributes
-    ----------
-    score, probability : ndarray of shape (k,)
-        Coordinates of the points, both in increasing order.
-    """
-
-    score: NDArray[np.float64]
+    score: NDArray[np.float64]  # coordinates of the points, both in increasing order
     probability: NDArray[np.float64]
 
     _saved_schema: ClassVar[Schema] = {
@@ -63,18 +57,10 @@ class IsotonicCurve:
 @savable
 @dataclass(frozen=True)
 class SigmoidCurve:
-    """Sigmoid of a linear function of the score.
+    """Sigmoid of a linear function of the score."""
 
-    Attributes
-    ----------
-    slope : float
-        Slope of the linear function; positive.
-    intercept : float
-        Value of the linear function at score 0.
-    """
-
-    slope: float
-    intercept: float
+    slope: float  # slope of the linear function; positive
+    intercept: float  # value of the linear function at score 0
 
     _saved_schema: ClassVar[Schema] = {
         "slope": Number(),
@@ -89,24 +75,7 @@ class SigmoidCurve:
 def fit_isotonic(
     scores: NDArray[np.float64], truth: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> IsotonicCurve:
-    """Fit the non-decreasing curve with the smallest squared error.
-
-    Parameters
-    ----------
-    scores, truth, weights : ndarray of shape (n,)
-        Scores, true labels (0 or 1) and sample weights.
-
-    Returns
-    -------
-    IsotonicCurve
-        The curve.
-
-    Examples
-    --------
-    >>> scores, truth = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.0, 1.0, 0.0, 1.0])
-    >>> fit_isotonic(scores, truth, np.ones(4))(np.array([0.0, 0.15, 0.25, 0.4]))
-    array([0.  , 0.25, 0.5 , 1.  ])
-    """
+    """Fit the non-decreasing curve with the smallest squared error."""
     fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     fitted.fit(scores, truth, sample_weight=weights)
     return IsotonicCurve(fitted.X_thresholds_, fitted.y_thresholds_)
@@ -121,23 +90,7 @@ def fit_sigmoid(
     and 0, where n₊ and n₋ are the sums of their weights (Platt, 1999). The likelihood is
     maximised by Newton's method with step halving (Lin, Lin and Weng, 2007).
 
-    Parameters
-    ----------
-    scores, truth, weights : ndarray of shape (n,)
-        Scores, true labels (0 or 1) and sample weights.
-
-    Returns
-    -------
-    SigmoidCurve or None
-        None if the sigmoid would not increase, or all scores are equal.
-
-    Examples
-    --------
-    >>> scores, truth = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.0, 1.0, 0.0, 1.0])
-    >>> fit_sigmoid(scores, truth, np.ones(4))(np.array([0.25]))
-    array([0.5])
-    >>> fit_sigmoid(-scores, truth, np.ones(4)) is None
-    True
+    Returns: none if the sigmoid would not increase, or all scores are equal.
     """
     positive, negative = weights @ truth, weights @ (1 - truth)
     targets = np.where(truth > 0, (positive + 1) / (positive + 2), 1 / (negative + 2))

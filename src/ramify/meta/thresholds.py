@@ -118,26 +118,7 @@ class HeldOutClassifier(WrappingClassifier):
 def make_splits(
     cv: Any, X: Any, y: Any, n_rows: int, random_state: Any, *, groups: Any = None
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return the training and the test rows of every fold.
-
-    Parameters
-    ----------
-    cv : int, splitter or iterable of (train, test)
-        Number of random folds, or how to split the rows.
-    X, y : array-like
-        The data, for splitters.
-    n_rows : int
-        Number of rows.
-    random_state : int, RandomState instance or None
-        Controls the folds if `cv` is an integer.
-    groups : array-like, optional
-        Groups of the rows, for splitters.
-
-    Returns
-    -------
-    list of (train, test)
-        Row numbers.
-    """
+    """Return the training and the test rows of every fold."""
     from sklearn.model_selection import KFold, check_cv  # noqa: PLC0415 (slow, seldom used)
 
     check_folds(cv)
@@ -161,17 +142,7 @@ def fit_and_score(
 ) -> NDArray[np.float64]:
     """Fit a copy of a classifier on the training rows of a split and score the test rows.
 
-    Parameters
-    ----------
-    estimator, X, encoded, weights
-        As in `ramify.meta.base.fit_wrapped`.
-    split : tuple (train, test)
-        Row numbers.
-
-    Returns
-    -------
-    ndarray of shape (n_test, n_labels)
-        Probabilities; coherent only if those of the classifier are.
+    Returns: probabilities; coherent only if those of the classifier are.
     """
     train, test = split
     model = fit_wrapped(estimator, X, encoded, weights, train)

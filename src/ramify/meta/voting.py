@@ -443,26 +443,8 @@ def search_weights(score: Callable[[Weights], float], n_members: int) -> tuple[W
     long as this improves the score. Each step takes the best move. The search is deterministic;
     among equal scores, the first one wins, and equal weights come first.
 
-    Parameters
-    ----------
-    score : callable
-        A function of the weights, which are not negative and sum to 1. Larger is better; NaN is
-        never better.
-    n_members : int
-        Number of weights.
-
-    Returns
-    -------
-    weights : ndarray of shape (n_members,)
-        The best weights found.
-    score : float
-        Their score.
-
-    Examples
-    --------
-    >>> weights, value = search_weights(lambda w: -abs(w[0] - 0.7), 2)
-    >>> weights.tolist()
-    [0.7, 0.3]
+    `score`: A function of the weights, which are not negative and sum to 1. Larger is better;
+    NaN is never better.
     """
     total = _UNITS * n_members
     known: dict[tuple[int, ...], float] = {}

@@ -335,19 +335,7 @@ def choose_labels(
 ) -> NDArray[np.int32]:
     """Return the columns of the chosen labels, in increasing order.
 
-    Parameters
-    ----------
-    labels : {"all", "leaves"}, int, or sequence of labels
-        An int is a level, counted from 1 at the top.
-    hierarchy : Hierarchy or None
-        If None, all labels are on level 1 and are named by their column number.
-    n_labels : int
-        Number of columns.
-
-    Returns
-    -------
-    ndarray of int32
-        Columns, sorted.
+    Returns: columns, sorted.
 
     Examples
     --------

@@ -383,26 +383,14 @@ _CELLS_AT_A_TIME = 2_000_000
 
 @dataclass(frozen=True)
 class ThresholdSums:
-    """Weighted sums over the rows, one entry per threshold.
+    """Weighted sums over the rows, one entry per threshold."""
 
-    Attributes
-    ----------
-    n : ndarray
-        The rows with a prediction.
-    predicted, shared : ndarray
-        The weights of the predicted and of the correctly predicted labels.
-    precision, recall : ndarray
-        The precision and recall of the rows.
-    true : ndarray
-        The weights of the true labels, the same at every threshold.
-    """
-
-    n: Vector
-    predicted: Vector
+    n: Vector  # the rows with a prediction
+    predicted: Vector  # the weights of the predicted and of the correctly predicted labels
     shared: Vector
-    precision: Vector
+    precision: Vector  # the precision and recall of the rows
     recall: Vector
-    true: Vector
+    true: Vector  # the weights of the true labels, the same at every threshold
 
 
 @dataclass(frozen=True)
@@ -428,26 +416,7 @@ def threshold_sums(
 ) -> list[ThresholdSums]:
     """Sum over blocks of rows, once for every vector of label weights.
 
-    Parameters
-    ----------
-    truth : csr_array of shape (n, n_labels)
-        The true labels.
-    scores : csr_array or ndarray of shape (n, n_labels)
-        A label is predicted if its score is at least the threshold; scores that are not stored
-        are below all thresholds.
-    grid : ndarray
-        Increasing thresholds.
-    row_weight : ndarray of shape (n,)
-        The weights of the rows; rows of weight 0 are skipped.
-    label_weights : tuple of ndarrays of shape (n_labels,)
-        The weights of the labels.
-    known : csr_array of shape (n, n_labels), optional
-        Cells that are left out.
-
-    Returns
-    -------
-    list of ThresholdSums
-        One for each of `label_weights`.
+    `grid`: increasing thresholds.
     """
     totals = [[np.zeros(len(grid)) for _ in range(6)] for _ in label_weights]
     for rows in _blocks(truth.shape[1], len(grid), row_weight):

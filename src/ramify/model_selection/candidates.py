@@ -35,13 +35,7 @@ BASELINE = "label shares"
 
 
 def default_candidates() -> list[tuple[str, Any]]:
-    """Return the candidates of `choose_model`, simple models first.
-
-    Returns
-    -------
-    list of (str, classifier or tuple of str)
-        Names and classifiers. A tuple of names is the vote of these candidates.
-    """
+    """Return the candidates of `choose_model`, simple models first."""
     return [
         ("tree", PCTClassifier(f_test=0.01)),
         (BASELINE, PCTClassifier(max_depth=0)),
@@ -54,21 +48,11 @@ def default_candidates() -> list[tuple[str, Any]]:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The models to compare.
+    """The models to compare."""
 
-    Attributes
-    ----------
-    names : list of str
-        All names in the given order.
-    classifiers : dict of str to classifier
-        The classifiers, not fitted.
-    votes : dict of str to tuple of str
-        The members of each vote.
-    """
-
-    names: list[str]
-    classifiers: dict[str, Any]
-    votes: dict[str, tuple[str, ...]]
+    names: list[str]  # all names in the given order
+    classifiers: dict[str, Any]  # the classifiers, not fitted
+    votes: dict[str, tuple[str, ...]]  # the members of each vote
 
     def make(self, name: str) -> Any:
         """Return an unfitted candidate."""
@@ -82,22 +66,7 @@ class Candidates:
 
 
 def read_candidates(given: Any, n_jobs: int | None, random_state: Any) -> Candidates:
-    """Check candidates and set their threads and seeds.
-
-    Parameters
-    ----------
-    given : list of (str, classifier or sequence of str), optional
-        The candidates. If None, those of `default_candidates`.
-    n_jobs : int, optional
-        Set in all classifiers with this parameter, unless it is None.
-    random_state : int or None
-        Set in all classifiers whose `random_state` is None.
-
-    Returns
-    -------
-    Candidates
-        Clones of the classifiers, and the members of votes.
-    """
+    """Check candidates and set their threads and seeds."""
     pairs = default_candidates() if given is None else given
     if not isinstance(pairs, list | tuple) or not all(map(_is_pair, pairs)):
         raise TypeError(
@@ -259,20 +228,6 @@ def extrapolate(seconds: float, n_measured: int, n_rows: int) -> float:
     """Estimate the time to fit a model on some rows from the time on fewer rows.
 
     The time is assumed to grow as n log n, like the time for growing trees.
-
-    Parameters
-    ----------
-    seconds : float
-        The measured time.
-    n_measured : int
-        The number of rows in the measurement.
-    n_rows : int
-        The number of rows for the estimate.
-
-    Returns
-    -------
-    float
-        Seconds.
 
     Examples
     --------

@@ -117,13 +117,7 @@ class Comparison:
     # ---- comparison ------------------------------------------------------------------------
 
     def run(self) -> Iterator[None]:
-        """Try the candidates on one fold after the other, as long as there is time.
-
-        Yields
-        ------
-        None
-            After every candidate of every fold, to show progress.
-        """
+        """Try the candidates on one fold after the other, as long as there is time."""
         for split in self.splits:
             if self.n_folds and not self._has_time_for_a_fold():
                 return
@@ -247,13 +241,7 @@ class Comparison:
     # ---- choice ----------------------------------------------------------------------------
 
     def choose(self) -> ModelChoice:
-        """Fit the best candidate on all rows.
-
-        Returns
-        -------
-        ModelChoice
-            The fitted model and all trials.
-        """
+        """Fit the best candidate on all rows."""
         measure = next(iter(self.scorers))
         ranked = self._ranked(measure)
         name, reason = self._best(ranked, measure)

@@ -303,25 +303,7 @@ def stratify(
     rng: np.random.RandomState,
     cells_for_package: int = _CELLS_FOR_PACKAGE,
 ) -> Rows:
-    """Assign rows to parts of the given sizes by iterative stratification.
-
-    Parameters
-    ----------
-    labels : csr_array of shape (n, n_labels)
-        Zeros and ones.
-    shares : ndarray of shape (n_parts,)
-        Fraction of the rows in each part; the fractions sum to 1.
-    rng : RandomState
-        Used to break ties.
-    cells_for_package : int
-        The package iterative-stratification is used for matrices of up to this many cells. The
-        result does not depend on it.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The part of every row.
-    """
+    """Assign rows to parts of the given sizes by iterative stratification."""
     if labels.shape[0] * labels.shape[1] > cells_for_package:
         return _stratify_sparse(labels, shares, rng)
     try:

@@ -96,15 +96,7 @@ class LoadLimits:
 
 
 def check_hierarchy_size(content: Any, limits: LoadLimits) -> None:
-    """Check the labels and parents of a hierarchy in JSON before it is built.
-
-    Parameters
-    ----------
-    content : dict
-        What `Hierarchy.to_json` wrote.
-    limits : LoadLimits
-        The limits.
-    """
+    """Check the labels and parents of a hierarchy in JSON before it is built."""
     labels, parents = content["labels"], content["parents"]
     if type(labels) is not list or type(parents) is not list or len(labels) != len(parents):
         raise SchemaError("a hierarchy must have a list of labels and as many lists of parents")
@@ -158,35 +150,15 @@ class ModelFileError(FormatError):
 
 @dataclass(frozen=True)
 class Container:
-    """The content of a model file.
+    """The content of a model file."""
 
-    Attributes
-    ----------
-    version : int
-        Version of the file format.
-    written_by : str
-        Version of ramify that wrote the file.
-    members : dict of str to bytes
-        The members by name, with verified checksums.
-    """
-
-    version: int
-    written_by: str
-    members: dict[str, bytes]
+    version: int  # version of the file format
+    written_by: str  # version of ramify that wrote the file
+    members: dict[str, bytes]  # the members by name, with verified checksums
 
 
 def write_container(path: FilePath, members: Mapping[str, bytes], written_by: str) -> None:
-    """Write members to a file, which replaces `path` only after it is complete.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    members : mapping of str to bytes
-        The members by name.
-    written_by : str
-        Version of ramify.
-    """
+    """Write members to a file, which replaces `path` only after it is complete."""
     listed = {
         name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         for name, data in members.items()
@@ -226,41 +198,13 @@ def _is_modest(file: Any) -> bool:
 
 
 def read_container(path: FilePath, limits: LoadLimits) -> Container:
-    """Read and verify all members of a model file.
-
-    Parameters
-    ----------
-    path : path
-        A file written by `write_container`.
-    limits : LoadLimits
-        Limits on its size.
-
-    Returns
-    -------
-    Container
-        The content of the file.
-    """
+    """Read and verify all members of a model file."""
     with _opened(path, limits) as archive:
         return _read_members(archive)
 
 
 def read_member(path: FilePath, name: str, limits: LoadLimits) -> bytes | None:
-    """Read and verify one member of a model file without reading the others.
-
-    Parameters
-    ----------
-    path : path
-        A file written by `write_container`.
-    name : str
-        The member.
-    limits : LoadLimits
-        Limits on the size of the file.
-
-    Returns
-    -------
-    bytes or None
-        The content; None if the file has no such member.
-    """
+    """Read and verify one member of a model file without reading the others."""
     with _opened(path, limits) as archive:
         return _read_members(archive, only=name).members.get(name)
 
@@ -314,17 +258,7 @@ def _reason(error: Exception) -> str:
 
 
 def check_archive(archive: zipfile.ZipFile, n_bytes: int, limits: LoadLimits) -> None:
-    """Raise an error if the members of an archive cannot fit into `n_bytes` bytes.
-
-    Parameters
-    ----------
-    archive : ZipFile
-        An archive of which only the list of members has been read.
-    n_bytes : int
-        Size of the archive in bytes.
-    limits : LoadLimits
-        Limits on the size of its members.
-    """
+    """Raise an error if the members of an archive cannot fit into `n_bytes` bytes."""
     infos = archive.infolist()
     if len({info.filename for info in infos}) != len(infos):
         raise DamageError("two members have the same name")

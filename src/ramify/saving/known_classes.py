@@ -114,11 +114,6 @@ def check_content(value: Any) -> None:
 
     The error is a NeedsTrustError if the object is valid, but cannot be checked, and otherwise a
     SchemaError.
-
-    Parameters
-    ----------
-    value : object
-        A random state, or an instance of a class of another library.
     """
     if isinstance(value, np.random.RandomState):
         _check_random_state(value)

@@ -67,17 +67,7 @@ def save(model: Any, path: FilePath) -> None:
 
 
 def save_with_settings(model: Any, path: FilePath, settings: Mapping[str, Any]) -> None:
-    """Save a model together with settings for reading data files.
-
-    Parameters
-    ----------
-    model : estimator
-        As in `save`.
-    path : path
-        The file to write.
-    settings : mapping of str to str, int or list of str
-        The settings that `load_settings` returns. `load` ignores them.
-    """
+    """Save a model together with settings for reading data files."""
     if not isinstance(model, BaseEstimator):
         raise TypeError(
             f"model must be an estimator of ramify or a pipeline, got {type(model).__name__}."
@@ -135,17 +125,7 @@ def load(
 def load_settings(path: FilePath, *, limits: LoadLimits | None = None) -> dict[str, Any]:
     """Return the settings that `save_with_settings` has stored in a model file.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    limits : ramify.saving.LoadLimits, optional
-        Limits on the size of the model.
-
-    Returns
-    -------
-    dict
-        A JSON object whose content the caller must check; empty if the file has none.
+    Returns: a JSON object whose content the caller must check; empty if the file has none.
     """
     text = read_member(path, _SETTINGS, LoadLimits() if limits is None else limits)
     with distrusting(path):

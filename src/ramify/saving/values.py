@@ -51,15 +51,7 @@ class ArrayPools:
         self._parts: dict[str, list[NDArray[Any]]] = {}
 
     def put(self, name: str, array: NDArray[Any]) -> None:
-        """Append the elements of a plain array to a pool, in C order.
-
-        Parameters
-        ----------
-        name : str
-            Name of the pool. Arrays of different dtypes are converted to a common dtype.
-        array : ndarray
-            The array.
-        """
+        """Append the elements of a plain array to a pool, in C order."""
         flat = np.ascontiguousarray(array).reshape(-1)
         self._parts.setdefault(name, []).append(flat.astype(flat.dtype.newbyteorder("<")))
 
@@ -92,20 +84,7 @@ class PoolReader:
         self._taken = dict.fromkeys(self._pools, 0)
 
     def take(self, name: str, size: int) -> NDArray[Any]:
-        """Return the next `size` elements of a pool as a new array.
-
-        Parameters
-        ----------
-        name : str
-            Name of the pool.
-        size : int
-            Number of elements.
-
-        Returns
-        -------
-        ndarray of shape (size,)
-            A writable copy.
-        """
+        """Return the next `size` elements of a pool as a new array."""
         if type(size) is not int or size < 0 or name not in self._pools:
             raise DamageError(f"it refers to {size!r} elements of {name!r}, which do not exist")
         start = self._taken[name]
@@ -124,16 +103,6 @@ class PoolReader:
 
 def read_npy(data: bytes) -> NDArray[Any]:
     """Read an array of plain elements without trusting the shape declared in its header.
-
-    Parameters
-    ----------
-    data : bytes
-        A .npy file of version 1.0.
-
-    Returns
-    -------
-    ndarray
-        A read-only view of `data`.
 
     Examples
     --------
@@ -180,23 +149,13 @@ _BACK: dict[str, Callable[[list[Any]], Any]] = {
 
 @dataclass(frozen=True)
 class Kind:
-    """How to write and read objects of one kind.
+    """How to write and read objects of one kind."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the kind in files.
-    matches : callable
-        Returns whether an object is of this kind.
-    encode : callable
-        Takes the encoder, the object and its place in the model; returns the entry.
-    decode : callable
-        Takes the decoder and an entry; returns the object.
-    """
-
-    name: str
-    matches: Callable[[Any], bool]
+    name: str  # name of the kind in files
+    matches: Callable[[Any], bool]  # returns whether an object is of this kind
+    # Takes the encoder, the object and its place in the model; returns the entry.
     encode: Callable[[Encoder, Any, str], dict[str, Any]]
+    # Takes the decoder and an entry; returns the object.
     decode: Callable[[Decoder, dict[str, Any]], Any]
 
 
@@ -228,20 +187,7 @@ class Encoder:
         self._open: set[int] = set()
 
     def value(self, value: Any, where: str) -> Any:
-        """Return a value as JSON.
-
-        Parameters
-        ----------
-        value : object
-            The value to encode.
-        where : str
-            Its place in the model, for error messages.
-
-        Returns
-        -------
-        object
-            A value for `json.dumps`.
-        """
+        """Return a value as JSON."""
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
@@ -314,13 +260,7 @@ class Decoder:
         self._objects: list[Any] = []
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Create the object of the next entry.
-
-        Parameters
-        ----------
-        entry : dict
-            The entry.
-        """
+        """Create the object of the next entry."""
         self.limits.check("max_objects", len(self._objects) + 1, "the number of objects")
         kind = self._kinds.get(entry["kind"])
         if kind is None:
@@ -328,20 +268,7 @@ class Decoder:
         self._objects.append(kind.decode(self, entry))
 
     def value(self, node: Any, depth: int = 0) -> Any:
-        """Convert JSON to a value.
-
-        Parameters
-        ----------
-        node : object
-            The result of `Encoder.value`.
-        depth : int
-            Number of lists and dicts that contain it.
-
-        Returns
-        -------
-        object
-            The value.
-        """
+        """Convert JSON to a value."""
         if not isinstance(node, list | dict):
             return node
         depth += 1

@@ -26,39 +26,13 @@ __all__ = [
 
 
 def dump_wrapped(objects: Sequence[Any]) -> bytes:
-    """Serialise estimators of other libraries.
-
-    Parameters
-    ----------
-    objects : sequence of estimators
-        The estimators, fitted or not.
-
-    Returns
-    -------
-    bytes
-        A skops archive.
-    """
+    """Serialise estimators of other libraries."""
     dumped: bytes = import_extra("skops.io", "skops").dumps(list(objects))
     return dumped
 
 
 def load_wrapped(data: bytes, trusted: Collection[str], limits: LoadLimits) -> list[Any]:
-    """Load the output of `dump_wrapped` if all types in it are trusted.
-
-    Parameters
-    ----------
-    data : bytes
-        A skops archive.
-    trusted : collection of str
-        Types to trust in addition to those that skops considers safe.
-    limits : LoadLimits
-        Limits on the size of the archive.
-
-    Returns
-    -------
-    list
-        The estimators.
-    """
+    """Load the output of `dump_wrapped` if all types in it are trusted."""
     skops_io = import_extra("skops.io", "skops")
     _check_sizes(data, limits)
     types = _check_types(data, trusted)

@@ -99,20 +99,7 @@ def check_label_weight(label_weight: Any, class_weight: Any) -> None:
 def find_label_weights(
     hierarchy: Hierarchy, w0: float, weighting: str, label_weight: Any
 ) -> NDArray[np.float64]:
-    """Return the weight of each label: its weight in the hierarchy times its factor.
-
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        The label hierarchy.
-    w0, weighting, label_weight
-        As in `PCTClassifier`, except that "balanced" is not accepted; see `balanced_factors`.
-
-    Returns
-    -------
-    ndarray of shape (n_labels,)
-        Label weights. A top-level label has weight 1 times its factor.
-    """
+    """Return the weight of each label: its weight in the hierarchy times its factor."""
     # A common factor changes the impurities stored in a tree, but not its tests.
     label_weights = np.asarray(hierarchy.weights(w0, weighting))
     if w0 > 0:
@@ -155,18 +142,7 @@ def balanced_factors(
 ) -> NDArray[np.float64]:
     """Return the factors of "balanced" label weights.
 
-    Parameters
-    ----------
-    Y : csr_array of shape (n, n_labels)
-        Labels, including all ancestors.
-    weights : ndarray of shape (n,)
-        Sample weights.
-
-    Returns
-    -------
-    ndarray of shape (n_labels,)
-        n / (n_labels * n_c) for a label c, where n is the sum of all sample weights and n_c the
-        sum over the rows with the label; 0 for labels without rows.
+    `Y`: labels, including all ancestors.
 
     Examples
     --------
@@ -201,39 +177,20 @@ _MOST_SETS = 20_000
 
 @dataclass(frozen=True)
 class Distance:
-    """A distance between label sets.
+    """A distance between label sets."""
 
-    Attributes
-    ----------
-    measure : str, callable or ndarray
-        One of `DISTANCES`, a function of two label sets, or a matrix over all distinct sets,
-        which is used as is.
-    labels : tuple
-        The names of the labels, used if `measure` is a function.
-    power : {1, 2}
-        Whether the criterion averages distances or squared distances.
-    """
-
+    # One of `DISTANCES`, a function of two label sets, or a matrix over all distinct sets, which
+    # is used as is.
     measure: str | Callable[[Any, Any], float] | NDArray[np.float64]
-    labels: tuple[Any, ...] = ()
-    power: int = 2
+    labels: tuple[Any, ...] = ()  # the names of the labels, used if `measure` is a function
+    power: int = 2  # whether the criterion averages distances or squared distances
 
     def between(
         self, sets: sparse.csr_array[np.int32], label_weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return the distances, to the power of `power`, between all rows of `sets`.
 
-        Parameters
-        ----------
-        sets : csr_array of shape (n_sets, n_labels)
-            Distinct label sets.
-        label_weights : ndarray of shape (n_labels,)
-            Label weights; the size of a set is the sum of the weights of its labels.
-
-        Returns
-        -------
-        ndarray of shape (n_sets, n_sets)
-            A symmetric, non-negative matrix with zeros on the diagonal.
+        Returns: a symmetric, non-negative matrix with zeros on the diagonal.
         """
         n_sets = sets.shape[0]
         if n_sets > _MOST_SETS:
@@ -327,17 +284,11 @@ def _check_size(matrix: NDArray[np.float64], n_sets: int) -> NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LabelSets:
-    """The distinct label sets of the rows.
+    """The distinct label sets of the rows."""
 
-    Attributes
-    ----------
-    of_row : ndarray of uint32, shape (n,)
-        The index of the label set of each row; sets are numbered in order of appearance.
-    distances : ndarray of shape (n_sets, n_sets)
-        The values that the criterion averages; see `Distance.between`. Empty if not needed.
-    """
-
+    # The index of the label set of each row; sets are numbered in order of appearance.
     of_row: NDArray[np.uint32]
+    # The values that the criterion averages; see `Distance.between`. Empty if not needed.
     distances: NDArray[np.float64]
 
     @classmethod

@@ -231,14 +231,7 @@ def make_member(ensemble: PCTEnsemble) -> PCTClassifier:
 def grow_in_turn(ensemble: PCTEnsemble, data: TrainingData, plan: GrowthPlan) -> None:
     """Grow the trees of an ensemble sequentially on converted data, instead of calling `fit`.
 
-    Parameters
-    ----------
-    ensemble : PCTEnsemble
-        Receives the trees. The caller sets the attributes that `fit` derives from X and y.
-    data : TrainingData
-        The training data of all trees.
-    plan : GrowthPlan
-        How to grow a tree; its seed is ignored.
+    `ensemble`: receives the trees.
     """
     n_rows = data.n_rows if data.rows is None else len(data.rows)
     sampling = ensemble._sampling(np.ones(n_rows, dtype=bool))

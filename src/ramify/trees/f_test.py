@@ -58,18 +58,7 @@ _CLUS_TABLE: dict[float, tuple[str, tuple[tuple[int, float], ...], float]] = {
 def critical_values(level: float, weight: float) -> NDArray[np.float64]:
     """Return the critical values that F(1, df) exceeds with probability `level`.
 
-    Parameters
-    ----------
-    level : float
-        Significance level in (0, 1); 1 means no test.
-    weight : float
-        The largest sum of sample weights in a node; degrees of freedom are sums of weights.
-
-    Returns
-    -------
-    ndarray
-        Element df is the critical value for df degrees of freedom; the last element is also used
-        for larger df. Empty for level 1.
+    Returns: empty for level 1.
 
     Examples
     --------
@@ -96,18 +85,6 @@ def _table(level: float, length: int) -> NDArray[np.float64]:
 
 def clus_critical_values(level: float) -> NDArray[np.float64]:
     """Return the critical values used by CLUS.
-
-    Parameters
-    ----------
-    level : float
-        Significance level in (0, 1]. Near 0.1, 0.05, 0.01, 0.005 and 0.001, CLUS uses its table;
-        near 1, it performs no test; for all other levels, it uses exact quantiles, with critical
-        value 0 for 1 and 2 degrees of freedom.
-
-    Returns
-    -------
-    ndarray
-        As for `critical_values`.
 
     Examples
     --------

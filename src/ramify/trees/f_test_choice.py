@@ -30,21 +30,12 @@ Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class FTestChoice:
-    """The levels to choose from, and the rows to choose on.
+    """The levels to choose from, and the rows to choose on."""
 
-    Attributes
-    ----------
-    levels : tuple of float
-        The levels, in the order in which they are tried. The first of several best levels wins.
-    cv : int, splitter or iterable of (train, test)
-        The cross-validation to use without validation rows.
-    validation : tuple (X, Y), optional
-        Validation rows.
-    """
-
+    # The levels, in the order in which they are tried. The first of several best levels wins.
     levels: tuple[float, ...]
-    cv: Any
-    validation: tuple[Any, sparse.csr_array[np.int32]] | None
+    cv: Any  # the cross-validation to use without validation rows
+    validation: tuple[Any, sparse.csr_array[np.int32]] | None  # validation rows
 
 
 @dataclass(frozen=True)
@@ -63,24 +54,7 @@ def choose_f_test(
     random: RandomState,
     data: TrainingData,
 ) -> FTestFound:
-    """Choose the level with the highest pooled AU(PRC) on held-out rows.
-
-    Parameters
-    ----------
-    plan : GrowthPlan
-        How to grow trees; its level is ignored.
-    choice : FTestChoice
-        The levels, and the rows to choose on.
-    random : RandomState
-        Draws the folds.
-    data : TrainingData
-        The training data.
-
-    Returns
-    -------
-    FTestFound
-        The best level. The data of the final tree includes the validation rows, if any.
-    """
+    """Choose the level with the highest pooled AU(PRC) on held-out rows."""
     n_rows = data.n_rows
     if choice.validation is not None:
         data = data.with_rows(*choice.validation)
@@ -96,24 +70,7 @@ def choose_level(
     splits: list[Split],
     data: TrainingData,
 ) -> FTestFound:
-    """Choose the level whose trees have the highest pooled AU(PRC) on held-out rows.
-
-    Parameters
-    ----------
-    plan : GrowthPlan
-        How to grow trees; its level is ignored.
-    levels : tuple of float
-        The levels, in the order in which they are tried. The first of several best levels wins.
-    splits : list of (train, test)
-        For each tree, the indices of its training rows and of its held-out rows.
-    data : TrainingData
-        The training data.
-
-    Returns
-    -------
-    FTestFound
-        The best level.
-    """
+    """Choose the level whose trees have the highest pooled AU(PRC) on held-out rows."""
     plan = data.find_sets(plan)
     unseen = [data.by_rows[test] for _, test in splits]
     truth = data.Y[np.concatenate([test for _, test in splits])]
@@ -147,23 +104,8 @@ def draw_splits(
 ) -> list[Split]:
     """Split rows into training and test rows for internal cross-validation.
 
-    Parameters
-    ----------
-    rows : ndarray of int
-        The row indices, in increasing order.
-    cv : int, splitter or iterable of (train, test)
-        The number of folds, or how to split the rows.
-    plan : GrowthPlan
-        Determines whether to use the folds of CLUS.
-    random : RandomState
-        Draws the folds if `cv` is an int.
-    Y : csr_array of shape (n, n_labels)
-        The labels of all rows.
-
-    Returns
-    -------
-    list of (train, test)
-        Row indices, in increasing order.
+    `rows`: the row indices, in increasing order.
+    Returns: row indices, in increasing order.
     """
     from sklearn.model_selection import KFold, check_cv  # noqa: PLC0415 (slow, seldom used)
 

@@ -68,17 +68,7 @@ def clus_folds(n_rows: int, n_folds: int) -> list[NDArray[np.int64]]:
     A fold is drawn for each row; if it is full, the row goes to the next fold that is not. Once
     all folds have n_rows // n_folds rows, each may take one more of the remaining rows.
 
-    Parameters
-    ----------
-    n_rows : int
-        The number of rows.
-    n_folds : int
-        The number of folds.
-
-    Returns
-    -------
-    list of ndarray
-        The rows of each fold, in increasing order.
+    Returns: the rows of each fold, in increasing order.
 
     Examples
     --------

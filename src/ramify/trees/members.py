@@ -45,53 +45,20 @@ class Growable(Protocol):
 
 @dataclass(frozen=True)
 class Sampling:
-    """How to draw the rows and seeds of the trees.
+    """How to draw the rows and seeds of the trees."""
 
-    Attributes
-    ----------
-    n_rows : int
-        Number of training rows.
-    n_draws : int or None
-        Number of rows to draw with replacement for each tree. None means that every tree is grown
-        on all rows.
-    """
-
-    n_rows: int
+    n_rows: int  # number of training rows
+    # Number of rows to draw with replacement for each tree. None means that every tree is grown on
+    # all rows.
     n_draws: int | None
 
     def seeds(self, random_seed: int, n_members: int) -> list[int]:
-        """Return one seed per tree; the first seeds do not depend on `n_members`.
-
-        Parameters
-        ----------
-        random_seed : int
-            The seed of the ensemble.
-        n_members : int
-            Number of seeds.
-
-        Returns
-        -------
-        list of int
-            The seeds.
-        """
+        """Return one seed per tree; the first seeds do not depend on `n_members`."""
         words = np.random.SeedSequence(random_seed).generate_state(n_members, np.uint64)
         return [int(word) for word in words]
 
     def draw(self, seed: int) -> tuple[NDArray[np.int32] | None, int]:
-        """Draw the rows of a tree.
-
-        Parameters
-        ----------
-        seed : int
-            One of `seeds`.
-
-        Returns
-        -------
-        counts : ndarray of shape (n_rows,) or None
-            How many times each row was drawn; None means once each.
-        seed : int
-            Seed for the remaining random choices of the tree.
-        """
+        """Draw the rows of a tree."""
         if self.n_draws is None:
             return None, seed
         return _core.bootstrap(seed, self.n_rows, self.n_draws), seed
@@ -113,14 +80,9 @@ class ClusSampling(Sampling):
     Every tree has five generators. The fourth one draws the bootstrap sample and then the features
     at the nodes. If some rows have no labels, the second generator draws the sample instead: first
     as many rows with labels as there are, then rows without labels, in reverse order.
-
-    Attributes
-    ----------
-    labelled : ndarray of bool, shape (n_rows,)
-        Which rows have labels.
     """
 
-    labelled: NDArray[np.bool_]
+    labelled: NDArray[np.bool_]  # which rows have labels
 
     def seeds(self, random_seed: int, n_members: int) -> list[int]:
         """Return the seed for the generators of each tree."""
@@ -177,28 +139,7 @@ def grow_members(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> list[_core.Tree]:
-    """Grow one tree per seed, in parallel; the trees do not depend on `n_jobs`.
-
-    Parameters
-    ----------
-    data : TrainingData or TargetData
-        The training data of all trees.
-    plan : GrowthPlan
-        How to grow a tree; its seed is ignored.
-    sampling : Sampling
-        How to draw the rows of each tree.
-    seeds : list of int
-        Seeds returned by ``sampling.seeds``.
-    n_jobs : int, optional
-        Number of threads, or of workers of the backend set by ``joblib.parallel_config``.
-    verbose : bool
-        Whether to show a progress bar.
-
-    Returns
-    -------
-    list of Tree
-        The trees, in the order of the seeds.
-    """
+    """Grow one tree per seed, in parallel; the trees do not depend on `n_jobs`."""
     data.prepare()  # once here, not in every thread
     tasks = (delayed(grow_member)(data, plan, sampling, seed) for seed in seeds)
     with closing(in_parallel(tasks, n_jobs=n_jobs, prefer="threads", shared=[data])) as grown:
@@ -206,24 +147,7 @@ def grow_members(
 
 
 def grow_member(data: Growable, plan: GrowthPlan, sampling: Sampling, seed: int) -> _core.Tree:
-    """Grow one tree of an ensemble.
-
-    Parameters
-    ----------
-    data : TrainingData or TargetData
-        The training data of all trees.
-    plan : GrowthPlan
-        How to grow a tree; its seed is ignored.
-    sampling : Sampling
-        How to draw the rows of the tree.
-    seed : int
-        A seed returned by ``sampling.seeds``.
-
-    Returns
-    -------
-    Tree
-        The grown tree.
-    """
+    """Grow one tree of an ensemble."""
     counts, seed = sampling.draw(seed)
     return data.grow(plan.for_member(seed), counts=counts)
 
@@ -231,15 +155,7 @@ def grow_member(data: Growable, plan: GrowthPlan, sampling: Sampling, seed: int)
 def keep_trees(ensemble: Any) -> list[_core.Tree]:
     """Return the trees of the previous fit that a fit with `warm_start` keeps.
 
-    Parameters
-    ----------
-    ensemble : estimator
-        An ensemble with the parameters `n_estimators` and `warm_start`.
-
-    Returns
-    -------
-    list of Tree
-        The trees; empty if the ensemble is not fitted or `warm_start` is False.
+    Returns: the trees; empty if the ensemble is not fitted or `warm_start` is False.
     """
     if not ensemble.warm_start or not hasattr(ensemble, "trees_"):
         return []
@@ -254,20 +170,7 @@ def keep_trees(ensemble: Any) -> list[_core.Tree]:
 
 
 def read_seed(random_state: Any, *, clus: bool) -> int:
-    """Return the seed from which the seeds of the trees are drawn.
-
-    Parameters
-    ----------
-    random_state : int, RandomState instance or None
-        The parameter of an ensemble.
-    clus : bool
-        Whether it is the RandomSeed of CLUS, an integer; None means 0.
-
-    Returns
-    -------
-    int
-        The seed.
-    """
+    """Return the seed from which the seeds of the trees are drawn."""
     if not clus:
         return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     if random_state is None:
@@ -290,20 +193,6 @@ def multilabel_votes(trees: list[_core.Tree], X: Any, n_labels: int) -> NDArray[
     scores are tied and therefore affects areas under curves. CLUS sums c / W and (W - c) / W over
     the trees, where c of the W rows in a leaf have the label, and divides the first sum by the
     total of both.
-
-    Parameters
-    ----------
-    trees : list of Tree
-        The trees of the forest.
-    X : ndarray or sparse matrix
-        Rows, as returned by `read_features`.
-    n_labels : int
-        Number of labels.
-
-    Returns
-    -------
-    ndarray of shape (n, n_labels)
-        The votes.
     """
     votes_for = np.zeros((X.shape[0], n_labels))
     votes_against = np.zeros_like(votes_for)

@@ -77,27 +77,7 @@ def plan_growth(
     single_label: bool,
     seed: int = 0,
 ) -> GrowthPlan:
-    """Return the growth plan for a tree with these parameters.
-
-    Parameters
-    ----------
-    tree : TreeParameters
-        Parameters validated by `ramify.trees.parameters.check_tree`.
-    hierarchy : Hierarchy
-        The label hierarchy.
-    n_features : int
-        Number of features.
-    single_label : bool
-        Whether every row has one label. Without a hierarchy, the labels are then the classes of
-        one variable.
-    seed : int
-        Seed for drawing features and thresholds.
-
-    Returns
-    -------
-    GrowthPlan
-        The plan; its `f_test` is None if a level has to be chosen from a list.
-    """
+    """Return the growth plan for a tree with these parameters."""
     clus = None
     if tree.clus_compat:
         clus = "hierarchical" if _is_variance(tree) else "multilabel"
@@ -134,24 +114,7 @@ def weigh_labels(
     Y: sparse.csr_array[np.int32],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the weight of each label in the criterion.
-
-    Parameters
-    ----------
-    tree : TreeParameters
-        Parameters validated by `ramify.trees.parameters.check_tree`.
-    hierarchy : Hierarchy
-        The label hierarchy.
-    Y : csr_array of shape (n, n_labels)
-        Labels of the training rows.
-    weights : ndarray of shape (n,)
-        Sample weights.
-
-    Returns
-    -------
-    ndarray of shape (n_labels,)
-        Label weights.
-    """
+    """Return the weight of each label in the criterion."""
     if tree.clus_compat and not _is_variance(tree):  # CLUS's multi-label mode
         by_gini = tree.criterion == "gini"
         return clus_multilabel_weights(Y, weights) if by_gini else np.ones(Y.shape[1])
@@ -214,17 +177,7 @@ def check_tree(tree: TreeParameters) -> None:
 def check_labelled(
     plan: GrowthPlan, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]
 ) -> None:
-    """Raise an error if CLUS would have no row to learn from.
-
-    Parameters
-    ----------
-    plan : GrowthPlan
-        How trees are grown.
-    Y : csr_array of shape (n, n_labels)
-        Labels of the rows.
-    weights : ndarray of shape (n,)
-        Sample weights.
-    """
+    """Raise an error if CLUS would have no row to learn from."""
     labelled = np.diff(Y.indptr) > 0
     if plan.clus == "hierarchical" and not weights[labelled].any():
         raise ValueError(

@@ -31,21 +31,6 @@ __all__ = [
 def count_features(max_features: Any, n_features: int, *, clus: bool = False) -> int:
     """Return the number of features to consider at a node.
 
-    Parameters
-    ----------
-    max_features : int, float, "sqrt", "log2" or None
-        A number, a fraction of all features, ⌊√D⌋ + 1, ⌊log2 D⌋ + 1 (Breiman's choice), or None
-        for all features.
-    n_features : int
-        The number D of all features.
-    clus : bool
-        Whether to round as CLUS does: ⌈√D⌉, ⌈log2 D⌉ and fractions rounded up.
-
-    Returns
-    -------
-    int
-        From 1 to D.
-
     Examples
     --------
     >>> count_features("sqrt", 80), count_features(0.5, 80), count_features(None, 80)
@@ -70,19 +55,7 @@ def count_features(max_features: Any, n_features: int, *, clus: bool = False) ->
 def count_rows(min_samples: float, n_rows: int, at_least: int) -> float:
     """Convert a minimum number of rows, given as a number or as a fraction, to a number.
 
-    Parameters
-    ----------
-    min_samples : float
-        A number of rows, or a fraction of them strictly between 0 and 1.
-    n_rows : int
-        Number of all rows.
-    at_least : int
-        Lower bound for the result if `min_samples` is a fraction.
-
-    Returns
-    -------
-    float
-        The number of rows. Fractions are rounded up, as in scikit-learn.
+    `min_samples`: A number of rows, or a fraction of them strictly between 0 and 1.
 
     Examples
     --------
@@ -162,28 +135,9 @@ class GrowthPlan:
     ) -> _core.Tree:
         """Grow a tree on some rows of a data set.
 
-        Parameters
-        ----------
-        dataset : Dataset
-            The features, as returned by `ramify.data.features.make_dataset`.
-        Y : csr_array of shape (n, n_labels)
-            Labels of all rows of the data set, including all ancestors.
-        label_weights : ndarray of shape (n_labels,)
-            Label weights.
-        sample_weight : ndarray of shape (n,)
-            Sample weights.
-        rows : ndarray of int, optional
-            Indices of the training rows, in increasing order; all rows by default.
-        labels : Labels, optional
-            `Y` and `label_weights` as returned by `prepare_labels`, to be shared by many trees.
-        unlabelled_count : bool
-            Whether rows without labels are used even under the conventions of CLUS. The negative
-            rows of local problems have no labels.
-
-        Returns
-        -------
-        Tree
-            The grown tree.
+        `Y`: labels of all rows of the data set, including all ancestors.
+        `rows`: indices of the training rows, in increasing order; all rows by default.
+        `unlabelled_count`: the negative rows of local problems have no labels.
         """
         if rows is None:
             rows = np.arange(Y.shape[0], dtype=np.int64)
@@ -317,19 +271,7 @@ def prepare_labels(
 ) -> _core.Labels:
     """Convert labels to the format of the core.
 
-    Parameters
-    ----------
-    Y : csr_array of shape (n, n_labels)
-        Labels, including all ancestors.
-    label_weights : ndarray of shape (n_labels,)
-        Label weights.
-    many : bool
-        Whether many trees will be grown on these labels. If so, work that they share is done here.
-
-    Returns
-    -------
-    Labels
-        A copy of the labels.
+    `Y`: labels, including all ancestors.
     """
     return _core.Labels(
         Y.indptr.astype(np.int64, copy=False),
@@ -344,18 +286,7 @@ def predict_tree(
 ) -> None:
     """Add the predictions of a tree, divided by `divisor`, to `out`.
 
-    Parameters
-    ----------
-    tree : Tree
-        A grown tree.
-    X : ndarray or sparse matrix
-        Rows, as returned by `read_features`.
-    out : ndarray of shape (n, n_labels)
-        Receives the predictions.
-    divisor : float
-        The number of trees, if the mean of several trees is computed.
-    clus : bool
-        Whether to combine the branches of a missing value in the order of CLUS.
+    `out`: receives the predictions.
     """
     if sparse.issparse(X):
         tree.predict_csr(*csr_parts(X), out, divisor, clus)

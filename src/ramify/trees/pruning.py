@@ -37,26 +37,7 @@ def make_loss(
     hierarchy: Hierarchy,
     decide: Callable[[NDArray[np.float64]], Any],
 ) -> Loss:
-    """Return the loss that pruning minimises.
-
-    Parameters
-    ----------
-    measure : str or callable
-        The name of a measure in `ramify.metrics`, or a function as described in
-        `ramify._base.measuring.measure_scores`. Measures of `ramify.metrics` that are not losses
-        are maximised; all other functions are minimised.
-    truth : csr_array of shape (n, n_labels)
-        The true labels.
-    hierarchy : Hierarchy
-        The label hierarchy.
-    decide : callable
-        Converts scores to label sets.
-
-    Returns
-    -------
-    callable
-        Maps scores, an array of shape (n, n_labels), to a number; smaller is better.
-    """
+    """Return the loss that pruning minimises."""
     function = read_measure(measure, "pruning_measure")
     name = getattr(function, "__name__", "")
     is_ours = name in measures.__all__ and getattr(measures, name) is function
@@ -70,24 +51,7 @@ def make_loss(
 
 
 def prune_by_error(tree: _core.Tree, X: Any, n_labels: int, loss: Loss) -> _core.Tree:
-    """Replace inner nodes with leaves, bottom-up, if this does not increase the loss.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree that stores predictions in its inner nodes too.
-    X : ndarray or sparse matrix
-        Validation rows, as returned by `read_features`.
-    n_labels : int
-        Number of labels.
-    loss : callable
-        Loss of the scores of all validation rows.
-
-    Returns
-    -------
-    Tree
-        The pruned tree.
-    """
+    """Replace inner nodes with leaves, bottom-up, if this does not increase the loss."""
     reached = find_rows(tree, X)
     is_leaf = tree.feature < 0
     below: dict[int, Values] = {}

@@ -62,36 +62,16 @@ class TargetPlan(GrowthPlan):
 
 @dataclass(frozen=True)
 class TargetData:
-    """Validated training data of trees and forests for several targets.
+    """Validated training data of trees and forests for several targets."""
 
-    Attributes
-    ----------
-    X : ndarray or sparse matrix
-        The features, as returned by `read_training_features`.
-    schema : FeatureSchema
-        The schema of the features.
-    values : ndarray of shape (n, n_targets)
-        Numbers, or codes of classes; NaN marks missing values.
-    weights : ndarray of shape (n,)
-        Sample weights.
-    target_weights : ndarray of shape (n_targets,)
-        The weight of each target in the criterion.
-    origin : ndarray of shape (n_targets,), optional
-        The origin of each numeric target.
-    n_classes : ndarray of int32, shape (n_targets,), optional
-        The number of classes of each nominal target.
-    clus : bool
-        Whether trees follow the conventions of CLUS.
-    """
-
-    X: Any
-    schema: FeatureSchema
-    values: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    target_weights: NDArray[np.float64]
-    origin: NDArray[np.float64] | None = None
-    n_classes: NDArray[np.int32] | None = None
-    clus: bool = False
+    X: Any  # the features, as returned by `read_training_features`
+    schema: FeatureSchema  # the schema of the features
+    values: NDArray[np.float64]  # numbers, or codes of classes; NaN marks missing values
+    weights: NDArray[np.float64]  # sample weights
+    target_weights: NDArray[np.float64]  # the weight of each target in the criterion
+    origin: NDArray[np.float64] | None = None  # the origin of each numeric target
+    n_classes: NDArray[np.int32] | None = None  # the number of classes of each nominal target
+    clus: bool = False  # whether trees follow the conventions of CLUS
     _prepared: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -136,20 +116,7 @@ class TargetData:
         _ = self.dataset, self.table
 
     def grow(self, plan: GrowthPlan, *, counts: NDArray[np.int32] | None = None) -> _core.Tree:
-        """Grow a tree.
-
-        Parameters
-        ----------
-        plan : TargetPlan
-            How to grow the tree.
-        counts : ndarray of int32, optional
-            How many times each row is used, 1 by default.
-
-        Returns
-        -------
-        Tree
-            The grown tree.
-        """
+        """Grow a tree."""
         rows = np.arange(len(self.weights), dtype=np.int64)
         weights = self.learnt_weights
         if counts is not None:
@@ -199,20 +166,6 @@ def read_target_weight(
 ) -> NDArray[np.float64]:
     """Return one factor per target.
 
-    Parameters
-    ----------
-    target_weight : array-like, mapping or None
-        Factors, by position or by name; targets not in a mapping have factor 1.
-    n_targets : int
-        Number of targets.
-    names : ndarray of str or None
-        Names of the targets, if they have any.
-
-    Returns
-    -------
-    ndarray of shape (n_targets,)
-        The factors.
-
     Examples
     --------
     >>> read_target_weight({"height": 2.0}, 2, np.array(["height", "width"]))
@@ -251,27 +204,9 @@ def weigh_numbers(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the reciprocal of the variance of each target, and the origin of its sums.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n, n_targets)
-        Numbers, with NaN for missing values.
-    sample_weight : ndarray of shape (n,)
-        Sample weights.
-    clus : bool
-        Whether to compute as CLUS does: one row after the other, relative to 0, and with the
-        number of all rows instead of those with a known value.
-
-    Returns
-    -------
-    weights : ndarray of shape (n_targets,)
-        Reciprocals of variances, 1 for constant targets.
-    origin : ndarray of shape (n_targets,)
-        0 as in CLUS, otherwise the means.
-
-    Examples
-    --------
-    >>> weigh_numbers(np.array([[1.0], [3.0], [5.0], [7.0]]), np.ones(4), clus=False)
-    (array([0.2]), array([4.]))
+    `values`: numbers, with NaN for missing values.
+    `clus`: whether to compute as CLUS does: one row after the other, relative to 0, and with
+    the number of all rows instead of those with a known value.
     """
     known = ~np.isnan(values)
     weight = np.where(known, sample_weight[:, None], 0.0)
@@ -293,13 +228,7 @@ def weigh_numbers(
 def weigh_classes(
     codes: NDArray[np.float64], sample_weight: NDArray[np.float64], n_classes: list[int]
 ) -> NDArray[np.float64]:
-    """Return the reciprocal of the Gini index of each target, 1 for constant targets.
-
-    Examples
-    --------
-    >>> weigh_classes(np.array([[0.0], [0.0], [1.0], [1.0]]), np.ones(4), [2])
-    array([2.])
-    """
+    """Return the reciprocal of the Gini index of each target, 1 for constant targets."""
     gini = np.empty(len(n_classes))
     for i, n in enumerate(n_classes):
         known = ~np.isnan(codes[:, i])

@@ -409,18 +409,6 @@ def prune_m5(tree: _core.Tree, factor: float) -> _core.Tree:
     The estimated error of a subtree is the root of its mean squared error on the training rows,
     with targets weighted as in the criterion, times (n + factor * k) / (n - k), where n is the
     weight of the rows and k the number of nodes of the subtree.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree that stores predictions in its inner nodes too.
-    factor : float
-        How much a node of the tree costs; larger values prune more.
-
-    Returns
-    -------
-    Tree
-        The pruned tree.
     """
     is_leaf = tree.feature < 0
     own = np.maximum(tree.impurity * tree.weight, 0.0)

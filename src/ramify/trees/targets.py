@@ -25,21 +25,11 @@ _MAX_CLASSES = 2**16
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of y.
+    """The columns of y."""
 
-    Attributes
-    ----------
-    columns : list of ndarray
-        One array per target.
-    names : ndarray of str or None
-        The names of the targets, if y was a data frame.
-    is_flat : bool
-        Whether y was one-dimensional.
-    """
-
-    columns: list[NDArray[Any]]
-    names: NDArray[Any] | None
-    is_flat: bool
+    columns: list[NDArray[Any]]  # one array per target
+    names: NDArray[Any] | None  # the names of the targets, if y was a data frame
+    is_flat: bool  # whether y was one-dimensional
 
     def name(self, target: int) -> str:
         """Return how a message refers to a target."""
@@ -49,18 +39,7 @@ class Columns:
 
 
 def read_columns(y: Any) -> Columns:
-    """Split y into its columns.
-
-    Parameters
-    ----------
-    y : array-like or data frame of shape (n,) or (n, n_targets)
-        The targets.
-
-    Returns
-    -------
-    Columns
-        The columns.
-    """
+    """Split y into its columns."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None.")
     if sparse.issparse(y):
@@ -118,20 +97,9 @@ def read_classes(
 ) -> tuple[NDArray[np.float64], list[NDArray[Any]]]:
     """Return nominal targets as codes, and the classes that the codes of each target stand for.
 
-    Parameters
-    ----------
-    columns : Columns
-        The columns of y.
-    clus_order : bool
-        Whether the classes are in the order of CLUS: sorted as strings, except that "1" precedes
-        "0" if these are the only two classes.
-
-    Returns
-    -------
-    codes : ndarray of shape (n, n_targets)
-        Numbers from 0, with NaN for missing values.
-    classes : list of ndarray
-        The classes of each target.
+    `clus_order`: whether the classes are in the order of CLUS: sorted as strings, except that
+    "1" precedes "0" if these are the only two classes.
+    Returns: numbers from 0, with NaN for missing values.
     """
     codes, classes = [], []
     for i, column in enumerate(columns.columns):

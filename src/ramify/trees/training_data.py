@@ -26,61 +26,28 @@ class TrainingData:
 
     X is converted for the core once, on first use, and the result is shared with all copies
     returned by `with_labels`. A copy sent to another process converts X again.
-
-    Attributes
-    ----------
-    X : ndarray or sparse matrix
-        The features, as returned by `read_training_features`.
-    schema : FeatureSchema
-        The schema of the features.
-    Y : csr_array of shape (n, n_labels)
-        Labels of all rows, including all ancestors.
-    weights : ndarray of shape (n,)
-        Sample weights.
-    label_weights : ndarray of shape (n_labels,), optional
-        The weight of each label in the criterion, 1 by default.
-    rows : ndarray of int64, optional
-        Indices of the rows to learn from, in increasing order; all rows by default.
-    weighted : bool
-        Whether the user passed sample weights. If so, every estimator has to use them.
-    given : ndarray, csr_array or data frame, optional
-        X for classifiers of other libraries; see `ramify.data.features.given_features`.
-    feature_names : ndarray of str, optional
-        The column names, if X was a data frame.
-    many : bool
-        Whether many trees learn from these labels. If so, work that they share is done once.
-    clus : bool
-        Whether trees follow the conventions of CLUS.
-    unlabelled_count : bool
-        Whether rows without labels are used even under the conventions of CLUS. The negative rows
-        of local problems have no labels.
-    n_jobs : int, optional
-        Number of threads for converting X.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
-    >>> Y = sparse.csr_array([[1], [1], [0], [0]], dtype=np.int32)
-    >>> data = TrainingData(X, FeatureSchema.numeric(1), Y, np.ones(4))
-    >>> print(data.grow(GrowthPlan()).threshold[0])
-    2.5
     """
 
-    X: Any
-    schema: FeatureSchema
-    Y: sparse.csr_array[np.int32]
-    weights: NDArray[np.float64]
+    X: Any  # the features, as returned by `read_training_features`
+    schema: FeatureSchema  # the schema of the features
+    Y: sparse.csr_array[np.int32]  # labels of all rows, including all ancestors
+    weights: NDArray[np.float64]  # sample weights
+    # The weight of each label in the criterion, 1 by default.
     label_weights: NDArray[np.float64] | None = None
+    # Indices of the rows to learn from, in increasing order; all rows by default.
     rows: NDArray[np.int64] | None = None
+    # Whether the user passed sample weights. If so, every estimator has to use them.
     weighted: bool = True
+    # X for classifiers of other libraries; see `ramify.data.features.given_features`.
     given: Any = None
-    feature_names: NDArray[Any] | None = None
+    feature_names: NDArray[Any] | None = None  # the column names, if X was a data frame
+    # Whether many trees learn from these labels. If so, work that they share is done once.
     many: bool = False
-    clus: bool = False
+    clus: bool = False  # whether trees follow the conventions of CLUS
+    # Whether rows without labels are used even under the conventions of CLUS. The negative rows of
+    # local problems have no labels.
     unlabelled_count: bool = False
-    n_jobs: int | None = None
+    n_jobs: int | None = None  # number of threads for converting X
     _prepared: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -127,19 +94,7 @@ class TrainingData:
     ) -> TrainingData:
         """Return a copy with other labels, possibly restricted to some rows.
 
-        Parameters
-        ----------
-        Y : csr_array of shape (n, n_labels)
-            Labels of all rows of X.
-        label_weights : ndarray of shape (n_labels,)
-            The weight of each label in the criterion.
-        rows : ndarray of int64, optional
-            Indices of the rows to learn from, in increasing order; all rows by default.
-
-        Returns
-        -------
-        TrainingData
-            A copy that shares everything computed from X.
+        `rows`: indices of the rows to learn from, in increasing order; all rows by default.
         """
         return replace(self, Y=Y, label_weights=label_weights, rows=rows)
 
@@ -170,19 +125,7 @@ class TrainingData:
     ) -> _core.Tree:
         """Grow a tree.
 
-        Parameters
-        ----------
-        plan : GrowthPlan
-            How to grow the tree.
-        rows : ndarray of int64, optional
-            Indices of the rows to learn from, in increasing order, instead of `self.rows`.
-        counts : ndarray of int32, optional
-            How many times each of the rows is used, 1 by default.
-
-        Returns
-        -------
-        Tree
-            The grown tree.
+        `rows`: indices of the rows to learn from, in increasing order, instead of `self.rows`.
         """
         rows, weights = self.rows if rows is None else rows, self.weights
         if counts is not None:
@@ -225,15 +168,6 @@ def count_rows_drawn(
     rows: NDArray[np.int64], weights: NDArray[np.float64], counts: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the rows that were drawn, and the weights of all rows times their counts.
-
-    Parameters
-    ----------
-    rows : ndarray of int64
-        Indices of the rows to draw from.
-    weights : ndarray of shape (n,)
-        Sample weights of all rows.
-    counts : ndarray of int32
-        How many times each of `rows` was drawn.
 
     Examples
     --------

@@ -159,23 +159,6 @@ def smooth_leaves(
 
     A leaf of weight W in which the rows with a label have weight S predicts (S + m p) / (W + m)
     instead of S / W, where p is the prior probability of the label.
-
-    Parameters
-    ----------
-    tree : Tree
-        A grown tree. If its inner nodes have values, these are smoothed too.
-    prior : ndarray of shape (n_labels,)
-        Prior probability of each label.
-    strength : float
-        The number m, the weight of the prior in units of sample weight.
-    sums : bool
-        Whether the values of the tree are S instead of S / W. Results are then equal to those of
-        CLUS to the last digit.
-
-    Returns
-    -------
-    Tree
-        Its leaves store the values of all labels with a positive prior.
     """
     parts = tree.value, tree.value_label, tree.value_indptr
     values = sparse.csr_array(parts, shape=(len(tree.feature), len(prior)))

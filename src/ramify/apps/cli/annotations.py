@@ -24,36 +24,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class AnnotationChoice:
-    """The options of the command line that choose annotations.
+    """The options of the command line that choose annotations."""
 
-    Attributes
-    ----------
-    annotations : Path or None
-        A GAF or GPAD file, or a table of targets and terms.
-    ontology : Path or None
-        An OBO file.
-    namespace : str or None
-        The namespace to use.
-    evidence : tuple of str
-        Evidence codes and groups to use; those that start with "-" are left out.
-    row_ids : str
-        What identifies a row of the annotations.
-    id_column : str or None
-        The column of the features with the same identifiers.
-    min_count : int
-        The least number of rows of a label.
-    limits : ReadLimits
-        Limits on the size of the annotations.
-    """
-
-    annotations: Path | None
-    ontology: Path | None
-    namespace: str | None = None
+    annotations: Path | None  # A GAF or GPAD file, or a table of targets and terms
+    ontology: Path | None  # an OBO file
+    namespace: str | None = None  # the namespace to use
+    # Evidence codes and groups to use; those that start with "-" are left out.
     evidence: tuple[str, ...] = ()
-    row_ids: str = "object"
-    id_column: str | None = None
-    min_count: int = 1
-    limits: ReadLimits = field(default_factory=ReadLimits)
+    row_ids: str = "object"  # what identifies a row of the annotations
+    id_column: str | None = None  # the column of the features with the same identifiers
+    min_count: int = 1  # the least number of rows of a label
+    limits: ReadLimits = field(default_factory=ReadLimits)  # limits on the size of the annotations
 
     def check(self) -> None:
         """Raise an error if an option requires another one."""
@@ -67,22 +48,7 @@ class AnnotationChoice:
 def read_chosen_annotations(
     choice: AnnotationChoice, ontology: Ontology, *, obsolete: str = "replace"
 ) -> Annotations:
-    """Read the annotations that the options of the command line choose.
-
-    Parameters
-    ----------
-    choice : AnnotationChoice
-        The options.
-    ontology : Ontology
-        The terms.
-    obsolete : {"replace", "drop"}
-        As in `read_annotations`.
-
-    Returns
-    -------
-    Annotations
-        The annotations.
-    """
+    """Read the annotations that the options of the command line choose."""
     if choice.annotations is None:
         raise ValueError("--annotations is required. Pass a GAF, GPAD or TSV file.")
     kept = [code for code in choice.evidence if not code.startswith("-")]
@@ -100,23 +66,7 @@ def read_chosen_annotations(
 
 
 def annotate(table: Table, choice: AnnotationChoice) -> tuple[Table, list[str]]:
-    """Give the rows of a table the labels of their annotations.
-
-    Parameters
-    ----------
-    table : Table
-        Features with a column of identifiers.
-    choice : AnnotationChoice
-        The options.
-
-    Returns
-    -------
-    table : Table
-        The rows with annotations, without the column of identifiers. Labels with fewer than
-        ``choice.min_count`` rows are left out.
-    lines : list of str
-        What was read and left out.
-    """
+    """Give the rows of a table the labels of their annotations."""
     choice.check()
     ontology = Ontology.from_obo(Path(choice.ontology or ""))
     annotations = read_chosen_annotations(choice, ontology)
@@ -149,22 +99,7 @@ def annotate(table: Table, choice: AnnotationChoice) -> tuple[Table, list[str]]:
 
 
 def row_identifiers(table: Table, column: str | None) -> tuple[str, list[str]]:
-    """Return the column of identifiers of a table and its values.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    column : str or None
-        The name of the column. By default, the first text column with distinct values.
-
-    Returns
-    -------
-    column : str
-        The name of the column.
-    ids : list of str
-        One identifier per row.
-    """
+    """Return the column of identifiers of a table and its values."""
     check_has_ids(table, column)
     values = _distinct_texts(table) if table.ids is None else table.ids
     column = str(values.name)

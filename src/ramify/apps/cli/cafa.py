@@ -45,24 +45,7 @@ MAX_TERMS = 500
 
 
 def write_targets(path: Path, model: Any, table: Table, id_column: str | None) -> int:
-    """Write the predictions of a model for the rows of a table in CAFA's format.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    model : estimator
-        A fitted model.
-    table : Table
-        Features with a column of identifiers.
-    id_column : str or None
-        The column of identifiers. By default, the first text column with distinct values.
-
-    Returns
-    -------
-    int
-        Number of predictions written.
-    """
+    """Write the predictions of a model for the rows of a table in CAFA's format."""
     _, ids = row_identifiers(table, id_column)
     blocks = _score_blocks(model, features_for(model, table))
     return write_cafa(path, ids, blocks, model.hierarchy_, max_terms=MAX_TERMS)
@@ -77,27 +60,14 @@ def _score_blocks(model: Any, X: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class CafaOptions:
-    """The options of an evaluation with CAFA's measures.
+    """The options of an evaluation with CAFA's measures."""
 
-    Attributes
-    ----------
-    choice : AnnotationChoice
-        The true annotations and the ontology.
-    information : Path or None
-        The information content of terms. By default, it is computed from the true annotations.
-    known : Path or None
-        Annotations that were known before.
-    terms : Path or None
-        The terms to evaluate, one per line.
-    normalization, propagation, step, roots
-        As in `protein_curve`.
-    """
-
-    choice: AnnotationChoice
+    choice: AnnotationChoice  # the true annotations and the ontology
+    # The information content of terms. By default, it is computed from the true annotations.
     information: Path | None = None
-    known: Path | None = None
-    terms: Path | None = None
-    normalization: str = "cafa"
+    known: Path | None = None  # annotations that were known before
+    terms: Path | None = None  # the terms to evaluate, one per line
+    normalization: str = "cafa"  # as in `protein_curve`
     propagation: str = "max"
     step: float = 0.01
     roots: bool = True
@@ -106,26 +76,7 @@ class CafaOptions:
 def evaluate_cafa(
     predictions: Path, data: Path, options: CafaOptions, reading: DataOptions
 ) -> tuple[dict[str, ProteinCurve], list[str]]:
-    """Evaluate a file of predictions, or a model and a table of features.
-
-    Parameters
-    ----------
-    predictions : Path
-        A file in CAFA's format, or a model file.
-    data : Path
-        The true annotations for predictions, and the features for a model.
-    options : CafaOptions
-        The options of the evaluation.
-    reading : DataOptions
-        How to read the features.
-
-    Returns
-    -------
-    curves : dict of str to ProteinCurve
-        The curve of every namespace with true annotations and predictions.
-    lines : list of str
-        What was read and left out.
-    """
+    """Evaluate a file of predictions, or a model and a table of features."""
     choice = options.choice
     if choice.ontology is None:
         raise ValueError("--cafa requires --ontology. Pass an OBO file.")
@@ -232,18 +183,7 @@ def _listed_terms(path: Path, hierarchy: Hierarchy) -> set[Any]:
 
 
 def figures(curves: dict[str, ProteinCurve]) -> list[dict[str, Any]]:
-    """Return the best figures of every namespace.
-
-    Parameters
-    ----------
-    curves : dict of str to ProteinCurve
-        The result of `evaluate_cafa`.
-
-    Returns
-    -------
-    list of dict
-        One row per namespace.
-    """
+    """Return the best figures of every namespace."""
     return [
         {
             "namespace": namespace,
@@ -260,37 +200,13 @@ def figures(curves: dict[str, ProteinCurve]) -> list[dict[str, Any]]:
 
 
 def figure_lines(curves: dict[str, ProteinCurve]) -> list[str]:
-    """Format the best figures of every namespace as an aligned table.
-
-    Parameters
-    ----------
-    curves : dict of str to ProteinCurve
-        The result of `evaluate_cafa`.
-
-    Returns
-    -------
-    list of str
-        The lines.
-    """
+    """Format the best figures of every namespace as an aligned table."""
     rows = figures(curves)
     return aligned([list(rows[0]), *(list(row.values()) for row in rows)])
 
 
 def write_cafa_evaluation(folder: Path, curves: dict[str, ProteinCurve]) -> list[Path]:
-    """Write the figures at all thresholds, the best ones and, with matplotlib, the curves.
-
-    Parameters
-    ----------
-    folder : Path
-        The output folder, which is created if it does not exist.
-    curves : dict of str to ProteinCurve
-        The result of `evaluate_cafa`.
-
-    Returns
-    -------
-    list of Path
-        The files written.
-    """
+    """Write the figures at all thresholds, the best ones and, with matplotlib, the curves."""
     folder.mkdir(parents=True, exist_ok=True)
     everything = [
         {"ns": namespace, **row} for namespace, c in curves.items() for row in c.table().rows()

@@ -43,20 +43,7 @@ class SwitchCommand(TyperCommand):
     """A command whose options may have one dash and several letters, as the switches of CLUS."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse unknown switches by name; click would only name their first letter.
-
-        Parameters
-        ----------
-        ctx : typer.Context
-            The context of the command.
-        args : list of str
-            The arguments.
-
-        Returns
-        -------
-        list of str
-            The arguments that are left.
-        """
+        """Refuse unknown switches by name; click would only name their first letter."""
         known = [name for option in self.get_params(ctx) for name in option.opts]
         for argument in args:
             name = argument.partition("=")[0]

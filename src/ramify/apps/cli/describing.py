@@ -35,18 +35,7 @@ _WORDS = {
 
 
 def data_facts(data: Table) -> dict[str, Any]:
-    """Count rows, features, missing values and labels.
-
-    Parameters
-    ----------
-    data : Table
-        The data.
-
-    Returns
-    -------
-    dict
-        The counts by name.
-    """
+    """Count rows, features, missing values and labels."""
     facts: dict[str, Any] = {
         "name": data.name,
         "rows": int(data.X.shape[0]),
@@ -78,22 +67,7 @@ def _missing_share(X: Any) -> float:
 def training_facts(
     summary: TrainingSummary, path: Path, dropped: dict[str, str]
 ) -> dict[str, Any]:
-    """Return the content of `print_training` as a dict for JSON.
-
-    Parameters
-    ----------
-    summary : TrainingSummary
-        The result of training.
-    path : Path
-        The model file.
-    dropped : dict of str to str
-        Columns that were left out, with the reasons.
-
-    Returns
-    -------
-    dict
-        The summary, which can be converted to JSON.
-    """
+    """Return the content of `print_training` as a dict for JSON."""
     return {
         "data": data_facts(summary.data),
         "left_out": list(dropped),
@@ -130,19 +104,7 @@ def _choice_facts(choice: ModelChoice) -> dict[str, Any]:
 def print_training(
     console: Any, summary: TrainingSummary, path: Path, dropped: dict[str, str]
 ) -> None:
-    """Print a summary of the data, the scores and the important features of a model.
-
-    Parameters
-    ----------
-    console : rich.console.Console
-        The console to print to.
-    summary : TrainingSummary
-        The result of training.
-    path : Path
-        The model file.
-    dropped : dict of str to str
-        Columns that were left out, with the reasons.
-    """
+    """Print a summary of the data, the scores and the important features of a model."""
     from rich.markup import escape
 
     for line in _data_lines(data_facts(summary.data), dropped):
@@ -252,20 +214,7 @@ def _print_importances(console: Any, importances: list[tuple[str, float]]) -> No
 
 
 def evaluation_facts(summary: EvaluationSummary, files: list[Path]) -> dict[str, Any]:
-    """Return the result of an evaluation as a dict for JSON.
-
-    Parameters
-    ----------
-    summary : EvaluationSummary
-        The result of the evaluation.
-    files : list of Path
-        The files written.
-
-    Returns
-    -------
-    dict
-        The measures, which can be converted to JSON; undefined values are None.
-    """
+    """Return the result of an evaluation as a dict for JSON."""
     figures = [
         {**row, "value": None if np.isnan(row["value"]) else row["value"]}
         for row in summary.figures.rows()
@@ -279,17 +228,7 @@ def evaluation_facts(summary: EvaluationSummary, files: list[Path]) -> dict[str,
 
 
 def print_evaluation(console: Any, summary: EvaluationSummary, files: list[Path]) -> None:
-    """Print the result of an evaluation.
-
-    Parameters
-    ----------
-    console : rich.console.Console
-        The console to print to.
-    summary : EvaluationSummary
-        The result of the evaluation.
-    files : list of Path
-        The files written.
-    """
+    """Print the result of an evaluation."""
     for line in _data_lines(data_facts(summary.data), {}):
         console.print(line)
     chosen = (

@@ -34,48 +34,19 @@ __all__ = [
 
 @dataclass(frozen=True)
 class EvaluationSummary:
-    """The result of evaluating a model on a file.
+    """The result of evaluating a model on a file."""
 
-    Attributes
-    ----------
-    data : Table
-        The data, with the features of the model.
-    scores : ndarray of shape (n, n_labels)
-        The predicted probabilities.
-    predicted : csr_array of shape (n, n_labels)
-        The predicted label sets.
-    threshold : float or None
-        As in `evaluate_model`.
-    figures : Evaluation
-        The values of all measures.
-    """
-
-    data: Table
-    scores: NDArray[np.float64]
-    predicted: sparse.csr_array[np.int32]
-    threshold: float | None
-    figures: Evaluation
+    data: Table  # the data, with the features of the model
+    scores: NDArray[np.float64]  # the predicted probabilities
+    predicted: sparse.csr_array[np.int32]  # the predicted label sets
+    threshold: float | None  # as in `evaluate_model`
+    figures: Evaluation  # the values of all measures
 
 
 def evaluate_model(
     model: Any, data: Table, *, threshold: float | None = None
 ) -> EvaluationSummary:
-    """Evaluate a model on labelled rows, with the label sets that ``ramify predict`` writes.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    data : Table
-        Data with labels of the model's hierarchy.
-    threshold : float, optional
-        Predict labels with at least this probability. If None, use the model's `predict`.
-
-    Returns
-    -------
-    EvaluationSummary
-        The result.
-    """
+    """Evaluate a model on labelled rows, with the label sets that ``ramify predict`` writes."""
     truth = labels_of(data)
     X = features_for(model, data)
     if hasattr(X, "columns"):
@@ -89,22 +60,7 @@ def evaluate_model(
 
 
 def keep_known_labels(data: Table, hierarchy: Hierarchy) -> tuple[Table, list[Label]]:
-    """Drop labels that are not known to a model; their known ancestors are kept.
-
-    Parameters
-    ----------
-    data : Table
-        Data with labels of a different hierarchy, such as paths.
-    hierarchy : Hierarchy
-        The labels of the model.
-
-    Returns
-    -------
-    data : Table
-        The data with the labels of the model.
-    unknown : list of labels
-        The dropped labels.
-    """
+    """Drop labels that are not known to a model; their known ancestors are kept."""
     own = data.hierarchy.labels if data.hierarchy is not None else ()
     known = set(hierarchy.labels)
     columns = [k for k, label in enumerate(own) if label in known]
@@ -122,26 +78,7 @@ def keep_known_labels(data: Table, hierarchy: Hierarchy) -> tuple[Table, list[La
 def read_known_labels(
     model: Any, path: Path, options: DataOptions, *, ignore_unknown: bool, labelled: bool = True
 ) -> Table:
-    """Read rows whose labels are those of a model.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    path : Path
-        The data.
-    options : DataOptions
-        How the file is to be read.
-    ignore_unknown : bool
-        Whether to leave out other labels, and say how many, instead of raising an error.
-    labelled : bool
-        As in `read_data`.
-
-    Returns
-    -------
-    Table
-        The rows.
-    """
+    """Read rows whose labels are those of a model."""
     if ignore_unknown:
         table = read_for(model, path, options, labelled=labelled)
         if table.y is None:
@@ -156,22 +93,7 @@ def read_known_labels(
 
 
 def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
-    """Write the measures, a table of labels and, if matplotlib is installed, a curve.
-
-    Parameters
-    ----------
-    folder : Path
-        The output folder, which is created if it does not exist.
-    model : estimator
-        The fitted model.
-    summary : EvaluationSummary
-        The result of the evaluation.
-
-    Returns
-    -------
-    list of Path
-        The files written.
-    """
+    """Write the measures, a table of labels and, if matplotlib is installed, a curve."""
     folder.mkdir(parents=True, exist_ok=True)
     figures = [
         {**row, "value": None if np.isnan(row["value"]) else row["value"]}

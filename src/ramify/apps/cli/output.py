@@ -17,15 +17,7 @@ __all__ = [
 
 
 def check_output(path: Path, *inputs: Path | None) -> None:
-    """Check that a file can be written and is not an input, before any work is done.
-
-    Parameters
-    ----------
-    path : Path
-        The file given with --out.
-    *inputs : Path or None
-        The files that the command reads.
-    """
+    """Check that a file can be written and is not an input, before any work is done."""
     from tempfile import TemporaryFile
 
     folder = path.resolve().parent

@@ -33,20 +33,7 @@ __all__ = [
 
 
 def features_for(model: Any, data: Table) -> Any:
-    """Select the columns that a model was trained on, by name and in its order.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    data : Table
-        Data with at least these columns.
-
-    Returns
-    -------
-    data frame or matrix
-        The features for `predict`.
-    """
+    """Select the columns that a model was trained on, by name and in its order."""
     names = getattr(model, "feature_names_in_", None)
     if names is None or not hasattr(data.X, "columns"):
         return data.X
@@ -60,18 +47,7 @@ def features_for(model: Any, data: Table) -> Any:
 
 
 def load_classifier(path: Path) -> Any:
-    """Load a fitted classifier of ramify.
-
-    Parameters
-    ----------
-    path : Path
-        A model file.
-
-    Returns
-    -------
-    estimator
-        With a hierarchy. Other estimators, such as pipelines, are refused.
-    """
+    """Load a fitted classifier of ramify."""
     model = load(path)
     if not hasattr(model, "hierarchy_"):
         check_is_fitted(model)
@@ -83,18 +59,7 @@ def load_classifier(path: Path) -> Any:
 
 
 def remembered_settings(path: Path) -> ReadingSettings:
-    """Return how the training data of a model were read.
-
-    Parameters
-    ----------
-    path : Path
-        A model file.
-
-    Returns
-    -------
-    ReadingSettings
-        What the user said in ``ramify train``; nothing for models saved in Python.
-    """
+    """Return how the training data of a model were read."""
     values = load_settings(path)
     try:
         return ReadingSettings.from_dict(values)
@@ -110,27 +75,7 @@ def read_for(
     *,
     labelled: bool = True,
 ) -> Table:
-    """Read a data file with the columns of a model.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    path : Path
-        The data.
-    options : DataOptions
-        How the file is to be read.
-    hierarchy : Hierarchy, optional
-        The labels that can occur.
-    labelled : bool
-        As in `read_data`.
-
-    Returns
-    -------
-    Table
-        Nominal features of the model are text. Text in its numeric features is an error, and so
-        is anything but dates in its dates.
-    """
+    """Read a data file with the columns of a model."""
     nominal, dates = nominal_columns(model), date_columns(model)
     # Without a schema, as in a vote, it is not known which features are numeric.
     names = getattr(model, "feature_names_in_", ()) if hasattr(model, "schema_") else ()
@@ -154,15 +99,7 @@ def read_for(
 def nominal_columns(model: Any) -> list[str]:
     """Return the names of the nominal columns of a model.
 
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-
-    Returns
-    -------
-    list of str
-        Empty if the model does not have this information.
+    Returns: empty if the model does not have this information.
     """
     schema = getattr(model, "schema_", None)
     return [] if schema is None else _names_of(model, schema.categories)
@@ -171,15 +108,7 @@ def nominal_columns(model: Any) -> list[str]:
 def date_columns(model: Any) -> list[str]:
     """Return the names of the columns of a model that are dates.
 
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-
-    Returns
-    -------
-    list of str
-        Empty if the model does not have this information.
+    Returns: empty if the model does not have this information.
     """
     schema = getattr(model, "schema_", None)
     if schema is None:
@@ -196,19 +125,7 @@ def _names_of(model: Any, columns: Iterable[int]) -> list[str]:
 def label_sets(model: Any, X: Any, threshold: float | None) -> sparse.csr_array[np.int32]:
     """Return the label sets predicted by a model.
 
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    X : data frame or matrix
-        The result of `features_for`.
-    threshold : float or None
-        Predict labels with at least this probability. If None, use the model's `predict`.
-
-    Returns
-    -------
-    csr_array of shape (n, n_labels)
-        Label sets, including ancestors.
+    Returns: label sets, including ancestors.
     """
     if threshold is None:
         return read_labels(model.predict(X), model.hierarchy_).Y
@@ -218,21 +135,6 @@ def label_sets(model: Any, X: Any, threshold: float | None) -> sparse.csr_array[
 
 
 def label_cells(model: Any, Y: Any, separator: str = ";") -> list[str]:
-    """Format label sets as text: the most specific labels of each row.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model, whose hierarchy names the labels.
-    Y : label matrix
-        The label sets.
-    separator : str
-        Separator of the labels.
-
-    Returns
-    -------
-    list of str
-        One cell per row.
-    """
+    """Format label sets as text: the most specific labels of each row."""
     rows = model.hierarchy_.decode(Y)
     return [separator.join(str(label) for label in labels) for labels in rows]

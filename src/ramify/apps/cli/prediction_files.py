@@ -46,27 +46,15 @@ _OUTPUTS = (".csv", ".tsv", ".parquet", ".pq", ".arff")
 
 @dataclass(frozen=True)
 class Answer:
-    """What is written for every row.
+    """What is written for every row."""
 
-    Attributes
-    ----------
-    threshold : float or None
-        Predict labels with at least this probability. If None, use the model's `predict`.
-    least : float or None
-        Write probabilities of at least this value instead of label sets.
-    top : int or None
-        Write the probabilities of this number of labels instead of label sets.
-    among : {"leaves", "all"} or int
-        The labels to choose the best ones from; an int is a level.
-    label_separator : str
-        Separator of the labels of a row.
-    """
-
+    # Predict labels with at least this probability. If None, use the model's `predict`.
     threshold: float | None = None
-    least: float | None = None
+    least: float | None = None  # write probabilities of at least this value instead of label sets
+    # Write the probabilities of this number of labels instead of label sets.
     top: int | None = None
-    among: LabelChoice = "leaves"
-    label_separator: str = ";"
+    among: LabelChoice = "leaves"  # the labels to choose the best ones from; an int is a level
+    label_separator: str = ";"  # separator of the labels of a row
 
     def check(self, path: Path) -> None:
         """Raise an error if the file to write has no known format."""
@@ -122,28 +110,7 @@ def _probabilities(model: Any, X: Any, least: float) -> dict[str, Any]:
 def write_predictions(
     path: Path, model: Any, data: Table, *, answer: Answer, names: Any = None
 ) -> int:
-    """Predict and write the result to a file atomically.
-
-    Parameters
-    ----------
-    path : Path
-        ``.csv``, ``.csv.gz``, ``.tsv`` or ``.parquet``: row and labels, or row, label and
-        probability, with the identifiers of the rows if the data have any. ``.arff``: the data
-        with the predicted labels, or sparse rows of probabilities, one attribute per label.
-    model : estimator
-        A fitted model.
-    data : Table
-        The data.
-    answer : Answer
-        What is written for every row.
-    names : column, optional
-        The result of `row_names`.
-
-    Returns
-    -------
-    int
-        Number of lines written.
-    """
+    """Predict and write the result to a file atomically."""
     answer.check(path)
     X = features_for(model, data)
     if ".arff" in path.suffixes:
@@ -216,20 +183,8 @@ def stream_predictions(
 
     Only the columns that are not features are read as a whole: one of them may name the rows.
 
-    Parameters
-    ----------
-    path, model, answer
-        As in `write_predictions`.
-    data : Path
-        The file to predict. Files of less than 64 MiB are read as a whole.
-    options : DataOptions
-        How it is to be read.
-
-    Returns
-    -------
-    tuple (n_rows, n_lines) or None
-        None if the file must be read as a whole, because of its format or because the type of a
-        column depends on all its cells. Nothing is written then.
+    Returns: none if the file must be read as a whole, because of its format or because the
+    type of a column depends on all its cells.
     """
     answer.check(path)
     if not _is_streamed(path, model, data):
@@ -286,25 +241,7 @@ def _names_in_file(model: Any, rows: CsvBatches, options: DataOptions) -> Any:
 
 
 def row_names(model: Any, path: Path, options: DataOptions, data: Table) -> Any:
-    """Return the identifiers of the rows of a file as a named column, or None.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    path : Path
-        The file.
-    options : DataOptions
-        How it is to be read.
-    data : Table
-        Its rows.
-
-    Returns
-    -------
-    column or None
-        The identifiers that the user named. By default, the first text column or else the first
-        column that is not a feature and whose values are distinct, as it is in the file.
-    """
+    """Return the identifiers of the rows of a file as a named column, or None."""
     if data.ids is not None:
         return data.ids
     pandas = import_extra("pandas", "tables")

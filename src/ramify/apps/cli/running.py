@@ -38,20 +38,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the traceba
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Turn a function into a command that typer understands.
-
-    Parameters
-    ----------
-    function : callable
-        Its parameters are options. A parameter whose type is a dataclass is a group: every field
-        of the dataclass is an option, so that commands can share it.
-
-    Returns
-    -------
-    callable
-        The function with one parameter per option and, in addition, --verbose. User errors are
-        printed as one message.
-    """
+    """Turn a function into a command that typer understands."""
     groups, parameters = _expand(function)
 
     @wraps(function)

@@ -36,33 +36,18 @@ MEASURES = ("pooled_auprc", "mean_auprc", "hierarchical_f1")
 
 @dataclass(frozen=True)
 class TrainingSummary:
-    """The result of training.
+    """The result of training."""
 
-    Attributes
-    ----------
-    data : Table
-        The training data.
-    model : estimator
-        The model, fitted on all rows.
-    scores : dict of str to list of float
-        The values of each measure per fold; empty without cross-validation.
-    baseline : dict of str to float
-        The means of the same measures for predicting the label frequencies of the training rows.
-    importances : list of (str, float)
-        Feature importances, the most important first; empty if the model has none.
-    seconds : float
-        Time to fit the model on all rows, in seconds.
-    choice : ModelChoice or None
-        How the model was chosen, if it was.
-    """
-
-    data: Table
-    model: Any
+    data: Table  # the training data
+    model: Any  # the model, fitted on all rows
+    # The values of each measure per fold; empty without cross-validation.
     scores: dict[str, list[float]]
+    # The means of the same measures for predicting the label frequencies of the training rows.
     baseline: dict[str, float]
+    # Feature importances, the most important first; empty if the model has none.
     importances: list[tuple[str, float]]
-    seconds: float
-    choice: ModelChoice | None = None
+    seconds: float  # time to fit the model on all rows, in seconds
+    choice: ModelChoice | None = None  # how the model was chosen, if it was
 
 
 def train(
@@ -70,23 +55,7 @@ def train(
 ) -> TrainingSummary:
     """Cross-validate a model and fit it on all rows.
 
-    Parameters
-    ----------
-    data : Table
-        Data with labels.
-    model : estimator
-        The model, which is fitted in place.
-    folds : int
-        Number of folds. With fewer than 2, there is no cross-validation.
-    seed : int
-        Seed for the folds.
-    progress : bool
-        Whether to show a progress bar.
-
-    Returns
-    -------
-    TrainingSummary
-        The fitted model and its scores.
+    `model`: the model, which is fitted in place.
     """
     n_rows = labels_of(data).shape[0]
     if folds > n_rows:
@@ -113,28 +82,7 @@ def train_best(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> TrainingSummary:
-    """Choose a model by cross-validation within a time limit, and fit it on all rows.
-
-    Parameters
-    ----------
-    data : Table
-        Data with labels.
-    folds : int
-        Number of folds, at least 2; fewer are used if there are fewer rows or no time.
-    time_limit : float, optional
-        Limit in seconds; see `ramify.model_selection.choose_model`.
-    seed : int
-        Seed for the folds and the models.
-    n_jobs : int, optional
-        Number of threads.
-    progress : bool
-        Whether to show a progress bar.
-
-    Returns
-    -------
-    TrainingSummary
-        The fitted model, its scores and the comparison.
-    """
+    """Choose a model by cross-validation within a time limit, and fit it on all rows."""
     choice = choose_model(
         data.X,
         labels_of(data),
@@ -160,18 +108,7 @@ def train_best(
 
 
 def labels_of(data: Table) -> Any:
-    """Return the labels of a table, or raise an error if it has none.
-
-    Parameters
-    ----------
-    data : Table
-        The data.
-
-    Returns
-    -------
-    csr_array
-        The label matrix.
-    """
+    """Return the labels of a table, or raise an error if it has none."""
     if data.y is None:
         raise ValueError(f"{data.name} has no labels. Pass the label column with --target.")
     return data.y
@@ -180,28 +117,7 @@ def labels_of(data: Table) -> Any:
 def cross_validate(
     data: Table, model: Any, folds: int, seed: int, *, progress: bool = False
 ) -> tuple[dict[str, list[float]], dict[str, float]]:
-    """Compute the cross-validated scores of a model, with the label sets that it predicts.
-
-    Parameters
-    ----------
-    data : Table
-        Data with labels.
-    model : estimator
-        The model, which is cloned for every fold.
-    folds : int
-        Number of folds, at least 2.
-    seed : int
-        Seed for shuffling the rows.
-    progress : bool
-        Whether to show a progress bar.
-
-    Returns
-    -------
-    scores : dict of str to list of float
-        The values of each of `MEASURES` per fold.
-    baseline : dict of str to float
-        The means for predicting the label frequencies of the training rows.
-    """
+    """Compute the cross-validated scores of a model, with the label sets that it predicts."""
     Y = labels_of(data)
     splits = list(KFold(folds, shuffle=True, random_state=seed).split(np.zeros(Y.shape[0])))
     found: list[dict[str, float]] = []

@@ -29,11 +29,6 @@ _SAME = 1e-12  # coordinates that differ by less are equal; CLUS keeps points 7e
 class Counts:
     """True and false positives after each group of equal scores, from the highest score down.
 
-    Attributes
-    ----------
-    hits, false_alarms : ndarray of int64
-        Counts after each group; the last group ends with all rows.
-
     Examples
     --------
     >>> import numpy as np
@@ -45,7 +40,7 @@ class Counts:
     [0.0, 0.5, 1.0]
     """
 
-    hits: NDArray[np.int64]
+    hits: NDArray[np.int64]  # counts after each group; the last group ends with all rows
     false_alarms: NDArray[np.int64]
 
     @property
@@ -101,20 +96,7 @@ class Counts:
 
 
 def count_steps(truth: NDArray[np.bool_], scores: Vector) -> Counts:
-    """Count true and false positives in decreasing order of the scores.
-
-    Parameters
-    ----------
-    truth : ndarray of bool
-        Which items are positive.
-    scores : ndarray
-        Their scores.
-
-    Returns
-    -------
-    Counts
-        One entry for each distinct score.
-    """
+    """Count true and false positives in decreasing order of the scores."""
     order = np.argsort(scores)[::-1]
     ranked = scores[order]
     ends = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), len(ranked) - 1)
@@ -142,13 +124,6 @@ def simplify(x: Vector, y: Vector) -> tuple[Vector, Vector]:
 
     A point that continues a horizontal part replaces the end of that part, but keeps its height,
     and likewise for vertical parts. This affects the last digits of areas.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x, y = simplify(np.array([0.0, 0.5, 1.0, 1.0]), np.array([1.0, 1.0, 1.0, 0.5]))
-    >>> x.tolist(), y.tolist()
-    ([0.0, 1.0, 1.0], [1.0, 1.0, 0.5])
     """
     first = int(np.argmax((np.abs(x - x[0]) >= _SAME) | (np.abs(y - y[0]) >= _SAME)))
     x, y = x[max(first - 1, 0) :], y[max(first - 1, 0) :]

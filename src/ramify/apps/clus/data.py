@@ -57,30 +57,14 @@ def clus_values(declared: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Attributes:
-    """The attributes of the training file and their roles; positions start at 0.
+    """The attributes of the training file and their roles; positions start at 0."""
 
-    Attributes
-    ----------
-    relation : str
-        Name of the relation.
-    quoted_relation : str
-        Name of the relation with the quotes of the file.
-    names : tuple of str
-        All attributes.
-    kinds : tuple of str
-        Their kinds: "numeric", "nominal", "text" or "labels".
-    values : dict of int to tuple of str
-        The values of nominal attributes, in the order of CLUS.
-    target, clustering, descriptive, key, disabled : tuple of int
-        The roles.
-    """
-
-    relation: str
-    quoted_relation: str
-    names: tuple[str, ...]
-    kinds: tuple[str, ...]
-    values: dict[int, tuple[str, ...]]
-    target: tuple[int, ...]
+    relation: str  # name of the relation
+    quoted_relation: str  # name of the relation with the quotes of the file
+    names: tuple[str, ...]  # all attributes
+    kinds: tuple[str, ...]  # their kinds: "numeric", "nominal", "text" or "labels"
+    values: dict[int, tuple[str, ...]]  # the values of nominal attributes, in the order of CLUS
+    target: tuple[int, ...]  # the roles
     clustering: tuple[int, ...]
     descriptive: tuple[int, ...]
     key: tuple[int, ...]
@@ -115,27 +99,14 @@ class Attributes:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a data file.
+    """Rows of a data file."""
 
-    Attributes
-    ----------
-    X : ndarray or csr_array of float64
-        Descriptive attributes; codes of nominal values in the order of CLUS, NaN for missing ones.
-    y : Any
-        The target, in the form of the target kind.
-    weights : ndarray
-        Instance weights.
-    keys : list of list of str
-        The values of the key attributes, one list per row.
-    numbers : ndarray of int64
-        Positions of the rows in their file.
-    """
-
+    # Descriptive attributes; codes of nominal values in the order of CLUS, NaN for missing ones.
     X: Any
-    y: Any
-    weights: NDArray[np.float64]
-    keys: list[list[str]]
-    numbers: NDArray[np.int64]
+    y: Any  # the target, in the form of the target kind
+    weights: NDArray[np.float64]  # instance weights
+    keys: list[list[str]]  # the values of the key attributes, one list per row
+    numbers: NDArray[np.int64]  # positions of the rows in their file
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -163,22 +134,7 @@ def read_quoted_relation(path: Path, name: str) -> str:
 
 
 def read_rows(file: ArffFile, attributes: Attributes, y: Any) -> Rows:
-    """Return the rows of a file.
-
-    Parameters
-    ----------
-    file : ArffFile
-        The training file, or a file with the same attributes.
-    attributes : Attributes
-        The attributes of the training file.
-    y : Any
-        The target values of the rows.
-
-    Returns
-    -------
-    Rows
-        The rows, in the order of the file.
-    """
+    """Return the rows of a file."""
     attributes.check_same(file)
     weights = np.ones(file.n_rows) if file.weights is None else np.asarray(file.weights)
     texts = [file.strings[file.names[at]] for at in attributes.key if file.kinds[at] == "text"]
@@ -266,20 +222,6 @@ def read_attributes(settings: Settings, switches: Switches, file: ArffFile) -> A
 
     The target is the last column by default, and all columns that are neither targets nor keys
     nor disabled are features. Columns of text are keys.
-
-    Parameters
-    ----------
-    settings : Settings
-        The section Attributes.
-    switches : Switches
-        ``-target`` and ``-disable``.
-    file : ArffFile
-        The training file.
-
-    Returns
-    -------
-    ramify.apps.clus.data.Attributes
-        All columns of the file.
     """
     n_columns = len(file.names)
 

@@ -30,19 +30,7 @@ def settings_lines(
 ) -> list[str]:
     """Return the settings as CLUS prints them.
 
-    Parameters
-    ----------
-    settings : Settings
-        The settings of the file.
-    effective : mapping of (str, str) to str or None
-        Values that differ from the file because of the data or other options; None hides one.
-    sections : sequence of str
-        The sections to print.
-
-    Returns
-    -------
-    list of str
-        The lines, with an empty line after each section.
+    Returns: the lines, with an empty line after each section.
     """
     lines: list[str] = []
     for section in sections:

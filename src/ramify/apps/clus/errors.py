@@ -20,22 +20,6 @@ class UnsupportedOptionError(SettingsError):
 def place(path: Path, line: int | None = None, section: str = "", option: str = "") -> str:
     """Describe a place in a settings file.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    line : int, optional
-        Number of the line, from 1; None for an option that the file does not set.
-    section : str
-        Section without brackets.
-    option : str
-        Option of the section.
-
-    Returns
-    -------
-    str
-        The place, for the beginning of a message.
-
     Examples
     --------
     >>> place(Path("run.s"), 7, "Tree", "FTest")
@@ -48,16 +32,6 @@ def place(path: Path, line: int | None = None, section: str = "", option: str = 
 
 def quoted(value: str) -> str:
     """Quote a value of a settings file in a message, shortened and without control characters.
-
-    Parameters
-    ----------
-    value : str
-        The value.
-
-    Returns
-    -------
-    str
-        The value in quotes.
 
     Examples
     --------

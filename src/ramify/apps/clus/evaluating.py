@@ -23,23 +23,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Predictions of models for some rows.
+    """Predictions of models for some rows."""
 
-    Attributes
-    ----------
-    models : tuple of Model
-        The models.
-    truth : Any
-        The true values of the rows, in the form of the target kind.
-    predicted : dict of str to ndarray
-        The predictions of each model, by name.
-    folds : tuple of int
-        Numbers of rows of the folds of a cross-validation; one number for a single set of rows.
-    """
-
-    models: tuple[Model, ...]
-    truth: Any
-    predicted: dict[str, NDArray[np.float64]]
+    models: tuple[Model, ...]  # the models
+    truth: Any  # the true values of the rows, in the form of the target kind
+    predicted: dict[str, NDArray[np.float64]]  # the predictions of each model, by name
+    # Numbers of rows of the folds of a cross-validation; one number for a single set of rows.
     folds: tuple[int, ...]
 
     @property
@@ -70,22 +59,7 @@ class Evaluation:
 
 
 def evaluate(target: Target, models: Sequence[Model], rows: Rows) -> Evaluation:
-    """Predict rows with all models.
-
-    Parameters
-    ----------
-    target : Target
-        What the models predict.
-    models : sequence of Model
-        The models.
-    rows : Rows
-        The rows.
-
-    Returns
-    -------
-    Evaluation
-        The predictions.
-    """
+    """Predict rows with all models."""
     known: dict[int, NDArray[np.float64]] = {}
     predicted = {}
     for model in models:

@@ -51,40 +51,19 @@ _FORESTS: dict[TargetKind, dict[str, str]] = {
 
 @dataclass
 class Program:
-    """A program that is being written.
+    """A program that is being written."""
 
-    Attributes
-    ----------
-    settings : Settings
-        The settings.
-    switches : Switches
-        The switches of the command line.
-    file : ArffFile
-        The training file.
-    attributes : Attributes
-        Its columns and their roles.
-    imports : dict of str to set of str
-        Names to import, by module.
-    notes : list of str
-        What the program does differently.
-    """
-
-    settings: Settings
-    switches: Switches
-    file: ArffFile
-    attributes: Attributes
-    imports: dict[str, set[str]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    settings: Settings  # the settings
+    switches: Switches  # the switches of the command line
+    file: ArffFile  # the training file
+    attributes: Attributes  # its columns and their roles
+    imports: dict[str, set[str]] = field(default_factory=dict)  # names to import, by module
+    notes: list[str] = field(default_factory=list)  # what the program does differently
 
     def use(self, module: str, *names: str) -> None:
         """Import names.
 
-        Parameters
-        ----------
-        module : str
-            The module; empty to import modules.
-        *names : str
-            The names.
+        `module`: the module; empty to import modules.
         """
         self.imports.setdefault(module, set()).update(names)
 
@@ -117,20 +96,7 @@ class Program:
 
 
 def estimator_of(program: Program) -> tuple[str, dict[str, Any]]:
-    """Return the class of the estimator and its parameters.
-
-    Parameters
-    ----------
-    program : Program
-        The settings and the data.
-
-    Returns
-    -------
-    name : str
-        The class.
-    parameters : dict of str to Any
-        Its parameters.
-    """
+    """Return the class of the estimator and its parameters."""
     parameters = {**_target_parameters(program), **_tree_parameters(program)}
     if not program.switches.forest:
         return _TREES[program.kind], parameters
@@ -246,20 +212,7 @@ _NOT_IN_CODE = (
 
 
 def python_code(settings: Settings, switches: Switches) -> list[str]:
-    """Return a program that learns and evaluates the model of a settings file.
-
-    Parameters
-    ----------
-    settings : Settings
-        The settings.
-    switches : Switches
-        The switches of the command line.
-
-    Returns
-    -------
-    list of str
-        The lines of the program.
-    """
+    """Return a program that learns and evaluates the model of a settings file."""
     file = read_file(settings.data_file())
     program = Program(settings, switches, file, read_attributes(settings, switches, file))
     name, parameters = estimator_of(program)
@@ -459,20 +412,7 @@ _SWITCHES = {
 
 
 def explain(settings: Settings, switches: Switches) -> str:
-    """Explain what a settings file does.
-
-    Parameters
-    ----------
-    settings : Settings
-        The settings.
-    switches : Switches
-        The switches of the command line.
-
-    Returns
-    -------
-    str
-        Python code that learns and evaluates the same model, with the options as comments.
-    """
+    """Explain what a settings file does."""
     lines = [f"What {settings.path} sets:", ""]
     for (section, name), entry in settings.entries.items():
         option = OPTIONS[section, name]

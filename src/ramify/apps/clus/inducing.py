@@ -34,22 +34,7 @@ __all__ = [
 
 
 def learn(problem: Problem, train: Rows, prune: Rows | None) -> Learned:
-    """Learn the models of a run.
-
-    Parameters
-    ----------
-    problem : Problem
-        The settings and the target.
-    train : Rows
-        Training rows.
-    prune : Rows or None
-        Validation rows.
-
-    Returns
-    -------
-    Learned
-        The models.
-    """
+    """Learn the models of a run."""
     if problem.switches.forest:
         return _learn_forest(problem, train)
     if isinstance(problem.target, HierarchicalTarget):

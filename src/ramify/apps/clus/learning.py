@@ -38,53 +38,21 @@ Plan = GrowthPlan | TargetPlan
 
 @dataclass(frozen=True)
 class ForestPlan:
-    """How to grow a forest.
+    """How to grow a forest."""
 
-    Attributes
-    ----------
-    n_trees : int
-        Number of trees.
-    seed : int
-        RandomSeed.
-    n_draws : int or None
-        Number of rows to draw for each tree; 0 means as many as there are, and None means all
-        rows.
-    max_features : int
-        Number of features to draw; 0 means all.
-    per_tree : bool
-        Whether to draw the features once for each tree instead of at each node.
-    """
-
-    n_trees: int
-    seed: int
+    n_trees: int  # number of trees
+    seed: int  # randomSeed
+    # Number of rows to draw for each tree; 0 means as many as there are, and None means all rows.
     n_draws: int | None
-    max_features: int
+    max_features: int  # number of features to draw; 0 means all
+    # Whether to draw the features once for each tree instead of at each node.
     per_tree: bool = False
 
 
 def grow_forest(
     data: Data, plan: Plan, sampling: ClusSampling, seeds: list[int], wanted: ForestPlan
 ) -> list[_core.Tree]:
-    """Grow the trees of a forest.
-
-    Parameters
-    ----------
-    data : TrainingData or TargetData
-        The training data.
-    plan : GrowthPlan or TargetPlan
-        How to grow a tree; its number of threads is used to grow the trees.
-    sampling : ClusSampling
-        How to draw the rows of each tree.
-    seeds : list of int
-        Seeds returned by ``sampling.seeds``.
-    wanted : ForestPlan
-        How many features to draw.
-
-    Returns
-    -------
-    list of Tree
-        The trees, in the order of the seeds.
-    """
+    """Grow the trees of a forest."""
     if wanted.per_tree:
         tasks = (
             delayed(_grow_in_subspace)(data, plan, sampling, seed, wanted.max_features)
@@ -118,19 +86,7 @@ def _grow_in_subspace(
 def draw_features(state: int, n_features: int, n_wanted: int) -> NDArray[np.int64]:
     """Draw distinct features.
 
-    Parameters
-    ----------
-    state : int
-        State of the generator.
-    n_features : int
-        Number of features.
-    n_wanted : int
-        Number of features to draw.
-
-    Returns
-    -------
-    ndarray of int
-        The features, in increasing order.
+    Returns: the features, in increasing order.
 
     Examples
     --------
@@ -154,21 +110,11 @@ Predict = Callable[[_core.Tree, object], NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class LabelLearner:
-    """Grows trees that predict sets of labels.
+    """Grows trees that predict sets of labels."""
 
-    Attributes
-    ----------
-    tree : PCTClassifier
-        The parameters.
-    hierarchy : Hierarchy
-        The labels.
-    schema : FeatureSchema
-        Which features are nominal.
-    """
-
-    tree: PCTClassifier
-    hierarchy: Hierarchy
-    schema: FeatureSchema
+    tree: PCTClassifier  # the parameters
+    hierarchy: Hierarchy  # the labels
+    schema: FeatureSchema  # which features are nominal
 
     def data(self, rows: Rows) -> TrainingData:
         """Return the training data of the core."""
@@ -192,15 +138,7 @@ class LabelLearner:
         return self.data(rows).grow(replace(self.plan(), max_depth=0, confidence=None))
 
     def forest(self, rows: Rows, wanted: ForestPlan) -> tuple[list[_core.Tree], NDArray[np.uint8]]:
-        """Grow a forest.
-
-        Returns
-        -------
-        trees : list of Tree
-            The trees.
-        left_out : ndarray of uint8, shape (n_trees, n)
-            Which rows a tree did not draw.
-        """
+        """Grow a forest."""
         sampling, seeds = self._sampling(rows, wanted)
         data = self.data(rows)
         plan = replace(data.find_sets(self.plan()), n_jobs=self.tree.n_jobs)
@@ -237,24 +175,7 @@ class LabelLearner:
         predict: Predict,
         measure: Measure,
     ) -> float:
-        """Choose the level of the F-test with the best measure on held-out rows.
-
-        Parameters
-        ----------
-        levels : tuple of float
-            The levels; the first of several best levels wins.
-        splits : list of (Rows, Rows)
-            Rows to learn from, and rows to evaluate.
-        predict : callable
-            Predicts rows with a tree.
-        measure : callable
-            Evaluates predictions for all held-out rows; higher is better.
-
-        Returns
-        -------
-        float
-            The best level.
-        """
+        """Choose the level of the F-test with the best measure on held-out rows."""
         truth = sparse.csr_array(sparse.vstack([unseen.y for _, unseen in splits]))
         best, best_score = levels[0], -np.inf
         for level in levels:

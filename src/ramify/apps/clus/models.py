@@ -30,31 +30,16 @@ _NO_TARGETS = (
 
 @dataclass(frozen=True)
 class Model:
-    """A model of a run.
+    """A model of a run."""
 
-    Attributes
-    ----------
-    name : str
-        Default, Original, Pruned, ``T(30.0)`` or ``Forest with 50 trees``.
-    trees : list of Tree
-        Its trees.
-    is_forest : bool
-        Whether it is an ensemble.
-    threshold : float or None
-        Threshold in percent of a model that predicts label sets.
-    is_counted : bool
-        Whether CLUS reports the number and the sizes of the trees of a forest. It reports 0 trees
-        for the methods RSubspaces and RFeatSelection.
-    in_subspaces : bool
-        Whether the method is RSubspaces.
-    """
-
-    name: str
-    trees: list[_core.Tree] = field(repr=False)
-    is_forest: bool = False
-    threshold: float | None = None
+    name: str  # default, Original, Pruned, ``T(30.0)`` or ``Forest with 50 trees``
+    trees: list[_core.Tree] = field(repr=False)  # its trees
+    is_forest: bool = False  # whether it is an ensemble
+    threshold: float | None = None  # threshold in percent of a model that predicts label sets
+    # Whether CLUS reports the number and the sizes of the trees of a forest. It reports 0 trees
+    # for the methods RSubspaces and RFeatSelection.
     is_counted: bool = True
-    in_subspaces: bool = False
+    in_subspaces: bool = False  # whether the method is RSubspaces
 
     @property
     def n_reported(self) -> int:
@@ -68,20 +53,7 @@ class Model:
 
 
 def describe(model: Model, *, members: bool) -> list[str]:
-    """Return the lines about the size of a model.
-
-    Parameters
-    ----------
-    model : Model
-        The model.
-    members : bool
-        Whether to list the trees of a forest.
-
-    Returns
-    -------
-    list of str
-        The lines.
-    """
+    """Return the lines about the size of a model."""
     sizes = model.sizes
     if not model.is_forest:
         return [f"     {model.name}: {sizes[0]}"]
@@ -116,34 +88,15 @@ def _mean_depth(depths: list[int]) -> str:
 
 @dataclass(frozen=True)
 class Learned:
-    """The models of one run.
+    """The models of one run."""
 
-    Attributes
-    ----------
-    models : list of Model
-        The models, in the order in which they are reported.
-    shown : list of Model
-        Those that are printed.
-    train : Rows
-        The rows that the models were grown on.
-    prune : Rows or None
-        Validation rows that the models were not grown on.
-    f_test : float
-        Level of the F-test.
-    seconds, pruning_seconds : float
-        Times of growing and pruning.
-    left_out : ndarray of uint8 or None
-        For a forest, which rows each tree did not draw.
-    squares : list of ndarray or None
-        For a ranked forest, the sum of squares of every node of each tree.
-    """
-
-    models: list[Model]
-    shown: list[Model]
-    train: Any
-    prune: Any
-    f_test: float
-    seconds: float
+    models: list[Model]  # the models, in the order in which they are reported
+    shown: list[Model]  # those that are printed
+    train: Any  # the rows that the models were grown on
+    prune: Any  # validation rows that the models were not grown on
+    f_test: float  # level of the F-test
+    seconds: float  # times of growing and pruning
     pruning_seconds: float = 0.0
-    left_out: NDArray[np.uint8] | None = None
+    left_out: NDArray[np.uint8] | None = None  # for a forest, which rows each tree did not draw
+    # For a ranked forest, the sum of squares of every node of each tree.
     squares: list[NDArray[np.float64]] | None = None

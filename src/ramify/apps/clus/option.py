@@ -23,34 +23,15 @@ Status = Literal["supported", "without effect", "unsupported"]
 
 @dataclass(frozen=True)
 class Option:
-    """An option of CLUS.
+    """An option of CLUS."""
 
-    Attributes
-    ----------
-    section, name : str
-        Its place in a settings file.
-    kind : str
-        Kind of its values; "limit" is an integer or Infinity.
-    default : str
-        Value if the option is not set, as CLUS writes it.
-    status : str
-        "supported", "without effect" on what ramify computes, or "unsupported".
-    meaning : str
-        The meaning of the option.
-    reason : str
-        Why it is unsupported or without effect, or what ramify does differently.
-    choices : tuple of str
-        The names that CLUS knows as values, for the kinds "choice", "choices" and "numbers".
-    unsupported : tuple of str
-        The choices that ramify does not support.
-    """
-
-    section: str
+    section: str  # its place in a settings file
     name: str
-    kind: Kind
-    default: str
-    status: Status
-    meaning: str
-    reason: str = ""
+    kind: Kind  # kind of its values; "limit" is an integer or Infinity
+    default: str  # value if the option is not set, as CLUS writes it
+    status: Status  # "supported", "without effect" on what ramify computes, or "unsupported"
+    meaning: str  # the meaning of the option
+    reason: str = ""  # why it is unsupported or without effect, or what ramify does differently
+    # The names that CLUS knows as values, for the kinds "choice", "choices" and "numbers".
     choices: tuple[str, ...] = ()
-    unsupported: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()  # the choices that ramify does not support

@@ -202,13 +202,7 @@ _RANKED = ("Bagging", "RForest", "ExtraTrees")
 
 
 def check_run(problem: Problem) -> None:
-    """Raise an error if a run asks for something that ramify does not do.
-
-    Parameters
-    ----------
-    problem : Problem
-        The settings and the data.
-    """
+    """Raise an error if a run asks for something that ramify does not do."""
     settings, switches = problem.settings, problem.switches
     refused = [*_REFUSED, *(_REFUSED_IN_FORESTS if switches.forest else ())]
     for section, option, values in refused:

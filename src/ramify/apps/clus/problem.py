@@ -36,19 +36,7 @@ def draw_fraction(n_rows: int, share: float, most: int | None = None) -> NDArray
 
     The draws do not depend on RandomSeed.
 
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows to draw from.
-    share : float
-        The fraction.
-    most : int, optional
-        Maximum number of rows to draw.
-
-    Returns
-    -------
-    ndarray of int
-        The rows, in increasing order.
+    Returns: the rows, in increasing order.
 
     Examples
     --------
@@ -69,19 +57,7 @@ def draw_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]:
     A fold is drawn for each row; if it is full, the row goes to the next fold that is not. Once
     all folds have n_rows // n_folds rows, each may take one more of the remaining rows.
 
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    n_folds : int
-        Number of folds.
-    seed : int
-        RandomSeed.
-
-    Returns
-    -------
-    list of ndarray of int
-        The rows of each fold, in increasing order.
+    Returns: the rows of each fold, in increasing order.
 
     Examples
     --------
@@ -108,34 +84,16 @@ def draw_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]:
 
 @dataclass(frozen=True)
 class Problem:
-    """The data of a run.
+    """The data of a run."""
 
-    Attributes
-    ----------
-    settings : Settings
-        The settings.
-    switches : Switches
-        The switches of the command line.
-    attributes : Attributes
-        The attributes of the training file.
-    target : Target
-        What to predict.
-    train : Rows
-        Training rows.
-    test, prune : Rows or None
-        Test rows and validation rows.
-    is_sparse : bool
-        Whether the training file is sparse.
-    """
-
-    settings: Settings
-    switches: Switches
-    attributes: Attributes
-    target: Target
-    train: Rows
-    test: Rows | None
+    settings: Settings  # the settings
+    switches: Switches  # the switches of the command line
+    attributes: Attributes  # the attributes of the training file
+    target: Target  # what to predict
+    train: Rows  # training rows
+    test: Rows | None  # test rows and validation rows
     prune: Rows | None
-    is_sparse: bool
+    is_sparse: bool  # whether the training file is sparse
 
     @property
     def has_missing(self) -> bool:
@@ -144,20 +102,7 @@ class Problem:
 
 
 def read_problem(settings: Settings, switches: Switches) -> Problem:
-    """Read the data of a settings file.
-
-    Parameters
-    ----------
-    settings : Settings
-        The settings.
-    switches : Switches
-        The switches of the command line.
-
-    Returns
-    -------
-    Problem
-        The data.
-    """
+    """Read the data of a settings file."""
     file = read_file(settings.data_file())
     attributes = read_attributes(settings, switches, file)
     target = read_target(settings, attributes, file)

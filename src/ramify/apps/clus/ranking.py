@@ -24,24 +24,7 @@ def genie3(
     n_features: int,
     n_trees: int,
 ) -> NDArray[np.float64]:
-    """Return the mean over trees of the reduction of the sum of squares by each feature.
-
-    Parameters
-    ----------
-    trees : sequence of Tree
-        The trees.
-    squares : sequence of ndarray
-        The sum of squares of every node of each tree.
-    n_features : int
-        Number of features.
-    n_trees : int
-        Number of trees to divide by.
-
-    Returns
-    -------
-    ndarray
-        The relevance of each feature.
-    """
+    """Return the mean over trees of the reduction of the sum of squares by each feature."""
     total = np.zeros(n_features)
     for tree, own in zip(trees, squares, strict=True):
         found = np.zeros(n_features)
@@ -55,25 +38,7 @@ def genie3(
 def symbolic(
     trees: Sequence[_core.Tree], weight: float | None, n_features: int, n_trees: int
 ) -> NDArray[np.float64]:
-    """Return the mean over trees of the weights of the tests of each feature.
-
-    Parameters
-    ----------
-    trees : sequence of Tree
-        The trees.
-    weight : float or None
-        A test at depth d has the weight ``weight ** d``; None means the fraction of the rows of
-        the tree that the test divides (Dynamic).
-    n_features : int
-        Number of features.
-    n_trees : int
-        Number of trees to divide by.
-
-    Returns
-    -------
-    ndarray
-        The relevance of each feature.
-    """
+    """Return the mean over trees of the weights of the tests of each feature."""
     total = np.zeros(n_features)
     for tree in trees:
         found = np.zeros(n_features)
@@ -108,28 +73,7 @@ def ranking_lines(
     *,
     by_relevance: bool,
 ) -> list[str]:
-    """Return the lines of a ranking file.
-
-    Parameters
-    ----------
-    attributes : Attributes
-        The attributes.
-    method : str
-        The ensemble method.
-    ranking : str
-        Name of the ranking.
-    n_trees : int
-        Number of trees.
-    columns : dict of str to ndarray
-        Relevance of each feature, by the title of the column.
-    by_relevance : bool
-        Whether to sort by decreasing relevance.
-
-    Returns
-    -------
-    list of str
-        The lines.
-    """
+    """Return the lines of a ranking file."""
     values = np.column_stack(list(columns.values()))
     first = values[:, 0]
     hashed = _hash_order([attributes.names[at] for at in attributes.descriptive])

@@ -42,20 +42,7 @@ _COMPRESSED = (".out", ".xval", ".oob", ".arff")  # the files that GzipOutput co
 
 
 def run(settings: Settings, switches: Switches) -> list[Path]:
-    """Run a settings file.
-
-    Parameters
-    ----------
-    settings : Settings
-        The settings.
-    switches : Switches
-        The switches of the command line.
-
-    Returns
-    -------
-    list of Path
-        The files that were written. They are written at the end, either all of them or none.
-    """
+    """Run a settings file."""
     _check_place(settings)
     problem = read_problem(settings, switches)
     check_run(problem)
@@ -197,18 +184,7 @@ def _curve_files(target: HierarchicalTarget, name: str, parts: Parts) -> Files:
 
 
 def write_files(files: dict[Path, Iterable[str]]) -> list[Path]:
-    """Write text files; if one cannot be written, none is.
-
-    Parameters
-    ----------
-    files : dict of Path to iterable of str
-        The lines of each file.
-
-    Returns
-    -------
-    list of Path
-        The files.
-    """
+    """Write text files; if one cannot be written, none is."""
     for path in files:
         _check_file(path)
     with ExitStack() as stack:

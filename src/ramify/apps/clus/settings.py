@@ -285,50 +285,25 @@ _LIST_ENDS = {"[": "]", "{": "}"}
 
 @dataclass(frozen=True)
 class Entry:
-    """An option in a settings file, or a section if the name is empty.
+    """An option in a settings file, or a section if the name is empty."""
 
-    Attributes
-    ----------
-    section, name, value : str
-        The content of the file.
-    line : int
-        Number of the line, from 1.
-    """
-
-    section: str
+    section: str  # the content of the file
     name: str
     value: str
-    line: int
+    line: int  # number of the line, from 1
 
 
 @dataclass
 class Entries:
-    """The content of a settings file.
+    """The content of a settings file."""
 
-    Attributes
-    ----------
-    entries : list of Entry
-        Sections and options in the order of the file.
-    ignored : list of str
-        Lines that CLUS ignores, with the reason.
-    """
-
+    # Sections and options in the order of the file.
     entries: list[Entry] = field(default_factory=list)
-    ignored: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)  # lines that CLUS ignores, with the reason
 
 
 def read_entries(path: Path) -> Entries:
     r"""Read the sections and options of a settings file without checking their names.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    Entries
-        The content of the file.
 
     Examples
     --------
@@ -373,17 +348,7 @@ def read_entries(path: Path) -> Entries:
 def read_small_text(path: Path, what: str) -> str:
     """Return the text of a file that may be missing, large, binary or in another encoding.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    what : str
-        What it must be, for error messages.
-
-    Returns
-    -------
-    str
-        The text.
+    `what`: what it must be, for error messages.
     """
     if path.is_dir():
         raise SettingsError(f"{path}: expected {what}, got a folder.")

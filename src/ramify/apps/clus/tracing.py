@@ -26,17 +26,6 @@ def node_rows(
 
     A row without the value that a test needs goes to all branches, with its weight multiplied by
     the share of the branch. Rows keep their order, as in CLUS.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    X : ndarray or sparse matrix
-        All rows.
-    weights : ndarray
-        Weights of the chosen rows.
-    rows : ndarray of int, optional
-        The chosen rows; all by default.
     """
     as_columns: Any = X
     columns = as_columns.tocsc() if sparse.issparse(X) else None
@@ -89,20 +78,6 @@ def sign_zeros(
     Among rows with the values 0.0 and -0.0, which are equal, CLUS takes the threshold from those
     with 0.0 if there are any. If a feature is not negative and mostly zero, CLUS does not sort the
     rows with zeros, and takes the first of them.
-
-    Parameters
-    ----------
-    trees : list of Tree
-        The trees.
-    X : ndarray or sparse matrix
-        The training rows.
-    rows_of : callable, optional
-        Returns the rows of the tree at a position; all by default.
-
-    Returns
-    -------
-    list of Tree
-        The trees; those without such a threshold are unchanged.
     """
     if sparse.issparse(X) or not ((X == 0) & np.signbit(X)).any():
         return trees

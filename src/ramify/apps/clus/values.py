@@ -31,16 +31,6 @@ _NO = {"no", "off", "false", "0"}  # CLUS also accepts 1 for No, which is refuse
 def items(value: str) -> list[str]:
     """Split a list such as ``[a, b]``, or ``{a,b}`` in older files; otherwise return one item.
 
-    Parameters
-    ----------
-    value : str
-        The value.
-
-    Returns
-    -------
-    list of str
-        Its items.
-
     Examples
     --------
     >>> items("[Train, Test]"), items("Test"), items("[]")
@@ -55,16 +45,6 @@ def items(value: str) -> list[str]:
 def number_of(text: str) -> float:
     """Return a number as Java reads it; raise ValueError for any other text.
 
-    Parameters
-    ----------
-    text : str
-        Digits, or Infinity.
-
-    Returns
-    -------
-    float
-        The number.
-
     Examples
     --------
     >>> number_of("2.5"), number_of("Infinity")
@@ -76,23 +56,7 @@ def number_of(text: str) -> float:
 
 
 def same_value(one: str, other: str) -> bool:
-    """Compare two values: lists item by item, numbers as numbers.
-
-    Parameters
-    ----------
-    one, other : str
-        The values.
-
-    Returns
-    -------
-    bool
-        Whether they mean the same.
-
-    Examples
-    --------
-    >>> same_value("0", "0.0"), same_value("[]", "None")
-    (True, False)
-    """
+    """Compare two values: lists item by item, numbers as numbers."""
     return [_meaning(item) for item in items(one)] == [_meaning(item) for item in items(other)]
 
 
@@ -101,28 +65,7 @@ def _meaning(item: str) -> str | float:
 
 
 def check_value(option: Option, value: str, where: str) -> str:
-    """Check a value and return it as CLUS 2.12.8 spells it.
-
-    Parameters
-    ----------
-    option : Option
-        The option.
-    value : str
-        Its value in the file.
-    where : str
-        Its place, for error messages.
-
-    Returns
-    -------
-    str
-        The value.
-
-    Examples
-    --------
-    >>> from ramify.apps.clus.options import OPTIONS
-    >>> check_value(OPTIONS["Hierarchical", "Type"], "TREE", "run.s")
-    'Tree'
-    """
+    """Check a value and return it as CLUS 2.12.8 spells it."""
     return _CHECKS[option.kind](option, value, where)
 
 
@@ -219,11 +162,6 @@ def java_double(value: float) -> str:
     Numbers from 0.001 up to 10 million are written as decimals, all others in scientific notation.
     The digits are the fewest that distinguish the number from all others, as in Python. (Java
     before version 19 writes up to two more digits for some numbers above 10^16.)
-
-    Examples
-    --------
-    >>> [java_double(x) for x in (1.0, 0.3, 12345678.0, 0.0002, -0.0, float("inf"))]
-    ['1.0', '0.3', '1.2345678E7', '2.0E-4', '-0.0', 'Infinity']
     """
     value = float(value)
     if math.isnan(value):
@@ -255,13 +193,6 @@ def number(value: float, digits: int = 6) -> str:
 
     Numbers between -1 and 1 are written in scientific notation with exactly `digits` decimals,
     all others with at most `digits` decimals. Ties are rounded to the even digit.
-
-    Examples
-    --------
-    >>> [number(x) for x in (1 / 3, 2.5, 1.0, 0.0, 7.5333333333, float("nan"))]
-    ['3.333333E-1', '2.5', '1', '0', '7.533333', 'NaN']
-    >>> number(-0.25, 4), number(0.99999999, 4), number(1e-7, 3)
-    ('-2.5000E-1', '1.0000E0', '1.000E-7')
     """
     if math.isnan(value):
         return "NaN"
@@ -296,24 +227,7 @@ _PART = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 def columns_of(text: str, n_columns: int, where: str) -> tuple[int, ...]:
     """Return the columns of a range.
 
-    Parameters
-    ----------
-    text : str
-        Numbers and ranges separated by commas; None for no column.
-    n_columns : int
-        Number of columns of the data.
-    where : str
-        The place of the range, for error messages.
-
-    Returns
-    -------
-    tuple of int
-        Indices from 0 in increasing order.
-
-    Examples
-    --------
-    >>> columns_of("2-4,8", 10, "run.s")
-    (1, 2, 3, 7)
+    Returns: indices from 0 in increasing order.
     """
     found: set[int] = set()
     for first, last in check_range(text, where):
@@ -327,18 +241,6 @@ def columns_of(text: str, n_columns: int, where: str) -> tuple[int, ...]:
 
 def check_range(text: str, where: str) -> list[tuple[int, int]]:
     """Check a range before the number of columns is known.
-
-    Parameters
-    ----------
-    text : str
-        Numbers and ranges separated by commas; None for no column.
-    where : str
-        The place of the range, for error messages.
-
-    Returns
-    -------
-    list of (int, int)
-        The first and the last column of each part, from 1.
 
     Examples
     --------
@@ -400,22 +302,14 @@ _PLAIN_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 def check_bounds(option: Option, number: float, where: str) -> None:
     """Raise an error if a number is out of bounds.
 
-    Parameters
-    ----------
-    option : Option
-        The option.
-    number : float
-        Its value, or one of its values.
-    where : str
-        Its place, for error messages.
-
     Examples
     --------
     >>> from ramify.apps.clus.options import OPTIONS
     >>> check_bounds(OPTIONS["Tree", "FTest"], 2.0, "run.s, line 3: [Tree] FTest")
     Traceback (most recent call last):
     ...
-    ramify.apps.clus.errors.SettingsError: run.s, line 3: [Tree] FTest must be from 1e-12 to 1, got 2.
+    ramify.apps.clus.errors.SettingsError: run.s, line 3: [Tree] FTest must be from 1e-12 to 1,
+    got 2.
     """
     least, most = _BOUNDS.get((option.section, option.name), (-math.inf, math.inf))
     if not least <= number <= most:
@@ -426,23 +320,14 @@ def check_bounds(option: Option, number: float, where: str) -> None:
 def check_form(option: Option, value: str, where: str) -> None:
     """Raise an error if a text is neither a name nor a number that an option knows.
 
-    Parameters
-    ----------
-    option : Option
-        The option.
-    value : str
-        Its value.
-    where : str
-        Its place, for error messages.
-
     Examples
     --------
     >>> from ramify.apps.clus.options import OPTIONS
     >>> check_form(OPTIONS["Data", "XVal"], "1", "run.s, line 3: [Data] XVal")
     Traceback (most recent call last):
     ...
-    ramify.apps.clus.errors.SettingsError: run.s, line 3: [Data] XVal must be LOO or an integer >= 2,
-    got '1'.
+    ramify.apps.clus.errors.SettingsError: run.s, line 3: [Data] XVal must be LOO or an
+    integer >= 2, got '1'.
     """
     key = option.section, option.name
     if key in _FORMS:

@@ -57,31 +57,7 @@ def read_data(
 ) -> Table:
     """Read an ARFF, CSV, parquet or spreadsheet file.
 
-    Parameters
-    ----------
-    path : Path
-        The data. A name that contains ".arff" is an ARFF file; see `read_table` for other names.
-    hierarchy : Path or Hierarchy, optional
-        The labels, or a file that defines them (see `read_hierarchy`), which can also be the XML
-        file of a Mulan data set.
-    options : DataOptions, optional
-        How to read the file.
-    labelled : bool
-        Whether the file must have labels. If False and a label column is missing, no labels are
-        read, and rows without values are kept.
-    texts : sequence of str
-        Columns of a CSV file that are always read as text: those that are nominal for a model
-        although they may contain only numbers here.
-    numbers : sequence of str, optional
-        Columns that are numeric for a model, where text is an error. By default, text is an error
-        in columns whose cells are mostly numbers or dates.
-    dates : sequence of str
-        Columns that are dates for a model, where anything else is an error.
-
-    Returns
-    -------
-    Table
-        Features (a data frame unless the file is sparse), labels and hierarchy.
+    `labelled`: whether the file must have labels.
     """
     options = options or DataOptions()
     check_exists(path)
@@ -345,19 +321,8 @@ def _column_names(path: Path, options: DataOptions) -> list[str]:
 def read_hierarchy(path: Path, limits: ReadLimits | None = None) -> Hierarchy:
     """Read a hierarchy; the suffix of the file determines its format.
 
-    Parameters
-    ----------
-    path : Path
-        ``.obo``: an ontology. ``.json``: the output of `Hierarchy.to_json`. ``.csv`` and
-        ``.tsv``: edges, one parent and child per line; the parent of a top-level label is "root"
-        or empty. ``.txt``: an indented outline, or one path per line.
-    limits : ReadLimits, optional
-        Limits on the size of the file and the hierarchy.
-
-    Returns
-    -------
-    Hierarchy
-        The hierarchy.
+    `path`: ``.csv`` and ``.tsv``: edges, one parent and child per line; the parent of a
+    top-level label is "root" or empty.
     """
     check_exists(path)
     limits = limits or ReadLimits()
@@ -439,24 +404,7 @@ def _read_lines(path: Path, limits: ReadLimits) -> Hierarchy:
 
 
 def split_identifiers(table: Table, keep: Sequence[str] = ()) -> tuple[Table, dict[str, str]]:
-    """Drop columns that do not describe the rows.
-
-    Parameters
-    ----------
-    table : Table
-        The result of `read_data`.
-    keep : sequence of str
-        Columns to keep in any case.
-
-    Returns
-    -------
-    table : Table
-        The table without columns that name the rows (text with more distinct values than half the
-        number of cells that are not missing, or consecutive numbers that start at 0 or 1) and
-        without columns that have no values.
-    reasons : dict of str to str
-        Why each dropped column was dropped.
-    """
+    """Drop columns that do not describe the rows."""
     unknown = [name for name in keep if name not in table.feature_names]
     if unknown:
         raise ValueError(

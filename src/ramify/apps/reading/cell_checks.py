@@ -39,19 +39,7 @@ _MARKERS = frozenset(
 def check_suspicious_columns(
     path: Path, frame: Any, form: TextForm, exempt: Sequence[str] = ()
 ) -> None:
-    """Raise an error for text columns whose cells are mostly numbers or dates.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    frame : pandas.DataFrame
-        Its features; text columns are categorical.
-    form : TextForm
-        How numbers are written.
-    exempt : sequence of str
-        Columns that are known to be text.
-    """
+    """Raise an error for text columns whose cells are mostly numbers or dates."""
     for name in frame.columns:
         column = frame[name]
         if name not in exempt and hasattr(column, "cat"):
@@ -65,19 +53,7 @@ def check_suspicious_columns(
 
 
 def check_numeric_features(path: Path, frame: Any, form: TextForm, numeric: Sequence[str]) -> None:
-    """Raise an error for text in columns that are numeric for a model.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    frame : pandas.DataFrame
-        Its features; text columns are categorical.
-    form : TextForm
-        How numbers are written.
-    numeric : sequence of str
-        The numeric features of the model.
-    """
+    """Raise an error for text in columns that are numeric for a model."""
     for name in numeric:
         if name not in frame.columns:
             continue
@@ -95,17 +71,7 @@ def check_numeric_features(path: Path, frame: Any, form: TextForm, numeric: Sequ
 
 
 def check_date_features(path: Path, frame: Any, dates: Sequence[str]) -> None:
-    """Raise an error for text and numbers in columns that are dates for a model.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    frame : pandas.DataFrame
-        Its features; text columns are categorical.
-    dates : sequence of str
-        The features of the model that are dates.
-    """
+    """Raise an error for text and numbers in columns that are dates for a model."""
     why = "the model was trained on dates"
     for name in dates:
         if name not in frame.columns or is_time(frame[name]):
@@ -120,18 +86,7 @@ def check_date_features(path: Path, frame: Any, dates: Sequence[str]) -> None:
 
 
 def foreign_date_notes(frame: Any) -> list[str]:
-    """Return notes on text columns whose cells look like dates in another notation.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Features; text columns are categorical.
-
-    Returns
-    -------
-    list of str
-        One note per column.
-    """
+    """Return notes on text columns whose cells look like dates in another notation."""
     return [
         f"column {name!r}: read as text, because its dates are not written as 2024-01-31"
         for name in frame.columns

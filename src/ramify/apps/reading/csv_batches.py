@@ -96,20 +96,7 @@ class CsvBatches:
                 yield frame
 
     def cells(self, columns: Sequence[str], batch_size: int) -> Iterator[Any]:
-        """Yield the texts of some columns as they are in the file.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            Names of columns.
-        batch_size : int
-            Number of rows of a data frame.
-
-        Yields
-        ------
-        pandas.DataFrame
-            Columns of text.
-        """
+        """Yield the texts of some columns as they are in the file."""
         options = pandas_options(self.names, self.form, self._marks, self.names)
         for frame in self._frames(batch_size, **(options | {"na_filter": False})):
             yield frame[list(columns)]
@@ -117,22 +104,7 @@ class CsvBatches:
     def features(
         self, numbers: Sequence[str], texts: Sequence[str], dates: Sequence[str], batch_size: int
     ) -> Iterator[Any]:
-        """Yield features in the form of `read_table`, as far as some rows determine them.
-
-        Parameters
-        ----------
-        numbers, texts, dates : sequences of str
-            The columns to read, by their types.
-        batch_size : int
-            Number of rows of a data frame.
-
-        Yields
-        ------
-        pandas.DataFrame
-            The features. NotInBatchesError is raised if the cells do not have the expected types,
-            or have other types than those of the rows before: the type of a column depends on all
-            cells.
-        """
+        """Yield features in the form of `read_table`, as far as some rows determine them."""
         wanted = [name for name in self.names if name in {*numbers, *texts, *dates}]
         others = [name for name in self.names if name not in {*numbers, *dates}]
         options = pandas_options(self.names, self.form, self._marks, others)

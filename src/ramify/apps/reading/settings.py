@@ -22,93 +22,42 @@ _MOST_ITEMS = 100_000
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Options for reading a data file; options that do not apply to its format are ignored.
+    """Options for reading a data file; options that do not apply to its format are ignored."""
 
-    Attributes
-    ----------
-    target : tuple of str or None
-        The label columns. None means the column "labels" of a table and the hierarchical
-        attribute of an ARFF file.
-    separator : str
-        Separator of the segments of a path.
-    label_separator : str
-        Separator of the labels of a row of a table.
-    sample_weight : str or None
-        The column of sample weights.
-    form : TextForm
-        Options for text files.
-    limits : ReadLimits or None
-        Limits on the size of files.
-    index_base : int
-        First index of sparse ARFF rows, 0 or 1.
-    drop : tuple of str
-        Columns to leave out, which must exist.
-    ignore : tuple of str
-        Columns to leave out if they exist.
-    id_column : str or None
-        The column of identifiers, which is not a feature.
-    """
-
+    # The label columns. None means the column "labels" of a table and the hierarchical attribute
+    # of an ARFF file.
     target: tuple[str, ...] | None = None
-    separator: str = "/"
-    label_separator: str = ";"
-    sample_weight: str | None = None
-    form: TextForm = field(default_factory=TextForm)
-    limits: ReadLimits | None = None
-    index_base: int = 0
-    drop: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    id_column: str | None = None
+    separator: str = "/"  # separator of the segments of a path
+    label_separator: str = ";"  # separator of the labels of a row of a table
+    sample_weight: str | None = None  # the column of sample weights
+    form: TextForm = field(default_factory=TextForm)  # options for text files
+    limits: ReadLimits | None = None  # limits on the size of files
+    index_base: int = 0  # first index of sparse ARFF rows, 0 or 1
+    drop: tuple[str, ...] = ()  # columns to leave out, which must exist
+    ignore: tuple[str, ...] = ()  # columns to leave out if they exist
+    id_column: str | None = None  # the column of identifiers, which is not a feature
 
 
 @dataclass(frozen=True)
 class ReadingSettings:
-    """How a user describes data files. None means that a setting was not given.
+    """How a user describes data files. None means that a setting was not given."""
 
-    Attributes
-    ----------
-    target, missing, drop : tuple of str or None
-        Label columns, texts that mark missing values, columns to leave out.
-    separator, label_separator, delimiter, decimal, thousands, encoding : str or None
-        As in `read_table`.
-    index_base : int or None
-        As in `read_arff`.
-    weight, id_column : str or None
-        Columns of sample weights and of identifiers.
-
-    Examples
-    --------
-    >>> trained = ReadingSettings(delimiter=";", decimal=",", target=("taxon",))
-    >>> ReadingSettings(delimiter="|").over(trained).to_dict()
-    {'target': ['taxon'], 'delimiter': '|', 'decimal': ','}
-    """
-
+    # Label columns, texts that mark missing values, columns to leave out.
     target: tuple[str, ...] | None = None
-    separator: str | None = None
+    separator: str | None = None  # as in `read_table`
     label_separator: str | None = None
     delimiter: str | None = None
     decimal: str | None = None
     thousands: str | None = None
     missing: tuple[str, ...] | None = None
     encoding: str | None = None
-    index_base: int | None = None
-    weight: str | None = None
+    index_base: int | None = None  # as in `read_arff`
+    weight: str | None = None  # columns of sample weights and of identifiers
     drop: tuple[str, ...] | None = None
     id_column: str | None = None
 
     def over(self, other: ReadingSettings) -> ReadingSettings:
-        """Return these settings, completed with those of `other`.
-
-        Parameters
-        ----------
-        other : ReadingSettings
-            Used where these settings are None.
-
-        Returns
-        -------
-        ReadingSettings
-            Both together.
-        """
+        """Return these settings, completed with those of `other`."""
         return ReadingSettings(**{**other.given(), **self.given()})
 
     def given(self) -> dict[str, Any]:
@@ -117,18 +66,7 @@ class ReadingSettings:
         return {name: value for name, value in values.items() if value is not None}
 
     def options(self, limits: ReadLimits | None = None) -> DataOptions:
-        """Return the options for reading features and labels.
-
-        Parameters
-        ----------
-        limits : ReadLimits, optional
-            Limits on the size of files.
-
-        Returns
-        -------
-        DataOptions
-            With defaults for settings that were not given.
-        """
+        """Return the options for reading features and labels."""
         given = self.given()
         form = {entry.name for entry in fields(TextForm)}
         named = {"weight": "sample_weight"}
@@ -144,36 +82,13 @@ class ReadingSettings:
         )
 
     def labelled(self, limits: ReadLimits | None = None) -> DataOptions:
-        """Return the options for reading features and labels for a model.
-
-        Parameters
-        ----------
-        limits : ReadLimits, optional
-            Limits on the size of files.
-
-        Returns
-        -------
-        DataOptions
-            As in `options`, but the columns of weights, and those that were left out in training,
-            may be missing.
-        """
+        """Return the options for reading features and labels for a model."""
         named = self.options(limits)
         weight = () if self.weight is None else (self.weight,)
         return replace(named, sample_weight=None, drop=(), ignore=(*weight, *named.drop))
 
     def unlabelled(self, limits: ReadLimits | None = None) -> DataOptions:
-        """Return the options for reading features only, without the other columns of training.
-
-        Parameters
-        ----------
-        limits : ReadLimits, optional
-            Limits on the size of files.
-
-        Returns
-        -------
-        DataOptions
-            The columns of labels and weights, and those that were left out, may be missing.
-        """
+        """Return the options for reading features only, without the other columns of training."""
         named = self.labelled(limits)
         return replace(named, target=(), ignore=(*(self.target or ()), *named.ignore))
 
@@ -186,27 +101,7 @@ class ReadingSettings:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ReadingSettings:
-        """Read the result of `to_dict`, or settings that a user has written.
-
-        Parameters
-        ----------
-        values : mapping of str to str, int or list of str
-            The settings by name.
-
-        Returns
-        -------
-        ReadingSettings
-            The settings. A value of another type, or one that is too long, raises a ValueError.
-
-        Examples
-        --------
-        >>> ReadingSettings.from_dict({"delimiter": ";", "missing": ["k.A."]}).missing
-        ('k.A.',)
-        >>> ReadingSettings.from_dict({"delimeter": ";"})
-        Traceback (most recent call last):
-            ...
-        ValueError: there is no setting 'delimeter' for reading data. Did you mean 'delimiter'?
-        """
+        """Read the result of `to_dict`, or settings that a user has written."""
         if not isinstance(values, Mapping):
             raise ValueError(f"settings for reading data must be a table, got {values!r}.")
         kinds = {entry.name: str(entry.type) for entry in fields(cls)}

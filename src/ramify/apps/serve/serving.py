@@ -177,21 +177,7 @@ def _unknown(wanted: Any, labels: list[Any]) -> list[Any]:
 
 
 def make_app(model: Any, limits: ServingLimits | None = None) -> Any:
-    """Return an ASGI application that predicts with a model.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted classifier of ramify.
-    limits : ServingLimits, optional
-        Limits on requests.
-
-    Returns
-    -------
-    starlette.applications.Starlette
-        With ``GET /health``, ``GET /model``, ``GET /openapi.json``, ``POST /predict`` and
-        ``POST /predict_proba``.
-    """
+    """Return an ASGI application that predicts with a model."""
     import_extra("starlette", "serve")
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool

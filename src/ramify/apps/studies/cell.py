@@ -30,22 +30,7 @@ _MOST_LINES = 200  # of the text of a model
 
 
 def run_cell(study: Study, cell: Cell, key: str) -> dict[str, Any]:
-    """Fit and measure the model of one cell; an error is recorded as its result.
-
-    Parameters
-    ----------
-    study : Study
-        The protocol and the measures.
-    cell : Cell
-        The model, the data set and the fold.
-    key : str
-        Checksum of everything the result depends on.
-
-    Returns
-    -------
-    dict
-        A JSON-serializable record; "status" is "done" or "failed".
-    """
+    """Fit and measure the model of one cell; an error is recorded as its result."""
     record: dict[str, Any] = {
         "key": key,
         "dataset": cell.data.name,
@@ -150,13 +135,7 @@ def forget_peak() -> None:
 
 
 def peak_memory() -> float:
-    """Return the peak memory of this process in megabytes since `forget_peak`.
-
-    Returns
-    -------
-    float
-        Since the start of the process if the operating system cannot reset it.
-    """
+    """Return the peak memory of this process in megabytes since `forget_peak`."""
     try:
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
             if line.startswith("VmHWM:"):

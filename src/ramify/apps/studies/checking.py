@@ -26,11 +26,6 @@ _STUDY_NAME = re.compile(r"[\w][\w .+-]*")
 def check_study_name(name: Any) -> None:
     """Raise an error for a name that cannot be the name of a folder.
 
-    Parameters
-    ----------
-    name : str
-        The name of a study, which is also the name of its folder of results.
-
     Examples
     --------
     >>> check_study_name("../../x")
@@ -47,29 +42,13 @@ def check_study_name(name: Any) -> None:
 
 
 def check_table(value: Any, where: str) -> None:
-    """Raise an error for a value that is not a table.
-
-    Parameters
-    ----------
-    value : object
-        As parsed.
-    where : str
-        The name of the table in messages.
-    """
+    """Raise an error for a value that is not a table."""
     if not isinstance(value, Mapping):
         raise ValueError(f"{where} must be a table, got {_shown(value)}. Write {{ key = value }}.")
 
 
 def check_list(value: Any, where: str) -> None:
-    """Raise an error for a value that is not a list.
-
-    Parameters
-    ----------
-    value : object
-        As parsed.
-    where : str
-        The name of the list in messages.
-    """
+    """Raise an error for a value that is not a list."""
     if not isinstance(value, list | tuple):
         raise ValueError(
             f"{where} must be a list of tables, got {_shown(value)}. Write [[{where}]]."
@@ -83,17 +62,7 @@ def _shown(value: Any) -> str:
 
 
 def check_keys(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    """Raise an error for settings that do not exist.
-
-    Parameters
-    ----------
-    table : mapping
-        As parsed.
-    known : iterable of str
-        The settings that exist.
-    where : str
-        The name of the table in messages.
-    """
+    """Raise an error for settings that do not exist."""
     known = list(known)
     for key in table:
         if key not in known:
@@ -104,13 +73,7 @@ def check_keys(table: Mapping[str, Any], known: Iterable[str], where: str) -> No
 
 
 def check_names(study: Study) -> None:
-    """Raise an error for duplicate names, and for names of unknown models, measures and families.
-
-    Parameters
-    ----------
-    study : Study
-        Models, data sets, groups and claims.
-    """
+    """Raise an error for duplicate names and unknown models, measures and families."""
     models = [model.name for model in study.models]
     for kind, names in (("models", models), ("data sets", [one.name for one in study.data])):
         twice = [name for name, count in Counter(names).items() if count > 1]

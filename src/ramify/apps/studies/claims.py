@@ -35,74 +35,42 @@ CLAIM_ORDERS = ("rank", "mean")
 
 @dataclass(frozen=True)
 class Claim:
-    """A finding of the literature that the report checks.
+    """A finding of the literature that the report checks."""
 
-    Attributes
-    ----------
-    text : str
-        The finding in words.
-    kind : str
-        One of:
-
-        - "first", "last": ``models[0]`` is the best or the worst of the models;
-        - "place": it is in that place; "top": ``models[:place]`` are the best;
-        - "wins": it is the best on more data sets than any other;
-        - "no_best": no model is the best by every measure;
-        - "among_best": on every data set, a paired t-test over the folds does not find
-          ``models[0]`` worse than the best;
-        - "better": the second of every pair beats the first on every data set;
-        - "close": the two of every pair differ by `within` at most on every data set;
-        - "significant": Friedman's test over the data sets, which compares `models`, and the
-          post-hoc test of the study find the second of every pair better than the first;
-          "not_significant": they do not;
-        - "alike": Friedman's test over the data sets finds no difference.
-    models : tuple of str
-        The models concerned.
-    pairs : tuple of pairs of str
-        For "better", "close", "significant" and "not_significant": pairs of models, the worse
-        one first.
-    measure : str
-        The measure to judge by, or "fit_cpu_seconds", "complexity", "peak_memory_mb" or
-        "overfit:MEASURE"; if empty, the first measure of the study; if "all", all of them.
-    by : {"rank", "mean"}
-        For "first", "last", "place", "top" and "no_best": whether models are ordered by their
-        average rank or by their mean over the data sets.
-    datasets : tuple of str
-        The data sets to judge on; if empty, all.
-    family : str
-        The family of data sets to judge on; if empty, all.
-    place : int
-        For "place": the place; 1 is best. For "top": the number of models.
-    within : float
-        For "close": the largest difference.
-    ours : bool
-        Whether it is a claim of the study itself, which does not count as a finding.
-    reason : str
-        Why the results differ from the claim; shown unless it is confirmed.
-    """
-
-    text: str
+    text: str  # the finding in words
+    # "first", "last": `models[0]` is the best or the worst of the models; "place": it is in
+    # that place; "top": `models[:place]` are the best; "wins": it is the best on more data sets
+    # than any other; "no_best": no model is the best by every measure;
+    # "among_best": on every data set, a paired t-test over the folds does not find `models[0]`
+    # worse than the best;
+    # "better": the second of every pair beats the first on every data set; "close": the two of
+    # every pair differ by `within` at most on every data set;
+    # "significant": Friedman's test over the data sets, which compares `models`, and the post-
+    # hoc test of the study find the second of every pair better than the first;
+    # "not_significant": they do not; "alike": Friedman's test over the data sets finds no
+    # difference.
     kind: str
-    models: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()  # the models concerned
+    # For "better", "close", "significant" and "not_significant": pairs of models, the worse one
+    # first.
     pairs: tuple[tuple[str, str], ...] = ()
+    # The measure to judge by, or "fit_cpu_seconds", "complexity", "peak_memory_mb" or
+    # "overfit:MEASURE"; if empty, the first measure of the study; if "all", all of them.
     measure: str = ""
+    # For "first", "last", "place", "top" and "no_best": whether models are ordered by their
+    # average rank or by their mean over the data sets.
     by: str = "rank"
-    datasets: tuple[str, ...] = ()
-    family: str = ""
-    place: int = 1
-    within: float = 0.0
+    datasets: tuple[str, ...] = ()  # the data sets to judge on; if empty, all
+    family: str = ""  # the family of data sets to judge on; if empty, all
+    place: int = 1  # for "place": the place; 1 is best. For "top": the number of models
+    within: float = 0.0  # for "close": the largest difference
+    # Whether it is a claim of the study itself, which does not count as a finding.
     ours: bool = False
-    reason: str = ""
+    reason: str = ""  # why the results differ from the claim; shown unless it is confirmed
 
 
 def check_claim(claim: Claim) -> None:
-    """Raise ValueError unless a claim has the models, the pairs and the place its kind needs.
-
-    Parameters
-    ----------
-    claim : Claim
-        A claim of a known kind.
-    """
+    """Raise ValueError unless a claim has the models, the pairs and the place its kind needs."""
     kind = f"a claim of kind {claim.kind!r}"
     if claim.kind not in _OF_PAIRS and not _are_different(claim.models):
         raise ValueError(
@@ -139,36 +107,17 @@ def _are_different(models: tuple[str, ...]) -> bool:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A measure or cost that has a value in every cell.
+    """A measure or cost that has a value in every cell."""
 
-    Attributes
-    ----------
-    name, title : str
-        Name in files, and title in reports.
-    higher_is_better : bool
-        Whether larger values are better.
-    kind : {"score", "overfit", "seconds", "nodes", "megabytes"}
-        How values are formatted.
-    """
-
-    name: str
+    name: str  # name in files, and title in reports
     title: str
-    higher_is_better: bool
-    kind: str
+    higher_is_better: bool  # whether larger values are better
+    kind: str  # how values are formatted
 
     def show(self, value: float) -> str:
         """Format a value.
 
-        Parameters
-        ----------
-        value : float
-            The value; NaN gives a dash.
-
-        Returns
-        -------
-        str
-            Three decimals for scores, three digits for seconds, whole numbers of nodes and
-            megabytes.
+        `value`: the value; NaN gives a dash.
 
         Examples
         --------
@@ -193,16 +142,6 @@ COSTS = (
 
 def quantity_names(measures: Iterable[tuple[str, bool]]) -> list[str]:
     """Return the names of all quantities of a study.
-
-    Parameters
-    ----------
-    measures : iterable of (str, bool)
-        Names of the measures, and whether each is computed on the training rows, too.
-
-    Returns
-    -------
-    list of str
-        Measures, overfit scores and costs.
 
     Examples
     --------

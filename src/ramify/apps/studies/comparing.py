@@ -32,45 +32,18 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Comparison:
-    """Models of a group compared by their ranks.
+    """Models of a group compared by their ranks."""
 
-    Attributes
-    ----------
-    group, scope : str
-        Name of the group of models, and what is compared over: data sets or folds.
-    quantity : Quantity
-        The quantity that is compared.
-    words : str
-        Explanation of the result.
-    friedman : FriedmanResult or None
-        None if there are too few results.
-    nemenyi : NemenyiResult or None
-        Ranks and groups for a diagram; None for two models.
-    """
-
-    group: str
+    group: str  # name of the group of models, and what is compared over: data sets or folds
     scope: str
-    quantity: Quantity
-    words: str
-    friedman: FriedmanResult | None = None
-    nemenyi: NemenyiResult | None = None
+    quantity: Quantity  # the quantity that is compared
+    words: str  # explanation of the result
+    friedman: FriedmanResult | None = None  # none if there are too few results
+    nemenyi: NemenyiResult | None = None  # ranks and groups for a diagram; None for two models
 
 
 def compare_overall(results: StudyResults, quantity: Quantity) -> list[Comparison]:
-    """Compare the models of every group over the data sets of each family, by their means.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-    quantity : Quantity
-        What to compare.
-
-    Returns
-    -------
-    list of Comparison
-        Families with fewer than two data sets are skipped.
-    """
+    """Compare the models of every group over the data sets of each family, by their means."""
     found = []
     for part in results.parts():
         if len(part.datasets) < 2:
@@ -88,19 +61,7 @@ def compare_overall(results: StudyResults, quantity: Quantity) -> list[Compariso
 def compare_folds(results: StudyResults, quantity: Quantity, data: str) -> list[Comparison]:
     """Compare the models of every group over the folds of one data set.
 
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-    quantity : Quantity
-        What to compare.
-    data : str
-        The data set.
-
-    Returns
-    -------
-    list of Comparison
-        One for each group; empty if the data set has no folds.
+    Returns: one for each group; empty if the data set has no folds.
     """
     planned = {tuple(place[2:]) for place in results.study["cells"].values() if place[0] == data}
     if len(planned) < 2:
@@ -129,24 +90,7 @@ def _groups(results: StudyResults) -> Iterator[tuple[str, list[str]]]:
 def finished_means(
     results: StudyResults, quantity: Quantity, data: str, models: list[str]
 ) -> list[float]:
-    """Return the mean of each model; NaN if some of its folds are missing.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-    quantity : Quantity
-        What to compare.
-    data : str
-        The data set.
-    models : list of str
-        Names.
-
-    Returns
-    -------
-    list of float
-        In the order of `models`.
-    """
+    """Return the mean of each model; NaN if some of its folds are missing."""
     return [
         results.mean(quantity.name, data, model) if results.complete(data, model) else np.nan
         for model in models
@@ -154,20 +98,7 @@ def finished_means(
 
 
 def titles_of(results: StudyResults, models: list[str]) -> list[str]:
-    """Return the titles of models.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-    models : list of str
-        Names.
-
-    Returns
-    -------
-    list of str
-        In the order of `models`.
-    """
+    """Return the titles of models."""
     titles = {model["name"]: model["title"] for model in results.models}
     return [titles[model] for model in models]
 
@@ -271,16 +202,6 @@ def _number(value: float) -> str:
 def p_words(p: float) -> str:
     """Format a p-value.
 
-    Parameters
-    ----------
-    p : float
-        The value.
-
-    Returns
-    -------
-    str
-        "p < 0.001" for very small values.
-
     Examples
     --------
     >>> p_words(0.0321), p_words(1e-9)
@@ -291,18 +212,6 @@ def p_words(p: float) -> str:
 
 def join(names: Any, word: str = "and") -> str:
     """Join names for a sentence.
-
-    Parameters
-    ----------
-    names : iterable of str
-        At least one.
-    word : str
-        The word before the last name.
-
-    Returns
-    -------
-    str
-        The joined names.
 
     Examples
     --------

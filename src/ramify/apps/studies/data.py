@@ -40,27 +40,13 @@ COMMON_LABEL = "common label"
 
 @dataclass(frozen=True)
 class StudyData:
-    """Features, labels and published splits of a data set.
+    """Features, labels and published splits of a data set."""
 
-    Attributes
-    ----------
-    X : ndarray, csr_array or data frame
-        The features.
-    y : csr_array
-        The labels, including all ancestors.
-    hierarchy : Hierarchy
-        Names the columns of `y`.
-    nominal : list of bool or None
-        Whether each column of an array is nominal; None for data frames.
-    splits : dict of str to ndarray
-        Rows of every published split.
-    """
-
-    X: Any
-    y: Any
-    hierarchy: Hierarchy
-    nominal: list[bool] | None
-    splits: dict[str, Rows]
+    X: Any  # the features
+    y: Any  # the labels, including all ancestors
+    hierarchy: Hierarchy  # names the columns of `y`
+    nominal: list[bool] | None  # whether each column of an array is nominal; None for data frames
+    splits: dict[str, Rows]  # rows of every published split
 
     def facts(self) -> dict[str, Any]:
         """Return the sizes of the data for the report."""
@@ -77,23 +63,7 @@ class StudyData:
 
 
 def digest_data(data: DataSpec) -> str:
-    """Return a checksum of the files of a data set.
-
-    Parameters
-    ----------
-    data : DataSpec
-        The data set; a public data set is downloaded if necessary.
-
-    Returns
-    -------
-    str
-        A checksum that depends on the content of the files.
-
-    Raises
-    ------
-    OSError, ValueError or ImportError
-        If the data are not available.
-    """
+    """Return a checksum of the files of a data set."""
     digest = hashlib.sha256()
     if data.file is not None:
         for path in filter(None, (data.file, data.hierarchy)):
@@ -109,18 +79,7 @@ def digest_data(data: DataSpec) -> str:
 
 @lru_cache(maxsize=1)
 def load_data(data: DataSpec) -> StudyData:
-    """Read a data set; the last one is cached, since the next cell usually needs it.
-
-    Parameters
-    ----------
-    data : DataSpec
-        The data set.
-
-    Returns
-    -------
-    StudyData
-        With the rows and labels that the study uses.
-    """
+    """Read a data set; the last one is cached, since the next cell usually needs it."""
     if data.file is not None:
         found = _read_file(data)
     else:
@@ -210,17 +169,7 @@ def _with_a_leaf(data: StudyData, *, trim: bool) -> StudyData:
 def ending_in_leaves(Y: Any, hierarchy: Hierarchy) -> Any:
     """Return the leaves of every row with their ancestors, without paths that end above a leaf.
 
-    Parameters
-    ----------
-    Y : csr_array of shape (n, n_labels)
-        Label sets.
-    hierarchy : Hierarchy
-        Names the columns.
-
-    Returns
-    -------
-    csr_array of int32, shape (n, n_labels)
-        Label sets, including all ancestors.
+    Returns: label sets, including all ancestors.
 
     Examples
     --------
@@ -242,24 +191,7 @@ def ending_in_leaves(Y: Any, hierarchy: Hierarchy) -> Any:
 def split_rows(
     data: StudyData, protocol: Protocol, repeat: int, fold: int, seed: int
 ) -> tuple[Rows, Rows]:
-    """Return the training and test rows of one fold of one repeat.
-
-    Parameters
-    ----------
-    data : StudyData
-        The data set.
-    protocol : Protocol
-        How rows are divided.
-    repeat, fold : int
-        Which repeat, and which fold of it.
-    seed : int
-        The study's seed, which gives the same folds for all models.
-
-    Returns
-    -------
-    train, test : ndarray of int
-        Row numbers.
-    """
+    """Return the training and test rows of one fold of one repeat."""
     if protocol.test:
         parts = [
             _published(data, names, "[protocol]") for names in (protocol.train, protocol.test)

@@ -22,25 +22,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve of all models on one data set.
+    """One curve of all models on one data set."""
 
-    Attributes
-    ----------
-    name, title, x_title : str
-        Name in files, title in reports, and title of the horizontal axis.
-    data : dict
-        The data set.
-    log : bool
-        Whether the horizontal axis is logarithmic.
-    lines : dict of str to dict of float to list of float
-        The values of all folds, by the title of a model and by x.
-    """
-
-    name: str
+    name: str  # name in files, title in reports, and title of the horizontal axis
     title: str
     x_title: str
-    data: dict[str, Any]
-    log: bool
+    data: dict[str, Any]  # the data set
+    log: bool  # whether the horizontal axis is logarithmic
+    # The values of all folds, by the title of a model and by x.
     lines: dict[str, dict[float, list[float]]]
 
     def means(self) -> dict[str, list[tuple[float, float]]]:
@@ -52,18 +41,7 @@ class Curve:
 
 
 def drawn_curves(results: StudyResults) -> list[Curve]:
-    """Return the curves that have points.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    list of Curve
-        One for each curve of the study and each data set.
-    """
+    """Return the curves that have points."""
     found = []
     for curve in results.study.get("curves", ()):
         for data in results.datasets:
@@ -91,16 +69,6 @@ def _lines(
 def curve_table(curve: Curve) -> Table:
     """Return a curve as a table.
 
-    Parameters
-    ----------
-    curve : Curve
-        A curve of one data set.
-
-    Returns
-    -------
-    Table
-        A row for each x, a column for each model.
-
     Examples
     --------
     >>> data = {"name": "d", "title": "Data"}
@@ -124,20 +92,7 @@ def curve_table(curve: Curve) -> Table:
 
 
 def model_texts(results: StudyResults, data: str) -> list[tuple[str, str]]:
-    """Return the models of the first fold that the study shows as text.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-    data : str
-        The data set.
-
-    Returns
-    -------
-    list of (str, str)
-        Titles and texts.
-    """
+    """Return the models of the first fold that the study shows as text."""
     return [
         (model["title"], cell["text"])
         for model in results.models

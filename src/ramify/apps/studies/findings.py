@@ -41,21 +41,11 @@ class TableCell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with named rows.
+    """A table with named rows."""
 
-    Attributes
-    ----------
-    title : str
-        Title of the table.
-    header : list of str
-        Titles of the columns; the first column has the names.
-    rows : list of (str, list of TableCell)
-        Name and cells.
-    """
-
-    title: str
-    header: list[str]
-    rows: list[tuple[str, list[TableCell]]]
+    title: str  # title of the table
+    header: list[str]  # titles of the columns; the first column has the names
+    rows: list[tuple[str, list[TableCell]]]  # name and cells
 
     @property
     def is_wide(self) -> bool:
@@ -63,19 +53,7 @@ class Table:
         return len(self.header) > _WIDE and len(self.header) > len(self.rows)
 
     def upright(self) -> Table:
-        """Return the table, transposed if it is wide.
-
-        Returns
-        -------
-        Table
-            With at most as many columns as fit on a page, if possible.
-
-        Examples
-        --------
-        >>> wide = Table("F", ["model", *"abcdefghi"], [("tree", [TableCell("1")] * 9)])
-        >>> wide.upright().header
-        ['', 'tree']
-        """
+        """Return the table, transposed if it is wide."""
         if not self.is_wide:
             return self
         columns = zip(*(cells for _, cells in self.rows), strict=True)
@@ -84,20 +62,7 @@ class Table:
 
 
 def score_table(results: StudyResults, quantity: Quantity) -> Table:
-    """Return a table of models by data sets: means, standard deviations and average ranks.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-    quantity : Quantity
-        The quantity to show.
-
-    Returns
-    -------
-    Table
-        A column for each data set; ranks if there are several.
-    """
+    """Return a table of models by data sets: means, standard deviations and average ranks."""
     data = results.datasets
     columns = [_score_column(results, quantity, one["name"]) for one in data]
     header = ["model", *short_titles(results)]
@@ -110,36 +75,12 @@ def score_table(results: StudyResults, quantity: Quantity) -> Table:
 
 
 def titled(results: StudyResults, text: str) -> str:
-    """Return a title followed by the family of data sets.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Results of a study, or of a part of it.
-    text : str
-        The title.
-
-    Returns
-    -------
-    str
-        Such as "micro-F, level 1".
-    """
+    """Return a title followed by the family of data sets."""
     return f"{text}, {results.family}" if results.family else text
 
 
 def short_titles(results: StudyResults) -> list[str]:
-    """Return the titles of data sets without the name of their family.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Results of a study, or of a part of it.
-
-    Returns
-    -------
-    list of str
-        Titles that do not end in the family are unchanged.
-    """
+    """Return the titles of data sets without the name of their family."""
     return [data["title"].removesuffix(f", {results.family}") for data in results.datasets]
 
 
@@ -184,19 +125,7 @@ def _rank_column(results: StudyResults, quantity: Quantity) -> list[TableCell]:
 
 
 def data_table(results: StudyResults) -> Table:
-    """Return a table of the sizes of the data sets.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    Table
-        Rows, features, labels, leaves, levels and leaf labels per row, with the published figures
-        in brackets.
-    """
+    """Return a table of the sizes of the data sets."""
     titles = {
         **{name: name for name in ("rows", "features", "labels", "leaves", "levels")},
         "leaf_labels_per_row": "leaf labels per row",
@@ -219,18 +148,7 @@ def _fact(value: float, name: str) -> str:
 
 
 def data_notes(results: StudyResults) -> list[tuple[str, str]]:
-    """Return the notes on data sets, and their protocols where they differ.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    list of (str, str)
-        Titles and texts of the data sets with notes.
-    """
+    """Return the notes on data sets, and their protocols where they differ."""
     found = []
     for data in results.datasets:
         own = data.get("protocol")
@@ -242,18 +160,7 @@ def data_notes(results: StudyResults) -> list[tuple[str, str]]:
 
 
 def left_out(results: StudyResults) -> list[str]:
-    """Return which models are not run on which data sets, with the reasons.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    list of str
-        A sentence for each model and reason.
-    """
+    """Return which models are not run on which data sets, with the reasons."""
     titles = {model["name"]: model["title"] for model in results.models}
     found: dict[tuple[str, str], list[str]] = {}
     for data in results.study["datasets"]:
@@ -263,18 +170,7 @@ def left_out(results: StudyResults) -> list[str]:
 
 
 def headlines(results: StudyResults) -> list[str]:
-    """Return the best model of every data set in sentences.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    list of str
-        One sentence for each measure and family of data sets.
-    """
+    """Return the best model of every data set in sentences."""
     found = []
     for quantity in results.measures:
         for part in results.parts():
@@ -306,18 +202,7 @@ def _winners(results: StudyResults, quantity: Quantity) -> dict[str, str]:
 
 
 def facts_of_run(results: StudyResults) -> list[tuple[str, str]]:
-    """Return the protocol, seed, versions, time and memory of the run.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    list of (str, str)
-        Names and texts.
-    """
+    """Return the protocol, seed, versions, time and memory of the run."""
     study = results.study
     every = (*results.cells, *results.failures)
     seconds = sum(cell["seconds"] for cell in every)

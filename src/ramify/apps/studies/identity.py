@@ -28,34 +28,13 @@ _DECIDING = ("ramify", "numpy", "scipy", "scikit-learn")
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of Python, ramify and the packages that it computes with.
-
-    Returns
-    -------
-    dict of str to str
-        Versions by name.
-    """
+    """Return the versions of Python, ramify and the packages that it computes with."""
     found = {name: version(name) for name in _PACKAGES}
     return {"python": platform.python_version(), "ramify": __version__, **found}
 
 
 def cell_key(study: Study, cell: Cell, data_digest: str) -> str:
-    """Return a digest of everything that the result of a cell depends on.
-
-    Parameters
-    ----------
-    study : Study
-        The study, for its protocol, measures and seed.
-    cell : Cell
-        The model, data set and fold.
-    data_digest : str
-        A digest of the data.
-
-    Returns
-    -------
-    str
-        Sixteen hexadecimal digits, the name of the cell's file.
-    """
+    """Return a digest of everything that the result of a cell depends on."""
     known = versions()
     content: dict[str, Any] = {
         "results_version": RESULTS_VERSION,

@@ -30,18 +30,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Predictions:
-    """Probabilities and label sets of some rows, as far as the measures need them.
+    """Probabilities and label sets of some rows, as far as the measures need them."""
 
-    Attributes
-    ----------
-    rows : ndarray of int
-        Row numbers.
-    scores, sets : ndarray or None
-        Probabilities and label sets.
-    """
-
-    rows: Rows
-    scores: Any
+    rows: Rows  # row numbers
+    scores: Any  # probabilities and label sets
     sets: Any
 
     @classmethod
@@ -54,16 +46,6 @@ class Predictions:
 
 def scorer_of(measure: str) -> Any:
     """Return the scorer of a measure, whether it is a score or a loss.
-
-    Parameters
-    ----------
-    measure : str
-        Such as "pooled_auprc" or "hmc_loss".
-
-    Returns
-    -------
-    Scorer
-        A scorer returned by `ramify.metrics.get_scorer`.
 
     Examples
     --------
@@ -82,24 +64,7 @@ def value_of(
 ) -> float | None:
     """Return the value of a measure; None where it is not defined, since JSON has no NaN.
 
-    Parameters
-    ----------
-    measure : str
-        Its name.
-    options : mapping
-        Its options. A number of thresholds is a grid on [0, 1]; "imbalance" stands for
-        `imbalance`.
-    data : StudyData
-        The true labels.
-    predictions : Predictions
-        The predictions for some of its rows.
-    imbalance : float
-        Number of negatives per positive in the training labels.
-
-    Returns
-    -------
-    float or None
-        The value.
+    `imbalance`: number of negatives per positive in the training labels.
     """
     scorer = scorer_of(measure)
     given = {name: imbalance if one == "imbalance" else one for name, one in options.items()}
@@ -115,18 +80,7 @@ def value_of(
 
 
 def higher_is_better(measure: MeasureSpec) -> bool:
-    """Return whether the largest value is the best.
-
-    Parameters
-    ----------
-    measure : MeasureSpec
-        The measure.
-
-    Returns
-    -------
-    bool
-        False for losses.
-    """
+    """Return whether the largest value is the best."""
     return bool(scorer_of(measure.measure).sign > 0)
 
 
@@ -138,39 +92,16 @@ Points = tuple[list[float], list[float | None]]
 
 @dataclass(frozen=True)
 class FittedCell:
-    """A fitted model with the rows it was trained on and those it is tested on.
+    """A fitted model with the rows it was trained on and those it is tested on."""
 
-    Attributes
-    ----------
-    model : estimator
-        A fitted model.
-    data : StudyData
-        The data set.
-    train, test : ndarray of int
-        Row numbers.
-    """
-
-    model: Any
-    data: StudyData
-    train: Rows
+    model: Any  # A fitted model
+    data: StudyData  # the data set
+    train: Rows  # row numbers
     test: Rows
 
 
 def curve_points(curve: CurveSpec, cell: FittedCell) -> dict[str, Any] | None:
-    """Return the points of a curve.
-
-    Parameters
-    ----------
-    curve : CurveSpec
-        What to draw.
-    cell : FittedCell
-        The model and the rows.
-
-    Returns
-    -------
-    dict or None
-        "x" and "y", ready for JSON; None if the model has no such curve.
-    """
+    """Return the points of a curve."""
     test = cell.test if curve.rows is None else cell.test[: curve.rows]
     cell = FittedCell(cell.model, cell.data, cell.train, test)
     points = _POINTS[curve.over](curve, cell)

@@ -48,13 +48,6 @@ class ScaledModel:
     -----
     Missing values stay missing. Constant columns are only shifted. Sparse columns are divided by
     their largest absolute value; zeros stay zero.
-
-    Examples
-    --------
-    >>> from ramify import MLkNN
-    >>> model = ScaledModel(MLkNN(n_neighbors=1), [False, False])
-    >>> model.fit([[0.0, 100.0], [1.0, 900.0]], [["cat"], ["dog"]]).scaled([[0.5, 300.0]])
-    array([[0.5 , 0.25]])
     """
 
     def __init__(self, estimator: Any, nominal: list[bool] | None) -> None:
@@ -88,18 +81,7 @@ class ScaledModel:
         self.low_, self.width_ = low, width
 
     def scaled(self, X: Any) -> Any:
-        """Return rows with their numeric columns scaled.
-
-        Parameters
-        ----------
-        X : ndarray, csr_array or data frame
-            Rows.
-
-        Returns
-        -------
-        ndarray, csr_array or data frame
-            The scaled rows, of the same type.
-        """
+        """Return rows with their numeric columns scaled."""
         if self._names is not None:
             return X.assign(
                 **{
@@ -234,17 +216,7 @@ class PathModel:
 def last_labels(y: Any, hierarchy: Hierarchy) -> NDArray[np.object_]:
     """Return the most specific label of each row.
 
-    Parameters
-    ----------
-    y : csr_array of shape (n, n_labels)
-        Label sets, including all ancestors, each of which must be one path.
-    hierarchy : Hierarchy
-        Names the columns.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Labels.
+    `y`: label sets, including all ancestors, each of which must be one path.
 
     Examples
     --------
@@ -265,22 +237,7 @@ def last_labels(y: Any, hierarchy: Hierarchy) -> NDArray[np.object_]:
 
 
 def build(model: ModelSpec, data: StudyData, seed: int) -> Any:
-    """Make an unfitted estimator that uses one thread.
-
-    Parameters
-    ----------
-    model : ModelSpec
-        The settings of the model.
-    data : StudyData
-        The labels, and which features are nominal.
-    seed : int
-        The `random_state` of the estimator.
-
-    Returns
-    -------
-    estimator
-        An estimator with ``fit`` and ``predict_proba``.
-    """
+    """Make an unfitted estimator that uses one thread."""
     if model.model == "shares":
         return SharesModel(**model.parameters)
     hierarchy = data.hierarchy
@@ -313,20 +270,7 @@ def _settings(model: ModelSpec) -> list[str]:
 
 
 def label_sets(fitted: Any, X: Any) -> Any:
-    """Return the label sets that a model predicts.
-
-    Parameters
-    ----------
-    fitted : estimator
-        A fitted model of a study.
-    X : ndarray, csr_array or data frame
-        Rows.
-
-    Returns
-    -------
-    ndarray or csr_array of shape (n, n_labels)
-        Binary matrix; models without ``predict`` are thresholded at 0.5.
-    """
+    """Return the label sets that a model predicts."""
     if hasattr(fitted, "predict"):
         return fitted.predict(X)
     return (fitted.predict_proba(X) >= 0.5).astype(np.int32)
@@ -335,24 +279,7 @@ def label_sets(fitted: Any, X: Any) -> Any:
 def choose_parameters(
     model: ModelSpec, data: StudyData, rows: NDArray[np.intp], seed: int
 ) -> dict[str, Any]:
-    """Choose the parameters of ``tune`` by cross-validation on some rows.
-
-    Parameters
-    ----------
-    model : ModelSpec
-        A model with ``tune``.
-    data : StudyData
-        The data set.
-    rows : ndarray of int
-        The training rows.
-    seed : int
-        Seed for the folds and the models.
-
-    Returns
-    -------
-    dict
-        The best combination; the first one if there are ties.
-    """
+    """Choose the parameters of ``tune`` by cross-validation on some rows."""
     tune = model.tune or {}
     scorer = get_scorer(tune["measure"])
     grid = tune["grid"]

@@ -34,45 +34,25 @@ KINDS = {
 
 @dataclass(frozen=True)
 class CurveSpec:
-    """A curve to which every fold of a model adds points.
+    """A curve to which every fold of a model adds points."""
 
-    Attributes
-    ----------
-    name, title, x_title : str
-        Name in files, title in reports, and title of the horizontal axis.
-    over : {"stages", "option", "levels", "nested"}
-        "stages": the measure after some rounds of models with ``staged_predict``. "option": the
-        measure at several values of one of its options; a model around another one that has a
-        parameter of that name decides again at every value. "levels": the accuracy on every level
-        of the hierarchy. "nested": the fraction of rows whose best set of k leaves contains the
-        best set of k - 1.
-    measure : str
-        For "stages" and "option": a function of `ramify.metrics`.
-    options : dict
-        Options of the measure that stay the same.
-    option : str
-        For "option": the option that varies.
-    values : tuple of float
-        Rounds, values of the option, or numbers of leaves.
-    models : tuple of str
-        The models to draw; if empty, all.
-    rows : int or None
-        Use at most this many test rows.
-    log : bool
-        Whether the horizontal axis is logarithmic.
-    """
-
-    name: str
+    name: str  # name in files, title in reports, and title of the horizontal axis
     title: str
     x_title: str
+    # "stages": the measure after some rounds of models with ``staged_predict``. "option": the
+    # measure at several values of one of its options; a model around another one that has a
+    # parameter of that name decides again at every value. "levels": the accuracy on every level of
+    # the hierarchy. "nested": the fraction of rows whose best set of k leaves contains the best
+    # set of k - 1.
     over: str
-    measure: str = ""
+    measure: str = ""  # for "stages" and "option": a function of `ramify.metrics`
+    # Options of the measure that stay the same.
     options: Mapping[str, Any] = field(default_factory=dict)
-    option: str = ""
-    values: tuple[float, ...] = ()
-    models: tuple[str, ...] = ()
-    rows: int | None = None
-    log: bool = False
+    option: str = ""  # for "option": the option that varies
+    values: tuple[float, ...] = ()  # rounds, values of the option, or numbers of leaves
+    models: tuple[str, ...] = ()  # the models to draw; if empty, all
+    rows: int | None = None  # use at most this many test rows
+    log: bool = False  # whether the horizontal axis is logarithmic
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that determine the points."""
@@ -91,70 +71,35 @@ class CurveSpec:
 
 @dataclass(frozen=True)
 class DataSpec:
-    """A data set of a study.
+    """A data set of a study."""
 
-    Attributes
-    ----------
-    name, title : str
-        Name in files, and title in reports.
-    fetch : str
-        "animals", which is bundled, or a data set of `ramify.fetch`.
-    file, hierarchy : str or None
-        A file with the data instead, and the file of its hierarchy.
-    target : str or None
-        The column of labels of that file; None for the default.
-    reading : ReadingSettings
-        How that file is read.
-    max_level : int or None
-        Replace labels below this level with their ancestors on it.
-    level : int or None
-        Use only the labels of this level, as flat labels.
-    splits : tuple of str
-        Published splits whose rows are used; if empty, all rows.
-    full_paths : bool
-        Use only rows whose labels all lead to leaves.
-    min_count : int or None
-        Drop labels with fewer rows. With `full_paths`, rows that have no leaf left are dropped;
-        the others keep all their remaining labels.
-    trim_paths : bool
-        With `full_paths` and `min_count`, also remove the labels of paths that no longer end in a
-        leaf.
-    common_label : float or None
-        Add a label to this fraction of the rows, chosen at random.
-    family : str
-        Only data sets of the same family are compared with each other.
-    protocol : Protocol or None
-        How its rows are divided, if not as in the rest of the study.
-    parameters : dict
-        Parameters that differ on these data, by the name of the model.
-    without : dict
-        Why a model is not run on these data, by its name.
-    missing : str or None
-        Why the data set is not available; it is then only mentioned.
-    note : str
-        A note for readers of the report.
-    """
-
-    name: str
+    name: str  # name in files, and title in reports
     title: str
-    fetch: str = ""
-    file: str | None = None
+    fetch: str = ""  # "animals", which is bundled, or a data set of `ramify.fetch`
+    file: str | None = None  # A file with the data instead, and the file of its hierarchy
     hierarchy: str | None = None
-    target: str | None = None
-    reading: ReadingSettings = field(default_factory=ReadingSettings)
-    max_level: int | None = None
-    level: int | None = None
-    splits: tuple[str, ...] = ()
-    full_paths: bool = False
+    target: str | None = None  # the column of labels of that file; None for the default
+    reading: ReadingSettings = field(default_factory=ReadingSettings)  # how that file is read
+    max_level: int | None = None  # replace labels below this level with their ancestors on it
+    level: int | None = None  # use only the labels of this level, as flat labels
+    splits: tuple[str, ...] = ()  # published splits whose rows are used; if empty, all rows
+    full_paths: bool = False  # use only rows whose labels all lead to leaves
+    # Drop labels with fewer rows. With `full_paths`, rows that have no leaf left are dropped; the
+    # others keep all their remaining labels.
     min_count: int | None = None
+    # With `full_paths` and `min_count`, also remove the labels of paths that no longer end in a
+    # leaf.
     trim_paths: bool = False
-    common_label: float | None = None
-    family: str = ""
+    common_label: float | None = None  # add a label to this fraction of the rows, chosen at random
+    family: str = ""  # only data sets of the same family are compared with each other
+    # How its rows are divided, if not as in the rest of the study.
     protocol: Protocol | None = None
+    # Parameters that differ on these data, by the name of the model.
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
+    # Why a model is not run on these data, by its name.
     without: Mapping[str, str] = field(default_factory=dict, hash=False)
-    missing: str | None = None
-    note: str = ""
+    missing: str | None = None  # why the data set is not available; it is then only mentioned
+    note: str = ""  # A note for readers of the report
 
     def options(self) -> DataOptions:
         """Return the options for reading the file."""
@@ -177,43 +122,24 @@ class DataSpec:
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A model of a study.
+    """A model of a study."""
 
-    Attributes
-    ----------
-    name, title : str
-        Name in files, and title in reports.
-    model : str
-        A name that ``ramify train --model`` accepts.
-    parameters : dict
-        Its parameters.
-    inside : ModelSpec or None
-        The model inside a local architecture.
-    labels : {"all", "leaves", "flat", "paths"}
-        How labels are passed to it. "all": as sets of the hierarchy. "leaves": the leaves alone,
-        as flat labels. "flat": all labels as flat labels; predictions then need not be coherent.
-        "paths": as one path per row; the model then predicts one path per row.
-    scale : bool
-        Whether numeric features are scaled to [0, 1] by the ranges of the training rows.
-    tune : dict or None
-        Parameters to choose by cross-validation on the training rows: "grid" (name to values),
-        "folds" and "measure".
-    show : bool
-        Whether the report shows the model of the first fold as text.
-    curves : tuple of CurveSpec
-        The curves to draw of it.
-    """
-
-    name: str
+    name: str  # name in files, and title in reports
     title: str
-    model: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    inside: ModelSpec | None = None
+    model: str  # A name that ``ramify train --model`` accepts
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # its parameters
+    inside: ModelSpec | None = None  # the model inside a local architecture
+    # How labels are passed to it. "all": as sets of the hierarchy. "leaves": the leaves alone, as
+    # flat labels. "flat": all labels as flat labels; predictions then need not be coherent.
+    # "paths": as one path per row; the model then predicts one path per row.
     labels: str = "all"
+    # Whether numeric features are scaled to [0, 1] by the ranges of the training rows.
     scale: bool = False
+    # Parameters to choose by cross-validation on the training rows: "grid" (name to values),
+    # "folds" and "measure".
     tune: Mapping[str, Any] | None = None
-    show: bool = False
-    curves: tuple[CurveSpec, ...] = ()
+    show: bool = False  # whether the report shows the model of the first fold as text
+    curves: tuple[CurveSpec, ...] = ()  # the curves to draw of it
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that determine the results of the model, without its names."""
@@ -231,24 +157,7 @@ class ModelSpec:
         }
 
     def with_parameters(self, parameters: Mapping[str, Any]) -> ModelSpec:
-        """Return the model with other values of parameters that it, or the model inside it, sets.
-
-        Parameters
-        ----------
-        parameters : mapping
-            Values by name; names that the model does not set are ignored.
-
-        Returns
-        -------
-        ModelSpec
-            With the same name.
-
-        Examples
-        --------
-        >>> tree = ModelSpec("tree", "a tree", "tree", {"max_depth": 3})
-        >>> tree.with_parameters({"max_depth": 5, "n_estimators": 9}).parameters
-        {'max_depth': 5}
-        """
+        """Return the model with other values of its parameters and those of the model inside."""
         own = {name: parameters.get(name, value) for name, value in self.parameters.items()}
         inside = None if self.inside is None else self.inside.with_parameters(parameters)
         return replace(self, parameters=own, inside=inside)
@@ -256,29 +165,18 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How rows are divided.
+    """How rows are divided."""
 
-    Attributes
-    ----------
-    folds, repeats : int
-        Number of folds of the cross-validation, and how often it is repeated with new folds.
-    stratify : bool
-        Whether every label has about the same frequency in all folds.
-    train, test : tuple of str
-        Published splits to use instead of folds.
-    test_rows : int or None
-        Number of test rows, drawn again for every repeat; all others are training rows. Replaces
-        folds.
-    rows : int or None
-        Use at most this many random rows; with published splits, at most this many of each part.
-    """
-
+    # Number of folds of the cross-validation, and how often it is repeated with new folds.
     folds: int = 10
     repeats: int = 1
-    stratify: bool = False
-    train: tuple[str, ...] = ()
+    stratify: bool = False  # whether every label has about the same frequency in all folds
+    train: tuple[str, ...] = ()  # published splits to use instead of folds
     test: tuple[str, ...] = ()
+    # Number of test rows, drawn again for every repeat; all others are training rows. Replaces
+    # folds.
     test_rows: int | None = None
+    # Use at most this many random rows; with published splits, at most this many of each part.
     rows: int | None = None
 
     def settings(self) -> dict[str, Any]:
@@ -305,26 +203,15 @@ class Protocol:
 
 @dataclass(frozen=True)
 class MeasureSpec:
-    """A measure of a study.
+    """A measure of a study."""
 
-    Attributes
-    ----------
-    name, title : str
-        Name in files, and title in reports.
-    measure : str
-        A function of `ramify.metrics`, such as "pooled_auprc" or "hmc_loss".
-    options : dict
-        Its options, such as ``labels="leaves"``. A number of thresholds is a grid on [0, 1];
-        "imbalance" stands for the number of negatives per positive in the training labels.
-    train : bool
-        Whether to measure the training rows too, which gives the overfit score.
-    """
-
-    name: str
+    name: str  # name in files, and title in reports
     title: str
-    measure: str
+    measure: str  # A function of `ramify.metrics`, such as "pooled_auprc" or "hmc_loss"
+    # Its options, such as ``labels="leaves"``. A number of thresholds is a grid on [0, 1];
+    # "imbalance" stands for the number of negatives per positive in the training labels.
     options: Mapping[str, Any] = field(default_factory=dict)
-    train: bool = False
+    train: bool = False  # whether to measure the training rows too, which gives the overfit score
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that determine the value."""

@@ -70,23 +70,11 @@ class Store:
         remove_stale_parts(self.folder)
 
     def write_study(self, facts: dict[str, Any]) -> None:
-        """Write the description of the study.
-
-        Parameters
-        ----------
-        facts : dict
-            JSON-serializable.
-        """
+        """Write the description of the study."""
         _write(self._study, facts)
 
     def read_study(self) -> dict[str, Any]:
-        """Return what `write_study` wrote.
-
-        Returns
-        -------
-        dict
-            The facts.
-        """
+        """Return what `write_study` wrote."""
         if not self._study.is_file():
             raise FileNotFoundError(
                 f"{self.folder} contains no results of a study. Run: ramify study NAME --out "
@@ -104,13 +92,7 @@ class Store:
         return dict(facts)
 
     def write(self, record: dict[str, Any]) -> None:
-        """Write the result of a cell; a failure never replaces a result.
-
-        Parameters
-        ----------
-        record : dict
-            With "key" and "status".
-        """
+        """Write the result of a cell; a failure never replaces a result."""
         failed = record["status"] == "failed"
         if failed and self.read(record["key"]) is not None:
             return
@@ -123,19 +105,7 @@ class Store:
     ) -> dict[str, Any] | None:
         """Return the result of a cell, or None if there is no readable one.
 
-        Parameters
-        ----------
-        key : str
-            Key of the cell.
-        place : sequence, optional
-            Its data set, model, repeat and fold, if the record must be of them.
-        failed : bool
-            Whether to return its failure instead.
-
-        Returns
-        -------
-        dict or None
-            The record.
+        `place`: its data set, model, repeat and fold, if the record must be of them.
         """
         try:
             record = json.loads(self._path(key, failed).read_text(encoding="utf-8"))
@@ -148,18 +118,7 @@ class Store:
         return dict(record)
 
     def done(self, places: Mapping[str, Sequence[Any]]) -> set[str]:
-        """Return the cells that have results.
-
-        Parameters
-        ----------
-        places : mapping of str to sequence
-            Data sets, models, repeats and folds of cells by their keys.
-
-        Returns
-        -------
-        set of str
-            Keys of cells that need not run again; failed cells are run again.
-        """
+        """Return the cells that have results."""
         return {key for key, place in places.items() if self.read(key, place) is not None}
 
     def _path(self, key: str, failed: bool) -> Path:
@@ -323,24 +282,13 @@ _DONE = _Record(
 def check_record(record: Any, *, failed: bool) -> None:
     """Raise SchemaError unless a record is one of a cell.
 
-    Parameters
-    ----------
-    record : object
-        The content of a file in ``cells``.
-    failed : bool
-        Whether it must be that of a failure.
+    `failed`: whether it must be that of a failure.
     """
     (_FAILED if failed else _DONE).check(record, "the cell", Sizes())
 
 
 def check_study_facts(facts: Any) -> None:
-    """Raise ValueError unless a study is described completely and consistently.
-
-    Parameters
-    ----------
-    facts : object
-        The content of ``study.json``.
-    """
+    """Raise ValueError unless a study is described completely and consistently."""
     _STUDY.check(facts, "the study", Sizes())
     models = {model["name"] for model in facts["models"]}
     data = {one["name"] for one in facts["datasets"]}

@@ -31,25 +31,7 @@ _QUICK = ("datasets", "parameters", "folds", "repeats", "rows", "text")
 def apply_variant(
     tables: Mapping[str, Any], name: str
 ) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """Return the tables of a study with the changes of a variant.
-
-    Parameters
-    ----------
-    tables : mapping
-        As parsed.
-    name : str
-        A table of ``variants``. Its ``all_datasets``, ``measures``, ``curves`` and ``protocol``
-        add to those of the study, or replace entries of the same name; ``models`` lists names of
-        models to keep and tables of new ones; ``text`` follows the text of the study.
-
-    Returns
-    -------
-    tables : dict
-        The tables of the variant, called STUDY-VARIANT. Claims, groups and settings of data sets
-        that concern models not in the variant are left out.
-    variant : mapping
-        The table of the variant, for `narrow`.
-    """
+    """Return the tables of a study with the changes of a variant."""
     known = tables.get("variants", {})
     if name not in known:
         listed = f"It has {', '.join(known)}." if known else "It has none."
@@ -120,21 +102,7 @@ def _leave_out_others(tables: dict[str, Any]) -> None:
 
 
 def narrow(study: Study, variant: Mapping[str, Any]) -> Study:
-    """Return a study on the data sets, and with the parameters, of a variant.
-
-    Parameters
-    ----------
-    study : Study
-        A study made from the tables returned by `apply_variant`.
-    variant : mapping
-        Its ``datasets`` names data sets or families to keep, its ``parameters`` replace values
-        that models set themselves.
-
-    Returns
-    -------
-    Study
-        Without claims about data sets and families that it does not have.
-    """
+    """Return a study on the data sets, and with the parameters, of a variant."""
     kept = study.on(variant.get("datasets", ()))
     families = {data.family for data in kept.data}
     names = {data.name for data in kept.data}
@@ -152,23 +120,7 @@ def narrow(study: Study, variant: Mapping[str, Any]) -> Study:
 
 
 def shorten(study: Study, quick: Mapping[str, Any], *, of_variant: bool = False) -> Study:
-    """Return the quick form of a study: fewer data sets, folds and rows, smaller ensembles.
-
-    Parameters
-    ----------
-    study : Study
-        The study, or a variant of it.
-    quick : mapping
-        The table ``quick``.
-    of_variant : bool
-        Whether `quick` may name data sets that the variant does not have. A variant with none of
-        the named data sets keeps all of its own.
-
-    Returns
-    -------
-    Study
-        Its results are separate from those of the whole study.
-    """
+    """Return the quick form of a study: fewer data sets, folds and rows, smaller ensembles."""
     check_keys(quick, _QUICK, "[quick]")
     own = [data.name for data in study.data]
     for name in () if of_variant else quick.get("datasets", ()):

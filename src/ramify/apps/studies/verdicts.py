@@ -33,30 +33,16 @@ _NONE = "No data set has results of all these models."
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim, and what the results say about it.
+    """A claim, and what the results say about it."""
 
-    Attributes
-    ----------
-    text : str
-        The claim.
-    outcome : {"confirmed", "partly", "not confirmed", "open"}
-        "open": too few results to tell.
-    words : str
-        The reason.
-    published : str
-        The outcome according to the published figures on the same data sets; empty if there are
-        none.
-    reason : str
-        Why the results differ from the claim, as far as the study knows.
-    ours : bool
-        Whether it is a claim of the study itself, not a finding of the literature.
-    """
-
-    text: str
-    outcome: str
-    words: str
+    text: str  # the claim
+    outcome: str  # "open": too few results to tell
+    words: str  # the reason
+    # The outcome according to the published figures on the same data sets; empty if there are
+    # none.
     published: str = ""
-    reason: str = ""
+    reason: str = ""  # why the results differ from the claim, as far as the study knows
+    # Whether it is a claim of the study itself, not a finding of the literature.
     ours: bool = False
 
     @property
@@ -70,18 +56,7 @@ class Verdict:
 
 
 def check_claims(results: StudyResults) -> list[Verdict]:
-    """Check the claims of the study.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    list of Verdict
-        One for each claim, with what the published figures themselves say about it.
-    """
+    """Check the claims of the study."""
     published = published_results(results)
     found = []
     for claim in results.study["claims"]:
@@ -103,20 +78,7 @@ def check_claims(results: StudyResults) -> list[Verdict]:
 def count_findings(verdicts: list[Verdict]) -> str:
     """Count the outcomes of the findings of the literature.
 
-    Parameters
-    ----------
-    verdicts : list of Verdict
-        As returned by `check_claims`.
-
-    Returns
-    -------
-    str
-        One line; empty if there are no findings.
-
-    Examples
-    --------
-    >>> count_findings([Verdict("x", "partly", ""), Verdict("y", "confirmed", "")])
-    'Findings: 1 confirmed, 1 partly.'
+    Returns: one line; empty if there are no findings.
     """
     counts = Counter(verdict.outcome for verdict in verdicts if not verdict.ours)
     shown = [f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome]]
@@ -134,18 +96,7 @@ def _check(results: StudyResults, claim: dict[str, Any]) -> tuple[str, str]:
 
 
 def published_results(results: StudyResults) -> StudyResults | None:
-    """Return the published figures, on the data sets with results, in the form of results.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    StudyResults or None
-        One cell for each model and data set; None if no scores were published.
-    """
+    """Return the published figures, on the data sets with results, in the form of results."""
     quantities = {one.name for one in (*results.measures, *results.costs)}
     data = {one["name"] for one in results.datasets}
     scores: dict[tuple[str, str], dict[str, float]] = {}

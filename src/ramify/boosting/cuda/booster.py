@@ -70,13 +70,7 @@ class CudaBooster:
         self._grower = TreeGrower(cupy, self._kernels, plan, self._bins, self._weight)
 
     def learn(self, model: _core.BoostedTrees) -> None:
-        """Append one tree to the model.
-
-        Parameters
-        ----------
-        model : BoostedTrees
-            The trees so far.
-        """
+        """Append one tree to the model."""
         sample: Any = self._plan.draw(self._round)
         rows = self._cupy.asarray(sample["rows"])
         self._sketch_rows(rows, sample["factor"], sample["shift"])
@@ -179,18 +173,7 @@ class CudaBooster:
         )
 
     def loss(self, held_out: bool) -> float:
-        """Return the mean loss of the training rows or of the held-out rows.
-
-        Parameters
-        ----------
-        held_out : bool
-            Whether to use the held-out rows.
-
-        Returns
-        -------
-        float
-            The loss. Its last digits can differ from the core's.
-        """
+        """Return the mean loss of the training rows or of the held-out rows."""
         cupy = self._cupy
         rows = cupy.asarray(self._plan.rows(held_out))
         losses = cupy.empty(len(rows), dtype=np.float64)
@@ -208,24 +191,13 @@ class CudaBooster:
     def copy_margins(self, rows: NDArray[np.int64], out: NDArray[np.float32]) -> None:
         """Copy margins.
 
-        Parameters
-        ----------
-        rows : ndarray of int64
-            The rows.
-        out : ndarray of float32, shape (len(rows), n_outputs)
-            Receives their margins.
+        `out`: receives their margins.
         """
         by_place = self._margins[self._cupy.asarray(rows), : self._plan.n_outputs]
         out[:, self._order.get()] = by_place.get()
 
     def add_margins(self, margins: NDArray[np.float32]) -> None:
-        """Add to the margins, to continue learning from other trees.
-
-        Parameters
-        ----------
-        margins : ndarray of float32, shape (n_rows, n_outputs)
-            The values to add.
-        """
+        """Add to the margins, to continue learning from other trees."""
         self._margins[:, : self._plan.n_outputs] += self._cupy.asarray(margins)[:, self._order]
 
 

@@ -25,13 +25,7 @@ _THREADS = 256
 
 
 def load_cupy() -> Any:
-    """Return the module CuPy, if there is a GPU that it can use.
-
-    Returns
-    -------
-    module
-        CuPy.
-    """
+    """Return the module CuPy, if there is a GPU that it can use."""
     try:
         cupy = import_module("cupy")
     except ImportError as error:
@@ -64,15 +58,7 @@ def has_gpu() -> bool:
 
 
 def check_memory(cupy: Any, n_bytes: int) -> None:
-    """Raise an error if the GPU does not have enough free memory.
-
-    Parameters
-    ----------
-    cupy : module
-        CuPy.
-    n_bytes : int
-        The bytes needed.
-    """
+    """Raise an error if the GPU does not have enough free memory."""
     free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
     if n_bytes > free:
         raise MemoryError(
@@ -106,21 +92,7 @@ class Kernels:
         n_threads: int = _THREADS,
         shared_bytes: int = 0,
     ) -> None:
-        """Start a kernel.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        n_blocks : int or sequence of int
-            The number of blocks, per dimension.
-        arguments : sequence
-            Arrays, and NumPy scalars with the types of the parameters.
-        n_threads : int
-            Number of threads per block.
-        shared_bytes : int
-            Shared memory per block, in addition to what the kernel declares.
-        """
+        """Start a kernel."""
         kernel = self._found.get(name)
         if kernel is None:
             kernel = self._found[name] = self._module.get_function(name)
@@ -131,19 +103,7 @@ class Kernels:
     def run_each(
         self, name: str, n: int, arguments: Sequence[Any], *, threads_of_each: int = 1
     ) -> None:
-        """Start a kernel with some threads for each of n items.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        n : int
-            The number of items.
-        arguments : sequence
-            As in `run`.
-        threads_of_each : int
-            Number of threads per item.
-        """
+        """Start a kernel with some threads for each of n items."""
         self.run(name, -(-n * threads_of_each // _THREADS), arguments)
 
 
@@ -154,20 +114,7 @@ def load_kernels() -> Kernels:
 
 
 def copy_struct(cupy: Any, **fields: Any) -> Any:
-    """Return a struct on the GPU.
-
-    Parameters
-    ----------
-    cupy : module
-        CuPy.
-    **fields
-        Arrays on the GPU, which become pointers, and 32-bit integers, in the order of the struct.
-
-    Returns
-    -------
-    ndarray of CuPy
-        Its bytes.
-    """
+    """Return a struct on the GPU."""
     kinds = [(name, np.int32 if isinstance(x, int) else np.uint64) for name, x in fields.items()]
     struct = np.zeros(1, dtype=np.dtype(kinds, align=True))
     for name, x in fields.items():

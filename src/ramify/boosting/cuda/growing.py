@@ -81,19 +81,8 @@ class TreeGrower:
     def grow(self, features: NDArray[np.int32], rows: Any, sketch: Any) -> GrownTree:
         """Grow a tree.
 
-        Parameters
-        ----------
-        features : ndarray of int32
-            The features it may test, in increasing order.
-        rows : ndarray of CuPy
-            The rows it is learnt from, in increasing order.
-        sketch : ndarray of CuPy, shape (n_rows, width)
-            The sketched gradients of all rows.
-
-        Returns
-        -------
-        GrownTree
-            The tree.
+        `features`: the features it may test, in increasing order.
+        `rows`: the rows it is learnt from, in increasing order.
         """
         self._layout = Layout(self._cupy, self._described, features)
         self._rows = TreeRows(self._cupy, self._kernels, self._bins, self._weight, sketch, rows)

@@ -250,20 +250,6 @@ def split_into_parts(
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
     """Divide ranges of rows into parts of limited size.
 
-    Parameters
-    ----------
-    ranges : sequence of (begin, end)
-        Ranges of rows.
-    size : int
-        Maximum number of rows in a part.
-
-    Returns
-    -------
-    begin, end : ndarrays of uint32
-        The parts.
-    first_part : ndarray of uint32
-        The first part of each range, and the number of all parts.
-
     Examples
     --------
     >>> begin, end, first_part = split_into_parts([(0, 5), (5, 7)], 3)
@@ -286,19 +272,7 @@ def fill_histograms(
     first: int,
     end: int,
 ) -> None:
-    """Fill the histograms of some features, a few at a time if there are many rows.
-
-    Parameters
-    ----------
-    rows : TreeRows
-        The rows.
-    layout : Layout
-        The features of the tree.
-    counted : sequence of (Node, Histograms)
-        The nodes, and where their histograms go.
-    first, end : int
-        The places of the features in the layout, excluding `end`.
-    """
+    """Fill the histograms of some features, a few at a time if there are many rows."""
     parts = split_into_parts(
         [(node.begin, node.end) for node, _ in counted], _ROWS_OF_HISTOGRAM_PART
     )

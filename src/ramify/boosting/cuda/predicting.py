@@ -22,14 +22,7 @@ _BYTES_AT_ONCE = 2**31
 def add_margins(trees: _core.BoostedTrees, X: NDArray[Any], out: NDArray[np.float32]) -> None:
     """Add the values of the leaves that rows reach to their margins, as the core does.
 
-    Parameters
-    ----------
-    trees : BoostedTrees
-        The trees.
-    X : ndarray of float32 or float64, shape (n, n_features)
-        Rows, as returned by `read_features`.
-    out : ndarray of float32, shape (n, n_outputs)
-        Receives the sums.
+    `out`: receives the sums.
     """
     if not len(trees) or not len(X):
         return

@@ -29,21 +29,7 @@ def find_splits(
     totals: Totals,
     searched: Sequence[tuple[Node, int, Histograms]],
 ) -> None:
-    """Find the best test of nodes whose histograms are filled.
-
-    Parameters
-    ----------
-    plan : BoostingPlan
-        The options, and the search of nominal features.
-    rows : TreeRows
-        The rows.
-    layout : Layout
-        The features of the tree.
-    totals : Totals
-        Sums over the rows of nodes.
-    searched : sequence of (Node, int, Histograms)
-        The nodes, their places in the totals, and their histograms. The tests are set.
-    """
+    """Find the best test of nodes whose histograms are filled."""
     cupy, kernels, width = rows.cupy, rows.kernels, np.int32(rows.width)
     n_nodes, n_features = len(searched), len(layout)
     pointers = [[array.data.ptr for array in found.arrays] for _, _, found in searched]

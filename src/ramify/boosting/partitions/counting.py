@@ -86,14 +86,9 @@ def _outputs_of(Y: Any, reading: Reading) -> sparse.csr_array[np.int32]:
 
 @dataclass(frozen=True)
 class LabelSets:
-    """The distinct label sets of some partitions, in order of appearance.
+    """The distinct label sets of some partitions, in order of appearance."""
 
-    Attributes
-    ----------
-    sets : csr_array, optional
-        None if a row has no most specific label or several of them.
-    """
-
+    # None if a row has no most specific label or several of them.
     sets: sparse.csr_array[np.int32] | None
 
     def __add__(self, other: LabelSets) -> LabelSets:
@@ -104,22 +99,7 @@ class LabelSets:
 
 
 def find_label_sets(part: Part, reading: Reading, always: bool) -> LabelSets:
-    """Return the distinct label sets of a partition, if they are needed.
-
-    Parameters
-    ----------
-    part : Part
-        The partition.
-    reading : Reading
-        How to read it.
-    always : bool
-        Whether sets are needed even if a row does not have exactly one path.
-
-    Returns
-    -------
-    LabelSets
-        The sets.
-    """
+    """Return the distinct label sets of a partition, if they are needed."""
     _, Y, _ = _read_rows(part, reading)
     if not always and not has_one_path(Y, reading.hierarchy):
         return LabelSets(None)
@@ -128,29 +108,16 @@ def find_label_sets(part: Part, reading: Reading, always: bool) -> LabelSets:
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts over the rows to learn from, which can be added up.
+    """Counts over the rows to learn from, which can be added up."""
 
-    Attributes
-    ----------
-    values : tuple of ValueCounts or ndarray of int64
-        For each feature, counts of its values, or of its codes and missing values.
-    outputs : ndarray of int64, shape (n_outputs,)
-        Number of rows with each output.
-    output_weights : ndarray of int64, shape (n_outputs,)
-        Their weights, in fixed point.
-    label_weights : ndarray of int64, shape (n_labels,)
-        Weights of the rows with each label, in fixed point.
-    ends : ndarray of int64, shape (n_labels,)
-        Number of partitions in which a row ends at the label; 0 unless y has one path per row.
-    rows : ndarray of int64, shape (3,)
-        The rows to learn from, their weight in fixed point, and the held-out rows.
-    """
-
+    # For each feature, counts of its values, or of its codes and missing values.
     values: tuple[Any, ...]
-    outputs: NDArray[np.int64]
-    output_weights: NDArray[np.int64]
-    label_weights: NDArray[np.int64]
+    outputs: NDArray[np.int64]  # number of rows with each output
+    output_weights: NDArray[np.int64]  # their weights, in fixed point
+    label_weights: NDArray[np.int64]  # weights of the rows with each label, in fixed point
+    # Number of partitions in which a row ends at the label; 0 unless y has one path per row.
     ends: NDArray[np.int64]
+    # The rows to learn from, their weight in fixed point, and the held-out rows.
     rows: NDArray[np.int64]
 
     def __sizeof__(self) -> int:

@@ -278,22 +278,7 @@ def is_partitioned(data: Any) -> bool:
 
 @contextmanager
 def find_partitions(X: Any, y: Any, sample_weight: Any) -> Iterator[DaskPartitions]:
-    """Check dask collections, and yield their partitions on the cluster of the current client.
-
-    Parameters
-    ----------
-    X : dask array or data frame
-        Rows.
-    y : dask array, data frame or column
-        Labels of the rows.
-    sample_weight : dask array or column, optional
-        Weights of the rows.
-
-    Yields
-    ------
-    DaskPartitions
-        The partitions.
-    """
+    """Check dask collections, and yield their partitions on the cluster of the current client."""
     given = {"X": X, "y": y, "sample_weight": sample_weight}
     found = {name: data for name, data in given.items() if data is not None}
     for name, data in found.items():

@@ -44,26 +44,13 @@ class ValueCounts:
     leaves at most `limit` intervals. It depends only on the set of all values: adding up
     partitions gives the same counts in any order and for any division of the rows. With at most
     `limit` distinct values, the counts are exact.
-
-    Attributes
-    ----------
-    keys : ndarray of int64
-        The intervals with rows, in increasing order.
-    counts : ndarray of int64
-        The number of rows in each interval.
-    level : int
-        Number of bits that are dropped from the keys.
-    n_missing : int
-        Number of rows whose value is missing.
-    limit : int
-        Maximum number of intervals.
     """
 
-    keys: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    level: int
-    n_missing: int
-    limit: int
+    keys: NDArray[np.int64]  # the intervals with rows, in increasing order
+    counts: NDArray[np.int64]  # the number of rows in each interval
+    level: int  # number of bits that are dropped from the keys
+    n_missing: int  # number of rows whose value is missing
+    limit: int  # maximum number of intervals
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self.keys.nbytes + self.counts.nbytes
@@ -72,25 +59,7 @@ class ValueCounts:
     def of(cls, values: Any, limit: int, n_zeros: int = 0) -> ValueCounts:
         """Count values.
 
-        Parameters
-        ----------
-        values : array-like of shape (n,)
-            Values, NaN where missing.
-        limit : int
-            Maximum number of intervals.
-        n_zeros : int
-            Number of additional rows with the value 0, for sparse columns.
-
-        Returns
-        -------
-        ValueCounts
-            The counts.
-
-        Examples
-        --------
-        >>> counted = ValueCounts.of([0.5, 2.0, 0.5, float("nan")], 100)
-        >>> counted.intervals()[0].tolist(), counted.counts.tolist(), counted.n_missing
-        ([0.5, 2.0], [2, 1], 1)
+        `values`: values, NaN where missing.
         """
         cells = np.asarray(values, dtype=np.float64)
         present = cells[~np.isnan(cells)] + 0.0  # -0.0 becomes 0.0
@@ -148,53 +117,23 @@ class Part:
 
 @dataclass(frozen=True)
 class Description:
-    """What must be known about a partition before all are read in the same way.
+    """What must be known about a partition before all are read in the same way."""
 
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows with a positive weight.
-    max_weight : float
-        The largest weight.
-    has_weights : bool
-        Whether a weight differs from 1.
-    names : dict of str to object
-        The fitted attributes that describe the columns of X.
-    schema : FeatureSchema, optional
-        The nominal columns of X; None for partitions without rows.
-    format : LabelFormat, optional
-        The format of y; None if it follows from `classes`.
-    classes : ndarray, optional
-        The distinct values of y, if there is no hierarchy and y has one value per row.
-    target_names : tuple of str
-        The names of y.
-    """
-
-    n_rows: int
-    max_weight: float = 0.0
-    has_weights: bool = False
+    n_rows: int  # number of rows with a positive weight
+    max_weight: float = 0.0  # the largest weight
+    has_weights: bool = False  # whether a weight differs from 1
+    # The fitted attributes that describe the columns of X.
     names: dict[str, Any] = field(default_factory=dict)
+    # The nominal columns of X; None for partitions without rows.
     schema: FeatureSchema | None = None
-    format: LabelFormat | None = None
+    format: LabelFormat | None = None  # the format of y; None if it follows from `classes`
+    # The distinct values of y, if there is no hierarchy and y has one value per row.
     classes: NDArray[Any] | None = None
-    target_names: tuple[str, ...] = ()
+    target_names: tuple[str, ...] = ()  # the names of y
 
 
 def describe_partition(part: Part, estimator: Any) -> Description:
-    """Describe one partition.
-
-    Parameters
-    ----------
-    part : Part
-        The partition.
-    estimator : estimator
-        Provides the parameters.
-
-    Returns
-    -------
-    Description
-        The description.
-    """
+    """Describe one partition."""
     estimator = copy(estimator)  # a worker has one for all of its partitions
     n_rows = count_rows(part.X)
     check_same_length(n_rows, count_rows(part.y))

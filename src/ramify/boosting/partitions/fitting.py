@@ -75,12 +75,7 @@ def fit_partitions(model: Any, partitions: Partitions) -> None:
 
     The model does not depend on the number of partitions, only on the rows and their order.
 
-    Parameters
-    ----------
-    model : PCTGradientBoostingClassifier
-        Has valid parameters and the attribute `_seed`; receives the fitted attributes.
-    partitions : Partitions
-        The rows.
+    `model`: has valid parameters and the attribute `_seed`; receives the fitted attributes.
     """
     _check_supported(model)
     reader = copy(model)

@@ -24,51 +24,29 @@ Counting = Callable[["BinnedTree", list[int]], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Growth:
-    """What limits the growth of a tree, and how histograms are read.
+    """What limits the growth of a tree, and how histograms are read."""
 
-    Attributes
-    ----------
-    edges : BinEdges
-        The bins of all features.
-    bits : tuple of int
-        The bits after the point of sketches, weights and sums in leaves.
-    max_depth, max_leaf_nodes, min_samples_leaf, l2_regularization
-        As in `GradientBoostingOptions` of the core.
-    n_threads : int
-        Number of threads of the search.
-    """
-
-    edges: _core.BinEdges
-    bits: tuple[int, int, int]
-    max_depth: int
+    edges: _core.BinEdges  # the bins of all features
+    bits: tuple[int, int, int]  # the bits after the point of sketches, weights and sums in leaves
+    max_depth: int  # as in `GradientBoostingOptions` of the core
     max_leaf_nodes: int
     min_samples_leaf: int
     l2_regularization: float
-    n_threads: int
+    n_threads: int  # number of threads of the search
 
 
 @dataclass
 class BinnedTree:
-    """A tree over bins, in the order in which its nodes were made: children after parents.
+    """A tree over bins, in the order in which its nodes were made: children after parents."""
 
-    Attributes
-    ----------
-    feature : list of int
-        The tested feature of each node; -1 in leaves.
-    words : list of ndarray of uint64, shape (4,)
-        The bins that take the first branch, one bit each.
-    cut : list of int
-        The last bin of the first branch, for numeric features.
-    gain : list of float
-        Gains of the tests.
-    yes : list of int
-        The first child of each node, followed by the second; -1 in leaves.
-    """
-
+    # The tested feature of each node; -1 in leaves.
     feature: list[int] = field(default_factory=list)
+    # The bins that take the first branch, one bit each.
     words: list[NDArray[np.uint64]] = field(default_factory=list)
+    # The last bin of the first branch, for numeric features.
     cut: list[int] = field(default_factory=list)
-    gain: list[float] = field(default_factory=list)
+    gain: list[float] = field(default_factory=list)  # gains of the tests
+    # The first child of each node, followed by the second; -1 in leaves.
     yes: list[int] = field(default_factory=list)
 
     def add_leaf(self) -> int:
@@ -123,19 +101,7 @@ class _Open:
 def grow_tree(growth: Growth, features: NDArray[np.int32], count: Counting) -> BinnedTree:
     """Grow one tree.
 
-    Parameters
-    ----------
-    growth : Growth
-        Limits.
-    features : ndarray of int32
-        The features that the tree may test, in increasing order.
-    count : callable
-        Returns the summed histograms of some nodes of the tree so far.
-
-    Returns
-    -------
-    BinnedTree
-        The tree, without values.
+    `features`: the features that the tree may test, in increasing order.
     """
     tree = BinnedTree()
     root = _Open(tree.add_leaf(), 0, 2 * growth.min_samples_leaf)
@@ -239,24 +205,7 @@ def describe_tree(
     values: NDArray[np.float32],
     leaf_weights: NDArray[np.float64],
 ) -> dict[str, Any]:
-    """Return a tree as the arrays of `BoostedTrees`, with nodes in depth-first order.
-
-    Parameters
-    ----------
-    tree : BinnedTree
-        The tree.
-    edges : BinEdges
-        The bins of all features.
-    values : ndarray of float32, shape (n_leaves, n_outputs)
-        Values of the leaves, in the order of `tree.leaves`.
-    leaf_weights : ndarray of shape (n_leaves,)
-        Weights of the rows of the leaves.
-
-    Returns
-    -------
-    dict of str to ndarray
-        The arrays.
-    """
+    """Return a tree as the arrays of `BoostedTrees`, with nodes in depth-first order."""
     n_nodes = len(tree.feature)
     weights = np.zeros(n_nodes)
     weights[tree.leaves] = leaf_weights

@@ -24,66 +24,30 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read every partition.
+    """How to read every partition."""
 
-    Attributes
-    ----------
-    estimator : estimator
-        Provides the attributes that describe the columns of X.
-    schema : FeatureSchema
-        The nominal columns.
-    hierarchy : Hierarchy
-        The labels.
-    format : LabelFormat
-        The format of y.
-    first_rows : tuple of int
-        For each partition, the number of its first row among all rows with positive weights.
-    n_rows : int
-        Number of all rows with positive weights.
-    max_weight : float
-        The largest weight.
-    weight_bits, leaf_bits : int
-        The bits after the point of weights and of sums in leaves.
-    held_out_share : float
-        The fraction of rows to hold out.
-    seed : int
-        Draws the held-out rows.
-    loss : str
-        "logistic" or "softmax".
-    label_sets : csr_array, optional
-        The outputs of softmax.
-    """
-
-    estimator: Any
-    schema: FeatureSchema
-    hierarchy: Hierarchy
-    format: LabelFormat
+    estimator: Any  # provides the attributes that describe the columns of X
+    schema: FeatureSchema  # the nominal columns
+    hierarchy: Hierarchy  # the labels
+    format: LabelFormat  # the format of y
     target_names: tuple[str, ...]
+    # For each partition, the number of its first row among all rows with positive weights.
     first_rows: tuple[int, ...]
-    n_rows: int
-    max_weight: float
-    weight_bits: int
+    n_rows: int  # number of all rows with positive weights
+    max_weight: float  # the largest weight
+    weight_bits: int  # the bits after the point of weights and of sums in leaves
     leaf_bits: int
-    held_out_share: float = 0.0
-    seed: int = 0
-    loss: str = "logistic"
-    label_sets: sparse.csr_array[np.int32] | None = None
+    held_out_share: float = 0.0  # the fraction of rows to hold out
+    seed: int = 0  # draws the held-out rows
+    loss: str = "logistic"  # "logistic" or "softmax"
+    label_sets: sparse.csr_array[np.int32] | None = None  # the outputs of softmax
 
 
 def merge_descriptions(estimator: Any, descriptions: Sequence[Description]) -> Reading:
     """Combine the descriptions of all partitions, in their order.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Provides the parameters; receives the attributes that describe the columns of X.
-    descriptions : sequence of Description
-        One per partition.
-
-    Returns
-    -------
-    Reading
-        How to read all partitions.
+    `estimator`: provides the parameters; receives the attributes that describe the columns of
+    X.
     """
     filled = [one for one in descriptions if one.schema is not None]
     if not filled:

@@ -24,56 +24,27 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Partition:
-    """Some of the rows, all with positive weights.
+    """Some of the rows, all with positive weights."""
 
-    Attributes
-    ----------
-    X : ndarray or sparse matrix of shape (n, n_features)
-        Numbers and codes.
-    outputs : csr_array of shape (n, n_outputs)
-        The outputs of each row.
-    weights : ndarray of float32, shape (n,)
-        Sample weights.
-    held_out : ndarray of uint8, shape (n,)
-        1 for rows that are used to score rounds, not to learn.
-    first_row : int
-        Number of the first row among the rows of all partitions.
-    """
-
-    X: Any
-    outputs: sparse.csr_array[np.int32]
-    weights: NDArray[np.float32]
-    held_out: NDArray[np.uint8]
-    first_row: int
+    X: Any  # numbers and codes
+    outputs: sparse.csr_array[np.int32]  # the outputs of each row
+    weights: NDArray[np.float32]  # sample weights
+    held_out: NDArray[np.uint8]  # 1 for rows that are used to score rounds, not to learn
+    first_row: int  # number of the first row among the rows of all partitions
 
 
 @dataclass(frozen=True)
 class ShardPlan:
-    """What all partitions must know before the first round.
+    """What all partitions must know before the first round."""
 
-    Attributes
-    ----------
-    edges : BinEdges
-        The bins of all features.
-    start, output_weights : ndarrays of shape (n_outputs,)
-        Margins before the first round, and weights in the search for tests.
-    order : ndarray of int32, shape (n_outputs,)
-        Outputs by decreasing size of their gradients.
-    bits : tuple of int
-        The bits after the point of sketches, weights and sums in leaves.
-    sampled_share : float
-        The fraction of rows that each tree draws.
-    options : dict of str to object
-        Options of the core.
-    """
-
-    edges: _core.BinEdges
+    edges: _core.BinEdges  # the bins of all features
+    # Margins before the first round, and weights in the search for tests.
     start: NDArray[np.float64]
     output_weights: NDArray[np.float64]
-    order: NDArray[np.int32]
-    bits: tuple[int, int, int]
-    sampled_share: float
-    options: dict[str, Any]
+    order: NDArray[np.int32]  # outputs by decreasing size of their gradients
+    bits: tuple[int, int, int]  # the bits after the point of sketches, weights and sums in leaves
+    sampled_share: float  # the fraction of rows that each tree draws
+    options: dict[str, Any]  # options of the core
 
     def core_options(self) -> _core.GradientBoostingOptions:
         """Return the options as an object of the core."""
@@ -85,26 +56,15 @@ class ShardPlan:
 
 @dataclass(frozen=True)
 class Request:
-    """What a partition is asked for; a request can be repeated.
+    """What a partition is asked for; a request can be repeated."""
 
-    Attributes
-    ----------
-    kind : {"histograms", "leaves", "loss"}
-        The sums to return.
-    round : int
-        The number of trees before this one.
-    divisions : dict of str to ndarray
-        All tests of the tree so far.
-    nodes : ndarray of int64
-        The nodes to sum over.
-    features : ndarray of int32
-        The features of the histograms.
-    """
-
-    kind: str
-    round: int
+    kind: str  # the sums to return
+    round: int  # the number of trees before this one
+    # All tests of the tree so far.
     divisions: dict[str, NDArray[Any]] = field(default_factory=dict)
+    # The nodes to sum over.
     nodes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    # The features of the histograms.
     features: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
 
 
@@ -163,20 +123,7 @@ class Shard:
     def answer(
         self, request: Request, latest: dict[str, NDArray[Any]] | None
     ) -> NDArray[np.int64] | None:
-        """Return the sums of a request, or None if trees are missing.
-
-        Parameters
-        ----------
-        request : Request
-            What to sum.
-        latest : dict of str to ndarray, optional
-            The latest tree.
-
-        Returns
-        -------
-        ndarray of int64, or None
-            The sums.
-        """
+        """Return the sums of a request, or None if trees are missing."""
         with self._lock:
             if self.n_trees + 1 == request.round and latest is not None:
                 self.add_tree(latest)
@@ -218,45 +165,17 @@ _TYPES = (np.int8, np.int16, np.int32)
 
 @dataclass(frozen=True)
 class Message:
-    """A sum over partitions, in the smallest integer type that holds it.
+    """A sum over partitions, in the smallest integer type that holds it."""
 
-    Attributes
-    ----------
-    numbers : ndarray of integers
-        The sums.
-    n_bytes : int
-        The total size of this message and of all messages that were added up in it.
-    """
-
-    numbers: NDArray[Any]
-    n_bytes: int
+    numbers: NDArray[Any]  # the sums
+    n_bytes: int  # the total size of this message and of all messages that were added up in it
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self.numbers.nbytes  # dask asks before it moves results
 
     @classmethod
     def of(cls, numbers: NDArray[np.int64], n_bytes: int = 0) -> Message:
-        """Return a message.
-
-        Parameters
-        ----------
-        numbers : ndarray of int64
-            The numbers.
-        n_bytes : int
-            The size of the previous messages.
-
-        Returns
-        -------
-        Message
-            The numbers in the smallest type.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> message = Message.of(np.array([3, -200], dtype=np.int64))
-        >>> message.numbers.dtype, message.n_bytes
-        (dtype('int16'), 4)
-        """
+        """Return a message."""
         low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
         for dtype in _TYPES:
             limits = np.iinfo(dtype)

@@ -25,25 +25,7 @@ def make_picture(
     max_depth: int | None,
     sideways: bool | None,
 ) -> Picture:
-    """Lay out trees in one picture.
-
-    Parameters
-    ----------
-    trees : sequence of TreeSummary
-        The trees.
-    choice : LabelChoice
-        Which labels to show in leaves.
-    max_depth : int or None
-        Maximum depth to show.
-    sideways : bool or None
-        Whether to put roots on the left. If None, they are on the left if a tree has more than a
-        few leaves.
-
-    Returns
-    -------
-    Picture
-        Boxes and edges with their positions.
-    """
+    """Lay out trees in one picture."""
     choice.check()
     if max_depth is not None:
         check_number("max_depth", max_depth, 0, whole=True)
@@ -55,20 +37,7 @@ def make_picture(
 
 
 def place_boxes(picture: Picture, *, sideways: bool) -> Picture:
-    """Compute the positions of the boxes of a tree.
-
-    Parameters
-    ----------
-    picture : Picture
-        The result of `draw_boxes`.
-    sideways : bool
-        Whether the root is on the left instead of at the top.
-
-    Returns
-    -------
-    Picture
-        The picture with positions and a size.
-    """
+    """Compute the positions of the boxes of a tree."""
     boxes = picture.boxes
     children = _children(len(boxes), picture.edges)
     breadth = [box.height if sideways else box.width for box in boxes]
@@ -157,20 +126,7 @@ def _middles(children: list[list[int]], breadth: list[float], needed: list[float
 
 
 def arrange(pictures: Sequence[Picture], max_width: float = 1100.0) -> Picture:
-    """Arrange several trees in one picture, row by row.
-
-    Parameters
-    ----------
-    pictures : sequence of Picture
-        Pictures with positions.
-    max_width : float
-        Maximum width of a row in points.
-
-    Returns
-    -------
-    Picture
-        The combined picture.
-    """
+    """Arrange several trees in one picture, row by row."""
     x = y = row_height = width = 0.0
     boxes: list[Box] = []
     edges: list[Edge] = []

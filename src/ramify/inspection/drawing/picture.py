@@ -26,54 +26,28 @@ _MAX_NAME = 34
 
 @dataclass(frozen=True)
 class BoxLine:
-    """A line of text in a box.
+    """A line of text in a box."""
 
-    Attributes
-    ----------
-    text : str
-        The text on the left.
-    kind : {"question", "note", "label"}
-        A test, a note in small grey type, or a label of the hierarchy.
-    probability : float or None
-        Probability of a label, shown on the right and as a bar behind the text.
-    """
-
-    text: str
-    kind: str
+    text: str  # the text on the left
+    kind: str  # A test, a note in small grey type, or a label of the hierarchy
+    # Probability of a label, shown on the right and as a bar behind the text.
     probability: float | None = None
 
 
 @dataclass(frozen=True)
 class Box:
-    """A node of the picture, centred at (x, y); y increases downwards.
+    """A node of the picture, centred at (x, y); y increases downwards."""
 
-    Attributes
-    ----------
-    node : int
-        Number of the node.
-    lines : tuple of BoxLine
-        Lines of text.
-    purity : float
-        From 0 (as mixed as the root) to 1 (all rows have the same labels). 0 in boosted trees.
-    is_leaf : bool
-        Whether the node is a leaf.
-    is_cut : bool
-        Whether there are tests below the node that are not drawn.
-    hint : str
-        The conditions on the path to the node, shown as a tooltip.
-    x, y, width, height : float
-        Position and size in points.
-    """
-
-    node: int
-    lines: tuple[BoxLine, ...]
+    node: int  # number of the node
+    lines: tuple[BoxLine, ...]  # lines of text
+    # From 0 (as mixed as the root) to 1 (all rows have the same labels). 0 in boosted trees.
     purity: float
-    is_leaf: bool
-    is_cut: bool
-    hint: str
+    is_leaf: bool  # whether the node is a leaf
+    is_cut: bool  # whether there are tests below the node that are not drawn
+    hint: str  # the conditions on the path to the node, shown as a tooltip
     width: float
     height: float
-    x: float = 0.0
+    x: float = 0.0  # position and size in points
     y: float = 0.0
 
 
@@ -89,47 +63,18 @@ class Edge:
 
 @dataclass(frozen=True)
 class Picture:
-    """One tree as boxes and edges.
+    """One tree as boxes and edges."""
 
-    Attributes
-    ----------
-    titles : tuple of (str, float, float)
-        Names of trees and the positions of their text.
-    boxes : tuple of Box
-        The nodes, parents before their children.
-    edges : tuple of Edge
-        The branches.
-    width, height : float
-        Size of the picture in points.
-    sideways : bool
-        Whether the root is on the left instead of at the top.
-    """
-
-    titles: tuple[tuple[str, float, float], ...]
-    boxes: tuple[Box, ...]
-    edges: tuple[Edge, ...]
-    width: float = 0.0
+    titles: tuple[tuple[str, float, float], ...]  # names of trees and the positions of their text
+    boxes: tuple[Box, ...]  # the nodes, parents before their children
+    edges: tuple[Edge, ...]  # the branches
+    width: float = 0.0  # size of the picture in points
     height: float = 0.0
-    sideways: bool = False
+    sideways: bool = False  # whether the root is on the left instead of at the top
 
 
 def draw_boxes(tree: TreeSummary, choice: LabelChoice, max_depth: int | None) -> Picture:
-    """Return the boxes of a tree, without positions.
-
-    Parameters
-    ----------
-    tree : TreeSummary
-        The tree.
-    choice : LabelChoice
-        Which labels to show in leaves.
-    max_depth : int or None
-        Maximum depth to show.
-
-    Returns
-    -------
-    Picture
-        Boxes and edges.
-    """
+    """Return the boxes of a tree, without positions."""
     choice = choice.for_tree(tree.labels)
     spread = 0.0 if tree.unit == "margin" else _spread(tree.value(0))
     boxes: list[Box] = []

@@ -32,22 +32,7 @@ _LEAST_SCORE = 0.01  # smaller probabilities of a forest are not included
 
 
 def describe_model(model: Any, summary: ModelSummary, max_trees: int) -> dict[str, Any]:
-    """Return the labels, features and trees of a model.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    summary : ModelSummary
-        The trees of the model.
-    max_trees : int
-        Maximum number of trees.
-
-    Returns
-    -------
-    dict
-        The data, which can be converted to JSON.
-    """
+    """Return the labels, features and trees of a model."""
     tested = {int(j) for tree in summary.trees for j in np.unique(tree.tree.feature)}
     if summary.combination == "sum":
         overall = np.asarray(model.feature_importances_)
@@ -208,28 +193,7 @@ def describe_rows(
     names: Sequence[Any] | None,
     max_rows: int,
 ) -> dict[str, Any]:
-    """Return some rows, their labels, and the precision-recall curves of all labels.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    summary : ModelSummary
-        The trees of the model.
-    X : array-like, sparse matrix or data frame
-        Rows with the same columns as in `fit`.
-    y : array-like or None
-        Labels of the rows.
-    names : sequence of str or None
-        Names of the rows. If None, the index of a data frame, or row numbers.
-    max_rows : int
-        Maximum number of rows to include, evenly spaced. Curves are computed from all rows.
-
-    Returns
-    -------
-    dict
-        The data, which can be converted to JSON.
-    """
+    """Return some rows, their labels, and the precision-recall curves of all labels."""
     coded = read_features(model, X, model.schema_)
     n_rows = coded.shape[0]
     called = _row_names(X, names, n_rows)

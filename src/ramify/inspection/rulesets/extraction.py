@@ -181,35 +181,18 @@ def match_rows(conditions: Sequence[Condition], columns: Columns) -> NDArray[np.
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition of a rule on one feature.
+    """A condition of a rule on one feature."""
 
-    Attributes
-    ----------
-    feature : int
-        Position of the feature.
-    name : str
-        Name of the feature.
-    above, up_to : float
-        Numeric features: above < value ≤ up_to; infinite if there is no bound.
-    bound_texts : tuple of str
-        The bounds as text, with as many digits as necessary.
-    code_parts : tuple of float
-        Nominal features: the fraction of a row that meets the condition, for each category. It is
-        1 or 0, or in between if a test has not seen the category in training.
-    categories : tuple of str
-        Nominal features: names of the categories.
-    unknown_part : float
-        The fraction of a row with a missing value that meets the condition.
-    """
-
-    feature: int
-    name: str
-    above: float
+    feature: int  # position of the feature
+    name: str  # name of the feature
+    above: float  # numeric features: above < value ≤ up_to; infinite if there is no bound
     up_to: float
-    bound_texts: tuple[str, str]
+    bound_texts: tuple[str, str]  # the bounds as text, with as many digits as necessary
+    # Nominal features: the fraction of a row that meets the condition, for each category. It is 1
+    # or 0, or in between if a test has not seen the category in training.
     code_parts: tuple[float, ...]
-    categories: tuple[str, ...]
-    unknown_part: float
+    categories: tuple[str, ...]  # nominal features: names of the categories
+    unknown_part: float  # the fraction of a row with a missing value that meets the condition
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -261,18 +244,7 @@ class Condition:
 
 
 def merge_tests(path: Iterable[tuple[NodeTest, int, float]]) -> tuple[Condition, ...]:
-    """Return one condition per feature of a path.
-
-    Parameters
-    ----------
-    path : iterable of (test, branch, share)
-        The tests from the root down, with the branch taken and its share of the weight.
-
-    Returns
-    -------
-    tuple of Condition
-        The conditions, in the order in which the path first tests their features.
-    """
+    """Return one condition per feature of a path."""
     merged: dict[int, Condition] = {}
     for test, branch, share in path:
         new = _condition(test, branch, share)

@@ -25,22 +25,7 @@ Target: TypeAlias = HierarchicalTarget | NominalTarget | NumericTarget
 
 
 def read_target(settings: Settings, attributes: Attributes, file: ArffFile) -> Target:
-    """Return what a run predicts.
-
-    Parameters
-    ----------
-    settings : Settings
-        The settings.
-    attributes : Attributes
-        The attributes of the training file.
-    file : ArffFile
-        The training file.
-
-    Returns
-    -------
-    Target
-        The target.
-    """
+    """Return what a run predicts."""
     kind = attributes.kinds[attributes.target[0]]  # all targets are of one kind
     if kind == "labels":
         return _hierarchical(settings, file)

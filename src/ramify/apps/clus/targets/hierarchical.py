@@ -40,26 +40,14 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class HierarchicalTarget:
-    """A hierarchical target.
+    """A hierarchical target."""
 
-    Attributes
-    ----------
-    labels : ClusHierarchy
-        The hierarchy.
-    evaluated : ndarray of bool
-        Which labels are evaluated (EvalClasses), in the order of CLUS.
-    recalls : tuple of float
-        Recalls at which to report the precision.
-    thresholds : tuple of float
-        Thresholds of the models that predict label sets, in percent.
-    single_label : bool
-        Whether prediction files hold the best label without children instead of all scores.
-    """
-
-    labels: ClusHierarchy
-    evaluated: NDArray[np.bool_]
-    recalls: tuple[float, ...] = ()
+    labels: ClusHierarchy  # the hierarchy
+    evaluated: NDArray[np.bool_]  # which labels are evaluated (EvalClasses), in the order of CLUS
+    recalls: tuple[float, ...] = ()  # recalls at which to report the precision
+    # Thresholds of the models that predict label sets, in percent.
     thresholds: tuple[float, ...] = ()
+    # Whether prediction files hold the best label without children instead of all scores.
     single_label: bool = False
 
     @property
@@ -243,21 +231,11 @@ def _ratio(part: int, whole: int) -> float:
 
 @dataclass(frozen=True)
 class HierarchicalErrors:
-    """Areas under curves of the labels with positive rows.
+    """Areas under curves of the labels with positive rows."""
 
-    Attributes
-    ----------
-    truth : ndarray of bool, shape (n, n_labels)
-        True labels.
-    scores : ndarray of shape (n, n_labels)
-        Predictions.
-    evaluated : ndarray of bool, shape (n_labels,)
-        The labels to evaluate.
-    """
-
-    truth: NDArray[np.bool_]
-    scores: Scores
-    evaluated: NDArray[np.bool_] = field(repr=False)
+    truth: NDArray[np.bool_]  # true labels
+    scores: Scores  # predictions
+    evaluated: NDArray[np.bool_] = field(repr=False)  # the labels to evaluate
 
     @cached_property
     def chosen(self) -> list[int]:
@@ -319,49 +297,23 @@ Labels = sparse.csr_array
 
 @dataclass(frozen=True)
 class LabelFormat:
-    """How labels are written: the options of the section Hierarchical.
+    """How labels are written: the options of the section Hierarchical."""
 
-    Attributes
-    ----------
-    kind : str or None
-        "tree", "dag", or None to guess as CLUS does.
-    separator : str
-        Separator of paths.
-    empty : str
-        Marks a row without labels.
-    definition : Path or None
-        File with the edges of a DAG, separated by commas.
-    """
-
-    kind: str | None
-    separator: str
-    empty: str
-    definition: Path | None = None
+    kind: str | None  # "tree", "dag", or None to guess as CLUS does
+    separator: str  # separator of paths
+    empty: str  # marks a row without labels
+    definition: Path | None = None  # file with the edges of a DAG, separated by commas
 
 
 @dataclass(frozen=True)
 class ClusHierarchy:
-    """A hierarchy whose labels are in the order of CLUS.
+    """A hierarchy whose labels are in the order of CLUS."""
 
-    Attributes
-    ----------
-    hierarchy : Hierarchy
-        The hierarchy in the order of ramify, which learners use.
-    order : ndarray of int
-        Positions of the labels in `hierarchy`, in the order of CLUS.
-    is_dag : bool
-        Whether CLUS treats it as a DAG.
-    format : LabelFormat
-        How labels are written.
-    declared : dict of str to list of str
-        The parents of each label, both in the order of the header.
-    """
-
-    hierarchy: Hierarchy
-    order: NDArray[np.int64]
-    is_dag: bool
-    format: LabelFormat
-    declared: dict[str, list[str]]
+    hierarchy: Hierarchy  # the hierarchy in the order of ramify, which learners use
+    order: NDArray[np.int64]  # positions of the labels in `hierarchy`, in the order of CLUS
+    is_dag: bool  # whether CLUS treats it as a DAG
+    format: LabelFormat  # how labels are written
+    declared: dict[str, list[str]]  # the parents of each label, both in the order of the header
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -530,18 +482,6 @@ def _sorted_children(parents: dict[str, list[str]], separator: str | None) -> di
 
 def clus_order(parents: dict[str, list[str]], separator: str | None) -> list[str]:
     """Return the labels in the order of CLUS: depth first, from the top.
-
-    Parameters
-    ----------
-    parents : dict of str to list of str
-        The parents of each label, in the order of the header.
-    separator : str or None
-        Separator of the paths of a tree; None for a DAG.
-
-    Returns
-    -------
-    list of str
-        The labels.
 
     Examples
     --------

@@ -45,24 +45,13 @@ _HIERARCHICAL = (
 
 @dataclass(frozen=True)
 class LabelErrors:
-    """The multi-label errors of one model.
+    """The multi-label errors of one model."""
 
-    Attributes
-    ----------
-    truth : ndarray of bool, shape (n, n_labels)
-        True labels.
-    scores : ndarray of shape (n, n_labels)
-        Predictions.
-    folds : sequence of int
-        Numbers of rows of the folds of a cross-validation; one number for a single set of rows.
-    threshold : float
-        A label is predicted if its score is at least the threshold.
-    """
-
-    truth: NDArray[np.bool_]
-    scores: NDArray[np.float64]
+    truth: NDArray[np.bool_]  # true labels
+    scores: NDArray[np.float64]  # predictions
+    # Numbers of rows of the folds of a cross-validation; one number for a single set of rows.
     folds: Sequence[int]
-    threshold: float = 0.5
+    threshold: float = 0.5  # A label is predicted if its score is at least the threshold
 
     @cached_property
     def values(self) -> dict[str, float]:

@@ -52,35 +52,16 @@ _AREAS = ("averageAUROC", "averageAUPRC", "weightedAUPRC", "pooledAUPRC")
 
 @dataclass(frozen=True)
 class NominalTarget:
-    """One or several nominal targets; predictions are weights of values, target by target.
+    """One or several nominal targets; predictions are weights of values, target by target."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The target attributes.
-    positions : tuple of int
-        Their positions in the file.
-    values : tuple of tuple of str
-        Their values, in the order of CLUS.
-    factors : ndarray
-        Their weights in the heuristic.
-    normalize : bool
-        Whether to divide by their Gini indices.
-    threshold : float
-        Threshold of multi-label classification.
-    scale : list of ndarray
-        The weights of the training rows, for the errors; set by `describe`.
-    majority : bool
-        Whether each tree of a forest votes for one value instead of dividing its vote.
-    """
-
-    names: tuple[str, ...]
-    positions: tuple[int, ...]
-    values: tuple[tuple[str, ...], ...]
-    factors: Table
-    normalize: bool
-    threshold: float
-    scale: list[Table]
+    names: tuple[str, ...]  # the target attributes
+    positions: tuple[int, ...]  # their positions in the file
+    values: tuple[tuple[str, ...], ...]  # their values, in the order of CLUS
+    factors: Table  # their weights in the heuristic
+    normalize: bool  # whether to divide by their Gini indices
+    threshold: float  # threshold of multi-label classification
+    scale: list[Table]  # the weights of the training rows, for the errors; set by `describe`
+    # Whether each tree of a forest votes for one value instead of dividing its vote.
     majority: bool = False
 
     thresholds: tuple[float, ...] = ()

@@ -32,27 +32,13 @@ Table = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NumericTarget:
-    """One or several numeric targets.
+    """One or several numeric targets."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The target attributes.
-    positions : tuple of int
-        Their positions in the file.
-    factors : ndarray
-        Their weights in the heuristic.
-    normalize : bool
-        Whether to divide by their variances.
-    scale : list of ndarray
-        The weights of the training rows, for the errors; set by `describe`.
-    """
-
-    names: tuple[str, ...]
-    positions: tuple[int, ...]
-    factors: Table
-    normalize: bool
-    scale: list[Table]
+    names: tuple[str, ...]  # the target attributes
+    positions: tuple[int, ...]  # their positions in the file
+    factors: Table  # their weights in the heuristic
+    normalize: bool  # whether to divide by their variances
+    scale: list[Table]  # the weights of the training rows, for the errors; set by `describe`
 
     section = ""
     thresholds: tuple[float, ...] = ()

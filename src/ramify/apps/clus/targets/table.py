@@ -30,27 +30,14 @@ Describe = Callable[[Rows], dict[str, Any]]
 
 @dataclass(frozen=True)
 class TableLearner:
-    """Grows trees for nominal or numeric targets.
+    """Grows trees for nominal or numeric targets."""
 
-    Attributes
-    ----------
-    plan : TargetPlan
-        How to grow a tree.
-    schema : FeatureSchema
-        Which features are nominal.
-    describe : callable
-        Returns the fields of `TargetData` that describe the targets of rows.
-    prune : callable or None
-        Prunes a tree grown with `inner_values`; None if growing prunes, or nothing does.
-    confidence : float or None
-        Confidence of pessimistic pruning.
-    """
-
-    plan: TargetPlan
-    schema: FeatureSchema
-    describe: Describe
+    plan: TargetPlan  # how to grow a tree
+    schema: FeatureSchema  # which features are nominal
+    describe: Describe  # returns the fields of `TargetData` that describe the targets of rows
+    # Prunes a tree grown with `inner_values`; None if growing prunes, or nothing does.
     prune: Callable[[_core.Tree], _core.Tree] | None = None
-    confidence: float | None = None
+    confidence: float | None = None  # confidence of pessimistic pruning
 
     def data(self, rows: Rows) -> TargetData:
         """Return the training data of the core."""

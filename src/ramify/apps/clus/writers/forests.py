@@ -142,14 +142,7 @@ def hierarchy_lines(
 ) -> Iterator[str]:
     """Yield the lines of a hierarchy file.
 
-    Parameters
-    ----------
-    labels : ClusHierarchy
-        The hierarchy.
-    counts : ndarray
-        The number of rows of each label, in the order of CLUS.
-    weighted : bool
-        Whether labels have weights; if not, CLUS lists an empty level.
+    `weighted`: whether labels have weights; if not, CLUS lists an empty level.
     """
     levels = Counter(depth for depth, _, _ in labels.walk())
     sizes = [1, *(levels[depth] for depth in sorted(levels)), *([] if weighted else [0])]

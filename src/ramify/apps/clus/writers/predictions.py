@@ -32,25 +32,7 @@ def prediction_lines(
     *,
     folds: bool = False,
 ) -> Iterator[str]:
-    """Yield the lines of a prediction file.
-
-    Parameters
-    ----------
-    attributes : Attributes
-        The attributes of the data.
-    target : Target
-        What is predicted.
-    parts : sequence of (Rows, Evaluation)
-        The rows and their predictions; one part per fold of a cross-validation.
-
-    folds : bool
-        Whether to number the parts.
-
-    Yields
-    ------
-    str
-        A line.
-    """
+    """Yield the lines of a prediction file."""
     models = shown_models(parts[0][1].models)
     yield f"@RELATION '{attributes.relation}-predictions'"
     yield ""

@@ -172,18 +172,10 @@ Parts = dict[str, tuple[Rows, Evaluation]]
 
 @dataclass(frozen=True)
 class Fold:
-    """A fold of a cross-validation.
+    """A fold of a cross-validation."""
 
-    Attributes
-    ----------
-    learned : Learned
-        The models.
-    train, test : tuple (Rows, Evaluation)
-        Rows and predictions.
-    """
-
-    learned: Learned
-    train: tuple[Rows, Evaluation]
+    learned: Learned  # the models
+    train: tuple[Rows, Evaluation]  # rows and predictions
     test: tuple[Rows, Evaluation]
 
 

@@ -59,19 +59,7 @@ def leaf_numbers(tree: _core.Tree) -> dict[int, int]:
 def print_tree(
     tree: _core.Tree, attributes: Attributes, leaf: LeafText, *, nary: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of a tree.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    attributes : Attributes
-        Names and values of the attributes.
-    leaf : callable
-        Returns the text of a leaf.
-    nary : bool
-        Whether nominal tests have one branch per value.
-    """
+    """Yield the lines of a tree."""
     stack = [(0, "", "")]
     while stack:
         node, first, indent = stack.pop()

@@ -31,20 +31,7 @@ _COLOURS = 10
 
 
 def rank_svg(result: NemenyiResult, title: str) -> str:
-    """Draw average ranks, with the best on the right; a bar joins models that do not differ.
-
-    Parameters
-    ----------
-    result : NemenyiResult
-        Ranks, groups and critical difference.
-    title : str
-        Text for screen readers.
-
-    Returns
-    -------
-    str
-        An SVG element, coloured by the style of the page.
-    """
+    """Draw average ranks, with the best on the right; a bar joins models that do not differ."""
     plan = plan_diagram(result)
     k = plan.n_methods
     margin = max(_width(name.text) for name in plan.names) + 8 * _LETTER
@@ -78,22 +65,7 @@ def rank_svg(result: NemenyiResult, title: str) -> str:
 
 
 def dots_svg(results: StudyResults, data: str, quantities: Sequence[Quantity]) -> str:
-    """Draw a row for each model, best first, and a panel for each quantity with all folds.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-    data : str
-        The data set.
-    quantities : sequence of Quantity
-        The quantities; the first one determines the order of the models.
-
-    Returns
-    -------
-    str
-        An SVG element.
-    """
+    """Draw a row for each model, best first, and a panel for each quantity with all folds."""
     first = quantities[0]
     means = {m["name"]: results.mean(first.name, data, m["name"]) for m in results.models}
     sign = -1 if first.higher_is_better else 1
@@ -116,22 +88,7 @@ def dots_svg(results: StudyResults, data: str, quantities: Sequence[Quantity]) -
 def lines_svg(
     lines: Mapping[str, Sequence[tuple[float, float]]], title: str, x_title: str, *, log: bool
 ) -> str:
-    """Draw a line for each model, with names on the right in the order of the last points.
-
-    Parameters
-    ----------
-    lines : mapping of str to sequence of (float, float)
-        Points by the title of a model, from left to right.
-    title, x_title : str
-        Text for screen readers, and the title of the horizontal axis.
-    log : bool
-        Whether the horizontal axis is logarithmic.
-
-    Returns
-    -------
-    str
-        An SVG element.
-    """
+    """Draw a line for each model, with names on the right in the order of the last points."""
     axes = _Axes.around([point for own in lines.values() for point in own], log)
     parts = list(axes.draw(x_title))
     order = sorted(lines, key=lambda name: -lines[name][-1][1])

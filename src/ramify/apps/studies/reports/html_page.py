@@ -55,18 +55,7 @@ _CODE = r"<code>\1</code>"
 
 
 def to_html(results: StudyResults) -> str:
-    """Write the report of a study as one page, with light, dark and print styles.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    str
-        The page.
-    """
+    """Write the report of a study as one page, with light, dark and print styles."""
     sections = [
         ("found", "What was found", _found(results)),
         ("scores", "Scores", _scores(results)),

@@ -47,18 +47,7 @@ QUICK_NOTE = (
 
 
 def to_markdown(results: StudyResults) -> str:
-    """Write the report of a study as Markdown.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    str
-        The report.
-    """
+    """Write the report of a study as Markdown."""
     lines = [
         f"# {results.study['title']}",
         "",
@@ -177,18 +166,7 @@ def _failures(results: StudyResults) -> Iterator[str]:
 
 
 def table_lines(table: Table) -> list[str]:
-    """Write a table as aligned Markdown, with the best values in bold.
-
-    Parameters
-    ----------
-    table : Table
-        The table to write.
-
-    Returns
-    -------
-    list of str
-        Lines.
-    """
+    """Write a table as aligned Markdown, with the best values in bold."""
     table = table.upright()
     rows = [[name, *(_cell(cell) for cell in cells)] for name, cells in table.rows]
     columns = list(zip(table.header, *rows, strict=True))

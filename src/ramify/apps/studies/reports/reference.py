@@ -37,19 +37,7 @@ def _compared_data(results: StudyResults, published: Published) -> list[dict[str
 
 
 def reference_overviews(results: StudyResults) -> list[tuple[Table, str]]:
-    """Compare every measure on all data sets with the published figures.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    list of (Table, str)
-        For each published measure, a table of models by data sets, with our score, its difference
-        from the published one and the ranks of both, and a text on how well they agree.
-    """
+    """Compare every measure on all data sets with the published figures."""
     found = []
     for quantity in _known(results.published, results.measures):
         published = {
@@ -166,18 +154,7 @@ def _agreement(
 
 
 def reference_details(results: StudyResults) -> list[Table]:
-    """Compare the first measure and the costs on every data set with the published figures.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    list of Table
-        For each data set, a table of models by quantities; none if only scores were published.
-    """
+    """Compare the first measure and the costs on every data set with the published figures."""
     published = {place: value for place, value in results.published.items() if place[1]}
     costs = _known(published, results.costs)
     if not costs:
@@ -216,16 +193,8 @@ def _detail(
 def time_words(results: StudyResults) -> str:
     """Compare the learning times with the published ones.
 
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    str
-        The sum over the models and data sets that have both; empty if there are none, and for
-        the quick form, which learns less.
+    Returns: the sum over the models and data sets that have both; empty if there are none, and
+    for the quick form, which learns less.
     """
     if results.study["quick"]:
         return ""

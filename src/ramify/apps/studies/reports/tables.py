@@ -31,18 +31,7 @@ _PLACE = ("dataset", "model", "repeat", "fold", "seed", "n_train", "n_test", "st
 
 
 def to_scores_csv(results: StudyResults) -> str:
-    """Write means and standard deviations.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    str
-        Columns dataset, model, quantity, mean, std, n_folds, published.
-    """
+    """Write means and standard deviations."""
     return _csv(
         ["dataset", "model", "quantity", "mean", "std", "n_folds", "published"],
         _means(results),
@@ -76,15 +65,7 @@ def _known(value: float) -> float | str:
 def to_cells_csv(results: StudyResults) -> str:
     """Write every cell with all its values.
 
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    str
-        A row for each cell, including failures.
+    Returns: a row for each cell, including failures.
     """
     measures = [one.name for one in results.measures]
     costs = ("fit_seconds", "fit_cpu_seconds", "predict_seconds", "complexity", "peak_memory_mb")
@@ -104,18 +85,7 @@ def to_cells_csv(results: StudyResults) -> str:
 
 
 def to_curves_csv(results: StudyResults) -> str:
-    """Write the points of all curves.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    str
-        Columns dataset, model, curve, x, mean, n_folds.
-    """
+    """Write the points of all curves."""
     rows = (
         [curve.data["name"], model, curve.name, x, float(np.mean(values)), len(values)]
         for curve in drawn_curves(results)
@@ -145,18 +115,7 @@ _SPECIAL = {
 
 
 def to_latex(results: StudyResults) -> str:
-    r"""Write a table for each measure and cost.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Stored results.
-
-    Returns
-    -------
-    str
-        Floats to be included with ``\input``; they require the package booktabs.
-    """
+    r"""Write a table for each measure and cost."""
     lines = ["% \\usepackage{booktabs}", ""]
     for quantity in (*results.measures, *results.costs) if results.cells else ():
         for part in results.parts():
@@ -202,20 +161,7 @@ def _escape(text: str) -> str:
 
 
 def study_facts(results: StudyResults, files: list[Path]) -> dict[str, Any]:
-    """Return the summary of `print_study` as a dict.
-
-    Parameters
-    ----------
-    results : StudyResults
-        The results.
-    files : list of Path
-        The reports.
-
-    Returns
-    -------
-    dict
-        JSON-serializable.
-    """
+    """Return the summary of `print_study` as a dict."""
     return {
         "finished": len(results.cells),
         "failed": len(results.failures),
@@ -229,17 +175,7 @@ def study_facts(results: StudyResults, files: list[Path]) -> dict[str, Any]:
 
 
 def print_study(console: Any, results: StudyResults, files: list[Path]) -> None:
-    """Print the main results, what is missing, and the path of the report.
-
-    Parameters
-    ----------
-    console : rich.console.Console
-        The console to print to.
-    results : StudyResults
-        The results.
-    files : list of Path
-        The reports, the HTML page first.
-    """
+    """Print the main results, what is missing, and the path of the report."""
     for style, text in _lines(results):
         console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
     n_cells = f"{len(results.cells):,}"
