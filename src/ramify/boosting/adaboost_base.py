@@ -143,7 +143,7 @@ class Rounds:
             _core.add_margins(arrays, X, *rest)
 
 
-# ---- base class of the boosted classifiers: the boosting loop, stopping and prediction
+# ---- the boosting loop, stopping and prediction ---------------------------------------------
 
 
 # Edges this close to 0 or 1 differ from 0 or 1 only by rounding errors. The weight of a perfect

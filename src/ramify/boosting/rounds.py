@@ -135,7 +135,7 @@ def total_gains(trees: _core.BoostedTrees) -> NDArray[np.float64]:
     return total
 
 
-# ---- the rows of gradient boosting: those to learn from, and those held out to score rounds
+# ---- rows to learn from, and rows held out --------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -176,7 +176,7 @@ def present(
     return pd.DataFrame(columns, index=index, copy=False)
 
 
-# ---- the bundled data set: traits of animals, with taxonomy and habitats as labels
+# ---- the bundled animals --------------------------------------------------------------------
 
 
 NUMERIC = ("mass_kg", "length_cm", "lifespan_years", "young", "speed_kmh", "legs")

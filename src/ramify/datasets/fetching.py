@@ -202,7 +202,7 @@ def _describe_sources(entry: Entry) -> list[str]:
     ]
 
 
-# ---- locate the files of public data sets: in a local folder, in the cache, or by download
+# ---- where files are: a folder, the cache, a download ---------------------------------------
 
 
 _TRY_AGAIN = "The source has changed or the download failed. Try again."

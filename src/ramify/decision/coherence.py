@@ -104,7 +104,7 @@ def make_coherent(
     )
 
 
-# ---- validation of score matrices -----------------------------------------------------------
+# ---- checks of scores -----------------------------------------------------------------------
 
 
 def check_scores(scores: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:

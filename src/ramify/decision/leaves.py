@@ -267,7 +267,7 @@ def check_leaf_counts(k: Any, n_rows: int, hierarchy: Hierarchy) -> NDArray[np.i
     return np.ascontiguousarray(np.broadcast_to(given, (n_rows,)), dtype=np.int32)
 
 
-# ---- exact mandatory leaf prediction on DAGs by integer programming -------------------------
+# ---- exact answers on DAGs, by integer programming ------------------------------------------
 
 
 def solve_programs(

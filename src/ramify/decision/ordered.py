@@ -93,7 +93,7 @@ def _accumulate(
     return Steps(score, np.concatenate([start[None], totals[last]]))
 
 
-# ---- optimal thresholds subject to the hierarchy: no threshold below those of the parents
+# ---- no threshold below those of the parents ------------------------------------------------
 
 
 _MAX_SWEEPS = 20

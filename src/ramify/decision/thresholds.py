@@ -148,7 +148,7 @@ def _to_sparse(chosen: NDArray[np.bool_]) -> sparse.csr_array[np.int32]:
     return sparse.csr_array((ones, labels, starts), shape=chosen.shape)
 
 
-# ---- choice of thresholds that optimise a measure on labelled rows --------------------------
+# ---- thresholds that optimise a measure -----------------------------------------------------
 
 
 SHARING = ("all", "level", "label")

@@ -146,7 +146,7 @@ def _describe(model: Any) -> dict[str, str]:
     }
 
 
-# ---- from the margins of gradient boosting to coherent probabilities, as operators of ONNX
+# ---- from margins to coherent probabilities -------------------------------------------------
 
 
 def add_coherence(graph: GraphBuilder, scores: str, hierarchy: Hierarchy, method: str) -> str:

@@ -292,7 +292,7 @@ def _explained(
     return explained, root * (1 - root)
 
 
-# ---- permutation importances: the drop in a measure when a column is shuffled
+# ---- permutation importances ----------------------------------------------------------------
 
 
 def permutation_importances(

@@ -233,7 +233,7 @@ def _align(lines: list[_Line]) -> list[str]:
     return aligned
 
 
-# ---- summarise trees for several targets, for export as text --------------------------------
+# ---- trees for several targets --------------------------------------------------------------
 
 
 def summarise_targets(

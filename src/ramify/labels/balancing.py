@@ -108,7 +108,7 @@ def draw_counts(has: NDArray[np.bool_], random: np.random.RandomState) -> NDArra
     return counts
 
 
-# ---- conversion of one level of a hierarchy to flat multi-label data ------------------------
+# ---- one level as flat labels ---------------------------------------------------------------
 
 
 class FlatLevel(NamedTuple):

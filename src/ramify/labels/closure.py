@@ -140,7 +140,7 @@ def _kernel_rows(matrix: sparse.csr_array[np.int32]) -> Rows:
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
 
 
-# ---- propagation of sparse scores to the ancestors of their labels --------------------------
+# ---- sparse scores of ancestors -------------------------------------------------------------
 
 
 def propagate_scores(parent_rows: Rows, scores: Any, how: str) -> sparse.csr_array[np.float64]:

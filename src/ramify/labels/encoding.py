@@ -352,7 +352,7 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.format_.write(Y)
 
 
-# ---- labels that a hierarchy inferred from other rows does not contain ----------------------
+# ---- labels that a hierarchy lacks ----------------------------------------------------------
 
 
 def read_more_labels(y: Any, hierarchy: Hierarchy) -> EncodedLabels:

@@ -303,7 +303,7 @@ def _path_of_levels(row: Any, number: int) -> tuple[str, ...]:
     return path
 
 
-# ---- nested lists of names: label sets or levels, and how to mark them as either
+# ---- nested lists: label sets or levels -----------------------------------------------------
 
 
 _AMBIGUOUS = (

@@ -257,7 +257,7 @@ def _with_values(
     return _core.Tree(arrays)
 
 
-# ---- second step of BR-DT: extend the tree of a label to the labels related to it
+# ---- trees extended to related labels -------------------------------------------------------
 
 
 Given = dict[int, int]

@@ -287,7 +287,7 @@ class CategoryTables:
             raise ValueError("tables and n_categories do not fit together")
 
 
-# ---- global-model naive Bayes: a single model for the labels of all levels ------------------
+# ---- the classifier -------------------------------------------------------------------------
 
 
 class GlobalNaiveBayes(ArrayClassifier):

@@ -131,7 +131,7 @@ class WrappingClassifier(HierarchicalClassifier):
         self.classes_ = self.format_.classes
 
 
-# ---- fitting a wrapped classifier and reading its scores, one column per label
+# ---- the wrapped classifier -----------------------------------------------------------------
 
 
 def known_hierarchy(estimator: Any, hierarchy: Hierarchy | None) -> Hierarchy | None:

@@ -137,7 +137,7 @@ def _most_likely(
     return at
 
 
-# ---- calibration of the probabilities of each label -----------------------------------------
+# ---- the classifier -------------------------------------------------------------------------
 
 
 class CalibratedHierarchicalClassifier(HeldOutClassifier):

@@ -230,7 +230,7 @@ class MandatoryLeafClassifier(WrappingClassifier):
         return np.clip(np.asarray(self.predict_proba(X)), 0.0, 1.0), False
 
 
-# ---- the methods for mandatory leaf prediction that Bi and Kwok (2012) compare
+# ---- the methods of Bi and Kwok (2012) ------------------------------------------------------
 
 
 LEAF_METHODS = ("mas", "masr", "hmc_lp", "hbr", "clus_hmc", "br")

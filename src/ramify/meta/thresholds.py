@@ -149,7 +149,7 @@ def fit_and_score(
     return label_scores(model, _safe_indexing(X, test), encoded.format)
 
 
-# ---- choice of decision thresholds by cross-validation --------------------------------------
+# ---- the classifier -------------------------------------------------------------------------
 
 
 class TunedThresholdClassifier(HeldOutClassifier):

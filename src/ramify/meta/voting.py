@@ -426,7 +426,7 @@ def _weighted_mean(
     return np.minimum(total, 1.0)
 
 
-# ---- search for the weights of a mean: the best convex combination according to a measure
+# ---- the weights of a mean ------------------------------------------------------------------
 
 
 _UNITS = 5

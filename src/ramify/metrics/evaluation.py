@@ -314,7 +314,7 @@ def _names_and_levels(
     return [hierarchy.labels[c] for c in chosen], [int(levels[c]) for c in chosen]
 
 
-# ---- overfitting, model size and training time, recorded by studies alongside accuracy
+# ---- overfitting, model size and training time ----------------------------------------------
 
 
 def overfit_score(train_score: float, test_score: float) -> float:

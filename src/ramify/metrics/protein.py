@@ -375,7 +375,7 @@ def _divided(sums: Vector, rows: Vector) -> Vector:
     return means
 
 
-# ---- sums over rows and labels at every threshold, without rows × labels matrices
+# ---- sums at every threshold, without rows × labels matrices --------------------------------
 
 
 _CELLS_AT_A_TIME = 2_000_000

@@ -239,7 +239,7 @@ def example_f1(
     )
 
 
-# ---- ratios of counts and their means, with a defined value for 0/0 -------------------------
+# ---- ratios of counts, with a value for 0/0 -------------------------------------------------
 
 
 ZeroDivision: TypeAlias = float | Literal["agree"]

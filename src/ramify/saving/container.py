@@ -110,7 +110,7 @@ def check_hierarchy_size(content: Any, limits: LoadLimits) -> None:
             raise SchemaError(f"the parents of label {position} must be distinct")
 
 
-# ---- the file format of models: a zip archive of named members with checksums
+# ---- the zip archive of a model -------------------------------------------------------------
 
 
 VERSION = 1

@@ -137,7 +137,7 @@ def read_npy(data: bytes) -> NDArray[Any]:
     return array.reshape(shape, order="F" if header[2] == b"True" else "C")
 
 
-# ---- convert values to JSON and back: plain values inline, objects in a table of references
+# ---- values as JSON and back ----------------------------------------------------------------
 
 
 _BACK: dict[str, Callable[[list[Any]], Any]] = {

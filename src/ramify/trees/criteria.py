@@ -166,7 +166,7 @@ def clus_multilabel_weights(
     return 2 / np.where(gini > 0, gini, 1.0)
 
 
-# ---- distinct label sets and the distances between them, computed once per fit
+# ---- distances between label sets -----------------------------------------------------------
 
 
 DISTANCES = ("euclidean", "hamming", "jaccard", "matching")

@@ -183,7 +183,7 @@ def read_seed(random_state: Any, *, clus: bool) -> int:
     return int(random_state)
 
 
-# ---- voting in the forests of CLUS on flat labels, with separate sums for and against a label
+# ---- votes in the forests of CLUS on flat labels --------------------------------------------
 
 
 def multilabel_votes(trees: list[_core.Tree], X: Any, n_labels: int) -> NDArray[np.float64]:

@@ -128,7 +128,7 @@ def _is_variance(tree: TreeParameters) -> bool:
     return isinstance(tree.criterion, str) and tree.criterion == "variance"
 
 
-# ---- validate the parameters of trees before any work is done -------------------------------
+# ---- checks of parameters -------------------------------------------------------------------
 
 
 # Parameters without a counterpart in CLUS: name, the value that CLUS implies, and the reason.

@@ -307,7 +307,7 @@ class TargetForest(TreeEnsemble, TargetEstimator):
         return columns
 
 
-# ---- validate the parameters of trees and forests for several targets -----------------------
+# ---- checks of parameters -------------------------------------------------------------------
 
 
 def check_tree(tree: Any) -> None:

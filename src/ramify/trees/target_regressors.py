@@ -395,7 +395,7 @@ def _known_part(tree: _core.Tree, X: Any, n_targets: int) -> NDArray[np.float64]
     return known
 
 
-# ---- m5 pruning of trees for numeric targets, without validation rows -----------------------
+# ---- M5 pruning -----------------------------------------------------------------------------
 
 
 # A node is not worth splitting if its error is below this fraction of the error of the root.

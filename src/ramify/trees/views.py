@@ -82,7 +82,7 @@ class TreeViews:
         return sum_gains(self.tree_, self.n_features_in_)
 
 
-# ---- the structure of a grown tree: parents, depth, paths, leaves of rows, feature importances
+# ---- the structure of a grown tree ----------------------------------------------------------
 
 
 _ARRAYS = (
@@ -149,7 +149,7 @@ def sum_gains(tree: _core.Tree, n_features: int) -> NDArray[np.float64]:
     return np.asarray(total / max(total.sum(), np.finfo(float).tiny), dtype=np.float64)
 
 
-# ---- smooth the probabilities of leaves towards those of the root ---------------------------
+# ---- smoothed leaves ------------------------------------------------------------------------
 
 
 def smooth_leaves(

@@ -214,7 +214,7 @@ def _sparse_features(file: ArffFile, attributes: Attributes) -> sparse.csr_array
     return sparse.csr_array(cells)
 
 
-# ---- the roles of the columns of a data file: targets, features, keys and columns left out
+# ---- the roles of columns -------------------------------------------------------------------
 
 
 def read_attributes(settings: Settings, switches: Switches, file: ArffFile) -> Attributes:

@@ -196,7 +196,7 @@ def _forest_parameters(program: Program, name: str, method: str) -> dict[str, An
     return found
 
 
-# ---- python code with the public functions of ramify that does what a settings file does
+# ---- code that does the same ----------------------------------------------------------------
 
 
 _MEASURES = ("mean_auroc", "mean_auprc", "weighted_auprc", "pooled_auprc")
@@ -398,7 +398,7 @@ def _import_lines(program: Program) -> list[str]:
     return [*plain, *named]
 
 
-# ---- explain a settings file: what its options mean, and Python code that does the same
+# ---- the whole explanation ------------------------------------------------------------------
 
 
 _WIDTH = 97

@@ -101,7 +101,7 @@ def draw_features(state: int, n_features: int, n_wanted: int) -> NDArray[np.int6
     return np.array(sorted(drawn), dtype=np.int64)
 
 
-# ---- grow the trees and forests of targets that are sets of labels --------------------------
+# ---- targets that are sets of labels --------------------------------------------------------
 
 
 Measure = Callable[[sparse.csr_array, NDArray[np.float64]], float]

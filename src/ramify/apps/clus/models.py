@@ -83,7 +83,7 @@ def _mean_depth(depths: list[int]) -> str:
     return str(mean.quantize(Decimal("0.1"), rounding=ROUND_HALF_UP))
 
 
-# ---- the models that a run has learnt -------------------------------------------------------
+# ---- what a run has learned -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ OPTIONS: dict[tuple[str, str], Option] = {
 """All options by section and name, in the order in which CLUS prints them."""
 
 
-# ---- the switches of CLUS's command line that ramify clus accepts ---------------------------
+# ---- switches -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,7 @@ def count_features(problem: Problem) -> int:
     return max(1, wanted)
 
 
-# ---- refuse options that ramify does not reproduce, before anything is learnt
+# ---- what is refused ------------------------------------------------------------------------
 
 
 # Values that change the files of CLUS in ways that ramify does not follow.

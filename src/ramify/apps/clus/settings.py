@@ -275,7 +275,7 @@ def _unsupported(section: str, name: str, entry: Entry) -> str:
     return ""
 
 
-# ---- lines of settings files: sections, options, comments, and lists over several lines
+# ---- lines: sections, options, comments, lists ----------------------------------------------
 
 
 MOST_BYTES = 16 << 20

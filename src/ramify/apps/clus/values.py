@@ -153,7 +153,7 @@ _CHECKS: dict[Kind, Callable[[Option, str, str], str]] = {
 }
 
 
-# ---- write numbers as Java and CLUS do ------------------------------------------------------
+# ---- numbers as Java writes them ------------------------------------------------------------
 
 
 def java_double(value: float) -> str:
@@ -218,7 +218,7 @@ def numbers(values: Iterable[float], digits: int = 6, separator: str = ",") -> s
     return f"[{separator.join(number(value, digits) for value in values)}]"
 
 
-# ---- ranges of columns such as 2-5,8, counted from 1 as in CLUS -----------------------------
+# ---- ranges of columns ----------------------------------------------------------------------
 
 
 _PART = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
@@ -266,7 +266,7 @@ def check_range(text: str, where: str) -> list[tuple[int, int]]:
     return found
 
 
-# ---- bounds of numbers in settings files, and the forms of values that mix numbers and names
+# ---- bounds of numbers ----------------------------------------------------------------------
 
 
 _BOUNDS: dict[tuple[str, str], tuple[float, float]] = {

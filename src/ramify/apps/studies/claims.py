@@ -102,7 +102,7 @@ def _are_different(models: tuple[str, ...]) -> bool:
     return len(models) > 1 and len(set(models)) == len(models)
 
 
-# ---- quantities: the measures and costs that have a value in every cell ---------------------
+# ---- quantities -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def higher_is_better(measure: MeasureSpec) -> bool:
     return bool(scorer_of(measure.measure).sign > 0)
 
 
-# ---- the points that one fitted model adds to a curve ---------------------------------------
+# ---- points of curves -----------------------------------------------------------------------
 
 
 Points = tuple[list[float], list[float | None]]

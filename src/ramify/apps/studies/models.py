@@ -104,7 +104,7 @@ def _sizes(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.zeros(X.shape[1]), np.asarray(abs(X).max(axis=0).todense()).ravel()
 
 
-# ---- estimators of a study: created by name, for all labels or only leaves, with tuning
+# ---- estimators by name ---------------------------------------------------------------------
 
 
 class SharesModel:

@@ -66,7 +66,7 @@ class CurveSpec:
         }
 
 
-# ---- specification of a study: data sets, models, protocol, measures, and the cells they make
+# ---- the study and its cells ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ def _less(data: DataSpec, numbers: Mapping[str, int], smaller: Mapping[str, Any]
     return replace(data, parameters=parameters, protocol=protocol)
 
 
-# ---- the studies included in the package ----------------------------------------------------
+# ---- studies that come with ramify ----------------------------------------------------------
 
 
 INCLUDED = Path(__file__).with_name("papers")

@@ -88,7 +88,7 @@ class GrownTree:
         }
 
 
-# ---- histograms of the sketched gradients of nodes, on the GPU ------------------------------
+# ---- histograms -----------------------------------------------------------------------------
 
 
 # Number of rows that are summed at once, as in the core; otherwise, the last bits would differ.

@@ -157,7 +157,7 @@ class Shard:
             self._n_divided += len(new["node"])
 
 
-# ---- messages of whole numbers that are added up, and their sizes ---------------------------
+# ---- sums of whole numbers ------------------------------------------------------------------
 
 
 _TYPES = (np.int8, np.int16, np.int32)

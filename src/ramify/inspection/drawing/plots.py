@@ -185,7 +185,7 @@ class _Brush:
             self._write(right, y, f"{line.probability:.2f}", ha="right")
 
 
-# ---- plot of the graph of related labels of BR-DT -------------------------------------------
+# ---- the graph of related labels of BR-DT ---------------------------------------------------
 
 
 def plot_label_graph(

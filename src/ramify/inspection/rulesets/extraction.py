@@ -281,7 +281,7 @@ def _both(one: Condition, other: Condition) -> Condition:
     )
 
 
-# ---- a rule, and its prediction for one label -----------------------------------------------
+# ---- rules ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

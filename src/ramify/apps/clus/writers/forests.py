@@ -134,7 +134,7 @@ def _relevance(
     return {"overAll": genie3(trees, squares, n_features, n_all)}
 
 
-# ---- hierarchy files: the labels with their numbers of rows ---------------------------------
+# ---- hierarchy files ------------------------------------------------------------------------
 
 
 def hierarchy_lines(

@@ -86,7 +86,7 @@ def _ordered(tree: _core.Tree, rows: Rows, numbers: dict[int, int]) -> Iterator[
         yield sorted(nodes, key=lambda node: numbers[node])
 
 
-# ---- curve files: the points of precision-recall and ROC curves -----------------------------
+# ---- points of curves -----------------------------------------------------------------------
 
 
 def precision_recall_lines(errors: HierarchicalErrors, names: tuple[str, ...]) -> Iterator[str]:

@@ -164,7 +164,7 @@ def _tree_lines(problem: Problem, model: Model, at: int) -> Iterator[str]:
     yield ""
 
 
-# ---- the result files of single runs and of cross-validations -------------------------------
+# ---- runs and cross-validations -------------------------------------------------------------
 
 
 Parts = dict[str, tuple[Rows, Evaluation]]

@@ -103,7 +103,7 @@ def _csv(header: list[str], rows: Any) -> str:
     return file.getvalue()
 
 
-# ---- the tables of a study as LaTeX, for papers that use booktabs ---------------------------
+# ---- LaTeX ----------------------------------------------------------------------------------
 
 
 _SPECIAL = {
@@ -157,7 +157,7 @@ def _escape(text: str) -> str:
     return "".join(_SPECIAL.get(sign, sign) for sign in text)
 
 
-# ---- summary of the results of a study for the command line, as JSON or as text
+# ---- the command line -----------------------------------------------------------------------
 
 
 def study_facts(results: StudyResults, files: list[Path]) -> dict[str, Any]:
