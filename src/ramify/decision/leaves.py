@@ -355,7 +355,7 @@ class LeafProgram:
         return np.asarray(answer.x[self.leaves] > 0.5)
 
 
-# ---- how often the best set of k leaves contains that of k - 1, which makes greedy search exact
+# ---- nested best sets, for which greedy search is exact -------------------------------------
 
 
 _EQUAL = 1e-5

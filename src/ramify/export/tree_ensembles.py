@@ -113,7 +113,7 @@ def add_mean_or_nan(
     return graph.add("Where", is_nan, graph.constant(np.nan, np.float32), scores)
 
 
-# ---- trees in the form of ONNX's tree ensembles: tests ask whether a value is at most a limit
+# ---- trees as ONNX's tree ensembles ---------------------------------------------------------
 
 
 @dataclass(frozen=True)

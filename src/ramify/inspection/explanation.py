@@ -299,7 +299,7 @@ def _dense_row(X: Any) -> NDArray[np.float64]:
     return np.asarray(dense, dtype=np.float64).ravel()
 
 
-# ---- parts of an explanation as text: a path test by test, and the largest contributions
+# ---- explanations as text -------------------------------------------------------------------
 
 
 _MIN_CHANGE = 0.005  # smaller changes round to 0.00

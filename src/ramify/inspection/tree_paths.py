@@ -102,7 +102,7 @@ def follow_row(tree: TreeSummary, row: NDArray[np.float64]) -> TreePath:
     return TreePath(tree.name, tree.nodes[0].n_samples, tuple(steps), tuple(leaves))
 
 
-# ---- the error of a tree on its training rows, from the frequencies that its leaves store
+# ---- training errors, from the shares in leaves ---------------------------------------------
 
 
 def training_errors(tree: TreeSummary) -> dict[str, tuple[float, float]]:

@@ -124,7 +124,7 @@ def _classes_of(
     return positives, sparse.csr_array(members.astype(np.int32))
 
 
-# ---- label powersets: multiclass classifiers of label sets, for all labels or for random groups
+# ---- the classifiers ------------------------------------------------------------------------
 
 
 _BLOCK = 4096  # rows to predict at a time, which limits the memory for the models' answers

@@ -249,7 +249,7 @@ def _table_columns(averages: ThresholdAverages) -> dict[str, Vector]:
     return {name: np.nan_to_num(values) for name, values in columns.items()}
 
 
-# ---- plots of precision against recall, and of remaining uncertainty against misinformation
+# ---- plots ----------------------------------------------------------------------------------
 
 
 def plot_protein_curves(

@@ -133,7 +133,7 @@ class TargetData:
         self.__dict__.update(state, _prepared={})
 
 
-# ---- weights of targets in the criterion, which make targets of different scales count equally
+# ---- weights of targets ---------------------------------------------------------------------
 
 
 # A standard deviation below this fraction of the mean is the rounding error of a constant.

@@ -79,7 +79,7 @@ def draw_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]:
     return [np.array(rows, dtype=np.int64) for rows in folds]
 
 
-# ---- the learning problem of a run: the data of a settings file and the roles of its attributes
+# ---- the problem ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

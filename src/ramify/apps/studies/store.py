@@ -145,7 +145,7 @@ def _finite(value: Any) -> Any:
     return value
 
 
-# ---- what the files in a folder of results may contain; they are checked before they are used
+# ---- checks of stored files -----------------------------------------------------------------
 
 
 _KEY_DIGITS = frozenset("0123456789abcdef")

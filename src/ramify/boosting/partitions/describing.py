@@ -102,7 +102,7 @@ class ValueCounts:
         return _flip(low).view(np.float64), _flip(high).view(np.float64)
 
 
-# ---- what must be known about each partition before all are read in the same way
+# ---- what must be known before all are read in the same way ---------------------------------
 
 
 @dataclass(frozen=True)

@@ -176,7 +176,7 @@ def match_rows(conditions: Sequence[Condition], columns: Columns) -> NDArray[np.
     return parts
 
 
-# ---- conditions of rules: the tests of a path on one feature, merged into an interval or set
+# ---- conditions: the tests of a path on one feature, merged ---------------------------------
 
 
 @dataclass(frozen=True)

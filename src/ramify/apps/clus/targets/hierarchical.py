@@ -289,7 +289,7 @@ def _in_order(values: NDArray[np.float64]) -> float:
     return float(np.cumsum(values)[-1])
 
 
-# ---- the hierarchy of a CLUS run: labels in the order of CLUS, and the label sets of rows
+# ---- the hierarchy of a run -----------------------------------------------------------------
 
 
 Labels = sparse.csr_array
