@@ -19,7 +19,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.problems import Problem, load
 from benchmarks.trees import print_table
-from ramify import Hierarchy, PCTClassifier, distinct_label_sets
+from ramify import Hierarchy, PCTClassifier
+from ramify.trees import distinct_label_sets
 
 CRITERIA = ("variance", "euclidean", "hamming", "jaccard", "matching")
 MOST_TIMES = 20.0

@@ -317,6 +317,22 @@ def test_helpers_are_not_exported(name):
     assert not hasattr(importlib.import_module(package), own)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "labels.balance_score",
+        "labels.balance_weights",
+        "labels.flatten_level",
+        "meta.make_leaf_classifier",
+        "trees.distinct_label_sets",
+    ],
+)
+def test_helpers_are_in_their_packages_only(name):
+    package, _, own = name.partition(".")
+    assert own in getattr(ramify, package).__all__
+    assert not hasattr(ramify, own)
+
+
 def test_readers_and_splitters_are_at_the_top():
     assert ramify.read_labels is ramify.labels.read_labels
     splitter = ramify.model_selection.HierarchicalStratifiedShuffleSplit

@@ -11,9 +11,6 @@ from ramify.labels import (
     Ontology,
     as_levels,
     as_sets,
-    balance_score,
-    balance_weights,
-    flatten_level,
     read_labels,
 )
 from ramify.local import (
@@ -39,7 +36,6 @@ from ramify.meta import (
     MandatoryLeafClassifier,
     MetaLabeler,
     TunedThresholdClassifier,
-    make_leaf_classifier,
 )
 from ramify.model_selection import HierarchicalStratifiedKFold, HierarchicalStratifiedShuffleSplit
 from ramify.saving import ModelFileError, load, save
@@ -52,7 +48,6 @@ from ramify.trees import (
     PCTMultiTargetClassifier,
     PCTMultiTargetForestClassifier,
     PCTRegressor,
-    distinct_label_sets,
 )
 
 from . import boosting as boosting
@@ -113,16 +108,11 @@ __all__ = [
     "TunedThresholdClassifier",
     "as_levels",
     "as_sets",
-    "balance_score",
-    "balance_weights",
-    "distinct_label_sets",
     "fetch",
-    "flatten_level",
     "list_datasets",
     "load",
     "load_animals",
     "make_hierarchical_classification",
-    "make_leaf_classifier",
     "read_labels",
     "save",
     "show_versions",

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ramify import Hierarchy, balance_score, balance_weights
+from ramify import Hierarchy
+from ramify.labels import balance_score, balance_weights
 from tests.support.budget import budget
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ramify import BinaryRelevance, Hierarchy, flatten_level
-from ramify.labels import read_labels
+from ramify import BinaryRelevance, Hierarchy
+from ramify.labels import flatten_level, read_labels
 from tests.support.local_cases import make_data
 
 

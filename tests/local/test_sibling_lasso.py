@@ -20,9 +20,9 @@ from ramify import (
     PCTClassifier,
     SiblingLassoClassifier,
     make_hierarchical_classification,
-    make_leaf_classifier,
 )
 from ramify.local.lasso import LassoProblem
+from ramify.meta import make_leaf_classifier
 from ramify.meta.mandatory_leaf import LEAF_METHODS
 
 DATA = make_hierarchical_classification(150, 8, n_labels=12, labels_per_row=1.5, random_state=0)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from ramify import Hierarchy, MLkNN, flatten_level, load_animals
+from ramify import Hierarchy, MLkNN, load_animals
 from ramify.apps.studies.cell import run_cell
 from ramify.apps.studies.comparing import compare_folds, compare_overall
 from ramify.apps.studies.data import StudyData, _selected, load_data
@@ -22,6 +22,7 @@ from ramify.apps.studies.reports.markdown import table_lines, to_markdown
 from ramify.apps.studies.reports.reference import reference_overviews
 from ramify.apps.studies.reports.tables import to_latex
 from ramify.apps.studies.verdicts import check_claims
+from ramify.labels import flatten_level
 from ramify.stats import pairwise
 from ramify.studies import StudyResults, load_study, run_study
 from tests.support.clus_data import requires_data

@@ -17,8 +17,8 @@ from ramify import (
     PCTClassifier,
     PCTForestClassifier,
     PerParentClassifier,
-    distinct_label_sets,
 )
+from ramify.trees import distinct_label_sets
 from ramify.trees.criteria import Distance, LabelSets
 from ramify.trees.plan import predict_tree
 from tests.reference import trees as reference

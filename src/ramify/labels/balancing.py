@@ -44,7 +44,7 @@ def balance_score(y: Any, hierarchy: Hierarchy | None = None) -> float:
 
     Examples
     --------
-    >>> from ramify import balance_score
+    >>> from ramify.labels import balance_score
     >>> balance_score([["a", "b"], ["b"], ["a"], ["b"]])
     0.875
     """
@@ -79,7 +79,7 @@ def balance_weights(
 
     Examples
     --------
-    >>> from ramify import balance_weights
+    >>> from ramify.labels import balance_weights
     >>> weights = balance_weights([["a"], [], [], []], random_state=0)
     >>> weights[0].tolist(), weights[1:].sum().tolist()
     ([2], 2)
@@ -142,7 +142,7 @@ def flatten_level(
 
     Examples
     --------
-    >>> from ramify import flatten_level
+    >>> from ramify.labels import flatten_level
     >>> y = ["animal/cat", "animal/dog", "plant"]
     >>> Y, labels = flatten_level(y, level=2)
     >>> labels.labels

@@ -274,7 +274,7 @@ def make_leaf_classifier(
 
     Examples
     --------
-    >>> from ramify import make_leaf_classifier
+    >>> from ramify.meta import make_leaf_classifier
     >>> make_leaf_classifier("mas", alpha=0.1)
     MandatoryLeafClassifier(estimator=SiblingLassoClassifier(alpha=0.1))
     """

@@ -70,7 +70,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         - callable: a distance function of two sets of labels, which include all ancestors. It is
           called once for each pair of distinct label sets.
         - array-like: the squared distances between the distinct label sets, in the order of
-          `ramify.distinct_label_sets`.
+          `ramify.trees.distinct_label_sets`.
     w0 : float
         Weight of a label relative to its parent: the weight of a label at depth d is proportional
         to w0 ** d. With 1, all labels have the same weight.

@@ -347,7 +347,7 @@ def distinct_label_sets(y: Any, hierarchy: Hierarchy | None = None) -> list[froz
 
     Examples
     --------
-    >>> from ramify import distinct_label_sets
+    >>> from ramify.trees import distinct_label_sets
     >>> sets = distinct_label_sets(["animal/cat", "plant", "animal/cat"])
     >>> [sorted(labels) for labels in sets]
     [['animal', 'animal/cat'], ['plant']]
