@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from importlib.resources import files
+from itertools import groupby
+from operator import itemgetter
+from typing import get_args
 
 import pytest
 
-from ramify.apps.clus.options import OPTIONS, SECTIONS
+from ramify.apps.clus.options import OPTIONS, SECTIONS, Kind, Status
 from ramify.apps.clus.values import check_value
 from tests.golden.make_clus_defaults import FILE, clus_defaults
 from tests.support.clus_option_table import PAGE, page_with_table
@@ -69,12 +74,19 @@ def refuses_its_default(option):
 
 def test_options_are_complete():
     faults = {
-        "an unknown section": lambda option: option.section not in SECTIONS,
+        "an unknown kind": lambda option: option.kind not in get_args(Kind),
+        "an unknown status": lambda option: option.status not in get_args(Status),
         "no meaning": lambda option: not option.meaning,
         "a meaning with a full stop": lambda option: option.meaning.endswith("."),
         "no reason": lambda option: option.status != "supported" and not option.reason,
         "unsupported values that are no choices": (
             lambda option: not set(option.unsupported) <= set(option.choices)
+        ),
+        "bounds in the wrong order": lambda option: option.bounds[0] >= option.bounds[1],
+        "choices that no value of its kind names": (
+            lambda option: (
+                option.choices and option.kind not in {"choice", "choices", "numbers", "text"}
+            )
         ),
         "a default that it refuses": lambda option: option.default and refuses_its_default(option),
     }
@@ -85,6 +97,13 @@ def test_options_are_complete():
         if is_found(option)
     ]
     assert found == []
+
+
+def test_no_option_is_listed_twice_and_sections_stay_together():
+    text = files("ramify.apps.clus").joinpath("options.csv").read_text(encoding="utf-8")
+    rows = [(row["section"], row["option"]) for row in csv.DictReader(text.splitlines())]
+    assert len(set(rows)) == len(rows)
+    assert [section for section, _ in groupby(rows, key=itemgetter(0))] == list(SECTIONS)
 
 
 def test_the_documentation_holds_the_table():

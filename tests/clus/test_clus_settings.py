@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from ramify.apps.clus.option import Option
-from ramify.apps.clus.options import OPTIONS
+from ramify.apps.clus.options import OPTIONS, Option
 from ramify.apps.clus.values import columns_of, same_value
 from ramify.clus import Settings, SettingsError, Switches, UnsupportedOptionError, read_settings
 from tests.support.budget import budget

@@ -8,8 +8,7 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
-from ramify.apps.clus.option import Option
-from ramify.apps.clus.options import OPTIONS
+from ramify.apps.clus.options import OPTIONS, Option
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "coming-from-clus.md"
 START, END = "<!-- options: begin -->\n", "<!-- options: end -->\n"

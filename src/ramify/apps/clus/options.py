@@ -1,41 +1,82 @@
-"""Options and switches of CLUS."""
+"""Options and switches of CLUS.
+
+The options stand in options.csv, in the order in which CLUS prints them. A line with a section but
+no option has what the options of the section have in common: status, meaning and reason.
+"""
 
 from __future__ import annotations
 
+import csv
+import math
 from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Literal
 
-from ramify.apps.clus.option import Option
-from ramify.apps.clus.option_table import MAIN_OPTIONS
-from ramify.apps.clus.other_sections import OTHER_OPTIONS
+Kind = Literal[
+    "text",
+    "file",
+    "yes_no",
+    "integer",
+    "number",
+    "limit",
+    "integers",
+    "numbers",
+    "choice",
+    "choices",
+    "columns",
+]
+Status = Literal["supported", "without effect", "unsupported"]
 
-# The order in which CLUS prints the sections.
-SECTIONS = (
-    "General",
-    "Data",
-    "Attributes",
-    "Constraints",
-    "Nominal",
-    "Model",
-    "Tree",
-    "Rules",
-    "Multilabel",
-    "Hierarchical",
-    "HMTR",
-    "OptionTree",
-    "Beam",
-    "Exhaustive",
-    "TimeSeries",
-    "Phylogeny",
-    "ILevelC",
-    "Relief",
-    "Ensemble",
-    "kNN",
-    "kNNTree",
-    "SIT",
-    "SemiSupervised",
-    "Experimental",
-    "Output",
-)
+
+@dataclass(frozen=True)
+class Option:
+    """An option of CLUS."""
+
+    section: str  # its place in a settings file
+    name: str
+    kind: Kind  # kind of its values; "limit" is an integer or Infinity
+    default: str  # value if the option is not set, as CLUS writes it
+    status: Status  # "supported", "without effect" on what ramify computes, or "unsupported"
+    meaning: str  # the meaning of the option
+    reason: str = ""  # why it is unsupported or without effect, or what ramify does differently
+    # The names that CLUS knows as values, for the kinds "choice", "choices" and "numbers".
+    choices: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()  # the choices that ramify does not support
+    bounds: tuple[float, float] = (-math.inf, math.inf)  # least and largest number
+
+
+def _read_options() -> dict[tuple[str, str], Option]:
+    found = {}
+    shared: dict[str, str] = {}
+    text = files(__package__).joinpath("options.csv").read_text(encoding="utf-8")
+    for row in csv.DictReader(text.splitlines()):
+        if not row["option"]:
+            shared = row
+            continue
+        if not row["status"]:
+            row |= {name: shared[name] for name in ("status", "meaning", "reason")}
+        least, _, most = row["bounds"].partition("..")
+        kind: Any = row["kind"]
+        status: Any = row["status"]
+        found[row["section"], row["option"]] = Option(
+            row["section"],
+            row["option"],
+            kind,
+            row["default"],
+            status,
+            row["meaning"],
+            row["reason"],
+            tuple(row["choices"].split()),
+            tuple(row["unsupported"].split()),
+            (float(least or -math.inf), float(most or math.inf)),
+        )
+    return found
+
+
+OPTIONS = _read_options()
+"""All options by section and name, in the order in which CLUS prints them."""
+
+SECTIONS = tuple(dict.fromkeys(section for section, _ in OPTIONS))
 
 # Spellings of older versions of CLUS, in which names of values ignore case as they do here.
 OLD_SECTIONS = {"MultiLabel": "Multilabel"}
@@ -45,14 +86,6 @@ OLD_OPTIONS = {
 OLD_VALUES = {
     ("Tree", "PruningMethod"): {"C4.5": "C45"},
 }
-
-OPTIONS: dict[tuple[str, str], Option] = {
-    (option.section, option.name): option
-    for section in SECTIONS
-    for option in (*MAIN_OPTIONS, *OTHER_OPTIONS)
-    if option.section == section
-}
-"""All options by section and name, in the order in which CLUS prints them."""
 
 
 # ---- switches -------------------------------------------------------------------------------

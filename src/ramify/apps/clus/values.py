@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from ramify._messages import did_you_mean
 from ramify.apps.clus.errors import SettingsError, quoted
-from ramify.apps.clus.option import Kind, Option
+from ramify.apps.clus.options import Kind, Option
 
 __all__ = [
     "check_bounds",
@@ -266,27 +266,9 @@ def check_range(text: str, where: str) -> list[tuple[int, int]]:
     return found
 
 
-# ---- bounds of numbers ----------------------------------------------------------------------
+# ---- bounds of numbers, and forms of values -------------------------------------------------
 
 
-_BOUNDS: dict[tuple[str, str], tuple[float, float]] = {
-    ("Attributes", "ClusteringWeights"): (0, math.inf),
-    ("Attributes", "Weights"): (0, math.inf),
-    ("Data", "PruneSetMax"): (0, math.inf),
-    ("Ensemble", "BagSize"): (0, 100_000_000),
-    ("Ensemble", "Iterations"): (0, 1_000_000),
-    ("Ensemble", "NumberOfThreads"): (0, 4096),
-    ("Ensemble", "SymbolicWeight"): (0, 1),
-    ("Hierarchical", "ClassificationThreshold"): (0, 100),
-    ("Hierarchical", "RecallValues"): (0, 1),
-    ("Hierarchical", "WParam"): (1e-12, 1e12),
-    ("Model", "MinimalNumberExamples"): (0, math.inf),
-    ("Model", "MinimalWeight"): (0, math.inf),
-    ("Model", "ParamTuneNumberFolds"): (2, 1_000_000),
-    ("Multilabel", "MLCThreshold"): (0, 1),
-    ("Tree", "FTest"): (1e-12, 1),
-    ("Tree", "M5PruningMult"): (0, math.inf),
-}
 _FRACTION = r"0?\.\d+([eE]-?\d+)?|0|1|1\.0*"
 _FORMS: dict[tuple[str, str], tuple[str, str]] = {
     ("Data", "XVal"): (r"LOO|[2-9]|[1-9]\d{1,6}", "LOO or an integer >= 2"),
@@ -311,7 +293,7 @@ def check_bounds(option: Option, number: float, where: str) -> None:
     ramify.apps.clus.errors.SettingsError: run.s, line 3: [Tree] FTest must be from 1e-12 to 1,
     got 2.
     """
-    least, most = _BOUNDS.get((option.section, option.name), (-math.inf, math.inf))
+    least, most = option.bounds
     if not least <= number <= most:
         span = f"at least {least:g}" if math.isinf(most) else f"from {least:g} to {most:g}"
         raise SettingsError(f"{where} must be {span}, got {number:g}.")
