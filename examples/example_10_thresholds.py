@@ -3,14 +3,18 @@ Thresholds against measures
 ===========================
 
 No threshold is best for everything. The curves show measures on new rows at every threshold; the
-lines show the thresholds that :class:`~ramify.TunedThresholdClassifier` chooses by
+lines show the thresholds that :class:`~ramify.TunedThresholdClassifierCV` chooses by
 cross-validation for F1 and for a precision of at least 0.9.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ramify import PCTForestClassifier, TunedThresholdClassifier, make_hierarchical_classification
+from ramify import (
+    PCTForestClassifier,
+    TunedThresholdClassifierCV,
+    make_hierarchical_classification,
+)
 from ramify.metrics import macro_f1, micro_precision_recall_f1
 
 data = make_hierarchical_classification(900, 30, n_labels=40, noise=0.8, random_state=0)
@@ -28,7 +32,7 @@ for values, name in zip(curves.T, ("precision", "recall", "micro-F1"), strict=Tr
 ax.plot(grid, macro, label="macro-F1", linewidth=3)
 
 for goal, name in (("micro_f1", "for F1"), ("precision", "for precision")):
-    tuned = TunedThresholdClassifier(forest, goal=goal, cv=3, random_state=0).fit(X, y)
+    tuned = TunedThresholdClassifierCV(forest, goal=goal, cv=3, random_state=0).fit(X, y)
     threshold = tuned.thresholds_[0]
     ax.axvline(threshold, color="grey", linestyle="--")
     ax.text(threshold, 1.01, f"{name}\n{threshold:.2f}", ha="center", va="bottom", fontsize=9)

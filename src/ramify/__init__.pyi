@@ -35,7 +35,7 @@ from ramify.meta import (
     LevelPowerset,
     MandatoryLeafClassifier,
     MetaLabeler,
-    TunedThresholdClassifier,
+    TunedThresholdClassifierCV,
 )
 from ramify.model_selection import HierarchicalStratifiedKFold, HierarchicalStratifiedShuffleSplit
 from ramify.saving import ModelFileError, load, save
@@ -105,7 +105,7 @@ __all__ = [
     "PerParentClassifier",
     "RAkEL",
     "SiblingLassoClassifier",
-    "TunedThresholdClassifier",
+    "TunedThresholdClassifierCV",
     "as_levels",
     "as_sets",
     "fetch",

@@ -66,7 +66,7 @@ _MODULES = {
     "meta.level_powerset": ("LevelPowerset",),
     "meta.mandatory_leaf": ("MandatoryLeafClassifier",),
     "meta.metalabeler": ("MetaLabeler",),
-    "meta.thresholds": ("TunedThresholdClassifier",),
+    "meta.thresholds": ("TunedThresholdClassifierCV",),
     "meta.voting": ("HierarchicalVotingClassifier",),
     "model_selection.splitting": (
         "HierarchicalStratifiedKFold",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 import ramify
-from ramify import PCTClassifier, PerNodeClassifier, TunedThresholdClassifier
+from ramify import PCTClassifier, PerNodeClassifier, TunedThresholdClassifierCV
 from ramify.data.columns import seconds_of
 from ramify.data.features import read_features, read_training_features
 
@@ -265,7 +265,7 @@ def test_categories_of_polars_do_not_depend_on_other_columns_of_the_process():
 
 @pytest.mark.parametrize(
     "model",
-    [PerNodeClassifier(LogisticRegression()), TunedThresholdClassifier(PCTClassifier(), cv=2)],
+    [PerNodeClassifier(LogisticRegression()), TunedThresholdClassifierCV(PCTClassifier(), cv=2)],
     ids=lambda model: type(model).__name__,
 )
 def test_tables_of_pyarrow_reach_wrapped_classifiers(model):
@@ -277,7 +277,7 @@ def test_tables_of_pyarrow_reach_wrapped_classifiers(model):
 
 def test_lazy_frames_are_refused_with_the_remedy():
     lazy = pl.DataFrame({"w": WORDS}).lazy()
-    for model in (PCTClassifier(), TunedThresholdClassifier(PCTClassifier())):
+    for model in (PCTClassifier(), TunedThresholdClassifierCV(PCTClassifier())):
         with pytest.raises(TypeError, match=r"got a LazyFrame. Pass X.collect\(\)"):
             model.fit(lazy, LABELS)
     with pytest.raises(TypeError, match=r"got a LazyFrame. Pass y.collect\(\)"):

@@ -24,7 +24,7 @@ from ramify import (
     MLkNN,
     PCTClassifier,
     PerEdgeClassifier,
-    TunedThresholdClassifier,
+    TunedThresholdClassifierCV,
 )
 from ramify._base.foreign import Question, check_takes_weights, clone_seeded, takes_weights
 
@@ -101,7 +101,7 @@ def test_predictions_are_used_without_predict_proba(exclusive: bool) -> None:
         (PerEdgeClassifier(estimator=LogisticRegression()), None),
         (PerEdgeClassifier(estimator=KNeighborsClassifier()), "KNeighborsClassifier"),
         (HierarchicalBaggingClassifier(estimator=PerEdgeClassifier(estimator=MLkNN())), "MLkNN"),
-        (TunedThresholdClassifier(MLkNN()), "MLkNN"),
+        (TunedThresholdClassifierCV(MLkNN()), "MLkNN"),
         (MetaLabeler(PCTClassifier(), counter=KNeighborsClassifier()), "KNeighborsClassifier"),
         (make_pipeline(StandardScaler(), LogisticRegression()), "Pipeline"),
         (FrozenEstimator(MLkNN()), None),

@@ -40,7 +40,7 @@ def _forest() -> Any:
 MODELS: dict[str, Callable[[], Any]] = {
     "forest": _forest,
     "leaves": lambda: ramify.MandatoryLeafClassifier(_forest(), k=1),
-    "thresholds": lambda: ramify.TunedThresholdClassifier(_forest()),
+    "thresholds": lambda: ramify.TunedThresholdClassifierCV(_forest()),
     "numbers": lambda: ramify.MetaLabeler(_forest(), counter=PCTClassifier(random_state=0)),
 }
 

@@ -104,7 +104,7 @@ def test_forest_shows_ten_trees():
 
 
 def test_other_models_are_refused_with_a_remedy():
-    tuned = ramify.TunedThresholdClassifier(PCTClassifier(), cv=2)
+    tuned = ramify.TunedThresholdClassifierCV(PCTClassifier(), cv=2)
     tuned.fit([[0.0], [1.0], [2.0], [3.0]], [["a"], ["b"], ["a"], ["b"]])
     with pytest.raises(TypeError, match=r"a set of trees of ramify, got .*\. Pass its estimator_"):
         export_text(tuned)

@@ -1,4 +1,4 @@
-"""Tests of TunedThresholdClassifier around classifiers of all kinds."""
+"""Tests of TunedThresholdClassifierCV around classifiers of all kinds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ramify import (
     Hierarchy,
     PCTClassifier,
     PCTForestClassifier,
-    TunedThresholdClassifier,
+    TunedThresholdClassifierCV,
     load_animals,
 )
 from ramify.decision import apply_threshold, choose_thresholds
@@ -60,7 +60,7 @@ def tree(**settings):
 def test_thresholds_are_chosen_on_held_out_rows(problem, goal, per):
     X, Y = problem
     options = {"goal": goal, "per": per, "min_precision": 0.6, "alpha": 2.0, "costs": "uniform"}
-    tuned = TunedThresholdClassifier(tree(), cv=3, random_state=1, **options).fit(X, Y)
+    tuned = TunedThresholdClassifierCV(tree(), cv=3, random_state=1, **options).fit(X, Y)
     scores, rows = [], []
     for train, test in KFold(3, shuffle=True, random_state=1).split(X):
         scores.append(tree().fit(X[train], Y[train]).predict_proba(X[test]))
@@ -77,7 +77,7 @@ def test_thresholds_are_chosen_on_held_out_rows(problem, goal, per):
 def test_best_score_is_the_score_of_the_thresholds(problem, goal):
     X, Y = problem
     options = {"goal": goal, "min_precision": 0.5, "per": "label"}
-    tuned = TunedThresholdClassifier(tree(), **options)
+    tuned = TunedThresholdClassifierCV(tree(), **options)
     tuned.fit(X[:100], Y[:100], validation=(X[100:], Y[100:]))
     predicted = tuned.predict(X[100:])
     expected = {
@@ -90,7 +90,7 @@ def test_best_score_is_the_score_of_the_thresholds(problem, goal):
 
 def test_validation_rows_replace_cross_validation(problem):
     X, Y = problem
-    tuned = TunedThresholdClassifier(tree()).fit(X[:90], Y[:90], validation=(X[90:], Y[90:]))
+    tuned = TunedThresholdClassifierCV(tree()).fit(X[:90], Y[:90], validation=(X[90:], Y[90:]))
     alone = tree().fit(X[:90], Y[:90])
     np.testing.assert_array_equal(tuned.predict_proba(X), alone.predict_proba(X))
     expected = choose_thresholds(Y[90:], alone.predict_proba(X[90:]), TREE)
@@ -100,7 +100,7 @@ def test_validation_rows_replace_cross_validation(problem):
 def test_a_frozen_estimator_is_not_fitted_again(problem):
     X, Y = problem
     fitted = tree().fit(X[:90], Y[:90])
-    tuned = TunedThresholdClassifier(FrozenEstimator(fitted), random_state=0).fit(X[90:], Y[90:])
+    tuned = TunedThresholdClassifierCV(FrozenEstimator(fitted), random_state=0).fit(X[90:], Y[90:])
     np.testing.assert_array_equal(tuned.predict_proba(X), fitted.predict_proba(X))
     # The model is the same in each fold, so the folds only change the order of the rows.
     expected = choose_thresholds(Y[90:], fitted.predict_proba(X[90:]), TREE)
@@ -122,7 +122,7 @@ def test_a_frozen_estimator_is_not_fitted_again(problem):
 def test_any_multilabel_classifier_can_be_wrapped(problem, estimator):
     X, Y = problem
     y = Y.toarray()
-    tuned = TunedThresholdClassifier(estimator, hierarchy=TREE, per="label", random_state=0)
+    tuned = TunedThresholdClassifierCV(estimator, hierarchy=TREE, per="label", random_state=0)
     predicted = tuned.fit(X[:100], y[:100]).predict(X[100:])
     np.testing.assert_array_equal(TREE.close(predicted).toarray(), predicted)
     assert micro_f1(y[100:], predicted) > 0.45
@@ -136,7 +136,7 @@ def test_a_label_may_be_absent_from_a_fold(problem):
     y[0] = TREE.encode([["f/h"]]).toarray()
     y[1:80] = TREE.encode([["a/e"]]).toarray()
     forest = RandomForestClassifier(5, random_state=0)
-    tuned = TunedThresholdClassifier(forest, hierarchy=TREE, cv=3, random_state=0).fit(X, y)
+    tuned = TunedThresholdClassifierCV(forest, hierarchy=TREE, cv=3, random_state=0).fit(X, y)
     assert tuned.predict_proba(X).shape == y.shape
 
 
@@ -145,7 +145,7 @@ def test_a_label_may_be_absent_from_a_fold(problem):
 )
 def test_with_one_path_per_row_one_path_is_predicted(paths, estimator):
     X, y = paths
-    tuned = TunedThresholdClassifier(estimator, per="level", random_state=0).fit(X, y)
+    tuned = TunedThresholdClassifierCV(estimator, per="level", random_state=0).fit(X, y)
     predicted = tuned.predict(X)
     assert set(predicted) <= {"a", "a/b", "a/c", "d"}
     assert np.mean(predicted == y) > 0.6
@@ -158,7 +158,7 @@ def test_with_one_path_per_row_one_path_is_predicted(paths, estimator):
 
 def test_probabilities_of_classes_are_added_to_their_ancestors(paths):
     X, y = paths
-    tuned = TunedThresholdClassifier(LogisticRegression(), random_state=0).fit(X, y)
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), random_state=0).fit(X, y)
     alone = LogisticRegression().fit(X, y)
     own = alone.predict_proba(X)  # a, a/b, a/c, d
     expected = np.column_stack([own[:, :3].sum(axis=1), own[:, 1], own[:, 2], own[:, 3]])
@@ -177,7 +177,7 @@ def test_y_in_other_formats(problem, form):
     else:
         y = np.array([["x"], [""]] * 75, dtype=object)[:, 0].tolist()
         y = [[label] if label else [] for label in y]
-    tuned = TunedThresholdClassifier(PCTClassifier(random_state=0), random_state=0).fit(X, y)
+    tuned = TunedThresholdClassifierCV(PCTClassifier(random_state=0), random_state=0).fit(X, y)
     predicted = tuned.predict(X[:3])
     assert type(predicted) is (np.ndarray if form in ("levels", "joined") else list)
     assert len(predicted) == 3
@@ -194,14 +194,14 @@ def test_y_in_other_formats(problem, form):
 )
 def test_cv_may_be_a_splitter_or_a_list_of_splits(problem, cv):
     X, Y = problem
-    tuned = TunedThresholdClassifier(tree(), cv=cv).fit(X, Y.toarray())
+    tuned = TunedThresholdClassifierCV(tree(), cv=cv).fit(X, Y.toarray())
     assert 0 < tuned.thresholds_[0] < 1
 
 
 def test_sample_weights_are_used_by_the_estimator_and_the_goal(problem):
     X, Y = problem
     weights = np.where(np.arange(150) < 100, 1.0, 0.0)
-    tuned = TunedThresholdClassifier(tree(), cv=[(np.arange(80), np.arange(80, 150))])
+    tuned = TunedThresholdClassifierCV(tree(), cv=[(np.arange(80), np.arange(80, 150))])
     weighted = tuned.fit(X, Y, sample_weight=weights).thresholds_
     expected = tree().fit(X, Y, sample_weight=weights).predict_proba(X)
     np.testing.assert_array_equal(tuned.predict_proba(X), expected)
@@ -214,7 +214,7 @@ def test_sample_weights_of_a_pipeline_need_metadata_routing(problem):
     weights = np.linspace(0.5, 2, 150)
     asking = tree()
     pipeline = make_pipeline(FunctionTransformer(), asking)
-    tuned = TunedThresholdClassifier(pipeline, random_state=0)
+    tuned = TunedThresholdClassifierCV(pipeline, random_state=0)
     with pytest.raises(
         TypeError, match=r"Pipeline\.fit takes none.* enable scikit-learn's metadata r"
     ):
@@ -222,21 +222,21 @@ def test_sample_weights_of_a_pipeline_need_metadata_routing(problem):
     with sklearn.config_context(enable_metadata_routing=True):
         asking.set_fit_request(sample_weight=True)
         tuned.fit(X, Y, sample_weight=weights)
-    plain = TunedThresholdClassifier(tree(), random_state=0).fit(X, Y, sample_weight=weights)
+    plain = TunedThresholdClassifierCV(tree(), random_state=0).fit(X, Y, sample_weight=weights)
     np.testing.assert_array_equal(tuned.thresholds_, plain.thresholds_)
 
 
 def test_a_calibrated_classifier_can_be_tuned(problem):
     X, Y = problem
     calibrated = CalibratedHierarchicalClassifier(tree(), cv=3, random_state=0)
-    tuned = TunedThresholdClassifier(calibrated, cv=3, per="label", random_state=0).fit(X, Y)
+    tuned = TunedThresholdClassifierCV(calibrated, cv=3, per="label", random_state=0).fit(X, Y)
     assert micro_f1(Y, tuned.predict(X)) > 0.6
 
 
 def test_grid_search_over_per_and_nested_parameters(problem):
     X, Y = problem
     search = GridSearchCV(
-        TunedThresholdClassifier(tree(), cv=3, random_state=0),
+        TunedThresholdClassifierCV(tree(), cv=3, random_state=0),
         {"per": ["all", "level"], "estimator__max_depth": [2, 5]},
         scoring=get_scorer("micro_f1"),
         cv=3,
@@ -249,7 +249,7 @@ def test_data_frames_with_nominal_columns():
     data = load_animals()
     test = np.arange(len(data.names)) % 3 == 0
     model = PCTForestClassifier(data.hierarchy, n_estimators=20, redraw=True, random_state=0)
-    tuned = TunedThresholdClassifier(model, per="level", cv=3, random_state=0)
+    tuned = TunedThresholdClassifierCV(model, per="level", cv=3, random_state=0)
     tuned.fit(data.X[~test], data.y[~test])
     found = micro_f1(data.y[test], tuned.predict(data.X[test]))
     halves = micro_f1(data.y[test], tuned.predict(data.X[test], threshold=0.5))
@@ -260,24 +260,24 @@ def test_data_frames_with_nominal_columns():
 def test_errors_name_the_parameter_and_its_value(problem):
     X, Y = problem
     with pytest.raises(ValueError, match=r"goal must be one of.*got 'accuracy'"):
-        TunedThresholdClassifier(tree(), goal="accuracy").fit(X, Y)
+        TunedThresholdClassifierCV(tree(), goal="accuracy").fit(X, Y)
     with pytest.raises(ValueError, match=r"per must be one of.*got 'depth'"):
-        TunedThresholdClassifier(tree(), per="depth").fit(X, Y)
+        TunedThresholdClassifierCV(tree(), per="depth").fit(X, Y)
     with pytest.raises(ValueError, match=r"coherence must be one of.*got 'mean'"):
-        TunedThresholdClassifier(tree(), coherence="mean").fit(X, Y)
+        TunedThresholdClassifierCV(tree(), coherence="mean").fit(X, Y)
     with pytest.raises(ValueError, match="cv must be an integer >= 2, got 1"):
-        TunedThresholdClassifier(tree(), cv=1).fit(X, Y)
+        TunedThresholdClassifierCV(tree(), cv=1).fit(X, Y)
     with pytest.raises(ValueError, match="number of rows, got cv=5 and n_samples=3"):
-        TunedThresholdClassifier(tree()).fit(X[:3], Y[:3])
+        TunedThresholdClassifierCV(tree()).fit(X[:3], Y[:3])
     with pytest.raises(ValueError, match="X has 150 rows, but y has 149"):
-        TunedThresholdClassifier(tree()).fit(X, Y[:149])
+        TunedThresholdClassifierCV(tree()).fit(X, Y[:149])
     with pytest.raises(TypeError, match="estimator must have predict_proba, got LinearSVC"):
-        TunedThresholdClassifier(LinearSVC(), hierarchy=Hierarchy.from_labels([0, 1])).fit(
+        TunedThresholdClassifierCV(LinearSVC(), hierarchy=Hierarchy.from_labels([0, 1])).fit(
             X, (X[:, 0] > 0).astype(int)
         )
     with pytest.raises(ValueError, match="Pass the hierarchy in one place only"):
-        TunedThresholdClassifier(tree(), hierarchy=Hierarchy.from_labels(["z"])).fit(X, Y)
+        TunedThresholdClassifierCV(tree(), hierarchy=Hierarchy.from_labels(["z"])).fit(X, Y)
     with pytest.raises(TypeError, match=r"KNeighborsClassifier\.fit takes none"):
-        TunedThresholdClassifier(KNeighborsClassifier(), hierarchy=TREE).fit(
+        TunedThresholdClassifierCV(KNeighborsClassifier(), hierarchy=TREE).fit(
             X, Y, sample_weight=np.ones(150)
         )

@@ -31,7 +31,7 @@ from ramify import (
     PCTExtraTreesClassifier,
     PCTForestClassifier,
     PerEdgeClassifier,
-    TunedThresholdClassifier,
+    TunedThresholdClassifierCV,
     load_animals,
 )
 from ramify._base.foreign import takes_weights
@@ -300,7 +300,7 @@ def test_votes_can_be_nested_tuned_and_wrapped_in_pipelines():
         hierarchy=data.hierarchy,
     )
     assert is_coherent(outer.fit(data.X, data.y).predict_proba(data.X), data.hierarchy)
-    tuned = TunedThresholdClassifier(inner, hierarchy=data.hierarchy, cv=2, random_state=0)
+    tuned = TunedThresholdClassifierCV(inner, hierarchy=data.hierarchy, cv=2, random_state=0)
     assert micro_f1(data.y, tuned.fit(data.X, data.y).predict(data.X)) > 0.7
 
 

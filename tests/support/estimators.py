@@ -31,7 +31,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
     },
     "PCTGradientBoostingClassifier": {"max_iter": 10},
     "SiblingLassoClassifier": {"alpha": 0.05},
-    "TunedThresholdClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
+    "TunedThresholdClassifierCV": {"estimator": ramify.PCTClassifier(random_state=0)},
 }
 
 _OPEN_INTERVAL = (
@@ -60,7 +60,7 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "LevelPowerset": _PURE_LEAVES,
     "MandatoryLeafClassifier": _PURE_LEAVES,
     "MetaLabeler": _PURE_LEAVES,
-    "TunedThresholdClassifier": _PURE_LEAVES,
+    "TunedThresholdClassifierCV": _PURE_LEAVES,
     "PCTForestClassifier": _PURE_LEAVES | _SAMPLED | _WEIGHTED_LABELS,
     "PCTBaggingClassifier": _PURE_LEAVES | _SAMPLED | _WEIGHTED_LABELS,
     "PCTExtraTreesClassifier": _PURE_LEAVES | _WEIGHTED_LABELS,

@@ -3,7 +3,7 @@ from ramify.meta.calibration import CalibratedHierarchicalClassifier
 from ramify.meta.level_powerset import LevelPowerset
 from ramify.meta.mandatory_leaf import MandatoryLeafClassifier, make_leaf_classifier
 from ramify.meta.metalabeler import MetaLabeler
-from ramify.meta.thresholds import TunedThresholdClassifier
+from ramify.meta.thresholds import TunedThresholdClassifierCV
 from ramify.meta.voting import HierarchicalVotingClassifier
 
 __all__ = [
@@ -13,6 +13,6 @@ __all__ = [
     "LevelPowerset",
     "MandatoryLeafClassifier",
     "MetaLabeler",
-    "TunedThresholdClassifier",
+    "TunedThresholdClassifierCV",
     "make_leaf_classifier",
 ]

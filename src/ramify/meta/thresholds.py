@@ -29,7 +29,7 @@ from ramify.meta.base import WrappingClassifier, fit_wrapped, label_scores
 __all__ = [
     "HeldOut",
     "HeldOutClassifier",
-    "TunedThresholdClassifier",
+    "TunedThresholdClassifierCV",
     "fit_and_score",
     "make_splits",
 ]
@@ -152,7 +152,7 @@ def fit_and_score(
 # ---- the classifier -------------------------------------------------------------------------
 
 
-class TunedThresholdClassifier(HeldOutClassifier):
+class TunedThresholdClassifierCV(HeldOutClassifier):
     """Tune the decision thresholds of a hierarchical classifier by cross-validation.
 
     Thresholds are chosen to optimise a measure on the cross-validated scores of a classifier,
@@ -219,12 +219,12 @@ class TunedThresholdClassifier(HeldOutClassifier):
 
     Examples
     --------
-    >>> from ramify import PCTClassifier, TunedThresholdClassifier, load_animals
+    >>> from ramify import PCTClassifier, TunedThresholdClassifierCV, load_animals
     >>> from ramify.metrics import micro_f1
     >>> data = load_animals()
     >>> X, y, X_test, y_test = data.X[::2], data.y[::2], data.X[1::2], data.y[1::2]
     >>> tree = PCTClassifier(data.hierarchy, min_samples_leaf=10, random_state=0)
-    >>> tuned = TunedThresholdClassifier(tree, random_state=0).fit(X, y)
+    >>> tuned = TunedThresholdClassifierCV(tree, random_state=0).fit(X, y)
     >>> print(tuned.thresholds_[0].round(3))
     0.352
     >>> round(micro_f1(y_test, tuned.predict(X_test)), 3)
