@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import io
+import json
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
@@ -29,6 +32,7 @@ from ramify import ModelFileError, PCTForestClassifier, PerParentClassifier
 from ramify._schema import SchemaError
 from ramify.saving import LoadLimits
 from ramify.saving.wrapped import dump_wrapped, load_wrapped
+from tests.support.model_file_damage import pack, unpack
 from tests.support.model_file_fields import put_together, take_apart
 from tests.support.wrapped_models import labels, rows, texts
 
@@ -99,6 +103,157 @@ def test_generators_of_random_numbers_need_trust():
     tree = LogisticRegression(random_state=np.random.default_rng(0))
     with pytest.raises(ModelFileError, match=r"not known to be safe: .*Generator"):
         load_wrapped(dump_wrapped([tree]), (), LoadLimits())
+
+
+# ---- files that a hostile author has written -----------------------------------------------
+
+
+def _load_changed(change, objects=(), trusted=()):
+    """Load an archive of skops after a change of its schema and other members."""
+    members = unpack(data := dump_wrapped(objects))
+    schema = json.loads(members["schema.json"])
+    change(schema, members)
+    members["schema.json"] = json.dumps(schema).encode()
+    return load_wrapped(pack(members, data), trusted, LoadLimits())
+
+
+def _named(loader, name, content="null", **more):
+    module, _, last = name.rpartition(".")
+    node = {"__loader__": loader, "__module__": module, "__class__": last, "content": content}
+    return {**node, **more}
+
+
+def _items(*nodes):
+    def change(schema, _):
+        schema["content"] = list(nodes)
+
+    return change
+
+
+@pytest.mark.parametrize("protocol", [0, 1, True, 2.0, None, "2"])
+def test_other_versions_of_the_format_of_skops_are_refused(protocol):
+    """The first one calls what its content names, and checks another name."""
+    called = {"module_path": "os", "function": "system"}
+    node = _named("FunctionNode", "numpy.add", called)
+    with pytest.raises(ValueError, match=r"are in version .* of the format of skops"):
+        _load_changed(lambda schema, _: schema.update(protocol=protocol, content=[node]))
+
+
+@pytest.mark.parametrize(
+    ("loader", "name"),
+    [
+        ("FunctionNode", "os.system"),
+        ("FunctionNode", "numpy.f2py.__main__.add"),  # importing it runs a program
+        ("FunctionNode", "numpy.ma.core.add"),
+        ("FunctionNode", "numpy.load"),
+        ("TypeNode", "os.system"),
+        ("TypeNode", "builtins.map"),
+        ("TypeNode", "numpy.memmap"),
+        ("ObjectNode", "subprocess.Popen"),
+        ("ObjectNode", "sklearn.linear_model.tests.test_logistic.LogisticRegression"),
+        ("ObjectNode", "sklearn.tree._tree.Tree"),
+        ("ConstructorFromReduceNode", "sklearn.svm._classes.LinearSVC"),
+        ("LossNode", "sklearn.linear_model._sgd_fast._plain_sgd64"),
+        ("LossNode", "sklearn.linear_model._sgd_fast.get_type"),
+        ("LossNode", "sklearn._loss._loss.__pyx_unpickle_CyHalfMultinomialLoss"),
+        ("MethodNode", "sklearn.svm._classes.LinearSVC"),
+        ("OperatorFuncNode", "operator.methodcaller"),
+        ("PartialNode", "functools.partial"),
+        ("DictNode", "builtins.list"),
+        ("ListNode", "builtins.dict"),
+        ("SetNode", "builtins.list"),
+        ("TupleNode", "builtins.set"),
+        ("DefaultDictNode", "collections.defaultdict"),
+        ("NdArrayNode", "numpy.memmap"),
+        ("MaskedArrayNode", "numpy.ma.MaskedArray"),
+        ("DTypeNode", "numpy.float64"),
+        ("RandomStateNode", "numpy.random.seed"),
+        ("RandomGeneratorNode", "numpy.random._generator.Generator"),
+        ("SparseMatrixNode", "scipy.sparse._csr.load_npz"),
+        ("TreeNode", "sklearn.tree._tree.DepthFirstTreeBuilder"),
+        ("QuantileForestNode", "quantile_forest._quantile_forest_fast.QuantileForest"),
+        ("BytesNode", "builtins.bytes"),
+        ("NewNode", "builtins.int"),
+    ],
+)
+def test_only_listed_pairs_of_kind_and_name_need_no_trust(loader, name):
+    """A name on a node of JSON, which skops does not check, does not make it trusted."""
+    json_node = _named("JsonNode", name)
+    with pytest.raises(ModelFileError, match=rf"not known to be safe: \['{name}'\]"):
+        _load_changed(_items(json_node, _named(loader, name)))
+
+
+def test_no_name_of_a_file_is_passed_to_skops_as_trusted(monkeypatch):
+    import skops.io
+
+    passed = []
+    loads = skops.io.loads
+
+    def spy(data, trusted):
+        passed.extend(trusted)
+        return loads(data, trusted=trusted)
+
+    monkeypatch.setattr(skops.io, "loads", spy)
+    nodes = [_named("JsonNode", "os.system"), _named("JsonNode", "my.own")]
+    assert _load_changed(_items(*nodes), trusted=("my.model",)) == [None, None]
+    assert "my.model" in passed
+    assert not {"os.system", "my.own"} & set(passed)
+
+
+def test_what_skops_does_not_trust_is_refused_even_if_all_nodes_are_known(monkeypatch):
+    import skops.io
+
+    monkeypatch.setattr(skops.io, "get_untrusted_types", lambda data: ["os.system"])
+    with pytest.raises(ModelFileError, match=r"not known to be safe: \['os.system'\]"):
+        load_wrapped(dump_wrapped([1]), (), LoadLimits())
+
+
+def _bad_matrix():
+    matrix = sparse.csr_array(np.eye(2))
+    matrix.indptr[1] = 2**30
+    return matrix
+
+
+def test_sparse_matrices_are_checked_before_skops_iterates_over_them():
+    """The types of the keys of a dict may be given by any object."""
+
+    def change(schema, _):
+        (node,) = schema["content"]
+        values = dict.fromkeys("ab", _named("JsonNode", "builtins.str"))
+        schema["content"] = [_named("DictNode", "builtins.dict", values, key_types=node)]
+
+    with pytest.raises(SchemaError, match="a sparse matrix"):
+        _load_changed(change, [_bad_matrix()])
+
+
+def test_arrays_are_in_members_that_were_checked():
+    def rename(schema, members):
+        (node,) = schema["content"]
+        members["other.bin"] = members.pop(node["file"])
+        node["file"] = "other.bin"
+
+    for value in (np.zeros(3), sparse.csr_array(np.eye(2))):
+        with pytest.raises(ValueError, match=r"must be in a member \*\.np[yz], got 'other.bin'"):
+            _load_changed(rename, [value])
+
+    def rename_part(schema, members):
+        name = schema["content"][0]["file"]
+        parts = unpack(members[name])
+        parts["data"] = parts.pop("data.npy")
+        members[name] = pack(parts, members[name])
+
+    with pytest.raises(ValueError, match="unknown part 'data'"):
+        _load_changed(rename_part, [sparse.csr_array(np.eye(2))])
+
+
+def test_arrays_of_objects_are_refused():
+    def pickle(schema, members):
+        stream = io.BytesIO()
+        np.save(stream, np.array([{}], dtype=object), allow_pickle=True)
+        members[schema["content"][0]["file"]] = stream.getvalue()
+
+    with pytest.raises(ValueError, match="an array declares 8 bytes"):
+        _load_changed(pickle, [np.zeros(1)])
 
 
 # ---- what would make native code read or write out of bounds, or use up the memory ---------

@@ -7,26 +7,30 @@ of what its native code follows. `tests/robustness/fuzz_wrapped.py` tries extrem
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from scipy import special
+from scipy import sparse, special
 
 from ramify._schema import SchemaError
 
-__all__ = ["NeedsTrustError", "check_content", "is_known"]
+__all__ = ["NeedsTrustError", "check_content", "is_known", "known_names"]
 
 _MAX_JOBS = 1024
 _CLASSES = {
     "calibration": "CalibratedClassifierCV _CalibratedClassifier _SigmoidCalibration",
-    "compose": "ColumnTransformer make_column_selector _RemainderColsList",
+    "compose": "ColumnTransformer make_column_selector",
+    "compose._column_transformer": "_RemainderColsList",
     "decomposition": "PCA TruncatedSVD",
     "discriminant_analysis": "LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis",
     "dummy": "DummyClassifier",
     "ensemble": "AdaBoostClassifier BaggingClassifier ExtraTreesClassifier RandomForestClassifier "
     "StackingClassifier VotingClassifier",
-    "feature_extraction": "CountVectorizer TfidfTransformer TfidfVectorizer",
+    "feature_extraction.text": "CountVectorizer TfidfTransformer TfidfVectorizer",
     "feature_selection": "SelectFromModel SelectKBest SelectPercentile VarianceThreshold",
     "frozen": "FrozenEstimator",
     "impute": "SimpleImputer",
@@ -36,21 +40,30 @@ _CLASSES = {
     "multioutput": "ClassifierChain MultiOutputClassifier",
     "naive_bayes": "BernoulliNB CategoricalNB ComplementNB GaussianNB MultinomialNB",
     "neighbors": "KNeighborsClassifier NearestCentroid",
-    "neural_network": "AdamOptimizer MLPClassifier SGDOptimizer",
+    "neural_network": "MLPClassifier",
+    "neural_network._stochastic_optimizers": "AdamOptimizer SGDOptimizer",
     "pipeline": "FeatureUnion Pipeline",
     "preprocessing": "Binarizer FunctionTransformer LabelBinarizer LabelEncoder MaxAbsScaler "
     "MinMaxScaler Normalizer OneHotEncoder OrdinalEncoder RobustScaler StandardScaler",
     "svm": "LinearSVC",
-    "tree": "DecisionTreeClassifier ExtraTreeClassifier Tree",
-    "utils": "Bunch",
+    "tree": "DecisionTreeClassifier ExtraTreeClassifier",
+    "tree._tree": "Tree",
 }
-_KNOWN = frozenset(
-    f"sklearn.{package}.{name}" for package, names in _CLASSES.items() for name in names.split()
-)
-_FUNCTIONS = ("sklearn.feature_selection.chi2", "sklearn.feature_selection.f_classif")
-_VALUES = frozenset(f"builtins.{name}" for name in ("bool", "float", "int", "str"))
-_CONTAINERS = frozenset(f"builtins.{name}" for name in ("dict", "list", "set", "tuple"))
-_MODULES_OF_LOSSES = ("sklearn._loss._loss", "sklearn.linear_model._sgd_fast")
+# Their constructors take numbers only. The same modules have functions that follow pointers.
+_LOSSES = {
+    "_loss._loss": "CyAbsoluteError CyExponentialLoss CyHalfBinomialLoss CyHalfGammaLoss "
+    "CyHalfMultinomialLoss CyHalfPoissonLoss CyHalfSquaredError CyHalfTweedieLoss "
+    "CyHalfTweedieLossIdentity CyHuberLoss CyPinballLoss",
+    "linear_model._sgd_fast": "EpsilonInsensitive Hinge Huber Log ModifiedHuber "
+    "SquaredEpsilonInsensitive SquaredHinge SquaredLoss",
+}
+_FUNCTIONS = {"feature_selection": "chi2 f_classif"}
+# Where the names of universal functions are found, in this and earlier versions.
+_NUMPY = ("numpy", "numpy._core._multiarray_umath", "numpy.core._multiarray_umath")
+_SCIPY = ("scipy.special", "scipy.special._special_ufuncs", "scipy.special._ufuncs")
+_VALUES = ("builtins.bool", "builtins.float", "builtins.int", "builtins.str")
+_CONTAINERS = ("builtins.dict", "builtins.list", "builtins.set", "builtins.tuple")
+_SPARSE_FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
 class NeedsTrustError(ValueError):
@@ -59,54 +72,76 @@ class NeedsTrustError(ValueError):
 
 def is_known(node: dict[str, Any]) -> bool:
     """Return whether a node of a skops archive stands for an object that needs no trust."""
-    name = f"{node['__module__']}.{node['__class__']}"
-    test = _NODES.get(node["__loader__"])
-    return test is not None and test(name)
+    loader = node["__loader__"]
+    # These stand for another node, and for JSON: skops takes nothing from their names.
+    if loader in ("CachedNode", "JsonNode"):
+        return True
+    return f"{node['__module__']}.{node['__class__']}" in _names_by_loader().get(loader, ())
 
 
-def _is_known_class(name: str) -> bool:
-    return _public_name(name) in _KNOWN
+def known_names() -> frozenset[str]:
+    """Return all names that nodes may have without trust; none comes from a file."""
+    return frozenset().union(*_names_by_loader().values())
 
 
-def _public_name(name: str) -> str:
-    """Return the name of a class without private modules, which differ between versions."""
-    parts = name.split(".")
-    return ".".join([*parts[:2], parts[-1]])
+@functools.cache
+def _names_by_loader() -> dict[str, frozenset[str]]:
+    """Return the names that nodes may have, by the class of skops that reads them.
+
+    They are exact, modules included: skops imports the module of a name, and the same name can
+    stand for something else in another module.
+    """
+    scalars = {
+        f"numpy.{one.__name__}"
+        for one in np.sctypeDict.values()
+        if issubclass(one, np.number | np.bool_ | np.str_)
+    }
+    kinds = [f"{one}_{kind}" for one in _SPARSE_FORMATS for kind in ("array", "matrix")]
+    trees = set(_resolved({"tree._tree": "Tree"}))
+    names = {
+        "DTypeNode": {"numpy.dtype"},
+        "DictNode": {"builtins.dict", *_resolved({"utils": "Bunch"})},
+        "FunctionNode": {*_ufuncs(_NUMPY, np), *_ufuncs(_SCIPY, special), *_resolved(_FUNCTIONS)},
+        "ListNode": {"builtins.list"},
+        "LossNode": set(_resolved(_LOSSES)),
+        "NdArrayNode": {"numpy.ndarray", *scalars},
+        "ObjectNode": set(_classes()) - trees,
+        "RandomStateNode": {_name_of(np.random.RandomState)},
+        "SetNode": {"builtins.set"},
+        "SliceNode": {"builtins.slice"},
+        "SparseMatrixNode": {_name_of(getattr(sparse, one)) for one in kinds},
+        "TreeNode": trees,
+        "TupleNode": {"builtins.tuple"},
+        "TypeNode": {*_VALUES, *_CONTAINERS, *scalars},
+    }
+    return {loader: frozenset(those) for loader, those in names.items()}
 
 
-def _is_scalar_type(name: str) -> bool:
-    module, _, last = name.rpartition(".")
-    found = getattr(np, last, None) if module == "numpy" else None
-    return isinstance(found, type) and issubclass(found, np.number | np.bool_ | np.str_)
+@functools.cache
+def _classes() -> dict[str, str]:
+    """Return the classes of `_CLASSES` that are installed: their full names, and those there."""
+    return _resolved(_CLASSES)
 
 
-def _is_function(name: str) -> bool:
-    module, _, last = name.rpartition(".")
-    places = {"numpy": np, "scipy.special": special}
-    root = ".".join(name.split(".")[: 2 if module.startswith("scipy") else 1])
-    found = getattr(places.get(root), last, None)
-    return isinstance(found, np.ufunc) or _public_name(name) in _FUNCTIONS
+def _resolved(table: dict[str, str]) -> dict[str, str]:
+    """Return the names of objects of scikit-learn in full, which differ between versions."""
+    found = {}
+    for package, names in table.items():
+        with contextlib.suppress(ImportError):
+            module = import_module(f"sklearn.{package}")
+            for name in names.split():
+                if hasattr(module, name):
+                    found[_name_of(getattr(module, name))] = f"{package}.{name}"
+    return found
 
 
-_NODES: dict[str, Callable[[str], bool]] = {
-    "CachedNode": lambda _: True,  # stands for another node
-    "DTypeNode": lambda name: name == "numpy.dtype",
-    "DictNode": lambda name: name in _CONTAINERS or _public_name(name) == "sklearn.utils.Bunch",
-    "FunctionNode": _is_function,
-    "JsonNode": lambda _: True,
-    "ListNode": lambda name: name in _CONTAINERS,
-    "LossNode": lambda name: name.rpartition(".")[0] in _MODULES_OF_LOSSES,
-    "NdArrayNode": lambda name: name == "numpy.ndarray" or _is_scalar_type(name),
-    "ObjectNode": _is_known_class,
-    "RandomStateNode": lambda name: _public_name(name) == "numpy.random.RandomState",
-    "SetNode": lambda name: name in _CONTAINERS,
-    "SliceNode": lambda name: name == "builtins.slice",
-    "SparseMatrixNode": lambda name: name.startswith("scipy.sparse."),
-    "TreeNode": _is_known_class,
-    "TupleNode": lambda name: name in _CONTAINERS,
-    "TypeNode": lambda name: name in _VALUES | _CONTAINERS or _is_scalar_type(name),
-}
-"""Which names a node of a skops archive may have, by the class of skops that reads it."""
+def _name_of(value: Any) -> str:
+    return f"{value.__module__}.{value.__name__}"
+
+
+def _ufuncs(modules: tuple[str, ...], root: Any) -> set[str]:
+    names = [name for name in dir(root) if isinstance(getattr(root, name), np.ufunc)]
+    return {f"{module}.{name}" for module in modules for name in names}
 
 
 def check_content(value: Any) -> None:
@@ -118,8 +153,8 @@ def check_content(value: Any) -> None:
     if isinstance(value, np.random.RandomState):
         _check_random_state(value)
         return
-    name = _public_name(f"{type(value).__module__}.{type(value).__qualname__}")
-    if name not in _KNOWN:
+    name = _classes().get(_name_of(type(value)))
+    if name is None:
         return
     fitted = getattr(value, "__dict__", {})
     _check_common(fitted, type(value))
@@ -308,15 +343,15 @@ def _check_vocabulary(model: Any, fitted: dict[str, Any]) -> None:
 
 
 _CHECKS: dict[str, Callable[[Any, dict[str, Any]], None]] = {
-    "sklearn.ensemble.ExtraTreesClassifier": _check_forest,
-    "sklearn.ensemble.RandomForestClassifier": _check_forest,
-    "sklearn.ensemble.VotingClassifier": _check_vote,
-    "sklearn.feature_extraction.CountVectorizer": _check_vocabulary,
-    "sklearn.feature_extraction.TfidfVectorizer": _check_vocabulary,
-    "sklearn.neighbors.KNeighborsClassifier": _check_neighbors,
-    "sklearn.neighbors.NearestCentroid": _check_nearest_centroid,
-    "sklearn.preprocessing.OneHotEncoder": _check_one_hot,
-    "sklearn.tree.DecisionTreeClassifier": _check_decision_tree,
-    "sklearn.tree.ExtraTreeClassifier": _check_decision_tree,
-    "sklearn.tree.Tree": _check_tree,
+    "ensemble.ExtraTreesClassifier": _check_forest,
+    "ensemble.RandomForestClassifier": _check_forest,
+    "ensemble.VotingClassifier": _check_vote,
+    "feature_extraction.text.CountVectorizer": _check_vocabulary,
+    "feature_extraction.text.TfidfVectorizer": _check_vocabulary,
+    "neighbors.KNeighborsClassifier": _check_neighbors,
+    "neighbors.NearestCentroid": _check_nearest_centroid,
+    "preprocessing.OneHotEncoder": _check_one_hot,
+    "tree.DecisionTreeClassifier": _check_decision_tree,
+    "tree.ExtraTreeClassifier": _check_decision_tree,
+    "tree._tree.Tree": _check_tree,
 }

@@ -15,7 +15,7 @@ from scipy import sparse
 from ramify._messages import import_extra
 from ramify._schema import check_sparse
 from ramify.saving.container import DamageError, LoadLimits, ModelFileError, open_archive
-from ramify.saving.known_classes import NeedsTrustError, check_content, is_known
+from ramify.saving.known_classes import NeedsTrustError, check_content, is_known, known_names
 from ramify.saving.values import Decoder, Encoder, Kind
 
 __all__ = [
@@ -35,36 +35,69 @@ def load_wrapped(data: bytes, trusted: Collection[str], limits: LoadLimits) -> l
     """Load the output of `dump_wrapped` if all types in it are trusted."""
     skops_io = import_extra("skops.io", "skops")
     _check_sizes(data, limits)
-    types = _check_types(data, trusted)
-    found = skops_io.loads(data, trusted=sorted(types))
+    _check_schema(data, trusted)
+    # skops decides by name what it constructs, so it is asked as well; no name that it is told to
+    # trust comes from the file.
+    listed = known_names() | set(trusted)
+    _require_known(set(skops_io.get_untrusted_types(data=data)) - listed)
+    found = skops_io.loads(data, trusted=sorted(listed))
     if type(found) is not list:
         raise DamageError("its wrapped estimators are not a list")
     _check_objects(found, trusted)
     return found
 
 
-def _check_types(data: bytes, trusted: Collection[str]) -> set[str]:
-    """Return the names of all types in an archive if none of them requires trust."""
+def _check_schema(data: bytes, trusted: Collection[str]) -> None:
+    """Raise an error unless all nodes of an archive are of known kinds and types."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         schema = json.loads(archive.read("schema.json"))
-    names, unknown = set(), set()
-    waiting: list[Any] = [schema]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting.extend(value)
-        elif isinstance(value, dict):
-            waiting.extend(value.values())
-            # A dict of the user may have the key "__class__" as well, with a node as its value.
-            if isinstance(value.get("__loader__"), str):
-                name = f"{value['__module__']}.{value['__class__']}"
-                names.add(name)
-                if not is_known(value) and name not in trusted:
-                    unknown.add(name)
+        _check_protocol(schema)
+        unknown = set()
+        waiting: list[Any] = [schema]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, list):
+                waiting.extend(value)
+            elif isinstance(value, dict):
+                waiting.extend(value.values())
+                # A dict of the user may have the same keys, with nodes as values.
+                if isinstance(value.get("__loader__"), str):
+                    name = f"{value['__module__']}.{value['__class__']}"
+                    if not is_known(value) and name not in trusted:
+                        unknown.add(name)
+                    _check_file(value, archive)
+    _require_known(unknown)
+
+
+def _check_protocol(schema: Any) -> None:
+    """Refuse other versions of the format: skops would read them with other classes of nodes."""
+    with zipfile.ZipFile(io.BytesIO(dump_wrapped([]))) as archive:
+        own = json.loads(archive.read("schema.json"))["protocol"]
+    found = schema["protocol"]
+    if type(found) is not int or found != own:
+        raise DamageError(
+            f"its estimators of other libraries are in version {found!r} of the format of skops, "
+            f"but the installed version of skops writes version {own}"
+        )
+
+
+def _check_file(node: dict[str, Any], archive: zipfile.ZipFile) -> None:
+    """Check that a node reads a member that was checked as what the node takes it for."""
+    suffix = {"NdArrayNode": ".npy", "SparseMatrixNode": ".npz"}.get(node["__loader__"])
+    if suffix is None or "file" not in node:
+        return
+    name = str(node["file"])
+    if not name.endswith(suffix):
+        raise DamageError(f"an array must be in a member *{suffix}, got {name!r}")
+    if suffix == ".npz":
+        # skops may iterate over objects while it puts them together, before they are checked.
+        _check_sparse(sparse.load_npz(io.BytesIO(archive.read(name))))
+
+
+def _require_known(unknown: set[str]) -> None:
     if unknown:
         listed = sorted(unknown)
         raise _needs_trust(f"objects of types that are not known to be safe: {listed}", listed)
-    return names
 
 
 def _needs_trust(what: str, names: list[str]) -> ModelFileError:
@@ -107,14 +140,16 @@ def _check_sparse(matrix: Any) -> None:
     check_sparse(matrix, "a sparse matrix")
 
 
-def _check_sizes(data: bytes, limits: LoadLimits) -> None:
+def _check_sizes(data: bytes, limits: LoadLimits, suffix: str = "") -> None:
     """Check the declared shapes of arrays: numpy's reader, used by skops, does not."""
     with open_archive(data, limits) as archive:
         for info in archive.infolist():
+            if not info.filename.endswith(suffix):
+                raise DamageError(f"a sparse matrix has the unknown part {info.filename!r}")
             if info.filename.endswith(".npy"):
                 _check_size(archive.read(info))
             elif info.filename.endswith(".npz"):
-                _check_sizes(archive.read(info), limits)
+                _check_sizes(archive.read(info), limits, suffix=".npy")
 
 
 def _check_size(data: bytes) -> None:
