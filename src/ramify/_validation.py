@@ -159,40 +159,51 @@ def missing_label_error(row: int, value: object) -> ValueError:
     )
 
 
-def check_same_length(n_rows: int, n_label_rows: int) -> None:
-    """Raise an error if X and y have different numbers of rows."""
+def check_same_length(n_rows: int, n_label_rows: int, suffix: str = "") -> None:
+    """Raise an error if X and y, or X_val and y_val, have different numbers of rows."""
     if n_rows != n_label_rows:
         raise ValueError(
-            f"X has {n_rows} rows, but y has {n_label_rows}. Pass one label set per row of X."
+            f"X{suffix} has {n_rows} rows, but y{suffix} has {n_label_rows}. Pass one label set "
+            f"per row of X{suffix}."
         )
 
 
-def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+def has_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> bool:
+    """Return whether `fit` has got validation rows; raise an error if they are incomplete."""
+    if X_val is None and (y_val is not None or sample_weight_val is not None):
+        raise ValueError("X_val must be given with y_val and sample_weight_val, got None.")
+    if X_val is not None and y_val is None:
+        raise ValueError("y_val must be given with X_val, got None.")
+    return X_val is not None
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int, suffix: str = "") -> NDArray[np.float64]:
     """Return one finite, non-negative weight per row, not all of them zero."""
     given = 1.0 if sample_weight is None else sample_weight
+    name = f"sample_weight{suffix}"
     try:
         weights = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"sample_weight must be numeric, got a {type(given).__name__} that cannot be "
-            "converted to numbers. Pass one number per row of X."
+            f"{name} must be numeric, got a {type(given).__name__} that cannot be converted to "
+            f"numbers. Pass one number per row of X{suffix}."
         ) from None
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.ndim != 1 or len(weights) != n_rows:
         raise ValueError(
-            f"sample_weight must have shape ({n_rows},), got {weights.shape}. Pass one weight per "
-            "row of X."
+            f"{name} must have shape ({n_rows},), got {weights.shape}. Pass one weight per row of "
+            f"X{suffix}."
         )
     bad = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
     if bad.size:
         raise ValueError(
-            f"sample_weight[{bad[0]}] must be finite and non-negative, got {weights[bad[0]]}. Use "
+            f"{name}[{bad[0]}] must be finite and non-negative, got {weights[bad[0]]}. Use "
             "0 for rows to leave out."
         )
     if n_rows and not weights.any():
         raise ValueError(
-            "sample_weight is zero for every row. Pass a positive weight for at least one row."
+            f"{name} is zero for every row. Pass a positive weight for at least one row."
         )
     return weights
 

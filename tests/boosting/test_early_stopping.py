@@ -141,7 +141,7 @@ def test_bad_validation_rows_are_named():
         boosted().fit(X, y, y_val=y)
     with pytest.raises(ValueError, match="early_stopping must be True or 'auto' if X_val"):
         boosted(early_stopping=False).fit(X, y, X_val=X, y_val=y)
-    with pytest.raises(ValueError, match="X has 20 rows, but y has 19"):
+    with pytest.raises(ValueError, match="X_val has 20 rows, but y_val has 19"):
         boosted().fit(X, y, X_val=X, y_val=y[1:])
     with pytest.raises(ValueError, match="validation_fraction must leave rows for both"):
         boosted(early_stopping=True, validation_fraction=0.01).fit(X, y)

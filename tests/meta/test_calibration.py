@@ -174,7 +174,7 @@ def test_validation_rows(binary):
     X, y = binary
     tree = PCTClassifier(hierarchy=BINARY, random_state=0)
     calibrated = CalibratedHierarchicalClassifier(tree)
-    calibrated.fit(X[:200], y[:200, None], validation=(X[200:], y[200:, None]))
+    calibrated.fit(X[:200], y[:200, None], X_val=X[200:], y_val=y[200:, None])
     raw = tree.fit(X[:200], y[:200, None]).predict_proba(X[200:])
     expected = fit_isotonic(raw[:, 0], y[200:].astype(float), np.ones(200))
     np.testing.assert_array_equal(calibrated.calibrators_[0].score, expected.score)

@@ -78,7 +78,7 @@ def test_best_score_is_the_score_of_the_thresholds(problem, goal):
     X, Y = problem
     options = {"goal": goal, "min_precision": 0.5, "per": "label"}
     tuned = TunedThresholdClassifierCV(tree(), **options)
-    tuned.fit(X[:100], Y[:100], validation=(X[100:], Y[100:]))
+    tuned.fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
     predicted = tuned.predict(X[100:])
     expected = {
         "micro_f1": micro_f1(Y[100:], predicted),
@@ -90,7 +90,7 @@ def test_best_score_is_the_score_of_the_thresholds(problem, goal):
 
 def test_validation_rows_replace_cross_validation(problem):
     X, Y = problem
-    tuned = TunedThresholdClassifierCV(tree()).fit(X[:90], Y[:90], validation=(X[90:], Y[90:]))
+    tuned = TunedThresholdClassifierCV(tree()).fit(X[:90], Y[:90], X_val=X[90:], y_val=Y[90:])
     alone = tree().fit(X[:90], Y[:90])
     np.testing.assert_array_equal(tuned.predict_proba(X), alone.predict_proba(X))
     expected = choose_thresholds(Y[90:], alone.predict_proba(X[90:]), TREE)

@@ -202,7 +202,7 @@ def test_chosen_weights_are_no_worse_than_equal_ones_and_members_alone(seed, n_m
     assert vote.best_score_ == pytest.approx(found)
     for other in (np.ones(n_members), *np.eye(n_members)):
         assert found >= pooled_auprc(Y, np.average(parts, axis=0, weights=other)) - 1e-12
-    assert vote.fit(X[:20], Y[:20], validation=(X[20:], Y[20:])).best_score_ == pytest.approx(
+    assert vote.fit(X[:20], Y[:20], X_val=X[20:], y_val=Y[20:]).best_score_ == pytest.approx(
         pooled_auprc(Y[20:], np.average(parts, axis=0, weights=vote.weights_)[20:])
     )
 
@@ -246,7 +246,7 @@ def test_any_scorer_can_be_maximised(scoring, measure):
     data = make_data(as_frame=False)
     vote = HierarchicalVotingClassifier(
         members(), hierarchy=data.hierarchy, weights="cv", scoring=scoring
-    ).fit(data.X[:50], data.y[:50], validation=(data.X, data.y))
+    ).fit(data.X[:50], data.y[:50], X_val=data.X, y_val=data.y)
     sets = vote.predict(data.X)
     if measure is None:
         labels = data.hierarchy.leaves
@@ -425,5 +425,7 @@ def test_members_must_share_one_hierarchy_and_validation_needs_weights_to_choose
     mine = ("mine", PCTClassifier(data.hierarchy))
     with pytest.raises(ValueError, match="Pass the hierarchy in one place only"):
         HierarchicalVotingClassifier([mine, other]).fit(data.X, data.y)
-    with pytest.raises(ValueError, match="validation is used only to choose weights"):
-        HierarchicalVotingClassifier(members()).fit(data.X, data.y, validation=(data.X, data.y))
+    with pytest.raises(
+        ValueError, match="X_val must be None unless weights is 'cv', got rows with weights=None"
+    ):
+        HierarchicalVotingClassifier(members()).fit(data.X, data.y, X_val=data.X, y_val=data.y)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ramify.data.features import FeatureSchema
 from ramify.trees.plan import GrowthPlan
-from ramify.trees.training_data import TrainingData
+from ramify.trees.training_data import TrainingData, ValidationRows
 from tests.support.tree_problems import assert_equal_trees
 
 
@@ -65,7 +65,7 @@ def test_counts_multiply_the_weights_of_the_rows() -> None:
 
 def test_appended_rows_have_weight_1() -> None:
     data = make_data()
-    more = data.with_rows(data.X[:10], data.Y[:10])
+    more = data.with_rows(ValidationRows(data.X[:10], data.Y[:10], None))
     assert more.n_rows == 70
     assert more.grow(GrowthPlan()).weight[0] == data.weights.sum() + 10
 

@@ -199,11 +199,11 @@ def test_levels_are_chosen_with_any_cv():
 def test_validation_rows_choose_the_level_and_are_used_in_the_final_tree():
     data = generated()
     model = PCTClassifier(data.hierarchy, f_test=[0.1, 0.001])
-    model.fit(data.X[:60], data.y[:60], validation=(data.X[60:], data.y[60:]))
+    model.fit(data.X[:60], data.y[:60], X_val=data.X[60:], y_val=data.y[60:])
     assert model.tree_.n_samples[0] == 120
-    with pytest.raises(ValueError, match=r"got rows with f_test=None\. Omit validation"):
+    with pytest.raises(ValueError, match=r"got rows with f_test=None\. Omit X_val"):
         PCTClassifier(data.hierarchy).fit(
-            data.X[:60], data.y[:60], validation=(data.X[60:], data.y[60:])
+            data.X[:60], data.y[:60], X_val=data.X[60:], y_val=data.y[60:]
         )
 
 

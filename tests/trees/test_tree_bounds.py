@@ -39,7 +39,7 @@ def test_a_part_of_a_tree_has_its_own_bounds() -> None:
     model = PCTClassifier(
         pruning="reduced_error", pruning_measure=lambda truth, scores: float(scores.std())
     )
-    model.fit(rows, labels, validation=(rows, labels))
+    model.fit(rows, labels, X_val=rows, y_val=labels)
     needed = int(model.tree_.feature.max()) + 1
     out = np.zeros((12, 2))
     model.tree_.predict(np.ascontiguousarray(rows[:, : max(1, needed)]), out, 1.0, False)

@@ -296,7 +296,7 @@ def test_a_function_is_called_with_label_names_including_ancestors():
 
 def test_label_sets_include_those_of_validation_rows():
     tree = PCTClassifier(criterion="jaccard", f_test=[0.01, 0.1])
-    tree.fit(X[:60], Y[:60], validation=(X[60:], Y[60:]))
+    tree.fit(X[:60], Y[:60], X_val=X[60:], y_val=Y[60:])
     whole = PCTClassifier(criterion="jaccard", f_test=tree.f_test_).fit(X, Y)
     assert_equal_trees(tree.tree_, whole.tree_)
 

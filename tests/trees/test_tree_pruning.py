@@ -235,7 +235,7 @@ def test_reduced_error_pruning_improves_any_measure(measure, criterion):
     settings = {"criterion": criterion, "hierarchy": ramify.Hierarchy.from_labels([0, 1, 2])}
     full = PCTClassifier(**settings).fit(X[:120], Y[:120])
     pruned = PCTClassifier(**settings, pruning="reduced_error", pruning_measure=measure)
-    pruned.fit(X[:120], Y[:120], validation=(X[120:], Y[120:]))
+    pruned.fit(X[:120], Y[:120], X_val=X[120:], y_val=Y[120:])
     assert pruned.get_n_leaves() < full.get_n_leaves()
     name = measure if isinstance(measure, str) else measure.__name__
     function = getattr(metrics, name)
@@ -251,7 +251,7 @@ def test_reduced_error_pruning_improves_any_measure(measure, criterion):
 def test_levels_are_cross_validated_if_validation_rows_are_used_for_pruning():
     settings = {"f_test": [0.01, 0.5], "random_state": 0}
     pruned = PCTClassifier(**settings, pruning="reduced_error")
-    pruned.fit(X[:120], Y[:120], validation=(X[120:], Y[120:]))
+    pruned.fit(X[:120], Y[:120], X_val=X[120:], y_val=Y[120:])
     assert pruned.f_test_ == PCTClassifier(**settings).fit(X[:120], Y[:120]).f_test_
     assert pruned.tree_.weight[0] == 120
 
@@ -259,7 +259,7 @@ def test_levels_are_cross_validated_if_validation_rows_are_used_for_pruning():
 def test_single_labels_are_pruned_by_their_predictions():
     y = np.where(Y[:, 0], "yes", "no")
     tree = PCTClassifier(pruning="reduced_error", pruning_measure="subset_accuracy")
-    tree.fit(X[:120], y[:120], validation=(X[120:], y[120:]))
+    tree.fit(X[:120], y[:120], X_val=X[120:], y_val=y[120:])
     full = PCTClassifier().fit(X[:120], y[:120])
     assert tree.score(X[120:], y[120:]) >= full.score(X[120:], y[120:])
     assert tree.get_n_leaves() < full.get_n_leaves()
@@ -271,7 +271,7 @@ def test_single_labels_are_pruned_by_their_predictions():
         ({"pruning": "cost"}, "pruning must be one of None, 'pessimistic'.*got 'cost'"),
         (
             {"pruning": "reduced_error"},
-            "validation must be .X, y. with pruning='reduced_error', got None",
+            "X_val and y_val must be given with pruning='reduced_error', got None",
         ),
         ({"pruning_confidence": 0.7}, "pruning_confidence must be a number from.*got 0.7"),
         ({"pruning_measure": "beauty"}, "pruning_measure must be a function .*got 'beauty'"),

@@ -78,7 +78,7 @@ def test_rows_with_missing_values_are_smoothed():
 @pytest.mark.parametrize("pruning", ["pessimistic", "reduced_error"])
 def test_pruned_trees_are_smoothed(pruning):
     X, Y, _ = draw_rows(2, 60)
-    validation = {"validation": (X[40:], Y[40:])} if pruning == "reduced_error" else {}
+    validation = {"X_val": X[40:], "y_val": Y[40:]} if pruning == "reduced_error" else {}
     tree = PCTClassifier(HIERARCHY, pruning=pruning, smoothing=1.0)
     tree.fit(X[:40], Y[:40], **validation)
     ones = np.ones(40)

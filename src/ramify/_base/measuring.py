@@ -13,7 +13,7 @@ from scipy import sparse
 import ramify.metrics as measures
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = ["measure_scores", "read_measure"]
+__all__ = ["measure_scores", "read_measure", "takes_weights"]
 
 Measure = Callable[..., Any]
 
@@ -47,16 +47,25 @@ def measure_scores(
     scores: NDArray[np.float64],
     hierarchy: Hierarchy,
     decide: Callable[[NDArray[np.float64]], Any],
+    *,
+    sample_weight: NDArray[np.float64] | None = None,
 ) -> Any:
     """Compute a measure of scores or of label sets.
 
     `truth`: the true labels, including all ancestors.
+    `sample_weight`: None for measures without the argument `sample_weight`.
     """
     arguments = _argument_names(measure)
+    given: dict[str, Any] = {} if sample_weight is None else {"sample_weight": sample_weight}
     predicted = decide(scores) if "y_pred" in arguments else scores
     if "hierarchy" in arguments:
-        return measure(truth, predicted, hierarchy=hierarchy)
-    return measure(truth, predicted)
+        given["hierarchy"] = hierarchy
+    return measure(truth, predicted, **given)
+
+
+def takes_weights(measure: Measure) -> bool:
+    """Return whether a measure has the argument `sample_weight`."""
+    return "sample_weight" in _argument_names(measure)
 
 
 def _argument_names(measure: Measure) -> frozenset[str]:

@@ -22,6 +22,7 @@ from ramify._validation import (
     check_number,
     check_same_length,
     check_sample_weight,
+    has_validation,
 )
 from ramify.boosting.cuda.device import load_cupy
 from ramify.boosting.outputs import (
@@ -269,11 +270,7 @@ class GradientBoostingBase(StagedClassifier):
         self, rows: BoostingRows, X_val: Any, y_val: Any, sample_weight_val: Any
     ) -> BoostingRows:
         """Set aside rows for early stopping, if it is used."""
-        if X_val is None and (y_val is not None or sample_weight_val is not None):
-            raise ValueError("X_val must be given with y_val and sample_weight_val, got None.")
-        if X_val is not None and y_val is None:
-            raise ValueError("y_val must be given with X_val, got None.")
-        if X_val is not None:
+        if has_validation(X_val, y_val, sample_weight_val):
             if not self.early_stopping:
                 raise ValueError(
                     "early_stopping must be True or 'auto' if X_val is passed to fit, got False. "
@@ -281,9 +278,9 @@ class GradientBoostingBase(StagedClassifier):
                 )
             X = read_features(self, X_val, self.schema_)
             Y = read_labels(y_val, self.hierarchy_).Y
-            check_same_length(X.shape[0], Y.shape[0])
-            held_out = BoostingRows.of(X, Y, check_sample_weight(sample_weight_val, X.shape[0]))
-            return rows.with_validation(held_out, self.schema_)
+            check_same_length(X.shape[0], Y.shape[0], "_val")
+            weights = check_sample_weight(sample_weight_val, X.shape[0], "_val")
+            return rows.with_validation(BoostingRows.of(X, Y, weights), self.schema_)
         is_large = len(rows.weights) > _MANY_ROWS
         if not self.early_stopping or (self.early_stopping == "auto" and not is_large):
             return rows

@@ -18,7 +18,13 @@ from sklearn.utils.validation import _num_samples
 
 from ramify._parallel import in_parallel
 from ramify._schema import Array, Number, Schema
-from ramify._validation import check_choice, check_folds, check_same_length
+from ramify._validation import (
+    check_choice,
+    check_folds,
+    check_same_length,
+    check_sample_weight,
+    has_validation,
+)
 from ramify.decision import apply_threshold, confident_path
 from ramify.decision.goals import GOALS, make_goal
 from ramify.decision.thresholds import SHARING, check_threshold, search_thresholds
@@ -32,6 +38,7 @@ __all__ = [
     "TunedThresholdClassifierCV",
     "fit_and_score",
     "make_splits",
+    "read_validation",
 ]
 
 
@@ -56,7 +63,14 @@ class HeldOutClassifier(WrappingClassifier):
     random_state: Any
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
     ) -> HeldOutClassifier:
         """Fit the classifier and learn from its scores on held-out rows.
 
@@ -68,8 +82,13 @@ class HeldOutClassifier(WrappingClassifier):
             Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
             Sample weights, also passed to the estimator's `fit`.
-        validation : tuple (X, y), optional
-            Held-out rows to use instead of cross-validation. The estimator is not fitted on them.
+        X_val : like X, optional
+            Validation rows to use instead of cross-validation. The estimator is not fitted on
+            them.
+        y_val : array-like, optional
+            Labels of the validation rows.
+        sample_weight_val : array-like, optional
+            Weights of the validation rows.
 
         Returns
         -------
@@ -78,11 +97,12 @@ class HeldOutClassifier(WrappingClassifier):
         """
         X, encoded, weights = self._read_wrapped(X, y, sample_weight)
         given = None if sample_weight is None else weights
-        if validation is None:
+        validated = has_validation(X_val, y_val, sample_weight_val)
+        if not validated:
             held_out = self._cross_validate(X, y, encoded, weights, given)
         self._fit_estimator(X, encoded, given)
-        if validation is not None:
-            held_out = self._validate(*validation)
+        if validated:
+            held_out = self._validate(X_val, y_val, sample_weight_val)
         self._learn_from(held_out)
         return self
 
@@ -90,11 +110,10 @@ class HeldOutClassifier(WrappingClassifier):
     def _learn_from(self, held_out: HeldOut) -> None:
         """Learn from scores on held-out rows."""
 
-    def _validate(self, X: Any, y: Any) -> HeldOut:
-        Y = read_labels(y, self.hierarchy_).Y
-        check_same_length(_num_samples(X), Y.shape[0])
+    def _validate(self, X: Any, y: Any, sample_weight: Any) -> HeldOut:
+        Y, weights = read_validation(X, y, sample_weight, self.hierarchy_)
         scores = self._coherent(label_scores(self.estimator_, X, self.format_))
-        return HeldOut(Y, scores, np.ones(Y.shape[0]))
+        return HeldOut(Y, scores, weights)
 
     def _cross_validate(
         self,
@@ -113,6 +132,15 @@ class HeldOutClassifier(WrappingClassifier):
             parts = list(scored)
         rows = np.concatenate([test for _, test in splits])
         return HeldOut(encoded.Y[rows], self._coherent(np.concatenate(parts)), weights[rows])
+
+
+def read_validation(
+    X: Any, y: Any, sample_weight: Any, hierarchy: Hierarchy
+) -> tuple[sparse.csr_array[np.int32], NDArray[np.float64]]:
+    """Return the labels and weights of validation rows."""
+    Y = read_labels(y, hierarchy).Y
+    check_same_length(_num_samples(X), Y.shape[0], "_val")
+    return Y, check_sample_weight(sample_weight, Y.shape[0], "_val")
 
 
 def make_splits(

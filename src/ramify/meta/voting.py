@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import Bunch
 from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.validation import _num_samples
 
 from ramify._parallel import count_threads, in_parallel
 from ramify._progress import track
@@ -27,11 +26,11 @@ from ramify._schema import (
     Schema,
     SchemaError,
 )
-from ramify._validation import check_same_length
-from ramify.labels.encoding import EncodedLabels, read_labels
+from ramify._validation import has_validation
+from ramify.labels.encoding import EncodedLabels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.base import WrappingClassifier, fit_wrapped, label_scores
-from ramify.meta.thresholds import fit_and_score, make_splits
+from ramify.meta.thresholds import fit_and_score, make_splits, read_validation
 from ramify.metrics.scorers import HierarchicalScorer, get_scorer
 
 __all__ = [
@@ -287,7 +286,14 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
     # ---- learning --------------------------------------------------------------------------
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
     ) -> HierarchicalVotingClassifier:
         """Fit the members, and choose their weights if `weights` is "cv".
 
@@ -299,9 +305,13 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
             Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
             Sample weights, also passed to `fit` of the members.
-        validation : tuple (X, y), optional
-            If `weights` is "cv": held-out rows to choose the weights on instead of
+        X_val : like X, optional
+            If `weights` is "cv": validation rows to choose the weights on instead of
             cross-validation. The members are not fitted on them.
+        y_val : array-like, optional
+            Labels of the validation rows.
+        sample_weight_val : array-like, optional
+            Weights of the validation rows.
 
         Returns
         -------
@@ -311,22 +321,23 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
         X, encoded, row_weights = self._read_wrapped(X, y, sample_weight)
         weights = self._read_weights()
         given = None if sample_weight is None else row_weights
-        if weights is not None and validation is not None:
+        validated = has_validation(X_val, y_val, sample_weight_val)
+        if weights is not None and validated:
             raise ValueError(
-                f"validation is used only to choose weights, got weights={self.weights!r}. Pass "
-                "weights='cv', or omit validation."
+                f"X_val must be None unless weights is 'cv', got rows with "
+                f"weights={self.weights!r}. Pass weights='cv', or omit X_val."
             )
         splits = []
-        if weights is None and validation is None:
+        if weights is None and not validated:
             splits = make_splits(self.cv, X, y, encoded.Y.shape[0], self.random_state)
         scores, self.estimators_ = self._fit_members(X, encoded, given, splits)
         self._copy_feature_attributes()
         if weights is None:
-            if validation is None:
+            if validated:
+                weights = self._validate(X_val, y_val, sample_weight_val)
+            else:
                 rows = np.concatenate([test for _, test in splits])
                 weights = self._choose(encoded.Y[rows], scores, row_weights[rows])
-            else:
-                weights = self._validate(*validation)
         self.weights_ = weights
         return self
 
@@ -357,11 +368,10 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
         scores = [self._coherent(np.concatenate(part)) for part in parts]
         return scores, done[len(members) * n_splits :]
 
-    def _validate(self, X: Any, y: Any) -> NDArray[np.float64]:
+    def _validate(self, X: Any, y: Any, sample_weight: Any) -> NDArray[np.float64]:
         """Choose the weights on given rows."""
-        Y = read_labels(y, self.hierarchy_).Y
-        check_same_length(_num_samples(X), Y.shape[0])
-        return self._choose(Y, list(self._member_scores(X)), np.ones(Y.shape[0]))
+        Y, row_weights = read_validation(X, y, sample_weight, self.hierarchy_)
+        return self._choose(Y, list(self._member_scores(X)), row_weights)
 
     def _choose(
         self, Y: Any, scores: list[NDArray[np.float64]], row_weights: NDArray[np.float64]

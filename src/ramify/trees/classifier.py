@@ -16,7 +16,7 @@ from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.streaming import VotingTrees
 from ramify._parallel import count_threads
 from ramify._schema import IfPresent, MapOf, Maybe, Number, Schema, TreeOf
-from ramify._validation import check_same_length
+from ramify._validation import check_same_length, check_sample_weight, has_validation
 from ramify.data.features import read_features
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
@@ -24,7 +24,7 @@ from ramify.trees.f_test_choice import FTestChoice, choose_f_test
 from ramify.trees.parameters import check_labelled, check_tree, is_list, plan_growth, weigh_labels
 from ramify.trees.plan import check_tree_fits, predict_tree
 from ramify.trees.pruning import make_loss, prune_by_error
-from ramify.trees.training_data import TrainingData
+from ramify.trees.training_data import TrainingData, ValidationRows
 from ramify.trees.views import TreeViews
 
 __all__ = [
@@ -303,7 +303,14 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         self.clus_compat = clus_compat
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
     ) -> PCTClassifier:
         """Grow the tree.
 
@@ -316,10 +323,14 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
             Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
             Sample weights.
-        validation : tuple (X, y), optional
+        X_val : like X, optional
             Validation rows. With ``pruning="reduced_error"``, the tree is pruned on them.
             Otherwise, if `f_test` is a list, the level is chosen on them, and the final tree is
             grown on the training and validation rows together.
+        y_val : array-like, optional
+            Labels of the validation rows.
+        sample_weight_val : array-like, optional
+            Weights of the validation rows.
 
         Returns
         -------
@@ -327,7 +338,8 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
             The fitted classifier.
         """
         X, encoded, weights = self._read_training(X, y, sample_weight, clus_order=self.clus_compat)
-        self._grow(X, encoded.Y, weights, self._read_validation(validation))
+        validation = self._read_validation(X_val, y_val, sample_weight_val)
+        self._grow(X, encoded.Y, weights, validation)
         return self
 
     def _grow(
@@ -335,7 +347,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         X: Any,
         Y: sparse.csr_array[np.int32],
         weights: NDArray[np.float64],
-        validation: tuple[Any, sparse.csr_array[np.int32]] | None,
+        validation: ValidationRows | None,
     ) -> None:
         random = check_random_state(self.random_state)
         plan = plan_growth(
@@ -367,33 +379,37 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
             self.f_test_ = plan.f_test
             self.tree_ = data.grow(plan)
         if by_error and validation is not None:
-            self._prune(*validation)
+            self._prune(validation)
 
-    def _prune(self, X: Any, Y: sparse.csr_array[np.int32]) -> None:
+    def _prune(self, rows: ValidationRows) -> None:
         """Replace nodes with leaves if this does not increase the loss on the validation rows."""
         decide = partial(self._decide, threshold=None)
-        loss = make_loss(self.pruning_measure, Y, self.hierarchy_, decide)
-        self.tree_ = prune_by_error(self.tree_, X, Y.shape[1], loss)
+        loss = make_loss(self.pruning_measure, rows.Y, self.hierarchy_, decide, rows.weights)
+        self.tree_ = prune_by_error(self.tree_, rows.X, rows.Y.shape[1], loss)
 
-    def _read_validation(self, validation: Any) -> tuple[Any, sparse.csr_array[np.int32]] | None:
+    def _read_validation(
+        self, X_val: Any, y_val: Any, sample_weight_val: Any
+    ) -> ValidationRows | None:
         """Convert the validation rows like the training rows; return None if there are none."""
         by_error = self.pruning == "reduced_error"
-        if validation is None:
+        if not has_validation(X_val, y_val, sample_weight_val):
             if by_error:
                 raise ValueError(
-                    "validation must be (X, y) with pruning='reduced_error', got None. Pass "
+                    "X_val and y_val must be given with pruning='reduced_error', got None. Pass "
                     "validation rows to fit, or use another pruning method."
                 )
             return None
         if not by_error and not is_list(self.f_test):
             raise ValueError(
-                "validation must be None unless f_test is a list or pruning is 'reduced_error', "
-                f"got rows with f_test={self.f_test!r}. Omit validation, or pass a list as f_test."
+                "X_val must be None unless f_test is a list or pruning is 'reduced_error', got "
+                f"rows with f_test={self.f_test!r}. Omit X_val, or pass a list as f_test."
             )
-        X = read_features(self, validation[0], self.schema_)
-        Y = read_labels(validation[1], self.hierarchy_).Y
-        check_same_length(X.shape[0], Y.shape[0])
-        return X, Y
+        X = read_features(self, X_val, self.schema_)
+        Y = read_labels(y_val, self.hierarchy_).Y
+        check_same_length(X.shape[0], Y.shape[0], "_val")
+        if sample_weight_val is None:
+            return ValidationRows(X, Y, None)
+        return ValidationRows(X, Y, check_sample_weight(sample_weight_val, X.shape[0], "_val"))
 
     def _check_parameters(self) -> None:
         check_tree(self)

@@ -13,7 +13,7 @@ from scipy import sparse
 from ramify.metrics import pooled_auprc
 from ramify.trees.java_random import clus_folds
 from ramify.trees.plan import GrowthPlan, predict_tree
-from ramify.trees.training_data import TrainingData
+from ramify.trees.training_data import TrainingData, ValidationRows
 
 __all__ = [
     "FTestChoice",
@@ -35,7 +35,7 @@ class FTestChoice:
     # The levels, in the order in which they are tried. The first of several best levels wins.
     levels: tuple[float, ...]
     cv: Any  # the cross-validation to use without validation rows
-    validation: tuple[Any, sparse.csr_array[np.int32]] | None  # validation rows
+    validation: ValidationRows | None
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ def choose_f_test(
     """Choose the level with the highest pooled AU(PRC) on held-out rows."""
     n_rows = data.n_rows
     if choice.validation is not None:
-        data = data.with_rows(*choice.validation)
+        data = data.with_rows(choice.validation)
         splits = [(np.arange(n_rows), np.arange(n_rows, data.n_rows))]
-    else:
-        splits = draw_splits(np.arange(n_rows), choice.cv, plan, random, data.Y)
+        return choose_level(plan, choice.levels, splits, data, choice.validation.weights)
+    splits = draw_splits(np.arange(n_rows), choice.cv, plan, random, data.Y)
     return choose_level(plan, choice.levels, splits, data)
 
 
@@ -69,8 +69,12 @@ def choose_level(
     levels: tuple[float, ...],
     splits: list[Split],
     data: TrainingData,
+    weights: NDArray[np.float64] | None = None,
 ) -> FTestFound:
-    """Choose the level whose trees have the highest pooled AU(PRC) on held-out rows."""
+    """Choose the level whose trees have the highest pooled AU(PRC) on held-out rows.
+
+    `weights`: those of the held-out rows, in the order of the splits.
+    """
     plan = data.find_sets(plan)
     unseen = [data.by_rows[test] for _, test in splits]
     truth = data.Y[np.concatenate([test for _, test in splits])]
@@ -84,7 +88,7 @@ def choose_level(
             part = predicted[start : start + X.shape[0]]
             predict_tree(tree, X, part, clus=plan.clus is not None)
             start += X.shape[0]
-        scores[level] = float(pooled_auprc(truth, predicted))
+        scores[level] = float(pooled_auprc(truth, predicted, sample_weight=weights))
         if scores[level] > scores[best] + 1e-16:
             best = level
     return FTestFound(plan.with_f_test(best), best, scores, data)

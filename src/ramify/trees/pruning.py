@@ -11,7 +11,7 @@ from scipy import sparse
 
 import ramify.metrics as measures
 from ramify import _core
-from ramify._base.measuring import measure_scores, read_measure
+from ramify._base.measuring import measure_scores, read_measure, takes_weights
 from ramify.labels.hierarchy import Hierarchy
 
 __all__ = [
@@ -36,15 +36,22 @@ def make_loss(
     truth: sparse.csr_array[np.int32],
     hierarchy: Hierarchy,
     decide: Callable[[NDArray[np.float64]], Any],
+    weights: NDArray[np.float64] | None = None,
 ) -> Loss:
     """Return the loss that pruning minimises."""
     function = read_measure(measure, "pruning_measure")
+    if weights is not None and not takes_weights(function):
+        raise ValueError(
+            f"pruning_measure must take sample_weight if sample_weight_val is passed to fit, got "
+            f"{measure!r}. Omit sample_weight_val, or use another measure, such as 'hamming_loss'."
+        )
     name = getattr(function, "__name__", "")
     is_ours = name in measures.__all__ and getattr(measures, name) is function
     is_loss = not is_ours or name.endswith("_loss") or name == "s_min"
 
     def loss(scores: NDArray[np.float64]) -> float:
-        value = measure_scores(function, truth, np.minimum(scores, 1.0), hierarchy, decide)
+        capped = np.minimum(scores, 1.0)
+        value = measure_scores(function, truth, capped, hierarchy, decide, sample_weight=weights)
         return float(value) if is_loss else -float(value)
 
     return loss

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,17 @@ from ramify.trees.plan import GrowthPlan, prepare_labels
 
 __all__ = [
     "TrainingData",
+    "ValidationRows",
     "count_rows_drawn",
 ]
+
+
+class ValidationRows(NamedTuple):
+    """Rows that a tree is not grown on, converted like the training rows."""
+
+    X: Any
+    Y: sparse.csr_array[np.int32]  # labels, including all ancestors
+    weights: NDArray[np.float64] | None  # None if the user passed none
 
 
 @dataclass(frozen=True)
@@ -107,13 +116,14 @@ class TrainingData:
         """Return a copy with other sample weights, which every estimator has to use."""
         return replace(self, weights=weights, weighted=True)
 
-    def with_rows(self, X: Any, Y: sparse.csr_array[np.int32]) -> TrainingData:
-        """Return a copy with rows of weight 1 appended."""
+    def with_rows(self, rows: ValidationRows) -> TrainingData:
+        """Return a copy with rows appended."""
+        weights = np.ones(rows.Y.shape[0]) if rows.weights is None else rows.weights
         return replace(
             self,
-            X=_stacked(self.X, X),
-            Y=_stacked(self.Y, Y),
-            weights=np.concatenate([self.weights, np.ones(Y.shape[0])]),
+            X=_stacked(self.X, rows.X),
+            Y=_stacked(self.Y, rows.Y),
+            weights=np.concatenate([self.weights, weights]),
             _prepared={},
         )
 

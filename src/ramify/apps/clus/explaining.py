@@ -322,7 +322,7 @@ def _fitted(program: Program, features: str, targets: str) -> str:
     arguments = [f"train{features}", f"train{targets}", "sample_weight=train.sample_weight"]
     tuned = len(program.settings.numbers("Tree", "FTest")) > 1 and not program.switches.forest
     if tuned and program.has_labels and program.rows_file("PruneSet"):
-        arguments.append(f"validation=(valid{features}, valid{targets})")
+        arguments.append(f"X_val=valid{features}, y_val=valid{targets}")
     return f"model.fit({', '.join(arguments)})"
 
 
