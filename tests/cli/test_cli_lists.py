@@ -82,6 +82,40 @@ def test_missing_lists_are_rows_without_labels(tmp_path: Path) -> None:
     assert table.hierarchy.decode(table.y) == [(), (), ("a/b",), ("c",)]
 
 
+@pytest.mark.parametrize("wanted", [(), ("--ignore-unknown",)])
+def test_numbers_of_a_model_are_labels_in_every_file(wanted: Any, tmp_path: Path) -> None:
+    """Rows of 0 and 1 of one length are a matrix only if the model was trained on one."""
+    numbers = pa.list_(pa.int64())
+    data = _write(tmp_path / "t.parquet", [[0], [1], [0, 1]] * 20, numbers)
+    other = _write(tmp_path / "o.parquet", [[0, 1], [1, 0], [0, 1], [1, 0]], numbers)
+    model = tmp_path / "m.ramify"
+    assert run("train", data, "-o", model, *QUICK).exit_code == 0
+    labels = load(model).hierarchy_
+    assert labels.labels == ("0", "1")
+    assert read_table(other, hierarchy=labels).y.toarray().tolist() == [[1, 1]] * 4
+    result = run("evaluate", model, other, *wanted, "--json", "-o", tmp_path / "e")
+    assert result.exit_code == 0, result.output
+    report = pd.read_csv(tmp_path / "e" / "labels.csv")
+    assert report["support"].tolist() == [4, 4]
+
+    matrix = _write(tmp_path / "matrix.parquet", [[0, 1], [1, 1], [0, 0]] * 20, numbers)
+    assert run("train", matrix, "-o", model, *QUICK).exit_code == 0
+    labels = load(model).hierarchy_
+    assert labels.labels == (0, 1)
+    assert read_table(other, hierarchy=labels).y.toarray().tolist() == [[0, 1], [1, 0]] * 2
+
+
+def test_missing_labels_in_lists_are_refused_as_in_fit(tmp_path: Path) -> None:
+    kinds = {float: pa.list_(pa.float64()), str: pa.list_(TEXT)}
+    for rows, kind in (([[0.0, np.nan], [1.0]], float), ([["a", None], ["b"]], str)):
+        data = _write(tmp_path / "t.parquet", rows, kinds[kind])
+        with pytest.raises(FormatError, match="a label of y must not be missing"):
+            read_table(data)
+    paths = [[["a", "b", None]], [["c", None, None]]]
+    data = _write(tmp_path / "t.parquet", paths, pa.list_(pa.list_(TEXT)))
+    assert read_table(data).hierarchy.labels == ("a", "a/b", "c")
+
+
 def test_another_separator_applies_to_lists(tmp_path: Path) -> None:
     data = _write(tmp_path / "t.parquet", [["a.b", "c"], ["a.d"]], pa.list_(TEXT))
     assert read_table(data, separator=".").hierarchy.labels == ("a", "a.b", "a.d", "c")

@@ -81,7 +81,7 @@ def _read_lists(
 ) -> tuple[sparse.csr_array[np.int32], Hierarchy, list[str]]:
     """Read label sets or sets of paths as `fit` does; a missing list is an empty one."""
     rows: list[Any] = [[] if is_missing(cell) else cell for cell in column]
-    if not _are_indicators(rows):
+    if not _are_indicators(rows, hierarchy):
         rows = [_with_words(row) for row in rows]
     try:
         if hierarchy is None:
@@ -103,21 +103,26 @@ def _read_lists(
     return found.Y, found.hierarchy, [note] * bool(caught)
 
 
-def _are_indicators(rows: list[list[Any]]) -> bool:
-    """Return whether rows are those of a label matrix: of the same length, of 0 and 1."""
+def _are_indicators(rows: list[list[Any]], hierarchy: Hierarchy | None) -> bool:
+    """Return whether rows are those of a label matrix: of the same length, of 0 and 1.
+
+    They are label sets if the numbers, as text, are labels of the hierarchy. The labels of a model
+    that was trained on a matrix are numbers.
+    """
     cells = [cell for row in rows for cell in row]
     return (
         len(set(map(len, rows))) == 1
         and len(rows[0]) > 1
         and all(isinstance(cell, bool | int | float) and cell in (0, 1) for cell in cells)
+        and not (hierarchy and all(label in hierarchy for label in set(map(str, cells))))
     )
 
 
 def _with_words(values: list[Any]) -> list[Any]:
     """Return labels as text, as in a CSV file; missing ones stay, since they end a path."""
     return [
-        _with_words(value) if isinstance(value, list) else value if value is None else str(value)
-        for value in values
+        _with_words(one) if isinstance(one, list) else None if is_missing(one) else str(one)
+        for one in values
     ]
 
 

@@ -79,17 +79,18 @@ def read_known_labels(
     model: Any, path: Path, options: DataOptions, *, ignore_unknown: bool, labelled: bool = True
 ) -> Table:
     """Read rows whose labels are those of a model."""
-    if ignore_unknown:
-        table = read_for(model, path, options, labelled=labelled)
-        if table.y is None:
-            return table
-        table, unknown = keep_known_labels(table, model.hierarchy_)
-        say(f"Labels that the model does not know, ignored: {len(unknown):,}")
-        return table
+    unknown: list[Label] = []
     try:
-        return read_for(model, path, options, model.hierarchy_, labelled=labelled)
+        # With or without unknown labels: the labels of the model decide what a list of 0 and 1 is.
+        table = read_for(model, path, options, model.hierarchy_, labelled=labelled)
     except UnknownLabelError as error:
-        raise ValueError(f"{error} To leave them out, pass --ignore-unknown.") from None
+        if not ignore_unknown:
+            raise ValueError(f"{error} To leave them out, pass --ignore-unknown.") from None
+        table = read_for(model, path, options, labelled=labelled)
+        table, unknown = keep_known_labels(table, model.hierarchy_)
+    if ignore_unknown and table.y is not None:
+        say(f"Labels that the model does not know, ignored: {len(unknown):,}")
+    return table
 
 
 def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
