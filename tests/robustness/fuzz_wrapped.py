@@ -2,13 +2,15 @@
 
 Every classifier of scikit-learn that a file may contain without trust is wrapped, fitted and
 saved. In a copy of the file, one array, number or random state of the wrapped estimator is
-replaced by an extreme one. Loading and predicting may fail with an exception, but may not crash,
-hang or use up the memory. --table lists which classifiers load without trust.
+replaced by an extreme one, or an object by another. Loading and predicting may fail with an
+exception, but may not crash, hang or use up the memory. --table lists which classifiers load
+without trust.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import io
 import json
 import random
@@ -96,15 +98,15 @@ def change_array(rng: random.Random, array: Any) -> Any:
         return _change_shape(rng, array)
 
 
-def _numbers(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield the nodes of a skops schema that hold a number, a text, None or True."""
+def _nodes(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield the nodes of a skops schema."""
     waiting = [value]
     while waiting:
         node = waiting.pop()
         if isinstance(node, list):
             waiting.extend(node)
         elif isinstance(node, dict):
-            if node.get("__loader__") == "JsonNode":
+            if isinstance(node.get("__loader__"), str):
                 yield node
             waiting.extend(node.values())
 
@@ -121,9 +123,11 @@ def change_wrapped(rng: random.Random, data: bytes) -> tuple[bytes, str]:
 def _change_member(rng: random.Random, inner: Members) -> str:
     arrays = sorted(name for name in inner if name.endswith((".npy", ".npz")))
     schema = json.loads(inner[_SCHEMA])
-    numbers = list(_numbers(schema))
+    nodes = list(_nodes(schema))
+    if rng.random() < 0.3:
+        return _exchange(rng, inner, schema, nodes)
     if not arrays or rng.random() < 0.5:
-        node = rng.choice(numbers)
+        node = rng.choice([one for one in nodes if one["__loader__"] == "JsonNode"])
         before = node["content"]
         node["content"] = rng.choice([json.dumps(rng.choice(_WHOLE)), rng.choice(_OTHERS)])
         inner[_SCHEMA] = json.dumps(schema).encode()
@@ -137,6 +141,19 @@ def _change_member(rng: random.Random, inner: Members) -> str:
         return f"{part}: {told}"
     inner[name], told = _change_npy(rng, inner[name])
     return f"{_name_of(schema, name)}: {told}"
+
+
+def _exchange(rng: random.Random, inner: Members, schema: Any, nodes: list[Any]) -> str:
+    """Put a node in place of another, which it stands for if it keeps the number of that one."""
+    node, other = rng.sample(nodes, 2)
+    told = f"{_name_of(schema, node)}: node of {_name_of(schema, other)}"
+    changed = copy.deepcopy(other)
+    if rng.random() < 0.5:
+        changed["__id__"] = node.get("__id__")
+    node.clear()
+    node.update(changed)
+    inner[_SCHEMA] = json.dumps(schema).encode()
+    return told
 
 
 def _change_npy(rng: random.Random, data: bytes) -> tuple[bytes, str]:
