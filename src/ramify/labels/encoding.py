@@ -66,16 +66,17 @@ def read_labels(y: Any, hierarchy: Hierarchy | None = None) -> EncodedLabels:
           explicit;
         - a sequence of sets of paths, each path a list or tuple of names, or a 3-D array of them;
         - a sequence of classes as in scikit-learn: strings or numbers;
-        - a sequence of paths such as "animal/bird";
+        - a sequence of paths such as "animal/bird" or "animal > bird"; the separator is found if
+          several paths begin with the same name;
         - a sequence of CLUS strings, i.e. labels joined by "@"; "", "n" and "?" mean no label
-          (unless the hierarchy has a label "n" or "?", or `hierarchy` is None and no string
-          contains "/" or "@");
+          (unless the hierarchy has a label "n" or "?", or `hierarchy` is None and the strings are
+          single names); without a hierarchy, names such as "ann@example.org" are not split;
         - a 2-D array or data frame of strings with one column per level; short paths are padded
           with "", None or NaN;
         - a pandas, polars or pyarrow column of any of these, or a data frame with one such column.
     hierarchy : Hierarchy, optional
         The labels that may occur. If None, it is inferred from `y`: a tree if there are levels or
-        paths with "/", otherwise flat with sorted labels. The columns of a label matrix are then
+        paths, otherwise flat with sorted labels. The columns of a label matrix are then
         named 0, 1, …, or as in the data frame.
 
     Returns

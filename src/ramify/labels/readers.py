@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.utils.validation import assert_all_finite
 from ramify._validation import (
     Label,
     UnknownLabelsError,
+    check_choice,
     check_label_matrix,
     check_label_name,
     is_missing,
@@ -37,6 +39,13 @@ from ramify.labels.formats import (
     names_by_level,
 )
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.texts import (
+    SET_MARK,
+    are_joined,
+    find_separator,
+    normalize_path,
+    similar_labels_note,
+)
 
 __all__ = [
     "are_levels",
@@ -162,58 +171,76 @@ def read_numbers(y: NDArray[Any], hierarchy: Hierarchy | None) -> EncodedLabels:
 
 def read_strings(y: Sequence[str], hierarchy: Hierarchy | None, dtype: str) -> EncodedLabels:
     """Read one string per row: a class, a path, or labels joined by "@"."""
-    plain = hierarchy is None and not any("/" in value or "@" in value for value in y)
+    distinct = list(dict.fromkeys(y))
+    joined = any(SET_MARK in value for value in distinct) and (
+        hierarchy is not None or are_joined(distinct)
+    )
+    texts = [part for value in distinct for part in (value.split(SET_MARK) if joined else [value])]
+    separator = None if hierarchy is not None else find_separator(texts)
+    plain = hierarchy is None and separator is None and not joined
     if plain and "" in y:
         raise ValueError(
             f"y must not contain empty strings, got one in row {list(y).index('')}. Drop the row, "
             "or pass a hierarchy or label sets if rows may have no label."
         )
     parts: dict[str, tuple[Label, ...]] = {
-        value: _split(value, hierarchy, plain) for value in dict.fromkeys(y)
+        value: _split(value, hierarchy, joined, plain) for value in distinct
     }
     if hierarchy is None:
         hierarchy = infer_hierarchy(label for row in parts.values() for label in row)
-    else:
-        parts = {value: _resolve(row, hierarchy) for value, row in parts.items()}
+    parts = {value: _resolve(row, hierarchy) for value, row in parts.items()}
     Y = hierarchy.encode([parts[value] for value in y])
     if all(len(row) == 1 for row in parts.values()):
         return EncodedLabels(Y, hierarchy, OneLabelFormat(hierarchy, dtype))
     return EncodedLabels(Y, hierarchy, JoinedFormat(hierarchy, dtype))
 
 
-def _split(value: str, hierarchy: Hierarchy | None, plain: bool) -> tuple[Label, ...]:
-    """Split at "@", unless the whole string is a label."""
+def _split(
+    value: str, hierarchy: Hierarchy | None, joined: bool, plain: bool
+) -> tuple[Label, ...]:
+    """Split at "@" what joins labels, unless the whole string is a label."""
     if plain or (hierarchy is not None and value in hierarchy):
         return (value,)
-    return () if value in EMPTY_SET else tuple(value.split("@"))
+    if value in EMPTY_SET:
+        return ()
+    return tuple(value.split(SET_MARK)) if joined else (value,)
 
 
 def _resolve(row: Iterable[Label], hierarchy: Hierarchy) -> tuple[Label, ...]:
-    """Accept a path such as "mammal/dog" for a label whose name is "dog"."""
-    return tuple(
-        _label_of_path(label, hierarchy) if hierarchy.separator in str(label) else label
-        for label in row
-    )
+    """Return the labels of a hierarchy that are meant by a row."""
+    return tuple(_label_meant(label, hierarchy) for label in row)
 
 
-def _label_of_path(path: Label, hierarchy: Hierarchy) -> Label:
-    if path in hierarchy or path in hierarchy.aliases:
+def _label_meant(label: Label, hierarchy: Hierarchy) -> Label:
+    """Accept other blanks, and a path such as "mammal/dog" for a label whose name is "dog"."""
+    if not isinstance(label, str) or label in hierarchy or label in hierarchy.aliases:
+        return label
+    path = normalize_path(label, hierarchy.separator)
+    if path in hierarchy:
         return path
-    *above, last = str(path).split(hierarchy.separator)
+    *above, last = path.split(hierarchy.separator)
     fits = last in hierarchy and set(above) <= set(hierarchy.ancestors(last))
-    return last if fits else path
+    return last if fits else label
 
 
 def infer_hierarchy(labels: Iterable[Any]) -> Hierarchy:
-    """Build the hierarchy of labels: from paths if any contains "/", otherwise flat."""
+    """Build the hierarchy of labels: from paths if they look like paths, otherwise flat."""
     distinct = dict.fromkeys(labels)
     for label in distinct:
         check_label_name(label, "a label of y", (str, int, float))
     if not distinct:
         raise ValueError("y contains no labels. Pass labels or a hierarchy.")
-    if any(isinstance(label, str) and "/" in label for label in distinct):
-        return Hierarchy.from_paths(distinct)
-    return Hierarchy.from_labels(sorted(distinct, key=lambda x: (isinstance(x, str), x)))
+    texts = [label for label in distinct if isinstance(label, str)]
+    separator = find_separator(texts)
+    if separator is None:
+        found = Hierarchy.from_labels(sorted(distinct, key=lambda x: (isinstance(x, str), x)))
+    else:
+        paths = (normalize_path(x, separator) if isinstance(x, str) else x for x in distinct)
+        found = Hierarchy.from_paths(paths, separator)
+    note = similar_labels_note(found.labels, separator)
+    if note is not None:
+        warnings.warn(note, UserWarning, stacklevel=6)
+    return found
 
 
 def read_label_sets(
@@ -223,6 +250,7 @@ def read_label_sets(
     rows = [list(labels) for labels in y]
     if hierarchy is None:
         hierarchy = infer_hierarchy(label for row in rows for label in row)
+        rows = [list(_resolve(row, hierarchy)) for row in rows]
     first = next((row for row in y), ())
     Y = hierarchy.encode(rows)
     return EncodedLabels(Y, hierarchy, LabelSetFormat(hierarchy, _row_type(first), as_array))
@@ -235,7 +263,7 @@ def _row_type(row: Any) -> str:
 
 def read_levels(y: NDArray[Any], hierarchy: Hierarchy | None) -> EncodedLabels:
     """Read one path per row, one column per level, padded with "", None or NaN."""
-    paths = [_path_of_levels(row, i) for i, row in enumerate(y.tolist())]
+    paths = _paths_of_levels(y.tolist())
     hierarchy, labels = _labels_of_paths(paths, hierarchy)
     Y = hierarchy.encode([[labels[path]] if path else [] for path in paths])
     dtype = "U" if y.dtype.kind == "U" else "O"
@@ -246,7 +274,7 @@ def read_path_sets(y: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
     """Read several paths per row, each a sequence of names, padded as in `read_levels`."""
     is_array = isinstance(y, np.ndarray) and y.ndim == 3
     rows = y.tolist() if isinstance(y, np.ndarray) else y
-    paths = [[_path_of_levels(path, i) for path in row] for i, row in enumerate(rows)]
+    paths = [_paths_of_levels(row, i) for i, row in enumerate(rows)]
     hierarchy, labels = _labels_of_paths([path for row in paths for path in row], hierarchy)
     Y = hierarchy.encode([[labels[path] for path in row if path] for row in paths])
     first = next((row for row in rows if len(row)), [()])
@@ -281,7 +309,14 @@ def _free_separator(paths: Sequence[tuple[str, ...]]) -> str:
     return next(marks, _SEPARATORS[0])
 
 
-def _path_of_levels(row: Any, number: int) -> tuple[str, ...]:
+def _paths_of_levels(rows: Sequence[Any], number: int | None = None) -> list[tuple[str, ...]]:
+    """Return the paths of rows, or of one row with a number, without their padding."""
+    paths = [_names_of_levels(row, i if number is None else number) for i, row in enumerate(rows)]
+    refuse_gaps(paths, number)
+    return [tuple(without_gap(path, "end")) for path in paths]
+
+
+def _names_of_levels(row: Any, number: int) -> tuple[str, ...]:
     if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray):
         raise TypeError(
             f"y must have paths in every row, as in the first one, got {row!r} in row {number}. "
@@ -294,13 +329,7 @@ def _path_of_levels(row: Any, number: int) -> tuple[str, ...]:
                 f"y must contain strings if its columns are levels, got {name!r} in row {number}, "
                 f"level {level}. Use y.astype(str)."
             )
-    path = tuple(names[: names.index("")] if "" in names else names)
-    if any(names[len(path) :]):
-        raise ValueError(
-            f"y must be padded only at the end of a path, got {names} in row {number}. Fill "
-            "levels from the left."
-        )
-    return path
+    return tuple(names)
 
 
 # ---- nested lists: label sets or levels -----------------------------------------------------
@@ -313,7 +342,7 @@ _AMBIGUOUS = (
 )
 
 
-def as_levels(y: Any) -> NDArray[np.object_]:
+def as_levels(y: Any, *, gaps: str = "refuse") -> NDArray[np.object_]:
     """Mark nested lists as levels: one path per row, one column per level, as in HiClass.
 
     Nested lists of names are read as label sets. The result of this function, an array, is read as
@@ -324,6 +353,9 @@ def as_levels(y: Any) -> NDArray[np.object_]:
     y : sequence of sequences of str or numbers, 2-D array, or data frame
         The names on the path to the label of each row, from the top. Rows may have different
         lengths. Numbers become strings; "", None and NaN mean that a path has ended.
+    gaps : {"refuse", "skip", "end"}
+        What to do with an empty level above others that are not: raise an error, leave the level
+        out of the path, or end the path above it.
 
     Returns
     -------
@@ -345,13 +377,45 @@ def as_levels(y: Any) -> NDArray[np.object_]:
            ['plant', '']], dtype=object)
     >>> read_labels(as_levels(y)).hierarchy.labels
     ('animal', 'animal/bird', 'animal/mammal', 'plant')
+    >>> as_levels([["animal", "", "cat"]], gaps="skip")
+    array([['animal', 'cat']], dtype=object)
     """
+    check_choice("gaps", gaps, ("refuse", "skip", "end"))
     rows = [["" if is_missing(name) else str(name) for name in row] for row in _rows(y)]
+    if gaps == "refuse":
+        refuse_gaps(rows)
+    rows = [without_gap(row, gaps) for row in rows]
     width = max((len(row) for row in rows), default=0)
     levels = np.full((len(rows), width), "", dtype=object)
     for i, row in enumerate(rows):
         levels[i, : len(row)] = row
     return levels
+
+
+def without_gap(names: Sequence[str], gaps: str) -> list[str]:
+    """Return the names of a path without empty levels, or only those above the first one."""
+    if gaps == "end" and "" in names:
+        return list(names[: list(names).index("")])
+    return [name for name in names if name]
+
+
+def has_gap(names: Sequence[str]) -> bool:
+    """Return whether an empty level is above one that is not."""
+    return "" in names and any(names[list(names).index("") :])
+
+
+def refuse_gaps(rows: Iterable[Sequence[str]], number: int | None = None) -> None:
+    """Raise an error that names the rows with an empty level above others that are not."""
+    found = [(i, list(names)) for i, names in enumerate(rows) if has_gap(names)]
+    if found:
+        first, names = found[0]
+        others = f" and in {len(found) - 1} other row(s)" if len(found) > 1 else ""
+        raise ValueError(
+            "y must be padded only at the end of a path, got a gap in row "
+            f"{first if number is None else number}, {names}{others}. Fill the level, or pass "
+            "ramify.as_levels(y, gaps='skip') to leave it out, or gaps='end' to end the path "
+            "above it."
+        )
 
 
 def as_sets(y: Any) -> list[set[Any]]:
@@ -439,6 +503,8 @@ def _look_like_levels(rows: Sequence[Any]) -> bool:
     same_length = len(set(map(len, rows))) == 1
     one_place = len({name for _, name in places}) == len(places)
     is_tree = len(places) == len(prefixes)
+    if _extend_each_other(paths):
+        return True
     ends = set(paths)
     n_children = Counter(prefix[:-1] for prefix in prefixes if len(prefix) > 1)
     n_forks = sum(n > 1 for n in n_children.values())
@@ -448,6 +514,12 @@ def _look_like_levels(rows: Sequence[Any]) -> bool:
     if one_place and (same_length or is_tree):
         return few_tops and (n_forks > 0 or (is_tree and n_stops > 1))
     return same_length and is_tree and n_forks > 1 and 2 * n_tops <= len(paths)
+
+
+def _extend_each_other(paths: Sequence[Sequence[Any]]) -> bool:
+    """Return whether each name begins with the one before it, as in 2, 2.1, 2.1.3."""
+    pairs = [pair for path in paths for pair in pairwise(map(str, path))]
+    return len(pairs) > 1 and all(len(a) < len(b) and b.startswith(a) for a, b in pairs)
 
 
 def _are_padded(rows: Sequence[Any]) -> bool:

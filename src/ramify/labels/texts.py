@@ -1,0 +1,140 @@
+"""How labels are written in texts: paths, sets, and names that differ in their writing only."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+
+__all__ = [
+    "are_joined",
+    "find_separator",
+    "normalize_path",
+    "similar_labels",
+    "similar_labels_note",
+]
+
+SET_MARK = "@"
+"""Joins the labels of a row in files of CLUS."""
+
+# In the order in which they are tried. A point or a hyphen is as common within names.
+_MARKS = ("/", ">", "|", "::", "→", "»", "\\")
+_FEW = 4  # texts among which a slash is taken for a separator whatever they look like
+_SLASHED = re.compile(r"\b(?:a/c|and/or|c/o|n/a|w/o?)(?!\w)", re.IGNORECASE)  # not paths
+_WORD = re.compile(r"[^\W\d_]{3}")  # three letters in a row; shorter names are codes
+_INNER_POINT = re.compile(r"(?<=\d)[.,:/-](?=\d)")
+_UNIMPORTANT = re.compile(r"[\s_.,:;!?'\"`´’()\[\]{}/\\|>-]+")
+
+
+def find_separator(texts: Iterable[str]) -> str | None:
+    """Return what separates the names of a path in texts, or None if they are not paths.
+
+    The separator includes the blanks around it if most texts have them.
+
+    Examples
+    --------
+    >>> find_separator(["Home > Kitchen > Pans", "Home > Garden", "Home > Kitchen", "Office"])
+    ' > '
+    >>> find_separator(["animal/bird", "animal/mammal", "plant"])
+    '/'
+    >>> find_separator(["Audio/Video", "Phones", "Cameras", "N/A"]) is None
+    True
+    """
+    distinct = [text for text in dict.fromkeys(texts) if text.strip()]
+    mark = next((mark for mark in _MARKS if _are_paths(distinct, mark)), None)
+    return None if mark is None else _written(distinct, mark)
+
+
+def _are_paths(texts: Sequence[str], mark: str) -> bool:
+    """Return whether a mark separates names: then several texts begin with the same name."""
+    parts = [[name.strip() for name in _SLASHED.sub("", t).split(mark)] for t in texts]
+    n_paths = sum(len(names) > 1 for names in parts)
+    if n_paths == 0:
+        return False
+    tops = Counter(names[0] for names in parts)
+    shared = any(tops[names[0]] > 1 for names in parts if len(names) > 1)
+    if mark == "/":
+        return shared or n_paths == len(texts) or len(texts) < _FEW
+    complete = all(all(names) for names in parts)
+    return complete and 2 * n_paths > len(texts) and shared and 3 * len(tops) <= 2 * len(texts)
+
+
+def _written(texts: Sequence[str], mark: str) -> str:
+    """Return a mark as it is written most often, with or without blanks around it."""
+    pattern = re.compile(rf"[^\S\n]?{re.escape(mark)}[^\S\n]?")
+    found = Counter(match for text in texts for match in pattern.findall(text.strip()))
+    most = max(found.values(), default=0)
+    return min((form for form, n in found.items() if n == most), key=len, default=mark)
+
+
+def normalize_path(text: str, separator: str) -> str:
+    """Return a path with the given separator between its names, without other blanks around them.
+
+    Examples
+    --------
+    >>> normalize_path("Home>Kitchen >  Pans ", " > ")
+    'Home > Kitchen > Pans'
+    """
+    return separator.join(name.strip() for name in text.split(separator.strip() or separator))
+
+
+def are_joined(texts: Collection[str], mark: str = SET_MARK) -> bool:
+    """Return whether a mark joins the labels of a row: paths, or labels found in several places.
+
+    In names that contain the mark, such as mail addresses, what precedes it never follows it.
+
+    Examples
+    --------
+    >>> are_joined(["red@small", "red", "blue@small"])
+    True
+    >>> are_joined(["ann@example.org", "bob@example.org", "eve@example.com"])
+    False
+    """
+    if any(mark in text and "/" in text for text in texts):
+        return True
+    places: defaultdict[str, set[int]] = defaultdict(set)
+    for text in dict.fromkeys(texts):
+        parts = [part.strip() for part in text.split(mark)]
+        for place, part in enumerate(parts):
+            # A label on its own may stand anywhere.
+            places[part].update((0, 1) if len(parts) == 1 else (place,))
+    joined = {part.strip() for text in texts if mark in text for part in text.split(mark)}
+    return any(len(places[part]) > 1 for part in joined)
+
+
+def similar_labels(labels: Iterable[object], separator: str | None = None) -> list[list[str]]:
+    """Return groups of labels that differ only in case, blanks or punctuation, within their names.
+
+    Examples
+    --------
+    >>> similar_labels(["Frying pan", "frying-pan", "Pot", "C", "C++", "1.1", "11"])
+    [['Frying pan', 'frying-pan']]
+    """
+    groups: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    for label in labels:
+        if isinstance(label, str):
+            names = label.split(separator) if separator else [label]
+            groups[tuple(map(_spelling, names))].append(label)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _spelling(name: str) -> str:
+    """Return what is left of a word without differences of writing; numbers and codes stay."""
+    if not _WORD.search(name):
+        return name
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    kept = _INNER_POINT.sub("\x00", folded)
+    return _UNIMPORTANT.sub("", kept) or folded
+
+
+def similar_labels_note(labels: Iterable[object], separator: str | None = None) -> str | None:
+    """Return a sentence on labels that are probably the same, or None if there are none."""
+    groups = similar_labels(labels, separator)
+    if not groups:
+        return None
+    examples = "; ".join(" and ".join(map(repr, group[:3])) for group in groups[:3])
+    return (
+        f"{len(groups)} group(s) of labels differ only in case, blanks or punctuation: "
+        f"{examples}. If they mean the same, write them in the same way."
+    )
