@@ -56,17 +56,17 @@ void check_weights(std::span<const double> row_weight, std::span<const double> o
             "weights must not sum to more than 1e15");
 }
 
-/// What is learnt besides X, checked.
-struct Lesson {
+/// What a plan is made of besides X, checked.
+struct PlanInput {
     OutputSets outputs;
     RowRoles roles;
     std::span<const double> output_weight;
 };
 
-Lesson check_lesson(std::size_t n_rows, const Vector<std::int64_t>& indptr,
-                    const Vector<std::int32_t>& indices, const Vector<std::int64_t>& learning,
-                    const Vector<std::int64_t>& held_out, const Vector<double>& row_weight,
-                    const Vector<double>& output_weight) {
+PlanInput check_input(std::size_t n_rows, const Vector<std::int64_t>& indptr,
+                      const Vector<std::int32_t>& indices, const Vector<std::int64_t>& learning,
+                      const Vector<std::int64_t>& held_out, const Vector<double>& row_weight,
+                      const Vector<double>& output_weight) {
     const auto n_outputs = output_weight.size();
     require(n_outputs > 0, "there must be an output");
     check_compressed(view(indptr), view(indices), n_outputs);
@@ -83,13 +83,13 @@ Lesson check_lesson(std::size_t n_rows, const Vector<std::int64_t>& indptr,
 
 /// `bin(rows, signal)`: X in bins that suit the rows to learn from.
 template <typename Bin>
-void place_plan(BoostingPlan* self, Lesson lesson, const GradientBoostingOptions& options,
+void place_plan(BoostingPlan* self, PlanInput input, const GradientBoostingOptions& options,
                 Bin bin) {
     stoppable([&] {
         StopSignal signal(interrupted_by(nullptr));
-        auto binned = bin(lesson.roles.learning, signal);
-        new (self) BoostingPlan(std::move(binned), lesson.outputs, std::move(lesson.roles),
-                                lesson.output_weight, options);
+        auto binned = bin(input.roles.learning, signal);
+        new (self) BoostingPlan(std::move(binned), input.outputs, std::move(input.roles),
+                                input.output_weight, options);
     });
 }
 
@@ -99,9 +99,9 @@ void make_plan(BoostingPlan* self, const Dataset& dataset, const Vector<std::int
                const Vector<double>& output_weight, std::size_t max_bins,
                const GradientBoostingOptions& options) {
     check_options(options, max_bins);
-    auto lesson = check_lesson(dataset.n_rows, indptr, indices, learning, held_out, row_weight,
-                               output_weight);
-    place_plan(self, std::move(lesson), options, [&](const auto& rows, StopSignal& signal) {
+    auto input = check_input(dataset.n_rows, indptr, indices, learning, held_out, row_weight,
+                             output_weight);
+    place_plan(self, std::move(input), options, [&](const auto& rows, StopSignal& signal) {
         return BinnedData::from(dataset, rows, max_bins, options.n_threads, signal);
     });
 }
@@ -116,10 +116,10 @@ void make_dense_plan(BoostingPlan* self, const Matrix<T>& X,
     check_options(options, max_bins);
     require(n_categories.size() == X.shape(1), "n_categories must have one number per column");
     require(X.shape(0) < 0xFFFFFFFFu, "X has too many rows");
-    auto lesson =
-        check_lesson(X.shape(0), indptr, indices, learning, held_out, row_weight, output_weight);
+    auto input =
+        check_input(X.shape(0), indptr, indices, learning, held_out, row_weight, output_weight);
     const Conversion conversion{view(n_categories), false, options.n_threads};
-    place_plan(self, std::move(lesson), options, [&](const auto& rows, StopSignal& signal) {
+    place_plan(self, std::move(input), options, [&](const auto& rows, StopSignal& signal) {
         return BinnedData::from_dense(matrix_view(X), conversion, rows, max_bins, signal);
     });
 }
@@ -127,7 +127,7 @@ void make_dense_plan(BoostingPlan* self, const Matrix<T>& X,
 // ---- what other devices need -------------------------------------------------------------------
 
 using Bytes = nb::ndarray<std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using OutWords = nb::ndarray<std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using OutBits = nb::ndarray<std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Floats = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Sets = nb::ndarray<const std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -150,14 +150,14 @@ void copy_bins(const BoostingPlan& plan, std::size_t first, const Bytes& out) {
 }
 
 /// Sets the bits of the outputs that each row has, by place.
-void copy_bits(const BoostingPlan& plan, const OutWords& out) {
+void copy_bits(const BoostingPlan& plan, const OutBits& out) {
     require(out.shape(0) == plan.n_rows() && 32 * out.shape(1) >= plan.stride(),
             "out must have a row per row and a bit per place");
     const Unlocked unlocked;
     std::fill_n(out.data(), out.size(), 0U);
     for (std::size_t row = 0; row < plan.n_rows(); ++row) {
         auto* words = out.data() + row * out.shape(1);
-        for (const auto k : plan.places_of(row)) {
+        for (const auto k : plan.places().of(row)) {
             const auto place = static_cast<std::size_t>(k);
             words[place / 32] |= std::uint32_t{1} << (place % 32);
         }

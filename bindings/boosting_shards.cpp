@@ -13,10 +13,11 @@ namespace ramify::bindings {
 
 namespace {
 
-using Words = nb::ndarray<const std::uint64_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
+/// The bins of the first branch of each node, as bits of four numbers.
+using BinSets = nb::ndarray<const std::uint64_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
 using ConstFloatMatrix = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Whole = nb::ndarray<std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-using ConstWhole = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Sums = nb::ndarray<std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using ConstSums = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using FeatureState = nb::typed<nb::tuple, bool, int, nb::object, nb::object>;
 
 // ---- bins ----------------------------------------------------------------------------------
@@ -79,9 +80,9 @@ Owned<std::int64_t> bins_of_features(const BinEdges& edges) {
 
 // ---- a partition ---------------------------------------------------------------------------
 
-ShardPlan plan_from(const Vector<double>& start, const Vector<double>& output_weight,
-                    const Vector<std::int32_t>& order, const std::array<int, 3>& bits,
-                    double sampled_share, const GradientBoostingOptions& options) {
+void make_plan(ShardPlan* self, const Vector<double>& start, const Vector<double>& output_weight,
+               const Vector<std::int32_t>& order, const std::array<int, 3>& bits,
+               double sampled_share, const GradientBoostingOptions& options) {
     const auto n = start.size();
     require(n > 0 && output_weight.size() == n && order.size() == n,
             "start, output_weight and order must have one number per output");
@@ -94,20 +95,20 @@ ShardPlan plan_from(const Vector<double>& start, const Vector<double>& output_we
                 "order must have every output once");
         seen[static_cast<std::size_t>(j)] = true;
     }
-    ShardPlan plan;
-    plan.start.assign(start.data(), start.data() + n);
-    plan.output_weight.assign(output_weight.data(), output_weight.data() + n);
-    plan.order.assign(order.data(), order.data() + n);
-    plan.fixed = {bits[0], bits[1], bits[2]};
-    plan.sampled_share = sampled_share;
-    plan.options = options;
-    return plan;
+    new (self) ShardPlan{{start.data(), start.data() + n},
+                         {output_weight.data(), output_weight.data() + n},
+                         {order.data(), order.data() + n},
+                         {bits[0], bits[1], bits[2]},
+                         sampled_share,
+                         options};
 }
 
-void build(BoosterShard* self, std::size_t n_rows, BinnedData (*bin)(const void*, BinEdges),
-           const void* X, const BinEdges& edges, const Vector<std::int64_t>& indptr,
-           const Vector<std::int32_t>& indices, const Vector<float>& weight,
-           const Vector<std::uint8_t>& held_out, std::uint64_t first_row, ShardPlan plan) {
+/// `X`: a MatrixView or a CscView.
+template <typename View>
+void place_shard(BoosterShard* self, const View& X, std::size_t n_rows, const BinEdges& edges,
+                 const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
+                 const Vector<float>& weight, const Vector<std::uint8_t>& held_out,
+                 std::uint64_t first_row, const ShardPlan& plan) {
     check_compressed(view(indptr), view(indices), plan.start.size());
     require(indptr.size() == n_rows + 1 && weight.size() == n_rows && held_out.size() == n_rows,
             "X, outputs, weight and held_out must have the same number of rows");
@@ -120,27 +121,18 @@ void build(BoosterShard* self, std::size_t n_rows, BinnedData (*bin)(const void*
     std::vector<float> weights(weight.data(), weight.data() + n_rows);
     std::vector<std::uint8_t> held(held_out.data(), held_out.data() + n_rows);
     const Unlocked unlocked;
-    new (self) BoosterShard(bin(X, edges), outputs, std::move(weights), std::move(held), first_row,
-                            std::move(plan));
+    new (self) BoosterShard(bin_rows(X, edges.features), outputs, std::move(weights),
+                            std::move(held), first_row, plan);
 }
 
 template <typename T>
 void make_shard(BoosterShard* self, const Matrix<T>& X, const BinEdges& edges,
                 const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
                 const Vector<float>& weight, const Vector<std::uint8_t>& held_out,
-                std::uint64_t first_row, const Vector<double>& start,
-                const Vector<double>& output_weight, const Vector<std::int32_t>& order,
-                const std::array<int, 3>& bits, double sampled_share,
-                const GradientBoostingOptions& options) {
+                std::uint64_t first_row, const ShardPlan& plan) {
     require(X.shape(1) == edges.features.size(), "X must have a column per feature");
-    const auto rows = matrix_view(X);
-    build(
-        self, X.shape(0),
-        [](const void* from, BinEdges bins) {
-            return bin_rows(*static_cast<const MatrixView<T>*>(from), std::move(bins.features));
-        },
-        &rows, edges, indptr, indices, weight, held_out, first_row,
-        plan_from(start, output_weight, order, bits, sampled_share, options));
+    place_shard(self, matrix_view(X), X.shape(0), edges, indptr, indices, weight, held_out,
+                first_row, plan);
 }
 
 void make_sparse_shard(BoosterShard* self, const Vector<std::int64_t>& X_indptr,
@@ -148,21 +140,12 @@ void make_sparse_shard(BoosterShard* self, const Vector<std::int64_t>& X_indptr,
                        std::size_t n_rows, const BinEdges& edges,
                        const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
                        const Vector<float>& weight, const Vector<std::uint8_t>& held_out,
-                       std::uint64_t first_row, const Vector<double>& start,
-                       const Vector<double>& output_weight, const Vector<std::int32_t>& order,
-                       const std::array<int, 3>& bits, double sampled_share,
-                       const GradientBoostingOptions& options) {
+                       std::uint64_t first_row, const ShardPlan& plan) {
     require(X_data.size() == X_indices.size(), "data and indices must have the same length");
     check_compressed(view(X_indptr), view(X_indices), n_rows);
     require(X_indptr.size() == edges.features.size() + 1, "X must have a column per feature");
     const CscView columns{view(X_indptr), view(X_indices), view(X_data), n_rows};
-    build(
-        self, n_rows,
-        [](const void* from, BinEdges bins) {
-            return bin_rows(*static_cast<const CscView*>(from), std::move(bins.features));
-        },
-        &columns, edges, indptr, indices, weight, held_out, first_row,
-        plan_from(start, output_weight, order, bits, sampled_share, options));
+    place_shard(self, columns, n_rows, edges, indptr, indices, weight, held_out, first_row, plan);
 }
 
 BinSplit split_of(const BoosterShard& shard, std::int32_t feature, const std::uint64_t* words) {
@@ -182,7 +165,7 @@ void start_tree(BoosterShard& shard, std::uint64_t round) {
 }
 
 void divide(BoosterShard& shard, const Vector<std::int64_t>& node,
-            const Vector<std::int32_t>& feature, const Words& words,
+            const Vector<std::int32_t>& feature, const BinSets& words,
             const Vector<std::int64_t>& yes) {
     require(feature.size() == node.size() && words.shape(0) == node.size() &&
                 yes.size() == node.size(),
@@ -205,7 +188,7 @@ void check_nodes(const BoosterShard& shard, const Vector<std::int64_t>& nodes) {
 }
 
 void add_histograms(const BoosterShard& shard, const Vector<std::int64_t>& nodes,
-                    const Vector<std::int32_t>& features, const Whole& out) {
+                    const Vector<std::int32_t>& features, const Sums& out) {
     check_nodes(shard, nodes);
     std::size_t n_bins = 0;
     for (const auto f : view(features)) {
@@ -226,8 +209,7 @@ void add_histograms(const BoosterShard& shard, const Vector<std::int64_t>& nodes
     });
 }
 
-void add_leaf_sums(const BoosterShard& shard, const Vector<std::int64_t>& nodes,
-                   const Whole& out) {
+void add_leaf_sums(const BoosterShard& shard, const Vector<std::int64_t>& nodes, const Sums& out) {
     check_nodes(shard, nodes);
     require(
         out.shape(0) == nodes.size() && out.shape(1) == 2 && out.shape(2) == shard.n_outputs() + 1,
@@ -242,7 +224,7 @@ void add_leaf_sums(const BoosterShard& shard, const Vector<std::int64_t>& nodes,
     });
 }
 
-void add_tree(BoosterShard& shard, const Vector<std::int32_t>& feature, const Words& words,
+void add_tree(BoosterShard& shard, const Vector<std::int32_t>& feature, const BinSets& words,
               const Vector<std::int32_t>& yes, const Vector<std::int32_t>& leaf,
               const ConstFloatMatrix& value) {
     const auto n = feature.size();
@@ -282,7 +264,7 @@ std::array<std::int64_t, 3> loss_of_shard(const BoosterShard& shard, bool held_o
 // ---- the coordinator -----------------------------------------------------------------------
 
 nb::typed<nb::dict, nb::str, nb::object> find_splits(
-    const BinEdges& edges, const Vector<std::int32_t>& features, const ConstWhole& histograms,
+    const BinEdges& edges, const Vector<std::int32_t>& features, const ConstSums& histograms,
     const std::array<int, 3>& bits, std::size_t min_samples_leaf, double l2_regularization,
     unsigned n_threads) {
     std::size_t n_bins = 0;
@@ -370,20 +352,21 @@ void init_boosting_shards(nb::module_& m) {
              "Whether the feature is nominal, its bins, thresholds and bins of codes.")
         .def("n_bins", &bins_of_features);
 
+    nb::class_<ShardPlan>(m, "ShardPlan", "What the partitions of a boosted model have in common.")
+        .def("__init__", &make_plan, nb::arg("start"), nb::arg("output_weight"), nb::arg("order"),
+             nb::arg("bits"), nb::arg("sampled_share"), nb::arg("options"));
+
     nb::class_<BoosterShard>(m, "BoosterShard", "One partition of the rows of a boosted model.")
         .def("__init__", &make_shard<double>, nb::arg("X"), nb::arg("edges"), nb::arg("indptr"),
              nb::arg("indices"), nb::arg("weight"), nb::arg("held_out"), nb::arg("first_row"),
-             nb::arg("start"), nb::arg("output_weight"), nb::arg("order"), nb::arg("bits"),
-             nb::arg("sampled_share"), nb::arg("options"))
+             nb::arg("plan"))
         .def("__init__", &make_shard<float>, nb::arg("X"), nb::arg("edges"), nb::arg("indptr"),
              nb::arg("indices"), nb::arg("weight"), nb::arg("held_out"), nb::arg("first_row"),
-             nb::arg("start"), nb::arg("output_weight"), nb::arg("order"), nb::arg("bits"),
-             nb::arg("sampled_share"), nb::arg("options"))
+             nb::arg("plan"))
         .def("__init__", &make_sparse_shard, nb::arg("X_indptr"), nb::arg("X_indices"),
              nb::arg("X_data"), nb::arg("n_rows"), nb::arg("edges"), nb::arg("indptr"),
              nb::arg("indices"), nb::arg("weight"), nb::arg("held_out"), nb::arg("first_row"),
-             nb::arg("start"), nb::arg("output_weight"), nb::arg("order"), nb::arg("bits"),
-             nb::arg("sampled_share"), nb::arg("options"))
+             nb::arg("plan"))
         .def_prop_ro("width", &BoosterShard::width)
         .def("start_tree", &start_tree, nb::arg("round"))
         .def("divide", &divide, nb::arg("node"), nb::arg("feature"), nb::arg("words"),

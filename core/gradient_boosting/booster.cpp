@@ -11,8 +11,6 @@ namespace {
 
 // Rows of a leaf that one task adds up.
 constexpr std::size_t leaf_rows_per_task = 4096;
-// Cells below which threads are not worth starting to write them.
-constexpr std::size_t min_written_cells = 4'000'000;
 
 }  // namespace
 
@@ -22,81 +20,19 @@ GradientBooster::GradientBooster(std::shared_ptr<const BoostingPlan> plan,
       plan_(*shared_plan_),
       n_outputs_(plan_.n_outputs()),
       stride_(plan_.stride()),
+      margins_(plan_.n_rows(), stride_, start, plan_.order(), plan_.places(), plan_.options().loss,
+               plan_.options().n_threads),
       sketched_(plan_.n_rows() * plan_.sketch_width()),
       grower_(plan_.data(), plan_.options(), plan_.sketch_width()),
-      n_rounds_(plan_.options().first_round) {
-    start_margins(start);
-    if (plan_.options().loss == Loss::softmax) normaliser_.resize(plan_.n_rows());
-}
-
-void GradientBooster::start_margins(std::span<const double> start) {
-    std::vector<float> first(stride_, no_margin);
-    for (std::size_t k = 0; k < n_outputs_; ++k) {
-        first[k] = static_cast<float>(start[static_cast<std::size_t>(plan_.order()[k])]);
-    }
-    margins_ = std::make_unique_for_overwrite<float[]>(plan_.n_rows() * stride_);
-    constexpr std::size_t at_once = 1024;
-    const auto n_threads =
-        plan_.n_rows() * stride_ < min_written_cells ? 1U : plan_.options().n_threads;
-    StopSignal signal({});
-    parallel_for(n_threads, (plan_.n_rows() + at_once - 1) / at_once, signal,
-                 [&](unsigned, std::size_t task) {
-                     const auto last = std::min((task + 1) * at_once, plan_.n_rows());
-                     for (auto row = task * at_once; row < last; ++row) {
-                         std::ranges::copy(first, margins(row));
-                     }
-                 });
-}
+      n_rounds_(plan_.options().first_round) {}
 
 void GradientBooster::sketch_rows(std::span<const std::uint32_t> rows, const Sketch& sketch,
                                   StopSignal& signal) {
-    const auto n_tasks = (rows.size() + rows_per_task - 1) / rows_per_task;
-    const auto n_threads =
-        rows.size() * stride_ < min_shared_cells ? 1U : plan_.options().n_threads;
-    std::vector<std::vector<float>> gradients(n_threads, std::vector<float>(stride_));
-    parallel_for(n_threads, n_tasks, signal, [&](unsigned thread, std::size_t task) {
-        signal.check();
-        float* gradient = gradients[thread].data();
-        const auto last = std::min((task + 1) * rows_per_task, rows.size());
-        for (auto i = task * rows_per_task; i < last; ++i) {
-            const auto row = rows[i];
-            Normaliser normaliser;
-            if (plan_.options().loss == Loss::softmax) {
-                normaliser = normaliser_[row] = normaliser_of(margins(row), stride_);
-            }
-            fill_probabilities(plan_.options().loss, margins(row), normaliser, stride_, gradient);
-            for (const auto k : plan_.places_of(row)) gradient[k] -= 1.0F;
-            sketch.apply(gradient, plan_.roles().weight[row],
-                         sketched_.data() + row * sketch.width());
-        }
-    });
-}
-
-/// Adds up the gradients and curvatures of some rows and outputs.
-void GradientBooster::sum_gradients(std::span<const std::uint32_t> rows, std::size_t first,
-                                    std::size_t n, double* gradients, double* curvatures) const {
-    // Sums of a few rows in single precision, all others in double precision.
-    constexpr std::size_t part = 64;
-    float gradient[outputs_per_task];
-    float curvature[outputs_per_task];
-    for (std::size_t begin = 0; begin < rows.size(); begin += part) {
-        std::fill_n(gradient, n, 0.0F);
-        std::fill_n(curvature, n, 0.0F);
-        for (const auto row : rows.subspan(begin, std::min(part, rows.size() - begin))) {
-            const auto normaliser =
-                plan_.options().loss == Loss::softmax ? normaliser_[row] : Normaliser{};
-            add_gradients(plan_.options().loss, margins(row) + first, normaliser,
-                          plan_.roles().weight[row], n, gradient, curvature);
-            for (const auto k : plan_.places_of(row)) {
-                const auto place = static_cast<std::size_t>(k) - first;  // wraps around
-                if (place < n) gradient[place] -= plan_.roles().weight[row];
-            }
-        }
-        for (std::size_t k = 0; k < n; ++k) {
-            gradients[k] += static_cast<double>(gradient[k]);
-            curvatures[k] += static_cast<double>(curvature[k]);
-        }
-    }
+    margins_.visit_gradients(rows, signal,
+                             [&](unsigned, std::uint32_t row, const float* gradient) {
+                                 sketch.apply(gradient, plan_.roles().weight[row],
+                                              sketched_.data() + row * sketch.width());
+                             });
 }
 
 /// The values of the leaves: one Newton step per output, -G / (H + l2). Large leaves are summed
@@ -116,19 +52,20 @@ std::vector<float> GradientBooster::find_values(const GrownTree& tree,
             parts.push_back({leaf, std::span(tree.rows).subspan(begin, n)});
         }
     }
-    const auto n_blocks = (stride_ + outputs_per_task - 1) / outputs_per_task;
-    const auto n_threads =
-        tree.rows.size() * stride_ < min_shared_cells ? 1U : plan_.options().n_threads;
+    const auto n_blocks = (n_outputs_ + outputs_per_task - 1) / outputs_per_task;
+    const auto weight_of = [&](std::uint32_t row) { return plan_.roles().weight[row]; };
     std::vector<double> gradients(parts.size() * stride_, 0.0);
     std::vector<double> curvatures(parts.size() * stride_, 0.0);
-    parallel_for(n_threads, parts.size() * n_blocks, signal, [&](unsigned, std::size_t task) {
-        signal.check();
-        const auto part = task / n_blocks;
-        const auto first = task % n_blocks * outputs_per_task;
-        const auto place = part * stride_ + first;
-        sum_gradients(parts[part].rows, first, std::min(outputs_per_task, stride_ - first),
-                      &gradients[place], &curvatures[place]);
-    });
+    parallel_for(margins_.threads_for(tree.rows.size()), parts.size() * n_blocks, signal,
+                 [&](unsigned, std::size_t task) {
+                     signal.check();
+                     const auto part = task / n_blocks;
+                     const auto first = task % n_blocks * outputs_per_task;
+                     const auto place = part * stride_ + first;
+                     margins_.sum_gradients<float>(
+                         parts[part].rows, first, std::min(outputs_per_task, stride_ - first),
+                         weight_of, &gradients[place], &curvatures[place]);
+                 });
     std::vector<float> values(leaves.size() * stride_, 0.0F);
     for (std::size_t part = 0; part < parts.size();) {
         const auto leaf = parts[part].leaf;
@@ -152,22 +89,15 @@ std::vector<float> GradientBooster::find_values(const GrownTree& tree,
 void GradientBooster::update_margins(const GrownTree& tree,
                                      std::span<const std::int32_t> leaf_of_node,
                                      std::span<const float> values, StopSignal& signal) {
-    const auto n_rows = plan_.n_rows();
-    const auto n_tasks = (n_rows + rows_per_task - 1) / rows_per_task;
-    const auto n_threads = n_rows * stride_ < min_shared_cells ? 1U : plan_.options().n_threads;
-    parallel_for(n_threads, n_tasks, signal, [&](unsigned, std::size_t task) {
-        const auto last = std::min((task + 1) * rows_per_task, n_rows);
-        for (auto row = task * rows_per_task; row < last; ++row) {
-            std::size_t node = 0;
-            while (!tree.nodes[node].is_leaf()) {
-                const auto& split = tree.nodes[node].split;
-                const auto bin = plan_.data().bin(static_cast<std::size_t>(split.feature), row);
-                node = static_cast<std::size_t>(split.yes.has(bin) ? tree.nodes[node].yes
-                                                                   : tree.nodes[node].no);
-            }
-            const auto leaf = static_cast<std::size_t>(leaf_of_node[node]);
-            add_floats(margins(row), values.data() + leaf * stride_, stride_);
+    margins_.add_leaves(values, signal, [&](std::size_t row) {
+        std::size_t node = 0;
+        while (!tree.nodes[node].is_leaf()) {
+            const auto& split = tree.nodes[node].split;
+            const auto bin = plan_.data().bin(static_cast<std::size_t>(split.feature), row);
+            node = static_cast<std::size_t>(split.yes.has(bin) ? tree.nodes[node].yes
+                                                               : tree.nodes[node].no);
         }
+        return static_cast<std::size_t>(leaf_of_node[node]);
     });
 }
 
@@ -192,16 +122,7 @@ BoostedTree GradientBooster::learn(StopSignal& signal) {
 
 double GradientBooster::loss(bool held_out, StopSignal& signal) const {
     const auto& rows = held_out ? plan_.roles().held_out : plan_.roles().learning;
-    std::vector<double> losses(rows.size());
-    const auto n_tasks = (rows.size() + rows_per_task - 1) / rows_per_task;
-    parallel_for(plan_.options().n_threads, n_tasks, signal, [&](unsigned, std::size_t task) {
-        signal.check();
-        const auto last = std::min((task + 1) * rows_per_task, rows.size());
-        for (auto i = task * rows_per_task; i < last; ++i) {
-            losses[i] = row_loss(plan_.options().loss, margins(rows[i]), n_outputs_,
-                                 plan_.places_of(rows[i]));
-        }
-    });
+    const auto losses = margins_.losses(rows, signal);
     double sum = 0;
     double weight = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -216,7 +137,8 @@ void GradientBooster::copy_margins(std::span<const std::uint32_t> rows,
                                    std::span<float> out) const {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         for (std::size_t k = 0; k < n_outputs_; ++k) {
-            out[i * n_outputs_ + static_cast<std::size_t>(plan_.order()[k])] = margins(rows[i])[k];
+            out[i * n_outputs_ + static_cast<std::size_t>(plan_.order()[k])] =
+                margins_.of(rows[i])[k];
         }
     }
 }
@@ -224,7 +146,7 @@ void GradientBooster::copy_margins(std::span<const std::uint32_t> rows,
 void GradientBooster::add_margins(std::span<const float> given) {
     for (std::size_t row = 0; row < plan_.n_rows(); ++row) {
         for (std::size_t k = 0; k < n_outputs_; ++k) {
-            margins(row)[k] +=
+            margins_.of(row)[k] +=
                 given[row * n_outputs_ + static_cast<std::size_t>(plan_.order()[k])];
         }
     }

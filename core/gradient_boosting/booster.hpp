@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "common/parallel.hpp"
-#include "gradient_boosting/gradients.hpp"
 #include "gradient_boosting/growing.hpp"
+#include "gradient_boosting/margins.hpp"
 #include "gradient_boosting/plan.hpp"
 #include "gradient_boosting/tree.hpp"
 
@@ -38,13 +38,8 @@ class GradientBooster {
     std::size_t n_features() const { return plan_.n_features(); }
 
   private:
-    float* margins(std::size_t row) { return margins_.get() + row * stride_; }
-    const float* margins(std::size_t row) const { return margins_.get() + row * stride_; }
-    void start_margins(std::span<const double> start);
     void sketch_rows(std::span<const std::uint32_t> rows, const Sketch& sketch,
                      StopSignal& signal);
-    void sum_gradients(std::span<const std::uint32_t> rows, std::size_t first, std::size_t n,
-                       double* gradients, double* curvatures) const;
     std::vector<float> find_values(const GrownTree& tree, std::span<const std::size_t> leaves,
                                    StopSignal& signal) const;
     void update_margins(const GrownTree& tree, std::span<const std::int32_t> leaf_of_node,
@@ -53,10 +48,9 @@ class GradientBooster {
     std::shared_ptr<const BoostingPlan> shared_plan_;
     const BoostingPlan& plan_;
     std::size_t n_outputs_;
-    std::size_t stride_;                  // floats per row of margins
-    std::unique_ptr<float[]> margins_;    // per row: stride_ floats
-    std::vector<float> sketched_;         // per row: the sketch of its gradients
-    std::vector<Normaliser> normaliser_;  // per row, for softmax
+    std::size_t stride_;  // floats per row of margins
+    Margins margins_;
+    std::vector<float> sketched_;  // per row: the sketch of its gradients
     TreeGrower grower_;
     std::uint64_t n_rounds_ = 0;
 };

@@ -135,8 +135,8 @@ void add_gradients(Loss loss, const float* margins, Normaliser normaliser, float
     }
 }
 
-void add_rounded_gradients(Loss loss, const float* margins, Normaliser normaliser, float weight,
-                           std::size_t n, std::int32_t* gradient, std::int32_t* curvature) {
+void add_gradients(Loss loss, const float* margins, Normaliser normaliser, float weight,
+                   std::size_t n, std::int32_t* gradient, std::int32_t* curvature) {
     if (loss == Loss::logistic) {
         add_rounded_logistic(margins, weight, n, gradient, curvature);
     } else {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "gradient_boosting/options.hpp"
 
@@ -32,8 +33,18 @@ void add_gradients(Loss loss, const float* margins, Normaliser normaliser, float
 
 /// The same with whole numbers, each rounded to the nearest: `weight` is a row's weight times a
 /// power of two, at most 2^24. The sums of 64 rows fit.
-void add_rounded_gradients(Loss loss, const float* margins, Normaliser normaliser, float weight,
-                           std::size_t n, std::int32_t* gradient, std::int32_t* curvature);
+void add_gradients(Loss loss, const float* margins, Normaliser normaliser, float weight,
+                   std::size_t n, std::int32_t* gradient, std::int32_t* curvature);
+
+/// A weight as it is subtracted from these sums.
+template <typename Number>
+Number weight_in(float weight) {
+    if constexpr (std::is_integral_v<Number>) {
+        return static_cast<Number>(weight + 0.5F);
+    } else {
+        return weight;
+    }
+}
 
 /// The loss of a row: minus the logarithm of the probability of what it has, and for logistic
 /// loss also of what it does not have. `has` lists outputs.

@@ -31,15 +31,6 @@ std::vector<std::int32_t> order_outputs(const OutputSets& outputs,
     return order;
 }
 
-std::vector<float> scales(std::span<const std::int32_t> order, std::span<const double> weight) {
-    std::vector<float> scale;
-    scale.reserve(order.size());
-    for (const auto j : order) {
-        scale.push_back(static_cast<float>(std::sqrt(weight[static_cast<std::size_t>(j)])));
-    }
-    return scale;
-}
-
 }  // namespace
 
 BoostingPlan::BoostingPlan(BinnedData data, const OutputSets& outputs, RowRoles roles,
@@ -49,14 +40,8 @@ BoostingPlan::BoostingPlan(BinnedData data, const OutputSets& outputs, RowRoles 
       roles_(std::move(roles)),
       options_(options),
       order_(order_outputs(outputs, roles_.learning, output_weight)),
-      indptr_(outputs.indptr.begin(), outputs.indptr.end()),
-      places_(outputs.indices.begin(), outputs.indices.end()),
-      sketch_(scales(order_, output_weight), options.sketch_size) {
-    std::vector<std::int32_t> place(order_.size());
-    for (std::size_t k = 0; k < order_.size(); ++k) {
-        place[static_cast<std::size_t>(order_[k])] = static_cast<std::int32_t>(k);
-    }
-    for (auto& j : places_) j = place[static_cast<std::size_t>(j)];
+      places_(outputs, order_),
+      sketch_(order_, output_weight, options.sketch_size) {
     for (std::size_t f = 0; f < data_.features.size(); ++f) {
         const auto& feature = data_.features[f];
         const bool any_missing =
@@ -64,11 +49,6 @@ BoostingPlan::BoostingPlan(BinnedData data, const OutputSets& outputs, RowRoles 
             std::ranges::any_of(roles_.learning, [&](auto row) { return data_.bin(f, row) == 1; });
         if (feature.n_bins > 1 || any_missing) usable_.push_back(static_cast<std::int32_t>(f));
     }
-}
-
-std::span<const std::int32_t> BoostingPlan::places_of(std::size_t row) const {
-    const auto begin = static_cast<std::size_t>(indptr_[row]);
-    return std::span(places_).subspan(begin, static_cast<std::size_t>(indptr_[row + 1]) - begin);
 }
 
 TreeSample BoostingPlan::draw(std::uint64_t round) const {

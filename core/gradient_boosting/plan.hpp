@@ -9,17 +9,11 @@
 #include "gradient_boosting/binning.hpp"
 #include "gradient_boosting/growing.hpp"
 #include "gradient_boosting/options.hpp"
+#include "gradient_boosting/outputs.hpp"
 #include "gradient_boosting/sketch.hpp"
 #include "gradient_boosting/tree.hpp"
 
 namespace ramify {
-
-/// The outputs of each row, borrowed: compressed rows.
-struct OutputSets {
-    std::span<const std::int64_t> indptr;
-    std::span<const std::int32_t> indices;
-    std::size_t n_outputs;
-};
 
 /// Which rows learn and which are held out, both increasing; weights of all rows.
 struct RowRoles {
@@ -53,8 +47,8 @@ class BoostingPlan {
     std::size_t n_shared() const { return sketch_.n_shared(); }
     /// The output at each place.
     std::span<const std::int32_t> order() const { return order_; }
-    /// The places of the outputs of a row.
-    std::span<const std::int32_t> places_of(std::size_t row) const;
+    /// The places of the outputs of each row.
+    const OutputPlaces& places() const { return places_; }
 
     TreeSample draw(std::uint64_t round) const;
 
@@ -69,8 +63,7 @@ class BoostingPlan {
     RowRoles roles_;
     GradientBoostingOptions options_;
     std::vector<std::int32_t> order_;
-    std::vector<std::int64_t> indptr_;
-    std::vector<std::int32_t> places_;
+    OutputPlaces places_;
     std::vector<std::int32_t> usable_;  // features with more than one bin
     Sketch sketch_;                     // not drawn
 };

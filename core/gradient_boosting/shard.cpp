@@ -11,16 +11,6 @@ namespace ramify {
 
 namespace {
 
-std::vector<float> scales(const ShardPlan& plan) {
-    std::vector<float> scale;
-    scale.reserve(plan.order.size());
-    for (const auto j : plan.order) {
-        const auto weight = plan.output_weight[static_cast<std::size_t>(j)];
-        scale.push_back(static_cast<float>(std::sqrt(weight)));
-    }
-    return scale;
-}
-
 /// Rounds factor * from to whole numbers; those that do not fit become the largest.
 RAMIFY_ANY_WIDTH
 void round_floats(const float* __restrict from, float factor, std::size_t n,
@@ -57,49 +47,22 @@ BoosterShard::BoosterShard(BinnedData data, const OutputSets& outputs, std::vect
       held_out_(std::move(held_out)),
       first_row_(first_row),
       n_outputs_(outputs.n_outputs),
-      indptr_(outputs.indptr.begin(), outputs.indptr.end()),
-      indices_(outputs.indices.begin(), outputs.indices.end()),
-      sketch_(scales(plan_), plan_.options.sketch_size),
-      stride_(sketch_.n_padded()) {
-    std::vector<std::int32_t> place(n_outputs_);
-    std::vector<float> start(stride_, no_margin);
-    for (std::size_t k = 0; k < n_outputs_; ++k) {
-        const auto j = static_cast<std::size_t>(plan_.order[k]);
-        place[j] = static_cast<std::int32_t>(k);
-        start[k] = static_cast<float>(plan_.start[j]);
-    }
-    for (auto& j : indices_) j = place[static_cast<std::size_t>(j)];
+      places_(outputs, plan_.order),
+      sketch_(plan_.order, plan_.output_weight, plan_.options.sketch_size),
+      stride_(sketch_.n_padded()),
+      margins_(data_.n_rows, stride_, plan_.start, plan_.order, places_, plan_.options.loss,
+               plan_.options.n_threads),
+      sketched_(data_.n_rows * width()) {
     whole_weight_.reserve(data_.n_rows);
     for (const float w : weight_) {
         whole_weight_.push_back(
             std::llround(std::ldexp(static_cast<double>(w), plan_.fixed.weight_bits)));
     }
-    margins_.resize(data_.n_rows * stride_);
-    for (std::size_t row = 0; row < data_.n_rows; ++row) std::ranges::copy(start, margins(row));
-    sketched_.resize(data_.n_rows * width());
-    if (plan_.options.loss == Loss::softmax) normaliser_.resize(data_.n_rows);
-}
-
-std::span<const std::int32_t> BoosterShard::outputs_of(std::size_t row) const {
-    const auto begin = static_cast<std::size_t>(indptr_[row]);
-    return std::span(indices_).subspan(begin, static_cast<std::size_t>(indptr_[row + 1]) - begin);
 }
 
 std::span<const std::uint32_t> BoosterShard::rows_of(std::size_t node) const {
     const auto& range = nodes_[node];
     return std::span(rows_).subspan(range.begin, range.end - range.begin);
-}
-
-void BoosterShard::sketch_row(std::uint32_t row, float* gradient, float* summary) {
-    const auto loss = plan_.options.loss;
-    Normaliser normaliser;
-    if (loss == Loss::softmax)
-        normaliser = normaliser_[row] = normaliser_of(margins(row), stride_);
-    fill_probabilities(loss, margins(row), normaliser, stride_, gradient);
-    for (const auto k : outputs_of(row)) gradient[k] -= 1.0F;
-    sketch_.apply(gradient, weight_[row], summary);
-    round_floats(summary, std::ldexp(1.0F, plan_.fixed.sketch_bits), width(),
-                 sketched_.data() + row * width());
 }
 
 void BoosterShard::start_tree(std::uint64_t round, StopSignal& signal) {
@@ -113,18 +76,15 @@ void BoosterShard::start_tree(std::uint64_t round, StopSignal& signal) {
         }
     }
     nodes_.assign(1, {0, rows_.size()});
-    const auto n_tasks = (rows_.size() + rows_per_task - 1) / rows_per_task;
-    const auto n_threads =
-        rows_.size() * stride_ < min_shared_cells ? 1U : plan_.options.n_threads;
-    std::vector<std::vector<float>> buffers(n_threads, std::vector<float>(stride_ + width()));
-    parallel_for(n_threads, n_tasks, signal, [&](unsigned thread, std::size_t task) {
-        signal.check();
-        float* gradient = buffers[thread].data();
-        const auto last = std::min((task + 1) * rows_per_task, rows_.size());
-        for (auto i = task * rows_per_task; i < last; ++i) {
-            sketch_row(rows_[i], gradient, gradient + stride_);
-        }
-    });
+    const float factor = std::ldexp(1.0F, plan_.fixed.sketch_bits);
+    std::vector<std::vector<float>> summaries(margins_.threads_for(rows_.size()),
+                                              std::vector<float>(width()));
+    margins_.visit_gradients(
+        rows_, signal, [&](unsigned thread, std::uint32_t row, const float* gradient) {
+            float* summary = summaries[thread].data();
+            sketch_.apply(gradient, weight_[row], summary);
+            round_floats(summary, factor, width(), sketched_.data() + row * width());
+        });
 }
 
 void BoosterShard::divide(const NodeDivision& division) {
@@ -178,36 +138,6 @@ void BoosterShard::add_histograms(std::size_t node, std::span<const std::int32_t
     });
 }
 
-void BoosterShard::sum_outputs(std::span<const std::uint32_t> rows, std::size_t first,
-                               std::size_t n, std::int64_t* gradients,
-                               std::int64_t* curvatures) const {
-    constexpr std::size_t part = 64;  // rows whose sums fit 32 bits
-    const auto n_kept = std::min(n, n_outputs_ - first);
-    std::int32_t gradient[outputs_per_task];
-    std::int32_t curvature[outputs_per_task];
-    for (std::size_t begin = 0; begin < rows.size(); begin += part) {
-        std::fill_n(gradient, n, 0);
-        std::fill_n(curvature, n, 0);
-        for (auto i = begin; i < std::min(begin + part, rows.size()); ++i) {
-            const auto row = rows[i];
-            const float weight = std::ldexp(weight_[row], plan_.fixed.leaf_bits);
-            const auto loss = plan_.options.loss;
-            const auto normaliser = loss == Loss::softmax ? normaliser_[row] : Normaliser{};
-            add_rounded_gradients(loss, margins(row) + first, normaliser, weight, n, gradient,
-                                  curvature);
-            const auto whole = static_cast<std::int32_t>(weight + 0.5F);
-            for (const auto k : outputs_of(row)) {
-                const auto place = static_cast<std::size_t>(k) - first;  // wraps around
-                if (place < n) gradient[place] -= whole;
-            }
-        }
-        for (std::size_t k = 0; k < n_kept; ++k) {
-            gradients[first + k] += gradient[k];
-            curvatures[first + k] += curvature[k];
-        }
-    }
-}
-
 void BoosterShard::add_leaf_sums(std::size_t node, std::span<std::int64_t> out,
                                  StopSignal& signal) const {
     const auto rows = rows_of(node);
@@ -216,13 +146,17 @@ void BoosterShard::add_leaf_sums(std::size_t node, std::span<std::int64_t> out,
     gradients[n_outputs_] += static_cast<std::int64_t>(rows.size());
     for (const auto row : rows) curvatures[n_outputs_] += whole_weight_[row];
     const auto n_tasks = (n_outputs_ + outputs_per_task - 1) / outputs_per_task;
-    const auto n_threads = rows.size() * stride_ < min_shared_cells ? 1U : plan_.options.n_threads;
-    parallel_for(n_threads, n_tasks, signal, [&](unsigned, std::size_t task) {
-        signal.check();
-        const auto first = task * outputs_per_task;
-        sum_outputs(rows, first, std::min(outputs_per_task, stride_ - first), gradients,
-                    curvatures);
-    });
+    const auto weight_of = [&](std::uint32_t row) {
+        return std::ldexp(weight_[row], plan_.fixed.leaf_bits);
+    };
+    parallel_for(
+        margins_.threads_for(rows.size()), n_tasks, signal, [&](unsigned, std::size_t task) {
+            signal.check();
+            const auto first = task * outputs_per_task;
+            margins_.sum_gradients<std::int32_t>(rows, first,
+                                                 std::min(outputs_per_task, stride_ - first),
+                                                 weight_of, gradients + first, curvatures + first);
+        });
 }
 
 void BoosterShard::add_tree(const BinnedTree& tree, StopSignal& signal) {
@@ -232,43 +166,30 @@ void BoosterShard::add_tree(const BinnedTree& tree, StopSignal& signal) {
         std::copy_n(tree.value.data() + leaf * n_outputs_, n_outputs_,
                     values.data() + leaf * stride_);
     }
-    const auto n_tasks = (data_.n_rows + rows_per_task - 1) / rows_per_task;
-    const auto n_threads =
-        data_.n_rows * stride_ < min_shared_cells ? 1U : plan_.options.n_threads;
-    parallel_for(n_threads, n_tasks, signal, [&](unsigned, std::size_t task) {
-        const auto last = std::min((task + 1) * rows_per_task, data_.n_rows);
-        for (auto row = task * rows_per_task; row < last; ++row) {
-            std::size_t node = 0;
-            while (tree.split[node].feature >= 0) {
-                const auto& split = tree.split[node];
-                const auto bin = data_.features[static_cast<std::size_t>(split.feature)].bins[row];
-                node = static_cast<std::size_t>(tree.yes[node]) + (split.yes.has(bin) ? 0 : 1);
-            }
-            const auto leaf = static_cast<std::size_t>(tree.leaf[node]);
-            add_floats(margins(row), values.data() + leaf * stride_, stride_);
+    margins_.add_leaves(values, signal, [&](std::size_t row) {
+        std::size_t node = 0;
+        while (tree.split[node].feature >= 0) {
+            const auto& split = tree.split[node];
+            const auto bin = data_.features[static_cast<std::size_t>(split.feature)].bins[row];
+            node = static_cast<std::size_t>(tree.yes[node]) + (split.yes.has(bin) ? 0 : 1);
         }
+        return static_cast<std::size_t>(tree.leaf[node]);
     });
 }
 
 std::array<std::int64_t, 3> BoosterShard::loss(bool held_out, StopSignal& signal) const {
-    std::vector<double> losses(data_.n_rows, 0.0);
-    const auto n_tasks = (data_.n_rows + rows_per_task - 1) / rows_per_task;
-    parallel_for(plan_.options.n_threads, n_tasks, signal, [&](unsigned, std::size_t task) {
-        signal.check();
-        const auto last = std::min((task + 1) * rows_per_task, data_.n_rows);
-        for (auto row = task * rows_per_task; row < last; ++row) {
-            if ((held_out_[row] != 0) != held_out) continue;
-            losses[row] = row_loss(plan_.options.loss, margins(row), n_outputs_, outputs_of(row));
-        }
-    });
+    std::vector<std::uint32_t> rows;
+    for (std::uint32_t row = 0; row < data_.n_rows; ++row) {
+        if ((held_out_[row] != 0) == held_out) rows.push_back(row);
+    }
+    const auto losses = margins_.losses(rows, signal);
     std::array<std::int64_t, 3> sums{};
-    for (std::size_t row = 0; row < data_.n_rows; ++row) {
-        if ((held_out_[row] != 0) != held_out) continue;
-        const double loss = static_cast<double>(weight_[row]) * losses[row];
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const double loss = static_cast<double>(weight_[rows[i]]) * losses[i];
         const double whole = std::floor(loss);
         sums[0] += static_cast<std::int64_t>(whole);
         sums[1] += std::llround((loss - whole) * 0x1.0p30);
-        sums[2] += whole_weight_[row];
+        sums[2] += whole_weight_[rows[i]];
     }
     return sums;
 }

@@ -13,10 +13,10 @@
 
 #include "common/parallel.hpp"
 #include "gradient_boosting/binning.hpp"
-#include "gradient_boosting/booster.hpp"
 #include "gradient_boosting/drawing.hpp"
-#include "gradient_boosting/gradients.hpp"
+#include "gradient_boosting/margins.hpp"
 #include "gradient_boosting/options.hpp"
+#include "gradient_boosting/outputs.hpp"
 #include "gradient_boosting/sketch.hpp"
 #include "gradient_boosting/splitting.hpp"
 
@@ -59,6 +59,8 @@ class BoosterShard {
     /// `first_row`: the number of the first row among the rows of all partitions.
     BoosterShard(BinnedData data, const OutputSets& outputs, std::vector<float> weight,
                  std::vector<std::uint8_t> held_out, std::uint64_t first_row, ShardPlan plan);
+    BoosterShard(const BoosterShard&) = delete;  // the margins refer to members
+    BoosterShard& operator=(const BoosterShard&) = delete;
 
     /// Draws the rows of a round, which are the rows of node 0, and sketches their gradients.
     void start_tree(std::uint64_t round, StopSignal& signal);
@@ -88,13 +90,7 @@ class BoosterShard {
         std::size_t end;
     };
 
-    float* margins(std::size_t row) { return margins_.data() + row * stride_; }
-    const float* margins(std::size_t row) const { return margins_.data() + row * stride_; }
-    std::span<const std::int32_t> outputs_of(std::size_t row) const;
     std::span<const std::uint32_t> rows_of(std::size_t node) const;
-    void sketch_row(std::uint32_t row, float* gradient, float* summary);
-    void sum_outputs(std::span<const std::uint32_t> rows, std::size_t first, std::size_t n,
-                     std::int64_t* gradients, std::int64_t* curvatures) const;
 
     BinnedData data_;
     ShardPlan plan_;
@@ -103,13 +99,11 @@ class BoosterShard {
     std::vector<std::uint8_t> held_out_;
     std::uint64_t first_row_;
     std::size_t n_outputs_;
-    std::vector<std::int64_t> indptr_;  // the outputs of each row, as places in the order
-    std::vector<std::int32_t> indices_;
+    OutputPlaces places_;
     Sketch sketch_;
     std::size_t stride_;  // floats per row of margins
-    std::vector<float> margins_;
+    Margins margins_;
     std::vector<std::int32_t> sketched_;  // per row, in fixed point
-    std::vector<Normaliser> normaliser_;  // per row, for softmax
     std::vector<std::uint32_t> rows_;     // of this tree, by node
     std::vector<Range> nodes_;
     std::vector<std::uint32_t> buffer_;

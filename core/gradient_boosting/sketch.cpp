@@ -1,6 +1,7 @@
 #include "gradient_boosting/sketch.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/random.hpp"
 #include "common/simd.hpp"
@@ -25,7 +26,13 @@ void add_product(const float* __restrict a, const float* __restrict b, std::size
 
 }  // namespace
 
-Sketch::Sketch(std::vector<float> scale, std::size_t size) : scale_(std::move(scale)) {
+Sketch::Sketch(std::span<const std::int32_t> order, std::span<const double> output_weight,
+               std::size_t size) {
+    scale_.reserve(order.size());
+    for (const auto j : order) {
+        scale_.push_back(
+            static_cast<float>(std::sqrt(output_weight[static_cast<std::size_t>(j)])));
+    }
     size = std::min(size, scale_.size());
     if (padded(scale_.size()) <= padded(size)) {
         n_single_ = padded(scale_.size());

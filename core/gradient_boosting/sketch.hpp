@@ -15,8 +15,10 @@ namespace ramify {
 
 class Sketch {
   public:
-    /// `scale`: a factor for the gradient of each output, the square root of its weight.
-    Sketch(std::vector<float> scale, std::size_t size);
+    /// The outputs come in this order; the factor of a gradient is the square root of the weight
+    /// of its output.
+    Sketch(std::span<const std::int32_t> order, std::span<const double> output_weight,
+           std::size_t size);
 
     /// Floats per row, a multiple of float_block.
     std::size_t width() const { return n_single_ + n_shared_; }

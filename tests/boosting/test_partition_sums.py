@@ -114,6 +114,8 @@ def shard_of(problem: Problem, rows: np.ndarray, edges, X=None, first_row: int =
     options.loss = problem.settings.loss
     options.sketch_size = 100
     options.seed = problem.options.get("seed", 0)
+    order = np.arange(problem.n_outputs, dtype=np.int32)
+    plan = _core.ShardPlan(problem.start, problem.output_weight, order, BITS, 1.0, options)
     Y = sparse.csr_array(problem.Y[rows])
     X = problem.X[rows] if X is None else X
     if sparse.issparse(X):
@@ -128,12 +130,7 @@ def shard_of(problem: Problem, rows: np.ndarray, edges, X=None, first_row: int =
         problem.weights[rows].astype(np.float32),
         np.isin(rows, problem.held_out).astype(np.uint8),
         first_row,
-        problem.start,
-        problem.output_weight,
-        np.arange(problem.n_outputs, dtype=np.int32),
-        BITS,
-        1.0,
-        options,
+        plan,
     )
 
 

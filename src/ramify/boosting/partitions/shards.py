@@ -46,12 +46,14 @@ class ShardPlan:
     sampled_share: float  # the fraction of rows that each tree draws
     options: dict[str, Any]  # options of the core
 
-    def core_options(self) -> _core.GradientBoostingOptions:
-        """Return the options as an object of the core."""
+    def in_core(self) -> _core.ShardPlan:
+        """Return the plan as an object of the core, without the bins."""
         options = _core.GradientBoostingOptions()
         for name, value in self.options.items():
             setattr(options, name, value)
-        return options
+        return _core.ShardPlan(
+            self.start, self.output_weights, self.order, self.bits, self.sampled_share, options
+        )
 
 
 @dataclass(frozen=True)
@@ -88,12 +90,7 @@ class Shard:
             partition.weights,
             partition.held_out,
             partition.first_row,
-            plan.start,
-            plan.output_weights,
-            plan.order,
-            plan.bits,
-            plan.sampled_share,
-            plan.core_options(),
+            plan.in_core(),
         )
         X = partition.X
         if sparse.issparse(X):
