@@ -18,7 +18,6 @@ import pytest
 
 import ramify
 from ramify import PCTClassifier, PCTForestClassifier, load_animals
-from ramify.apps.cli.serve import ServingLimits
 from ramify.apps.serve.serving import ServedModel, make_app
 from tests.support.cli_runs import run
 
@@ -28,9 +27,9 @@ uvicorn = pytest.importorskip("uvicorn")
 
 
 @contextmanager
-def serving(model: Any, limits: ServingLimits | None = None) -> Iterator[Any]:
+def serving(model: Any, **limits: int) -> Iterator[Any]:
     """Serve a model in a thread and yield a client."""
-    config = uvicorn.Config(make_app(model, limits), port=0, log_level="critical")
+    config = uvicorn.Config(make_app(model, **limits), port=0, log_level="critical")
     listening = config.bind_socket()
     listening.listen()  # clients that come before the server has started wait
     server = uvicorn.Server(config)
@@ -132,7 +131,7 @@ def test_wrong_requests_are_refused_with_a_reason(
 
 @pytest.fixture(scope="module")
 def client(numeric: tuple[Any, np.ndarray]) -> Iterator[Any]:
-    with serving(numeric[0], ServingLimits(max_bytes=200_000, max_rows=2)) as client:
+    with serving(numeric[0], max_bytes=200_000, max_rows=2) as client:
         yield client
 
 
@@ -149,7 +148,7 @@ def test_models_of_dates_are_refused() -> None:
     frame = pandas.DataFrame({"day": pandas.date_range("2020-01-01", periods=4)})
     model = PCTClassifier().fit(frame, ["a", "a", "b", "b"])
     with pytest.raises(ValueError, match=r"got columns 'day'. Convert them to numbers"):
-        ServedModel(model, ServingLimits())
+        ServedModel(model, max_rows=10)
 
 
 @pytest.mark.process

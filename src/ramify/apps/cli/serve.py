@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -13,21 +12,6 @@ from ramify.apps.cli.output import say
 from ramify.apps.cli.running import command
 from ramify.io.errors import check_exists
 
-__all__ = [
-    "ServingLimits",
-    "serve",
-]
-
-
-@dataclass(frozen=True)
-class ServingLimits:
-    """Limits on requests; larger ones are refused."""
-
-    max_bytes: Annotated[int, typer.Option(min=1, help="Largest request in bytes.")] = 10 << 20
-    max_rows: Annotated[int, typer.Option(min=1, help="Largest number of rows in a request.")] = (
-        10_000
-    )
-
 
 @command
 def serve(
@@ -35,7 +19,10 @@ def serve(
     *,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 chooses one.")] = 8000,
-    limits: ServingLimits,
+    max_bytes: Annotated[int, typer.Option(min=1, help="Largest request in bytes.")] = 10 << 20,
+    max_rows: Annotated[
+        int, typer.Option(min=1, help="Largest number of rows in a request.")
+    ] = 10_000,
 ) -> None:
     """Answer requests for predictions over HTTP, as JSON.
 
@@ -46,7 +33,7 @@ def serve(
     from ramify.apps.serve.serving import make_app
 
     uvicorn = import_extra("uvicorn", "serve")
-    app = make_app(load_classifier(model), limits)
+    app = make_app(load_classifier(model), max_bytes=max_bytes, max_rows=max_rows)
     config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False)
     listening = config.bind_socket()
     address = f"http://{host}:{listening.getsockname()[1]}"

@@ -11,7 +11,6 @@ import numpy as np
 from ramify import __version__
 from ramify._messages import did_you_mean, import_extra, shorten
 from ramify.apps.cli.predicting import label_sets
-from ramify.apps.cli.serve import ServingLimits
 
 __all__ = [
     "ServedModel",
@@ -34,12 +33,12 @@ class ServedModel:
     ----------
     model : estimator
         A fitted classifier of ramify.
-    limits : ServingLimits
-        Limits on requests.
+    max_rows : int
+        Most rows of a request.
     """
 
-    def __init__(self, model: Any, limits: ServingLimits) -> None:
-        self.model, self.limits = model, limits
+    def __init__(self, model: Any, max_rows: int) -> None:
+        self.model, self.max_rows = model, max_rows
         names = getattr(model, "feature_names_in_", None)
         self.names = None if names is None else [str(name) for name in names]
         self.categories = {j: set(known) for j, known in model.schema_.categories.items()}
@@ -66,7 +65,6 @@ class ServedModel:
             "ramify": __version__,
             "features": features,
             "labels": list(self.model.hierarchy_.labels),
-            "limits": {"max_bytes": self.limits.max_bytes, "max_rows": self.limits.max_rows},
         }
 
     def predict(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -111,9 +109,9 @@ class ServedModel:
         rows = request.get("rows")
         if not isinstance(rows, list) or not rows:
             raise RequestError(422, "rows must be a list with at least one row.")
-        if len(rows) > self.limits.max_rows:
+        if len(rows) > self.max_rows:
             raise RequestError(
-                413, f"rows must have at most {self.limits.max_rows} rows, got {len(rows)}."
+                413, f"rows must have at most {self.max_rows} rows, got {len(rows)}."
             )
         cells = [self._read_row(row, number) for number, row in enumerate(rows)]
         if self.names is None and not self.categories:
@@ -176,15 +174,16 @@ def _unknown(wanted: Any, labels: list[Any]) -> list[Any]:
     return [label for label in wanted if isinstance(label, list | dict) or label not in known]
 
 
-def make_app(model: Any, limits: ServingLimits | None = None) -> Any:
-    """Return an ASGI application that predicts with a model."""
+def make_app(model: Any, *, max_bytes: int = 10 << 20, max_rows: int = 10_000) -> Any:
+    """Return an ASGI application that predicts with a model and refuses larger requests."""
     import_extra("starlette", "serve")
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.responses import JSONResponse
     from starlette.routing import Route
 
-    served = ServedModel(model, limits or ServingLimits())
+    served = ServedModel(model, max_rows)
+    limits = {"max_bytes": max_bytes, "max_rows": max_rows}
 
     def constant(facts: dict[str, Any]) -> Callable[[Any], Awaitable[Any]]:
         async def answer(_: Any) -> Any:
@@ -195,7 +194,7 @@ def make_app(model: Any, limits: ServingLimits | None = None) -> Any:
     def computed(work: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
         async def answer(request: Any) -> Any:
             try:
-                body = await _read_body(request, served.limits.max_bytes)
+                body = await _read_body(request, max_bytes)
                 return JSONResponse(await run_in_threadpool(lambda: work(_parse(body))))
             except RequestError as error:
                 return JSONResponse({"error": str(error)}, status_code=error.status)
@@ -207,7 +206,7 @@ def make_app(model: Any, limits: ServingLimits | None = None) -> Any:
     return Starlette(
         routes=[
             Route("/health", constant({"status": "ok"})),
-            Route("/model", constant(served.describe())),
+            Route("/model", constant({**served.describe(), "limits": limits})),
             Route("/openapi.json", constant(_describe_service())),
             Route("/predict", computed(served.predict), methods=["POST"]),
             Route("/predict_proba", computed(served.predict_proba), methods=["POST"]),

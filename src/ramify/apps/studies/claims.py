@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-import numpy as np
 
 __all__ = [
     "ALL_MEASURES",
@@ -124,7 +123,7 @@ class Quantity:
         >>> Quantity("time", "time", False, "seconds").show(12.345)
         '12.3'
         """
-        if not np.isfinite(value):
+        if not math.isfinite(value):
             return "–"
         if self.kind in ("score", "overfit"):
             return f"{value:.3f}"
