@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from ramify import PCTClassifier, load, save
+from ramify.apps.reading.any_file import read_data
 from ramify.io import read_arff
 from ramify.saving.model import save_with_settings
 from tests.support.cli_runs import run
@@ -383,3 +384,18 @@ def test_messages_do_not_give_advice_for_python(options: tuple[str, ...], tmp_pa
     shown = words("train", path, "-o", tmp_path / "m.ramify", *TREE, *options, code=2)
     assert "=" not in shown
     assert "target" not in shown
+
+
+def test_suffixes_in_capitals_mean_the_same(tmp_path: Path) -> None:
+    table = write(tmp_path / "ROWS.TSV", "size\tlabels", *(f"{k}\ta/b" for k in range(6)))
+    edges = write(tmp_path / "EDGES.CSV", "parent,child", ",a", "a,a/b")
+    words("train", table, *TREE, "--hierarchy", edges, "-o", tmp_path / "m.ramify")
+    words("predict", tmp_path / "m.ramify", table, "-o", tmp_path / "OUT.ARFF")
+    assert read_arff(tmp_path / "OUT.ARFF").hierarchy.labels == ("a", "a/b")
+    found = read_data(tmp_path / "OUT.ARFF")
+    assert found.y.shape == (6, 2)
+
+
+def test_the_last_known_suffix_counts(tmp_path: Path) -> None:
+    table = write(tmp_path / "rows.arff.csv.bak", "size,labels", *(f"{k},a" for k in range(6)))
+    assert read_data(table).feature_names == ("size",)

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import fspath
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +15,9 @@ from scipy import sparse
 from ramify._messages import did_you_mean, shorten
 from ramify._validation import check_choice
 from ramify.io.errors import FormatError
-from ramify.io.files import FilePath
+from ramify.io.files import FilePath, numbered_lines
+from ramify.io.formats import ANNOTATIONS, format_of
 from ramify.io.limits import ReadLimits
-from ramify.io.text_lines import numbered_lines
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.ontology import Ontology
 
@@ -522,10 +521,10 @@ def _declared(line: str) -> Layout | None:
 
 
 def _guessed(path: FilePath, cells: list[str], number: int) -> Layout:
-    suffixes = {suffix.lower() for suffix in Path(path).suffixes}
-    if ".gaf" in suffixes or _GAF.fewest <= len(cells) <= _GAF.most:
+    named = format_of(path, ANNOTATIONS)
+    if named == "gaf" or _GAF.fewest <= len(cells) <= _GAF.most:
         return _GAF
-    if suffixes & {".gpad", ".gpa"} or _GPAD_1.fewest <= len(cells) <= _GPAD_1.most:
+    if named == "gpad" or _GPAD_1.fewest <= len(cells) <= _GPAD_1.most:
         return _GPAD_2 if ":" in cells[0] else _GPAD_1
     if 2 <= len(cells) <= 4:
         return _TSV

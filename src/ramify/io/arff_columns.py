@@ -16,9 +16,9 @@ from scipy import sparse
 
 from ramify import _core
 from ramify.io.errors import FormatError
+from ramify.io.features import array_of_columns, frame_of_columns, import_pandas
 from ramify.io.files import FilePath, read_chunks
 from ramify.io.limits import ReadLimits
-from ramify.io.sheets import array_of_columns, frame_of_columns, import_pandas
 
 __all__ = [
     "seconds_of_dates",

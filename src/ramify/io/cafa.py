@@ -15,9 +15,8 @@ from scipy import sparse
 from ramify._validation import check_number
 from ramify.io.annotations import AnnotationReport, TermFinder
 from ramify.io.errors import FormatError
-from ramify.io.files import FilePath, writing_text
+from ramify.io.files import FilePath, numbered_lines, writing_text
 from ramify.io.limits import ReadLimits
-from ramify.io.text_lines import numbered_lines
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.ontology import Ontology
 

@@ -6,21 +6,19 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from os import fspath
-from pathlib import Path
 from typing import Any
 
 from ramify._messages import import_extra
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath, read_utf8
+from ramify.io.formats import TextForm, format_of, usual_delimiter
 from ramify.io.limits import ReadLimits
-from ramify.io.sheets import is_sheet, sheet_as_csv
+from ramify.io.sheets import sheet_as_csv
 
 __all__ = [
     "MISSING_WORDS",
-    "TextForm",
     "check_size",
     "csv_marks",
     "declared_delimiter",
@@ -42,25 +40,11 @@ _DECLARED = re.compile(rb'\A(?:\xef\xbb\xbf)?"?sep=([^\r\n])"?(?:\r\n|\r|\n)')
 _TOO_LONG = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
-@dataclass(frozen=True)
-class TextForm:
-    """How cells are written in text files."""
-
-    # Delimiter of the cells of a CSV file. None means the delimiter declared in a first line such
-    # as ``sep=;``, or else a tab in .tsv files and a comma in other files.
-    delimiter: str | None = None
-    decimal: str = "."  # decimal point of a CSV file
-    encoding: str = "utf-8"  # encoding of a CSV or ARFF file
-    thousands: str | None = None  # mark between groups of three digits in a CSV file
-    # Texts of a CSV file that mark a missing value, in addition to `MISSING_WORDS`.
-    missing: tuple[str, ...] = ()
-
-
 def csv_marks(path: FilePath, form: TextForm, declared: str | None = None) -> dict[str, str]:
     """Return the delimiter and the decimal point as options of pandas, after checking them."""
-    if is_sheet(path):
+    if format_of(path) == "sheet":
         return {"sep": ",", "decimal": "."}
-    usual = declared or ("\t" if ".tsv" in Path(path).suffixes else ",")
+    usual = declared or usual_delimiter(path)
     delimiter = usual if form.delimiter is None else form.delimiter
     marks = {"delimiter": delimiter, "decimal": form.decimal, "thousands": form.thousands}
     for name, mark in marks.items():
@@ -107,7 +91,7 @@ def read_csv(
     """
     pandas = import_extra("pandas", "tables")
     notes: list[str] = []
-    if is_sheet(path):
+    if format_of(path) == "sheet":
         content, notes = sheet_as_csv(path, limits)
         declared = None
     else:

@@ -22,11 +22,13 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from ramify.io.errors import FormatError
+from ramify.io.formats import is_gzip
 from ramify.io.limits import ReadLimits
 
 __all__ = [
     "FilePath",
     "check_content",
+    "numbered_lines",
     "read_bytes",
     "read_chunks",
     "read_utf8",
@@ -44,6 +46,7 @@ _ZIP_ERRORS = (
 )
 
 _CHUNK = 1 << 20
+_MOST_BYTES_PER_LINE = 1 << 20
 _DAY = 86_400.0
 _PART_OWNER = re.compile(r"\.(?P<host>[^./]{0,40})-(?P<process>\d{1,10})-[0-9a-f]{8}\.part$")
 
@@ -186,6 +189,42 @@ def _recoded_chunks(path: FilePath, encoding: str, limits: ReadLimits | None) ->
         raise _encoding_error(path, encoding, error, offset) from None
 
 
+def numbered_lines(path: FilePath, limits: ReadLimits | None = None) -> Iterator[tuple[int, str]]:
+    """Yield the number and the text of every line of a UTF-8 file, plain or gzip."""
+    rest = b""
+    number = 0
+    for chunk in read_chunks(path, limits=limits):
+        text = rest + chunk
+        end = text.rfind(b"\n") + 1
+        rest = text[end:]
+        if len(rest) > _MOST_BYTES_PER_LINE:
+            line = number + text.count(b"\n") + 1
+            raise FormatError(
+                f"{fspath(path)}, line {line}: the line is longer than "
+                f"{_MOST_BYTES_PER_LINE >> 20} MiB. Check that this is a text file."
+            )
+        for found in _decoded(path, text[:end], number):
+            number += 1
+            yield number, found
+    if rest:
+        yield number + 1, next(_decoded(path, rest + b"\n", number))
+
+
+def _decoded(path: FilePath, text: bytes, number: int) -> Iterator[str]:
+    if number == 0:
+        text = text.removeprefix(codecs.BOM_UTF8)
+    try:
+        lines = text.decode().split("\n")
+    except UnicodeDecodeError as error:
+        line = number + text.count(b"\n", 0, error.start) + 1
+        raise FormatError(
+            f"{fspath(path)}, line {line}: byte 0x{text[error.start]:02X} is not UTF-8. Save the "
+            "file as UTF-8."
+        ) from None
+    lines.pop()
+    return (line.removesuffix("\r") for line in lines)
+
+
 @contextmanager
 def replacing(path: FilePath) -> Iterator[Path]:
     """Yield a temporary path next to `path`; on success, the temporary file replaces `path`.
@@ -253,9 +292,9 @@ def _is_running(process: int) -> bool:
 
 @contextmanager
 def writing_text(path: FilePath) -> Iterator[IO[str]]:
-    """Open a UTF-8 text file that replaces `path` on success; gzip if the name ends in .gz."""
+    """Open a UTF-8 text file that replaces `path` on success; gzip if its name asks for it."""
     with replacing(path) as temporary, temporary.open("xb") as raw:
-        if Path(path).suffix == ".gz":
+        if is_gzip(path):
             # Without a timestamp and a name, the same content gives the same bytes.
             with (
                 gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,

@@ -6,7 +6,7 @@ import csv
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from datetime import date, time
 from io import StringIO
 from itertools import islice
@@ -14,27 +14,14 @@ from os import fspath
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ramify._messages import import_extra
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath
 from ramify.io.limits import ReadLimits
 
-__all__ = [
-    "is_sheet",
-    "sheet_as_csv",
-]
+__all__ = ["sheet_as_csv"]
 
-
-_SUFFIXES = (".xlsx", ".xlsm")
 _CHUNK = 1 << 20
-
-
-def is_sheet(path: FilePath) -> bool:
-    """Return whether a file is a spreadsheet, by its name."""
-    return Path(path).suffix.lower() in _SUFFIXES
 
 
 def sheet_as_csv(
@@ -133,57 +120,3 @@ def _as_csv(rows: list[list[str]]) -> bytes:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([*row, *[""] * (width - len(row))] for row in rows)
     return text.getvalue().encode("utf-8", "replace")
-
-
-# ---- build feature matrices from numeric columns and codes: arrays and data frames
-
-
-def import_pandas(instead: str = "") -> Any:
-    """Import pandas, or raise an error that says how to install it or do without it."""
-    try:
-        return import_extra("pandas", "tables")
-    except ImportError as error:
-        raise ImportError(f"{error}{instead}") from None
-
-
-def frame_of_columns(
-    names: Sequence[str],
-    numbers: NDArray[np.float64],
-    codes: Mapping[int, NDArray[Any]],
-    categories: Mapping[str, tuple[str, ...]],
-) -> Any:
-    """Build a data frame with categorical columns from arrays, mostly without copies."""
-    pandas = import_pandas(", or pass as_frame=False for an array of codes")
-    # Columns with the same values share one dtype: creating it costs more than the column.
-    dtypes = {values: pandas.CategoricalDtype(values) for values in set(categories.values())}
-    nominal = {
-        names[at]: pandas.Categorical.from_codes(
-            column, dtype=dtypes[categories[names[at]]], validate=False
-        )
-        for at, column in codes.items()
-    }
-    numeric_names = [name for name in names if name not in nominal]
-    if not numeric_names:
-        return pandas.DataFrame(nominal, index=pandas.RangeIndex(len(numbers)), copy=False)
-    # One block for all numbers: a thousand blocks of one column slow down every later step.
-    frame = pandas.DataFrame(numbers, columns=numeric_names, copy=False)
-    if not nominal:
-        return frame
-    both = pandas.concat([frame, pandas.DataFrame(nominal, copy=False)], axis=1)
-    return both[list(names)]
-
-
-def array_of_columns(
-    n_columns: int, numbers: NDArray[np.float64], codes: Mapping[int, NDArray[Any]]
-) -> NDArray[np.float64]:
-    """Build one float array; nominal cells are codes, missing cells NaN."""
-    if not codes:
-        return numbers
-    array = np.empty((len(numbers), n_columns))
-    numeric = np.ones(n_columns, dtype=bool)
-    numeric[list(codes)] = False
-    array[:, numeric] = numbers
-    for at, column in codes.items():
-        array[:, at] = column
-        array[column < 0, at] = np.nan
-    return array

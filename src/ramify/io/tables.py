@@ -14,12 +14,12 @@ from scipy import sparse
 
 from ramify._messages import did_you_mean, import_extra, shorten
 from ramify.data.dates import with_dates
-from ramify.io.csv_files import MISSING_WORDS, TextForm, check_size, read_csv
+from ramify.io.csv_files import MISSING_WORDS, check_size, read_csv
 from ramify.io.errors import FormatError, names_file
-from ramify.io.features import Features, read_features
+from ramify.io.features import Features, array_of_columns, frame_of_columns, read_features
 from ramify.io.files import FilePath, replacing, writing_text
+from ramify.io.formats import TextForm, format_of, usual_delimiter
 from ramify.io.limits import ReadLimits
-from ramify.io.sheets import array_of_columns, frame_of_columns
 from ramify.io.table_labels import read_label_columns
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
@@ -134,7 +134,7 @@ def read_table(
     as_text = [*targets, *(categories or {}), *texts]
     limits = limits or ReadLimits()
     notes: list[str] = []
-    if _is_parquet(path):
+    if format_of(path) == "parquet":
         frame = _read_parquet(path, limits, kept, targets, drop)
     else:
         form = TextForm(delimiter, decimal, encoding, thousands, tuple(missing))
@@ -254,7 +254,7 @@ def write_table(
     0.2,bird
     """
     features = read_features(X, feature_names, categories)
-    is_parquet = _is_parquet(path)
+    is_parquet = format_of(path) == "parquet"
     if not is_parquet:
         _check_words(features)
     frame = matrix_of(features, as_frame=True)
@@ -268,12 +268,7 @@ def write_table(
             frame.to_parquet(temporary, index=False)
     else:
         with writing_text(path) as file:
-            cells = "\t" if ".tsv" in Path(path).suffixes else ","
-            frame.to_csv(file, index=False, sep=cells, lineterminator="\n")
-
-
-def _is_parquet(path: FilePath) -> bool:
-    return Path(path).suffix.lower() in (".parquet", ".pq")
+            frame.to_csv(file, index=False, sep=usual_delimiter(path), lineterminator="\n")
 
 
 def _read_parquet(
@@ -316,7 +311,7 @@ def _read_parquet(
 
 def nested_columns(path: FilePath) -> list[str]:
     """Return the columns of a parquet file whose cells are lists or the like; else none."""
-    if not _is_parquet(path):
+    if format_of(path) != "parquet":
         return []
     import_extra("pyarrow", "tables")
     from pyarrow import parquet, types  # noqa: PLC0415 (optional)

@@ -18,9 +18,8 @@ from ramify.apps.cli.predicting import features_for, load_classifier, read_for
 from ramify.apps.reading.settings import DataOptions
 from ramify.io import Annotations, read_annotations, read_cafa, read_information, write_cafa
 from ramify.io.cafa import best_scores
-from ramify.io.files import replacing, writing_text
+from ramify.io.files import numbered_lines, replacing, writing_text
 from ramify.io.tables import Table
-from ramify.io.text_lines import numbered_lines
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.ontology import Ontology
 from ramify.metrics import (

@@ -25,7 +25,7 @@ from ramify.apps.reading.csv_batches import CsvBatches
 from ramify.apps.reading.settings import DataOptions
 from ramify.io import write_arff
 from ramify.io.files import replacing, writing_text
-from ramify.io.sheets import is_sheet
+from ramify.io.formats import DATA, format_of, usual_delimiter
 from ramify.io.tables import Table
 from ramify.metrics.inputs import LabelChoice
 
@@ -40,8 +40,7 @@ __all__ = [
 _CELLS_AT_A_TIME = 2**23  # of a block of probabilities
 _READ_CELLS = 2**20  # of a block of features
 _STREAMED_BYTES = 2**26  # size from which a file is not read as a whole
-_OTHER_INPUTS = (".arff", ".parquet", ".pq")
-_OUTPUTS = (".csv", ".tsv", ".parquet", ".pq", ".arff")
+_OUTPUTS = tuple(suffix for suffix, form in DATA.items() if form != "sheet")
 
 
 @dataclass(frozen=True)
@@ -58,11 +57,11 @@ class Answer:
 
     def check(self, path: Path) -> None:
         """Raise an error if the file to write has no known format."""
-        if not any(suffix in _OUTPUTS for suffix in path.suffixes):
+        if format_of(path) in (None, "sheet"):
             raise ValueError(f"--out must end in one of {', '.join(_OUTPUTS)}, got {path}.")
         if self.top is not None:
             check_number("--top", self.top, 1, whole=True)
-            if ".arff" in path.suffixes:
+            if format_of(path) == "arff":
                 raise ValueError(
                     f"--out must end in one of {', '.join(_OUTPUTS[:-1])} with --top, got {path}."
                 )
@@ -113,7 +112,7 @@ def write_predictions(
     """Predict and write the result to a file atomically."""
     answer.check(path)
     X = features_for(model, data)
-    if ".arff" in path.suffixes:
+    if format_of(path) == "arff":
         return _write_arff(path, model, data, X, answer)
     return _write_blocks(path, model, iter([X]), answer, names)[1]
 
@@ -158,13 +157,13 @@ def _write_blocks(
             counts[1] += len(frame)
             yield frame
 
-    if path.suffix in (".parquet", ".pq"):
+    if format_of(path) == "parquet":
         import_extra("pyarrow", "tables")
         whole = import_extra("pandas", "tables").concat(list(frames()), ignore_index=True)
         with replacing(path) as temporary:
             whole.to_parquet(temporary, index=False)
     else:
-        cells = "\t" if ".tsv" in path.suffixes else ","
+        cells = usual_delimiter(path)
         with writing_text(path) as file:
             for number, frame in enumerate(frames()):
                 frame.to_csv(file, index=False, sep=cells, lineterminator="\n", header=not number)
@@ -208,9 +207,10 @@ def stream_predictions(
 def _is_streamed(path: Path, model: Any, data: Path) -> bool:
     if not hasattr(model, "schema_") or not hasattr(model, "feature_names_in_"):
         return False
-    if not {".csv", ".tsv"} & set(path.suffixes) or not data.is_file():
+    if format_of(path) not in ("csv", "tsv") or not data.is_file():
         return False
-    if is_sheet(data) or set(_OTHER_INPUTS) & set(data.suffixes):
+    # A file without a known suffix is read as CSV.
+    if format_of(data) not in ("csv", "tsv", None):
         return False
     return data.stat().st_size >= _STREAMED_BYTES
 

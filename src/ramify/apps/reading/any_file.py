@@ -27,8 +27,9 @@ from ramify.io import read_arff, read_mulan, read_obo, read_table
 from ramify.io.csv_files import csv_marks, declared_delimiter, unique_names
 from ramify.io.errors import FormatError, check_exists, names_file
 from ramify.io.files import read_chunks, read_utf8
+from ramify.io.formats import HIERARCHIES, format_of, usual_delimiter
 from ramify.io.limits import ReadLimits
-from ramify.io.sheets import is_sheet, sheet_as_csv
+from ramify.io.sheets import sheet_as_csv
 from ramify.io.tables import Table, nested_columns
 from ramify.labels.hierarchy import Hierarchy
 
@@ -61,7 +62,8 @@ def read_data(
     """
     options = options or DataOptions()
     check_exists(path)
-    if ".arff" in path.suffixes:
+    is_arff = format_of(path) == "arff"
+    if is_arff:
         table = _read_arff(path, hierarchy, options)
     else:
         if isinstance(hierarchy, Path):
@@ -72,11 +74,11 @@ def read_data(
         table = _read_table(path, hierarchy, options, labelled=labelled, texts=texts)
     table = _without_columns(table, options, nested_columns(path))
     if hierarchy is None:
-        is_hierarchical = ".arff" in path.suffixes and options.target is None
+        is_hierarchical = is_arff and options.target is None
         table = replace(
             table, notes=(*table.notes, *_separator_notes(table, options, is_hierarchical))
         )
-    if hasattr(table.X, "columns") and ".arff" not in path.suffixes:
+    if hasattr(table.X, "columns") and not is_arff:
         if numbers is None:
             check_suspicious_columns(path, table.X, options.form, texts)
             return replace(table, notes=(*table.notes, *foreign_date_notes(table.X)))
@@ -121,7 +123,7 @@ def _read_arff(path: Path, hierarchy: Path | Hierarchy | None, options: DataOpti
         "encoding": options.form.encoding,
         "limits": options.limits,
     }
-    if isinstance(hierarchy, Path) and hierarchy.suffix == ".xml":
+    if isinstance(hierarchy, Path) and format_of(hierarchy, HIERARCHIES) == "mulan":
         table = _named(read_mulan(path, hierarchy, **form))
         return _identified(_weighted(table, options.sample_weight), options.id_column)
     if isinstance(hierarchy, Path):
@@ -280,12 +282,12 @@ def _named(table: Table) -> Table:
 
 def _column_names(path: Path, options: DataOptions) -> list[str]:
     """Read only the header."""
-    if path.suffix in (".parquet", ".pq"):
+    if format_of(path) == "parquet":
         from pyarrow import parquet  # noqa: PLC0415 (optional)
 
         return list(parquet.read_schema(path).names)
     form = options.form
-    if is_sheet(path):
+    if format_of(path) == "sheet":
         chunks = [sheet_as_csv(path, options.limits or ReadLimits(), most_rows=1)[0]]
     else:
         chunks = []
@@ -326,21 +328,21 @@ def read_hierarchy(path: Path, limits: ReadLimits | None = None) -> Hierarchy:
     """
     check_exists(path)
     limits = limits or ReadLimits()
-    readers: dict[str, Callable[[Path, ReadLimits], Hierarchy]] = {
-        ".obo": lambda file, limits: read_obo(file, limits=limits),
-        ".json": lambda file, limits: Hierarchy.from_json(_text(file, limits)),
-        ".csv": lambda file, limits: _read_edges(file, ",", limits),
-        ".tsv": lambda file, limits: _read_edges(file, "\t", limits),
-        ".txt": _read_lines,
+    readers: dict[str | None, Callable[[Path, ReadLimits], Hierarchy]] = {
+        "ontology": lambda file, limits: read_obo(file, limits=limits),
+        "json": lambda file, limits: Hierarchy.from_json(_text(file, limits)),
+        "edges": _read_edges,
+        "lines": _read_lines,
     }
-    suffixes = [suffix for suffix in path.suffixes if suffix in readers]
-    if not suffixes:
+    form = format_of(path, HIERARCHIES)
+    if form not in readers:
+        listed = ", ".join(suffix for suffix, form in HIERARCHIES.items() if form in readers)
         raise ValueError(
-            f"a hierarchy file must end in one of {', '.join(readers)}, got {path}. Pass an "
+            f"a hierarchy file must end in one of {listed}, got {path}. Pass an "
             "ontology (.obo), edges (.csv, .tsv: parent,child), an outline or paths (.txt)."
         )
     try:
-        hierarchy = readers[suffixes[-1]](path, limits)
+        hierarchy = readers[form](path, limits)
         limits.check("max_labels", hierarchy.n_labels, "the number of labels", str(path))
         return hierarchy
     except ValueError as error:
@@ -354,10 +356,10 @@ def _text(path: Path, limits: ReadLimits) -> str:
     return read_utf8(path, limits=limits).decode("utf-8")
 
 
-def _read_edges(path: Path, delimiter: str, limits: ReadLimits) -> Hierarchy:
+def _read_edges(path: Path, limits: ReadLimits) -> Hierarchy:
     edges = []
     child_first = False
-    for number, row in enumerate(_csv_rows(path, delimiter, limits), 1):
+    for number, row in enumerate(_csv_rows(path, limits), 1):
         cells = [cell.strip() for cell in row]
         if not any(cells):
             continue
@@ -375,8 +377,8 @@ def _read_edges(path: Path, delimiter: str, limits: ReadLimits) -> Hierarchy:
     return Hierarchy.from_edges(edges, root="root")
 
 
-def _csv_rows(path: Path, delimiter: str, limits: ReadLimits) -> Iterator[list[str]]:
-    rows = csv.reader(_text(path, limits).splitlines(), delimiter=delimiter)
+def _csv_rows(path: Path, limits: ReadLimits) -> Iterator[list[str]]:
+    rows = csv.reader(_text(path, limits).splitlines(), delimiter=usual_delimiter(path))
     try:
         yield from rows
     except csv.Error as error:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ramify.data.dates import is_date, is_foreign_date, is_time
-from ramify.io.csv_files import TextForm
 from ramify.io.errors import FormatError
+from ramify.io.formats import TextForm
 
 __all__ = [
     "check_date_features",

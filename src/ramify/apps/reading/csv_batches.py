@@ -15,7 +15,6 @@ from ramify._messages import import_extra
 from ramify.apps.reading.cell_checks import check_date_features, check_numeric_features
 from ramify.data.dates import with_dates
 from ramify.io.csv_files import (
-    TextForm,
     csv_marks,
     declared_delimiter,
     pandas_options,
@@ -26,6 +25,7 @@ from ramify.io.csv_files import (
 from ramify.io.errors import FormatError
 from ramify.io.features import read_features
 from ramify.io.files import read_chunks
+from ramify.io.formats import TextForm
 from ramify.io.limits import ReadLimits
 from ramify.io.tables import matrix_of
 

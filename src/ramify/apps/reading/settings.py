@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ramify._messages import did_you_mean
-from ramify.io.csv_files import TextForm
+from ramify.io.formats import TextForm
 from ramify.io.limits import ReadLimits
 
 __all__ = [
