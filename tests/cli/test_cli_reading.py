@@ -350,10 +350,62 @@ def test_names_of_levels_must_not_contain_the_separator(tmp_path: Path) -> None:
     out = tmp_path / "m.ramify"
     path = write(tmp_path / "d.csv", "x,g,s", "1,n/a,b", "2,c,d", "3,c,e")
     levels = ("-t", "g", "-t", "s")
-    shown = words("train", path, "-o", out, *TREE, *levels, code=2)
+    shown = words("train", path, "-o", out, *TREE, *levels, "--separator", "/", code=2)
     assert "column 'g': the name 'n/a' of a level contains the separator of paths, '/'" in shown
-    words("train", path, "-o", out, *TREE, *levels, "--separator", "|")
+    words("train", path, "-o", out, *TREE, *levels)  # another separator is used
     assert load(out).hierarchy_.labels == ("c", "c|d", "c|e", "n/a", "n/a|b")
+
+
+SHOP = ("Home > Pans", "Home >Pots", "Home> Pans ", "Garden > Tools", "Garden > Seeds", "Home")
+
+
+def test_the_separator_of_paths_is_found_and_named(tmp_path: Path) -> None:
+    out = tmp_path / "m.ramify"
+    rows = [f"{k},{SHOP[k % len(SHOP)]}" for k in range(30)]
+    path = write(tmp_path / "d.csv", "price,category", *rows)
+    shown = words("train", path, "-o", out, *TREE, "-t", "category")
+    assert "the labels are paths, whose names are separated by ' > '" in shown
+    expected = ("Garden", "Garden > Seeds", "Garden > Tools", "Home", "Home > Pans", "Home > Pots")
+    assert load(out).hierarchy_.labels == expected
+    told = write(tmp_path / "t.csv", "price,category", "3,Garden>Tools")
+    assert "1 rows" in words("evaluate", out, told)
+    words("train", path, "-o", out, *TREE, "-t", "category", "--separator", ">")
+    assert load(out).hierarchy_.n_labels == 6
+
+
+def test_labels_that_differ_in_writing_are_named(tmp_path: Path) -> None:
+    rows = [f"{k},{('Frying Pan', 'frying-pan', 'Pot')[k % 3]}" for k in range(9)]
+    path = write(tmp_path / "d.csv", "price,category", *rows)
+    shown = words("train", path, "-o", tmp_path / "m.ramify", *TREE, "-t", "category")
+    assert "1 group(s) of labels differ only in case, blanks or punctuation: 'Frying Pan'" in shown
+
+
+@pytest.mark.parametrize(
+    ("gaps", "labels", "told"),
+    [
+        (None, ("I", "I/A00", "I/gut", "I/gut/A01", "II"), "it is left out of the path"),
+        ("end", ("I", "I/gut", "I/gut/A01", "II"), "the path ends above it"),
+    ],
+)
+def test_gaps_in_levels_are_counted(
+    gaps: str | None, labels: tuple[str, ...], told: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "m.ramify"
+    rows = ("1,I,–,A00", "2,I,gut,A01", "3,II,,", "4,I,,A00")
+    path = write(tmp_path / "d.csv", "x,chapter,group,code", *rows)
+    levels = [part for name in ("chapter", "group", "code") for part in ("-t", name)]
+    option = () if gaps is None else ("--gaps", gaps)
+    shown = words("train", path, "-o", out, *TREE, *levels, *option)
+    assert "2 row(s) have an empty level above others, such as ['I', '', 'A00'] in data row 1" in (
+        shown
+    )
+    assert told in shown
+    assert load(out).hierarchy_.labels == labels
+    assert "4 rows" in words("evaluate", out, path)
+    refused = words("train", path, "-o", out, *TREE, *levels, "--gaps", "refuse", code=2)
+    assert "2 row(s) have an empty level above others" in refused
+    wrong = words("train", path, "-o", out, *TREE, *levels, "--gaps", "fill", code=2)
+    assert "gaps must be one of 'refuse', 'skip', 'end', got 'fill'" in wrong
 
 
 def test_evaluate_counts_the_features_of_the_model(tmp_path: Path) -> None:

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ramify._validation import UnknownLabelsError, is_missing
+from ramify._validation import UnknownLabelsError, check_choice, is_missing
 from ramify.io.errors import FormatError, UnknownLabelError
 from ramify.io.limits import ReadLimits
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.readers import free_separator, has_gap, labels_meant, without_gap
+from ramify.labels.texts import find_separator, normalize_path, similar_labels_note
 
+_DASHES = ("-", "–", "—")  # an empty level
 _ZERO_ONE = {
     word: code for code, words in enumerate((("0", "0.0", "False"), ("1", "1.0", "True")))
     for word in words
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LabelForm:
+    """How labels are written in tables."""
+
+    separator: str | None = None  # of the names of a path; None: found from the labels
+    label_separator: str = ";"  # of the labels of a row
+    gaps: str = "skip"  # an empty level above others: "refuse", "skip" or "end"
 
 
 def read_label_columns(
@@ -26,7 +39,7 @@ def read_label_columns(
     columns: Any,
     is_one: bool,
     hierarchy: Hierarchy | None,
-    separators: tuple[str, str],
+    form: LabelForm,
     *,
     limits: ReadLimits,
 ) -> tuple[sparse.csr_array[np.int32], Hierarchy, list[str]]:
@@ -34,7 +47,7 @@ def read_label_columns(
 
     Returns: the label matrix, including ancestors.
     """
-    separator, label_separator = separators
+    check_choice("gaps", form.gaps, ("refuse", "skip", "end"))
     lists = [str(name) for name in columns.columns if _has_lists(columns[name])]
     if lists and len(columns.columns) > 1:
         raise FormatError(
@@ -42,25 +55,30 @@ def read_label_columns(
             f"{[str(name) for name in columns.columns]}."
         )
     if lists:
-        return _read_lists(path, columns[lists[0]], hierarchy, separator, limits)
+        return _read_lists(path, columns[lists[0]], hierarchy, form.separator, limits)
     words = [[_word(cell) for cell in columns[name]] for name in columns.columns]
+    notes: list[str] = []
+    separator = form.separator if hierarchy is None else hierarchy.separator
     if is_one:
-        sets = [_split(cell, label_separator) for cell in words[0]]
+        sets = [_split(cell, form.label_separator) for cell in words[0]]
+        if separator is None:
+            separator = _found_separator({label for row in sets for label in row}, notes)
     elif all(cell in _ZERO_ONE for column in words for cell in column):
         names = [str(name) for name in columns.columns]
         hierarchy = hierarchy or Hierarchy.from_labels(names)
         rows = np.array([[_ZERO_ONE[cell] for cell in column] for column in words]).T
         sets = [[names[j] for j in np.flatnonzero(row)] for row in rows]
     else:
+        separator = separator or free_separator({cell for column in words for cell in column})
         _check_names(path, columns.columns, words, separator)
-        sets = [_path(levels, separator) for levels in zip(*words, strict=True)]
+        paths = _paths(path, words, form.gaps, notes)
+        sets = [[separator.join(names)] if names else [] for names in paths]
     try:
         if hierarchy is None:
-            used = dict.fromkeys(label for row in sets for label in row)
-            segments = (tuple(label.split(separator)) for label in used)
-            named = limits.checked_paths(segments, separator, path)
-            hierarchy = Hierarchy.from_paths(named, separator)
-        return hierarchy.encode(sets), hierarchy, []
+            hierarchy = _hierarchy_of(path, sets, separator or "/", limits)
+            notes += filter(None, [similar_labels_note(hierarchy.labels, separator)])
+        meant = [labels_meant(row, hierarchy) for row in sets]
+        return hierarchy.encode(meant), hierarchy, notes
     except FormatError:
         raise
     except ValueError as error:
@@ -72,12 +90,31 @@ def read_label_columns(
         raise kind(f"{path}: cannot read the labels of column {listed}: {error}") from None
 
 
+def _hierarchy_of(
+    path: str, sets: Iterable[Iterable[str]], separator: str, limits: ReadLimits
+) -> Hierarchy:
+    """Return the hierarchy of labels that are paths, within the limits."""
+    used = dict.fromkeys(normalize_path(label, separator) for row in sets for label in row)
+    segments = (tuple(label.split(separator)) for label in used)
+    return Hierarchy.from_paths(limits.checked_paths(segments, separator, path), separator)
+
+
+def _found_separator(labels: set[str], notes: list[str]) -> str:
+    """Return the separator of paths, and say which it is; one that occurs nowhere if none are."""
+    found = find_separator(sorted(labels))
+    if found is None:
+        return free_separator(labels)
+    if found != "/":
+        notes.append(f"the labels are paths, whose names are separated by {found!r}")
+    return found
+
+
 def _has_lists(column: Any) -> bool:
     return column.dtype == object and any(isinstance(cell, list) for cell in column)
 
 
 def _read_lists(
-    path: str, column: Any, hierarchy: Hierarchy | None, separator: str, limits: ReadLimits
+    path: str, column: Any, hierarchy: Hierarchy | None, separator: str | None, limits: ReadLimits
 ) -> tuple[sparse.csr_array[np.int32], Hierarchy, list[str]]:
     """Read label sets or sets of paths as `fit` does; a missing list is an empty one."""
     rows: list[Any] = [[] if is_missing(cell) else cell for cell in column]
@@ -98,7 +135,7 @@ def _read_lists(
     note = (
         f"the lists of column {column.name!r} look like paths, one name per level, but were read "
         "as label sets; if they are paths, write each as a list in the list of its row, or as one "
-        f"text such as {separator.join(['animal', 'cat'])!r}"
+        f"text such as {(separator or '/').join(['animal', 'cat'])!r}"
     )
     return found.Y, found.hierarchy, [note] * bool(caught)
 
@@ -127,7 +164,7 @@ def _with_words(values: list[Any]) -> list[Any]:
 
 
 def _hierarchy_of_lists(
-    path: str, rows: list[list[Any]], separator: str, limits: ReadLimits
+    path: str, rows: list[list[Any]], separator: str | None, limits: ReadLimits
 ) -> Hierarchy | None:
     """Return the hierarchy of labels that are paths, within the limits; None for other lists."""
     items = [item for row in rows for item in row if item]
@@ -137,10 +174,10 @@ def _hierarchy_of_lists(
             pass
         return None
     used = dict.fromkeys(item for item in items if isinstance(item, str))
-    if not any(separator in label for label in used):
+    separator = separator or find_separator(used)
+    if separator is None or not any(separator in label for label in used):
         return None
-    segments = (tuple(label.split(separator)) for label in used)
-    return Hierarchy.from_paths(limits.checked_paths(segments, separator, path), separator)
+    return _hierarchy_of(path, [used], separator, limits)
 
 
 def _word(cell: Any) -> str:
@@ -164,8 +201,23 @@ def _split(cell: str, label_separator: str) -> list[str]:
     return [label for part in cell.split(label_separator) if (label := part.strip())]
 
 
-def _path(levels: tuple[str, ...], separator: str) -> list[str]:
-    """Join the levels of a row from the top; an empty cell ends the path."""
-    stripped = [level.strip() for level in levels]
-    end = stripped.index("") if "" in stripped else len(stripped)
-    return [separator.join(stripped[:end])] if end else []
+def _paths(
+    path: str, words: Sequence[Sequence[str]], gaps: str, notes: list[str]
+) -> list[list[str]]:
+    """Return the names of each row from the top, and say what was done with gaps."""
+    rows = [
+        ["" if name in _DASHES else name for name in map(str.strip, levels)]
+        for levels in zip(*words, strict=True)
+    ]
+    with_gaps = [i for i, names in enumerate(rows) if has_gap(names)]
+    if with_gaps:
+        told = f"{len(with_gaps)} row(s) have an empty level above others, such as "
+        told += f"{rows[with_gaps[0]]} in data row {with_gaps[0] + 1}"
+        if gaps == "refuse":
+            raise FormatError(
+                f"{path}: {told}. Fill the levels, or pass gaps='skip' (--gaps skip) to leave "
+                "them out of the path, or gaps='end' to end the path above them."
+            )
+        done = "it is left out of the path" if gaps == "skip" else "the path ends above it"
+        notes.append(f"{told}: {done} (--gaps refuse, skip or end)")
+    return [without_gap(names, gaps) for names in rows]

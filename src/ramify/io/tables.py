@@ -20,7 +20,7 @@ from ramify.io.features import Features, array_of_columns, frame_of_columns, rea
 from ramify.io.files import FilePath, replacing, writing_text
 from ramify.io.formats import TextForm, format_of, usual_delimiter
 from ramify.io.limits import ReadLimits
-from ramify.io.table_labels import read_label_columns
+from ramify.io.table_labels import LabelForm, read_label_columns
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 
@@ -31,8 +31,9 @@ def read_table(
     *,
     target: str | Sequence[str] | None = "labels",
     hierarchy: Hierarchy | None = None,
-    separator: str = "/",
+    separator: str | None = None,
     label_separator: str = ";",
+    gaps: str = "skip",
     sample_weight: str | None = None,
     id_column: str | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
@@ -67,10 +68,15 @@ def read_table(
         levels of one path per row, from the top. If None, no labels are read.
     hierarchy : Hierarchy, optional
         The labels that can occur. If None, they are inferred from the column; paths give a tree.
-    separator : str
-        Separator of the segments of a path.
+    separator : str, optional
+        Separator of the names of a path. By default, it is found: a mark such as "/" or " > "
+        separates names if several labels then begin with the same name.
     label_separator : str
         Separator of the labels of a row.
+    gaps : {"refuse", "skip", "end"}
+        What to do with a row whose levels have an empty cell, or a dash, above others: raise an
+        error, leave the level out of the path, or end the path above it. ``notes`` says how often
+        this was done.
     sample_weight : str, optional
         The column of sample weights.
     id_column : str, optional
@@ -153,7 +159,7 @@ def read_table(
     if targets:
         y, hierarchy, told = read_label_columns(
             fspath(path), frame[targets], isinstance(target, str), hierarchy,
-            (separator, label_separator), limits=limits,
+            LabelForm(separator, label_separator, gaps), limits=limits,
         )  # fmt: skip
         notes += told
     weights = None if sample_weight is None else _weights(frame[sample_weight], path)

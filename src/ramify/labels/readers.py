@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -188,7 +188,7 @@ def read_strings(y: Sequence[str], hierarchy: Hierarchy | None, dtype: str) -> E
     }
     if hierarchy is None:
         hierarchy = infer_hierarchy(label for row in parts.values() for label in row)
-    parts = {value: _resolve(row, hierarchy) for value, row in parts.items()}
+    parts = {value: tuple(labels_meant(row, hierarchy)) for value, row in parts.items()}
     Y = hierarchy.encode([parts[value] for value in y])
     if all(len(row) == 1 for row in parts.values()):
         return EncodedLabels(Y, hierarchy, OneLabelFormat(hierarchy, dtype))
@@ -206,9 +206,9 @@ def _split(
     return tuple(value.split(SET_MARK)) if joined else (value,)
 
 
-def _resolve(row: Iterable[Label], hierarchy: Hierarchy) -> tuple[Label, ...]:
+def labels_meant(row: Iterable[Label], hierarchy: Hierarchy) -> list[Label]:
     """Return the labels of a hierarchy that are meant by a row."""
-    return tuple(_label_meant(label, hierarchy) for label in row)
+    return [_label_meant(label, hierarchy) for label in row]
 
 
 def _label_meant(label: Label, hierarchy: Hierarchy) -> Label:
@@ -229,7 +229,7 @@ def infer_hierarchy(labels: Iterable[Any]) -> Hierarchy:
     for label in distinct:
         check_label_name(label, "a label of y", (str, int, float))
     if not distinct:
-        raise ValueError("y contains no labels. Pass labels or a hierarchy.")
+        raise _no_labels_error()
     texts = [label for label in distinct if isinstance(label, str)]
     separator = find_separator(texts)
     if separator is None:
@@ -243,6 +243,10 @@ def infer_hierarchy(labels: Iterable[Any]) -> Hierarchy:
     return found
 
 
+def _no_labels_error() -> ValueError:
+    return ValueError("y contains no labels. Pass labels or a hierarchy.")
+
+
 def read_label_sets(
     y: Sequence[Any], hierarchy: Hierarchy | None, as_array: bool
 ) -> EncodedLabels:
@@ -250,7 +254,7 @@ def read_label_sets(
     rows = [list(labels) for labels in y]
     if hierarchy is None:
         hierarchy = infer_hierarchy(label for row in rows for label in row)
-        rows = [list(_resolve(row, hierarchy)) for row in rows]
+        rows = [labels_meant(row, hierarchy) for row in rows]
     first = next((row for row in y), ())
     Y = hierarchy.encode(rows)
     return EncodedLabels(Y, hierarchy, LabelSetFormat(hierarchy, _row_type(first), as_array))
@@ -290,7 +294,9 @@ def _labels_of_paths(
     if hierarchy is None:
         occurring = [path for path in dict.fromkeys(paths) if path]
         hierarchy = (
-            Hierarchy.from_paths(occurring, _free_separator(occurring))
+            Hierarchy.from_paths(
+                occurring, free_separator({name for path in occurring for name in path})
+            )
             if occurring
             else infer_hierarchy([])
         )
@@ -302,9 +308,8 @@ def _labels_of_paths(
     return hierarchy, labels
 
 
-def _free_separator(paths: Sequence[tuple[str, ...]]) -> str:
+def free_separator(names: Collection[str]) -> str:
     """Return a separator that occurs in no name: "/" if possible."""
-    names = {name for path in paths for name in path}
     marks = (mark for mark in _SEPARATORS if not any(mark in name for name in names))
     return next(marks, _SEPARATORS[0])
 

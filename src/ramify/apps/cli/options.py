@@ -125,10 +125,18 @@ class LabelOptions:
         ),
     ] = None
     separator: Annotated[
-        str | None, typer.Option(help="Separator of the segments of a path (default: /).")
+        str | None,
+        typer.Option(help="Separator of the names of a path (default: found; / in ARFF files)."),
     ] = None
     label_separator: Annotated[
         str | None, typer.Option(help="Separator of the labels of a row (default: ;).")
+    ] = None
+    gaps: Annotated[
+        str | None,
+        typer.Option(
+            help="An empty level above others: refuse, skip (leave the level out; default) or end "
+            "(end the path above it)."
+        ),
     ] = None
 
     def settings(self, files: FileOptions) -> ReadingSettings:
@@ -138,6 +146,7 @@ class LabelOptions:
             target=tuple(self.target) if self.target else None,
             separator=self.separator,
             label_separator=self.label_separator,
+            gaps=self.gaps,
         )
 
 

@@ -135,7 +135,7 @@ def _read_arff(path: Path, hierarchy: Path | Hierarchy | None, options: DataOpti
         path,
         target=target,
         hierarchy=hierarchy,
-        separator=options.separator,
+        separator=options.separator or "/",
         index_base=options.index_base,
         **form,
     )
@@ -175,6 +175,7 @@ def _read_table(
         hierarchy=hierarchy,
         separator=options.separator,
         label_separator=options.label_separator,
+        gaps=options.gaps,
         sample_weight=options.sample_weight,
         id_column=options.id_column if options.id_column in columns else None,
         delimiter=form.delimiter,

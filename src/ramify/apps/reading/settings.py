@@ -27,8 +27,9 @@ class DataOptions:
     # The label columns. None means the column "labels" of a table and the hierarchical attribute
     # of an ARFF file.
     target: tuple[str, ...] | None = None
-    separator: str = "/"  # separator of the segments of a path
+    separator: str | None = None  # separator of the names of a path; None: found, "/" in ARFF
     label_separator: str = ";"  # separator of the labels of a row of a table
+    gaps: str = "skip"  # what to do with an empty level above others
     sample_weight: str | None = None  # the column of sample weights
     form: TextForm = field(default_factory=TextForm)  # options for text files
     limits: ReadLimits | None = None  # limits on the size of files
@@ -46,6 +47,7 @@ class ReadingSettings:
     target: tuple[str, ...] | None = None
     separator: str | None = None  # as in `read_table`
     label_separator: str | None = None
+    gaps: str | None = None
     delimiter: str | None = None
     decimal: str | None = None
     thousands: str | None = None
