@@ -6,6 +6,7 @@
 #include "adaboost/margins.hpp"
 #include "init.hpp"
 #include "matrices.hpp"
+#include "rows.hpp"
 #include "stopping.hpp"
 
 namespace ramify::bindings {
@@ -170,40 +171,21 @@ class HeldRounds {
     BoostingRounds rounds;
 };
 
-template <typename Rows>
-void add(const nb::typed<nb::dict, nb::str, nb::object>& given, std::size_t n_columns,
-         std::size_t first, std::size_t last, const Vector<std::int64_t>& parent_indptr,
-         const Vector<std::int32_t>& parent_indices, const Rows& rows, unsigned n_threads,
-         const OutMatrix& out) {
-    const HeldRounds held(given, n_columns, out.shape(1));
+void add(const nb::typed<nb::dict, nb::str, nb::object>& given, const Rows& X, std::size_t first,
+         std::size_t last, const Vector<std::int64_t>& parent_indptr,
+         const Vector<std::int32_t>& parent_indices, unsigned n_threads, const OutMatrix& out) {
+    const HeldRounds held(given, X.n_columns(), out.shape(1));
     require(first <= last && last <= held.rounds.n_rounds,
             "first and last must be rounds in increasing order");
-    require(out.shape(0) == rows.n_rows(), "out and X must have the same number of rows");
+    require(out.shape(0) == X.n_rows(), "out and X must have the same number of rows");
     check_parents(view(parent_indptr), view(parent_indices), out.shape(1));
     StopSignal signal(interrupted_by(nullptr));
     stoppable([&] {
-        add_margins(held.rounds, first, last, {view(parent_indptr), view(parent_indices)}, rows,
-                    std::max(1u, n_threads), signal, {out.data(), out.size()});
+        X.read([&](const auto& rows) {
+            add_margins(held.rounds, first, last, {view(parent_indptr), view(parent_indices)},
+                        rows, std::max(1u, n_threads), signal, {out.data(), out.size()});
+        });
     });
-}
-
-template <typename T>
-void add_dense(const nb::typed<nb::dict, nb::str, nb::object>& given, const Matrix<T>& X,
-               std::size_t first, std::size_t last, const Vector<std::int64_t>& parent_indptr,
-               const Vector<std::int32_t>& parent_indices, unsigned n_threads,
-               const OutMatrix& out) {
-    add(given, X.shape(1), first, last, parent_indptr, parent_indices,
-        DenseRows<T>(matrix_view(X)), n_threads, out);
-}
-
-void add_csr(const nb::typed<nb::dict, nb::str, nb::object>& given,
-             const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-             const Vector<double>& data, std::size_t n_columns, std::size_t first,
-             std::size_t last, const Vector<std::int64_t>& parent_indptr,
-             const Vector<std::int32_t>& parent_indices, unsigned n_threads,
-             const OutMatrix& out) {
-    add(given, n_columns, first, last, parent_indptr, parent_indices,
-        sparse_cells(indptr, indices, data, n_columns), n_threads, out);
 }
 
 }  // namespace
@@ -232,17 +214,9 @@ void init_adaboost(nb::module_& m) {
         .def("corrected", &Booster::corrected, "Whether it was corrected by the hierarchy.")
         .def("reweigh", &Booster::reweigh, "Move the weights by the last hypothesis.")
         .def("weights", &weights_of, "The weights of all rows and labels, by rows.");
-    m.def("add_margins", &add_dense<double>, nb::arg("rounds"), nb::arg("X"), nb::arg("first"),
-          nb::arg("last"), nb::arg("parent_indptr"), nb::arg("parent_indices"),
-          nb::arg("n_threads"), nb::arg("out"),
-          "Add the weighted votes of rounds first to last to out.");
-    m.def("add_margins", &add_dense<float>, nb::arg("rounds"), nb::arg("X"), nb::arg("first"),
-          nb::arg("last"), nb::arg("parent_indptr"), nb::arg("parent_indices"),
-          nb::arg("n_threads"), nb::arg("out"));
-    m.def("add_margins_csr", &add_csr, nb::arg("rounds"), nb::arg("indptr"), nb::arg("indices"),
-          nb::arg("data"), nb::arg("n_columns"), nb::arg("first"), nb::arg("last"),
+    m.def("add_margins", &add, nb::arg("rounds"), nb::arg("X"), nb::arg("first"), nb::arg("last"),
           nb::arg("parent_indptr"), nb::arg("parent_indices"), nb::arg("n_threads"),
-          nb::arg("out"), "The same for the rows of a sparse matrix.");
+          nb::arg("out"), "Add the weighted votes of rounds first to last to out.");
 }
 
 }  // namespace ramify::bindings

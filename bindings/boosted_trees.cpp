@@ -8,6 +8,7 @@
 #include "gradient_boosting/predicting.hpp"
 #include "init.hpp"
 #include "matrices.hpp"
+#include "rows.hpp"
 #include "stopping.hpp"
 
 namespace ramify::bindings {
@@ -121,50 +122,26 @@ nb::typed<nb::tuple, nb::object, nb::object> reduce(nb::handle_t<BoostedTrees> s
         self.type(), nb::make_tuple(model.n_outputs, model.n_features, std::move(trees))));
 }
 
-template <typename Rows>
-void add_values(const BoostedTrees& model, const Rows& rows, std::size_t first, std::size_t last,
-                unsigned n_threads, const FloatMatrix& out) {
+void add_to_margins(const BoostedTrees& model, const Rows& X, std::size_t first, std::size_t last,
+                    unsigned n_threads, const FloatMatrix& out) {
+    require(X.n_columns() == model.n_features, "X must have a column per feature");
     require(first <= last && last <= model.trees.size(), "the range of trees is not valid");
-    require(out.shape(0) == rows.n_rows() && out.shape(1) == model.n_outputs,
+    require(out.shape(0) == X.n_rows() && out.shape(1) == model.n_outputs,
             "out must have a row per row and a column per output");
     stoppable([&] {
         StopSignal signal(interrupted_by(nullptr));
-        add_boosted_margins(model, first, last, rows, std::max(1U, n_threads), signal,
-                            {out.data(), out.size()});
+        X.read([&](const auto& rows) {
+            add_boosted_margins(model, first, last, rows, std::max(1U, n_threads), signal,
+                                {out.data(), out.size()});
+        });
     });
 }
 
-template <typename T>
-void add_to_margins(const BoostedTrees& model, const Matrix<T>& X, std::size_t first,
-                    std::size_t last, unsigned n_threads, const FloatMatrix& out) {
-    require(X.shape(1) == model.n_features, "X must have a column per feature");
-    add_values(model, DenseRows<T>(matrix_view(X)), first, last, n_threads, out);
-}
-
-void add_to_margins_csr(const BoostedTrees& model, const Vector<std::int64_t>& indptr,
-                        const Vector<std::int32_t>& indices, const Vector<double>& data,
-                        std::size_t n_columns, std::size_t first, std::size_t last,
-                        unsigned n_threads, const FloatMatrix& out) {
-    require(n_columns == model.n_features, "X must have a column per feature");
-    add_values(model, sparse_cells(indptr, indices, data, n_columns), first, last, n_threads, out);
-}
-
-template <typename T>
-Owned<std::int32_t> leaves_of(const BoostedTrees& model, std::size_t number, const Matrix<T>& X) {
-    require(X.shape(1) == model.n_features, "X must have a column per feature");
-    std::vector<std::int32_t> leaf(X.shape(0));
-    find_boosted_leaves(tree_at(model, number), DenseRows<T>(matrix_view(X)), leaf);
-    return to_numpy(std::move(leaf));
-}
-
-Owned<std::int32_t> leaves_of_csr(const BoostedTrees& model, std::size_t number,
-                                  const Vector<std::int64_t>& indptr,
-                                  const Vector<std::int32_t>& indices, const Vector<double>& data,
-                                  std::size_t n_columns) {
-    require(n_columns == model.n_features, "X must have a column per feature");
-    std::vector<std::int32_t> leaf(indptr.size() - 1);
-    find_boosted_leaves(tree_at(model, number), sparse_cells(indptr, indices, data, n_columns),
-                        leaf);
+Owned<std::int32_t> leaves_of(const BoostedTrees& model, std::size_t number, const Rows& X) {
+    require(X.n_columns() == model.n_features, "X must have a column per feature");
+    std::vector<std::int32_t> leaf(X.n_rows());
+    const auto& tree = tree_at(model, number);
+    X.read([&](auto rows) { find_boosted_leaves(tree, std::move(rows), leaf); });
     return to_numpy(std::move(leaf));
 }
 
@@ -206,17 +183,9 @@ void init_boosted_trees(nb::module_& m) {
             nb::arg("n_trees"))
         .def("append", &append_arrays, nb::arg("arrays"))
         .def("arrays", &arrays_of, nb::arg("number"))
-        .def("add_margins", &add_to_margins<double>, nb::arg("X"), nb::arg("first"),
-             nb::arg("last"), nb::arg("n_threads"), nb::arg("out"))
-        .def("add_margins", &add_to_margins<float>, nb::arg("X"), nb::arg("first"),
-             nb::arg("last"), nb::arg("n_threads"), nb::arg("out"))
-        .def("add_margins_csr", &add_to_margins_csr, nb::arg("indptr"), nb::arg("indices"),
-             nb::arg("data"), nb::arg("n_columns"), nb::arg("first"), nb::arg("last"),
+        .def("add_margins", &add_to_margins, nb::arg("X"), nb::arg("first"), nb::arg("last"),
              nb::arg("n_threads"), nb::arg("out"))
-        .def("leaves", &leaves_of<double>, nb::arg("number"), nb::arg("X"))
-        .def("leaves", &leaves_of<float>, nb::arg("number"), nb::arg("X"))
-        .def("leaves_csr", &leaves_of_csr, nb::arg("number"), nb::arg("indptr"),
-             nb::arg("indices"), nb::arg("data"), nb::arg("n_columns"));
+        .def("leaves", &leaves_of, nb::arg("number"), nb::arg("X"));
 
     m.def("margins_to_probabilities", &to_probabilities, nb::arg("loss"), nb::arg("margins"),
           nb::arg("n_threads"), nb::arg("out"));

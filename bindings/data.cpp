@@ -1,9 +1,10 @@
-// Binds core/data: the features of a data set.
+// Binds core/data: the features of a data set; and X as predictions read it.
 #include <cstdint>
 
 #include "data/dataset.hpp"
 #include "init.hpp"
 #include "matrices.hpp"
+#include "rows.hpp"
 #include "stopping.hpp"
 
 namespace ramify::bindings {
@@ -41,6 +42,11 @@ Dataset dataset_from_csc(const Vector<std::int64_t>& indptr, const Vector<std::i
 }  // namespace
 
 void init_data(nb::module_& m) {
+    nb::class_<Rows>(m, "Rows", "Rows of X, dense or sparse; the arrays are borrowed.")
+        .def(nb::init<Matrix<double>>(), nb::arg("X"))
+        .def(nb::init<Matrix<float>>(), nb::arg("X"))
+        .def(nb::init<Vector<std::int64_t>, Vector<std::int32_t>, Vector<double>, std::size_t>(),
+             nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("n_columns"));
     nb::class_<Dataset>(m, "Dataset", "X prepared for growing: ranks and codes per column.")
         .def_static("from_dense", &dataset_from_dense<double>, nb::arg("X"),
                     nb::arg("n_categories"), nb::arg("all_dense") = false,

@@ -18,7 +18,7 @@ namespace ramify::bindings {
 
 namespace {
 
-using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Indptr = Vector<std::int64_t>;
 using Indices = Vector<std::int32_t>;
 
@@ -50,7 +50,7 @@ bool are_moderate(std::span<const double> values) {
                        [](double x) { return std::abs(x) <= 1e100; });
 }
 
-void check_scores(const Rows& rows, const LeafGraph& graph, Values values,
+void check_scores(const Scores& rows, const LeafGraph& graph, Values values,
                   const Vector<double>& slope, const Vector<double>& offset) {
     require(rows.shape(1) == row_width(graph, values), "rows must have a number per label");
     require(are_moderate({rows.data(), rows.size()}) && are_moderate(view(slope)) &&
@@ -62,7 +62,7 @@ void check_scores(const Rows& rows, const LeafGraph& graph, Values values,
 }
 
 std::pair<Owned<std::int64_t>, Owned<std::int32_t>> decoded(
-    const Rows& rows, const Indptr& indptr, const Indices& indices, const std::string& values,
+    const Scores& rows, const Indptr& indptr, const Indices& indices, const std::string& values,
     const Vector<double>& slope, const Vector<double>& offset, const Vector<std::int32_t>& k,
     bool exact, unsigned n_threads) {
     const LeafGraph graph(checked_parents(indptr, indices));
@@ -84,7 +84,7 @@ std::pair<Owned<std::int64_t>, Owned<std::int32_t>> decoded(
     return {to_numpy(std::move(sets.indptr)), to_numpy(std::move(sets.indices))};
 }
 
-void write_weights(const Rows& rows, const Indptr& indptr, const Indices& indices,
+void write_weights(const Scores& rows, const Indptr& indptr, const Indices& indices,
                    const std::string& values, const Vector<double>& slope,
                    const Vector<double>& offset, const OutMatrix& out) {
     const LeafGraph graph(checked_parents(indptr, indices));

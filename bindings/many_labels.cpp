@@ -10,6 +10,7 @@
 #include "decoding/best_labels.hpp"
 #include "init.hpp"
 #include "matrices.hpp"
+#include "rows.hpp"
 #include "stopping.hpp"
 #include "tree/sparse_votes.hpp"
 
@@ -56,58 +57,31 @@ Best checked_best(const Indices& candidates, std::size_t n_rows, std::size_t n_l
         chosen, labels.shape(1), {labels.data(), labels.size()}, {scores.data(), scores.size()}};
 }
 
-template <typename Rows>
-Csr votes_of(const Trees& trees, const Rows& rows, std::size_t n_columns, std::size_t n_labels,
-             bool by_node, double least, unsigned n_threads) {
-    const auto voters = checked_trees(trees, n_columns, n_labels, by_node);
+Csr votes_of(const Trees& trees, const Rows& X, std::size_t n_labels, bool by_node, double least,
+             unsigned n_threads) {
+    const auto voters = checked_trees(trees, X.n_columns(), n_labels, by_node);
     StopSignal signal(interrupted_by(nullptr));
-    auto found = stoppable(
-        [&] { return sparse_votes(voters, rows, least, std::max(1u, n_threads), signal); });
+    auto found = stoppable([&] {
+        return X.read([&](const auto& rows) {
+            return sparse_votes(voters, rows, least, std::max(1u, n_threads), signal);
+        });
+    });
     return {to_numpy(std::move(found.indptr)), to_numpy(std::move(found.label)),
             to_numpy(std::move(found.score))};
 }
 
-template <typename T>
-Csr sparse_votes_dense(const Trees& trees, const Matrix<T>& X, std::size_t n_labels, bool by_node,
-                       double least, unsigned n_threads) {
-    return votes_of(trees, DenseRows<T>(matrix_view(X)), X.shape(1), n_labels, by_node, least,
-                    n_threads);
-}
-
-Csr sparse_votes_csr(const Trees& trees, const Indptr& indptr, const Indices& indices,
-                     const Vector<double>& data, std::size_t n_columns, std::size_t n_labels,
-                     bool by_node, double least, unsigned n_threads) {
-    return votes_of(trees, sparse_cells(indptr, indices, data, n_columns), n_columns, n_labels,
-                    by_node, least, n_threads);
-}
-
-template <typename Rows>
-void write_top(const Trees& trees, const Rows& rows, std::size_t n_columns, std::size_t n_labels,
-               bool by_node, const Indices& candidates, unsigned n_threads,
-               const OutLabels& labels, const OutMatrix& scores) {
-    const auto voters = checked_trees(trees, n_columns, n_labels, by_node);
-    const Best best = checked_best(candidates, rows.n_rows(), n_labels, labels, scores);
+void write_top(const Trees& trees, const Rows& X, std::size_t n_labels, bool by_node,
+               const Indices& candidates, unsigned n_threads, const OutLabels& labels,
+               const OutMatrix& scores) {
+    const auto voters = checked_trees(trees, X.n_columns(), n_labels, by_node);
+    const Best best = checked_best(candidates, X.n_rows(), n_labels, labels, scores);
     StopSignal signal(interrupted_by(nullptr));
     stoppable([&] {
-        top_votes(voters, rows, best.candidates, best.k, std::max(1u, n_threads), signal,
-                  best.label, best.score);
+        X.read([&](const auto& rows) {
+            top_votes(voters, rows, best.candidates, best.k, std::max(1u, n_threads), signal,
+                      best.label, best.score);
+        });
     });
-}
-
-template <typename T>
-void top_votes_dense(const Trees& trees, const Matrix<T>& X, std::size_t n_labels, bool by_node,
-                     const Indices& candidates, unsigned n_threads, const OutLabels& labels,
-                     const OutMatrix& scores) {
-    write_top(trees, DenseRows<T>(matrix_view(X)), X.shape(1), n_labels, by_node, candidates,
-              n_threads, labels, scores);
-}
-
-void top_votes_csr(const Trees& trees, const Indptr& indptr, const Indices& indices,
-                   const Vector<double>& data, std::size_t n_columns, std::size_t n_labels,
-                   bool by_node, const Indices& candidates, unsigned n_threads,
-                   const OutLabels& labels, const OutMatrix& scores) {
-    write_top(trees, sparse_cells(indptr, indices, data, n_columns), n_columns, n_labels, by_node,
-              candidates, n_threads, labels, scores);
 }
 
 void best_labels_dense(const Scores& rows, const Indices& candidates, unsigned n_threads,
@@ -135,31 +109,17 @@ void best_labels_csr(const Indptr& indptr, const Indices& indices, const Vector<
     });
 }
 
-template <typename T>
-void bind_dense(nb::module_& m) {
-    m.def("sparse_votes", &sparse_votes_dense<T>, nb::arg("trees"), nb::arg("X"),
-          nb::arg("n_labels"), nb::arg("by_node"), nb::arg("least"), nb::arg("n_threads"),
-          "The positive scores of vote, limited to 1, of at least `least`, as (indptr, indices, "
-          "data).");
-    m.def("top_votes", &top_votes_dense<T>, nb::arg("trees"), nb::arg("X"), nb::arg("n_labels"),
-          nb::arg("by_node"), nb::arg("candidates"), nb::arg("n_threads"), nb::arg("labels"),
-          nb::arg("scores"),
-          "Write the best candidates of each row and their scores, as many as there are columns.");
-}
-
 }  // namespace
 
 void init_many_labels(nb::module_& m) {
-    bind_dense<double>(m);
-    bind_dense<float>(m);
-    m.def("sparse_votes_csr", &sparse_votes_csr, nb::arg("trees"), nb::arg("indptr"),
-          nb::arg("indices"), nb::arg("data"), nb::arg("n_columns"), nb::arg("n_labels"),
+    m.def("sparse_votes", &votes_of, nb::arg("trees"), nb::arg("X"), nb::arg("n_labels"),
           nb::arg("by_node"), nb::arg("least"), nb::arg("n_threads"),
-          "The same as sparse_votes for the rows of a sparse matrix.");
-    m.def("top_votes_csr", &top_votes_csr, nb::arg("trees"), nb::arg("indptr"), nb::arg("indices"),
-          nb::arg("data"), nb::arg("n_columns"), nb::arg("n_labels"), nb::arg("by_node"),
-          nb::arg("candidates"), nb::arg("n_threads"), nb::arg("labels"), nb::arg("scores"),
-          "The same as top_votes for the rows of a sparse matrix.");
+          "The positive scores of vote, limited to 1, of at least `least`, as (indptr, indices, "
+          "data).");
+    m.def("top_votes", &write_top, nb::arg("trees"), nb::arg("X"), nb::arg("n_labels"),
+          nb::arg("by_node"), nb::arg("candidates"), nb::arg("n_threads"), nb::arg("labels"),
+          nb::arg("scores"),
+          "Write the best candidates of each row and their scores, as many as there are columns.");
     m.def("best_labels", &best_labels_dense, nb::arg("rows"), nb::arg("candidates"),
           nb::arg("n_threads"), nb::arg("labels"), nb::arg("scores"),
           "Write the best candidates of each row of scores, and their scores.");

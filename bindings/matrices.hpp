@@ -46,14 +46,6 @@ inline void check_compressed(std::span<const std::int64_t> indptr,
     }
 }
 
-inline SparseCells sparse_cells(const Vector<std::int64_t>& indptr,
-                                const Vector<std::int32_t>& indices, const Vector<double>& data,
-                                std::size_t n_columns) {
-    require(data.size() == indices.size(), "data and indices must have the same length");
-    check_compressed(view(indptr), view(indices), n_columns);
-    return SparseCells({view(indptr), view(indices), view(data), n_columns});
-}
-
 /// Counts once, as counting takes longer than the prediction of a row. Needs Python's lock.
 inline void check_prediction(const Tree& tree, std::size_t n_features, std::size_t n_labels) {
     auto& extent = tree.extent;

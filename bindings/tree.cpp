@@ -11,6 +11,7 @@
 #include "common/parallel.hpp"
 #include "init.hpp"
 #include "matrices.hpp"
+#include "rows.hpp"
 #include "stopping.hpp"
 #include "tree/predict.hpp"
 #include "tree/prune.hpp"
@@ -29,51 +30,24 @@ nb::ndarray<nb::numpy, const T, nb::ndim<1>> array_of(nb::handle_t<Tree> self) {
     return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, self);
 }
 
-template <typename T>
-void predict_dense(const Tree& tree, const Matrix<T>& X, OutMatrix out, double divisor,
-                   bool by_node) {
-    require(out.shape(0) == X.shape(0), "out and X must have the same number of rows");
-    check_prediction(tree, X.shape(1), out.shape(1));
+void predict(const Tree& tree, const Rows& X, OutMatrix out, double divisor, bool by_node) {
+    require(out.shape(0) == X.n_rows(), "out and X must have the same number of rows");
+    check_prediction(tree, X.n_columns(), out.shape(1));
     StopSignal signal(interrupted_by(nullptr));
     stoppable([&] {
-        add_predictions(tree, DenseRows<T>(matrix_view(X)), mixing_of(by_node), divisor,
-                        out.shape(1), signal, std::span<double>(out.data(), out.size()));
+        X.read([&](auto rows) {
+            add_predictions(tree, std::move(rows), mixing_of(by_node), divisor, out.shape(1),
+                            signal, std::span<double>(out.data(), out.size()));
+        });
     });
 }
 
-void predict_csr(const Tree& tree, const Vector<std::int64_t>& indptr,
-                 const Vector<std::int32_t>& indices, const Vector<double>& data,
-                 std::size_t n_columns, OutMatrix out, double divisor, bool by_node) {
-    auto rows = sparse_cells(indptr, indices, data, n_columns);
-    require(out.shape(0) == rows.n_rows(), "out and X must have the same number of rows");
-    check_prediction(tree, n_columns, out.shape(1));
+Owned<std::int32_t> apply(const Tree& tree, const Rows& X) {
+    check_prediction(tree, X.n_columns(), static_cast<std::size_t>(-1));
+    std::vector<std::int32_t> leaf(X.n_rows());
     StopSignal signal(interrupted_by(nullptr));
-    stoppable([&] {
-        add_predictions(tree, std::move(rows), mixing_of(by_node), divisor, out.shape(1), signal,
-                        std::span<double>(out.data(), out.size()));
-    });
-}
-
-template <typename T>
-nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>> apply_dense(const Tree& tree,
-                                                              const Matrix<T>& X) {
-    check_prediction(tree, X.shape(1), static_cast<std::size_t>(-1));
-    std::vector<std::int32_t> leaf(X.shape(0));
-    StopSignal signal(interrupted_by(nullptr));
-    stoppable([&] { find_leaves(tree, DenseRows<T>(matrix_view(X)), signal, leaf); });
-    return to_numpy(std::move(leaf));
-}
-
-nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>> apply_csr(const Tree& tree,
-                                                            const Vector<std::int64_t>& indptr,
-                                                            const Vector<std::int32_t>& indices,
-                                                            const Vector<double>& data,
-                                                            std::size_t n_columns) {
-    auto rows = sparse_cells(indptr, indices, data, n_columns);
-    check_prediction(tree, n_columns, static_cast<std::size_t>(-1));
-    std::vector<std::int32_t> leaf(rows.n_rows());
-    StopSignal signal(interrupted_by(nullptr));
-    stoppable([&] { find_leaves(tree, std::move(rows), signal, leaf); });
+    stoppable(
+        [&] { X.read([&](auto rows) { find_leaves(tree, std::move(rows), signal, leaf); }); });
     return to_numpy(std::move(leaf));
 }
 
@@ -118,19 +92,11 @@ void bind_tree(nb::module_& m) {
     tree.def_prop_ro("value_label", &array_of<std::int32_t, &Tree::value_label>);
     tree.def_prop_ro("value", &array_of<double, &Tree::value>);
 
-    tree.def("predict", &predict_dense<double>, nb::arg("X"), nb::arg("out"), nb::arg("divisor"),
+    tree.def("predict", &predict, nb::arg("X"), nb::arg("out"), nb::arg("divisor"),
              nb::arg("by_node"), "Add each row's shares, divided by divisor, to out.");
-    tree.def("predict", &predict_dense<float>, nb::arg("X"), nb::arg("out"), nb::arg("divisor"),
-             nb::arg("by_node"));
-    tree.def("predict_csr", &predict_csr, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),
-             nb::arg("n_columns"), nb::arg("out"), nb::arg("divisor"), nb::arg("by_node"),
-             "The same for the rows of a sparse matrix.");
     tree.def("cut", &cut_below, nb::arg("is_leaf"),
              "The tree cut off below the marked nodes, which must have values.");
-    tree.def("apply", &apply_dense<double>, nb::arg("X"), "The leaf of each row.");
-    tree.def("apply", &apply_dense<float>, nb::arg("X"));
-    tree.def("apply_csr", &apply_csr, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),
-             nb::arg("n_columns"), "The leaf of each row of a sparse matrix.");
+    tree.def("apply", &apply, nb::arg("X"), "The leaf of each row.");
 }
 
 // ---- votes ---------------------------------------------------------------------------------
@@ -139,49 +105,30 @@ using Trees = std::vector<const Tree*>;
 using Voters =
     std::optional<nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
 
-template <typename Rows>
-void write(const Trees& trees, const Rows& rows, std::size_t n_columns, const OutMatrix& out,
-           bool by_node, unsigned n_threads, const Voters& voters) {
+void vote(const Trees& trees, const Rows& X, const OutMatrix& out, bool by_node,
+          unsigned n_threads, const Voters& voters) {
     require(!trees.empty(), "trees must not be empty");
-    require(out.shape(0) == rows.n_rows(), "out and X must have the same number of rows");
-    for (const Tree* tree : trees) check_prediction(*tree, n_columns, out.shape(1));
+    require(out.shape(0) == X.n_rows(), "out and X must have the same number of rows");
+    for (const Tree* tree : trees) check_prediction(*tree, X.n_columns(), out.shape(1));
     std::span<const std::uint8_t> mask;
     if (voters) {
-        require(voters->shape(0) == trees.size() && voters->shape(1) == rows.n_rows(),
+        require(voters->shape(0) == trees.size() && voters->shape(1) == X.n_rows(),
                 "voters must have a row per tree and a column per row of X");
         mask = {voters->data(), voters->size()};
     }
     StopSignal signal(interrupted_by(nullptr));
     stoppable([&] {
-        write_votes(trees, rows, mixing_of(by_node), out.shape(1), mask, std::max(1u, n_threads),
-                    signal, {out.data(), out.size()});
+        X.read([&](const auto& rows) {
+            write_votes(trees, rows, mixing_of(by_node), out.shape(1), mask,
+                        std::max(1u, n_threads), signal, {out.data(), out.size()});
+        });
     });
 }
 
-template <typename T>
-void vote_dense(const Trees& trees, const Matrix<T>& X, const OutMatrix& out, bool by_node,
-                unsigned n_threads, const Voters& voters) {
-    write(trees, DenseRows<T>(matrix_view(X)), X.shape(1), out, by_node, n_threads, voters);
-}
-
-void vote_csr(const Trees& trees, const Vector<std::int64_t>& indptr,
-              const Vector<std::int32_t>& indices, const Vector<double>& data,
-              std::size_t n_columns, const OutMatrix& out, bool by_node, unsigned n_threads,
-              const Voters& voters) {
-    write(trees, sparse_cells(indptr, indices, data, n_columns), n_columns, out, by_node,
-          n_threads, voters);
-}
-
 void bind_votes(nb::module_& m) {
-    m.def("vote", &vote_dense<double>, nb::arg("trees"), nb::arg("X"), nb::arg("out"),
-          nb::arg("by_node"), nb::arg("n_threads"), nb::arg("voters") = nb::none(),
-          "Write the mean of the trees' shares for each row of X; voters: which trees count.");
-    m.def("vote", &vote_dense<float>, nb::arg("trees"), nb::arg("X"), nb::arg("out"),
-          nb::arg("by_node"), nb::arg("n_threads"), nb::arg("voters") = nb::none());
-    m.def("vote_csr", &vote_csr, nb::arg("trees"), nb::arg("indptr"), nb::arg("indices"),
-          nb::arg("data"), nb::arg("n_columns"), nb::arg("out"), nb::arg("by_node"),
+    m.def("vote", &vote, nb::arg("trees"), nb::arg("X"), nb::arg("out"), nb::arg("by_node"),
           nb::arg("n_threads"), nb::arg("voters") = nb::none(),
-          "The same for the rows of a sparse matrix.");
+          "Write the mean of the trees' shares for each row of X; voters: which trees count.");
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from ramify.data.features import csr_parts
+from ramify.data.rows import as_rows
 from tests.support.boosting_problems import Problem, bytes_of, problems, trees_of
 from tests.support.budget import budget
 
@@ -116,7 +116,7 @@ def test_damaged_trees_are_refused_or_harmless(data):
     else:
         for X in (problem.X, sparse.csr_array(problem.X)):
             assert problem.predict(model, X).shape == problem.Y.shape
-        assert (model.leaves(0, problem.X) < 7).all()
+        assert (model.leaves(0, as_rows(problem.X)) < 7).all()
 
 
 @pytest.mark.parametrize("code", [3.0, 1e300, -1.0, math.inf, -math.inf, math.nan])
@@ -206,21 +206,17 @@ def test_prediction_checks_its_arguments():
     out = np.zeros((60, 2), dtype=np.float32)
     for first, last in ((0, 3), (2, 1), (3, 3)):
         with pytest.raises(ValueError, match="range of trees"):
-            model.add_margins(problem.X, first, last, 1, out)
+            model.add_margins(as_rows(problem.X), first, last, 1, out)
     with pytest.raises(ValueError, match="X must have a column"):
-        model.add_margins(problem.X[:, :1], 0, 2, 1, out)
+        model.add_margins(as_rows(problem.X[:, :1]), 0, 2, 1, out)
     with pytest.raises(ValueError, match="X must have a column"):
-        model.leaves(0, problem.X[:, :1])
+        model.leaves(0, as_rows(problem.X[:, :1]))
     with pytest.raises(ValueError, match="out must have"):
-        model.add_margins(problem.X, 0, 2, 1, out[:59])
+        model.add_margins(as_rows(problem.X), 0, 2, 1, out[:59])
     with pytest.raises(IndexError, match="no such tree"):
         model.arrays(2)
     with pytest.raises(IndexError, match="no such tree"):
-        model.leaves(2, problem.X)
-    indptr, indices, data, n_columns = csr_parts(sparse.csr_array(problem.X))
-    for damaged in (indptr[:0], indptr[:-1], indptr + 1):
-        with pytest.raises((ValueError, MemoryError)):
-            model.leaves_csr(0, damaged, indices, data, n_columns)
+        model.leaves(2, as_rows(problem.X))
 
 
 def test_prediction_of_no_rows():

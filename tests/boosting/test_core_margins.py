@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import _core
+from ramify.data.rows import as_rows
 from tests.reference import gradient_boosting as reference
 from tests.support.boosting_problems import (
     Problem,
@@ -77,7 +78,7 @@ def test_prediction_does_not_depend_on_the_layout(problem):
 def test_leaves_are_those_that_rows_reach(problem):
     model = problem.train(2)
     for number, arrays in enumerate(trees_of(model)):
-        leaves = model.leaves(number, problem.X)
+        leaves = model.leaves(number, as_rows(problem.X))
         for node, rows in enumerate(reference.reached(arrays, problem.X)):
             if arrays["feature"][node] < 0:
                 assert (leaves[rows] == node).all()
@@ -220,7 +221,7 @@ def test_ranges_of_trees_add_up(problem, first, last):
     first, last = sorted((first, last))
     model = problem.train(4)
     margins = np.zeros(problem.Y.shape, dtype=np.float32)
-    model.add_margins(problem.X, first, last, 1, margins)
+    model.add_margins(as_rows(problem.X), first, last, 1, margins)
     part = problem.empty_model()
     for arrays in trees_of(model)[first:last]:
         part.append(arrays)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import Hierarchy, _core
-from ramify.data.features import FeatureSchema, csr_parts, make_dataset
+from ramify.data.features import FeatureSchema, make_dataset
+from ramify.data.rows import as_rows
 from tests.reference.gradient_boosting import Settings
 from tests.reference.trees import Column
 
@@ -114,10 +115,7 @@ class Problem:
     def predict(self, model: _core.BoostedTrees, X: Any = None, n_threads: int = 1) -> np.ndarray:
         X = self.X if X is None else X
         out = np.tile(self.start.astype(np.float32), (X.shape[0], 1))
-        if sparse.issparse(X):
-            model.add_margins_csr(*csr_parts(X), 0, len(model), n_threads, out)
-        else:
-            model.add_margins(X, 0, len(model), n_threads, out)
+        model.add_margins(as_rows(X), 0, len(model), n_threads, out)
         return out
 
 

@@ -15,8 +15,8 @@ from sklearn.utils.validation import _num_samples
 from ramify import _core
 from ramify._parallel import count_threads
 from ramify._validation import check_number
-from ramify.data.features import csr_parts
 from ramify.data.frames import in_memory
+from ramify.data.rows import as_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import LabelChoice, choose_labels
 
@@ -38,11 +38,7 @@ class VotingTrees:
     def sparse_scores(self, X: Any, least: float) -> sparse.csr_array[np.float64]:
         """Return the positive scores of at least `least`."""
         options: Any = (self.n_labels, self.by_node, least, self.n_threads)
-        if sparse.issparse(X):
-            found = _core.sparse_votes_csr(self.trees, *csr_parts(X), *options)
-        else:
-            found = _core.sparse_votes(self.trees, X, *options)
-        return _csr(*found, self.n_labels)
+        return _csr(*_core.sparse_votes(self.trees, as_rows(X), *options), self.n_labels)
 
     def write_top(
         self,
@@ -58,10 +54,7 @@ class VotingTrees:
         `scores`: receives their scores.
         """
         options: Any = (self.n_labels, self.by_node, candidates, self.n_threads, labels, scores)
-        if sparse.issparse(X):
-            _core.top_votes_csr(self.trees, *csr_parts(X), *options)
-        else:
-            _core.top_votes(self.trees, X, *options)
+        _core.top_votes(self.trees, as_rows(X), *options)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from ramify._progress import track
 from ramify._savable import savable
 from ramify._schema import Array, Flag, Increasing, Part, Schema, Text, Whole
 from ramify._validation import check_choice, check_number
-from ramify.data.features import csr_parts, make_dataset, read_features
+from ramify.data.features import make_dataset, read_features
+from ramify.data.rows import as_rows
 from ramify.decision import apply_threshold, make_coherent
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import hamming_loss, hierarchical_hamming_loss
@@ -135,12 +136,8 @@ class Rounds:
         """
         arrays = {name: getattr(self, name) for name in self.__dataclass_fields__}
         last = self.n_rounds if last is None else last
-        rest = (first, last, *hierarchy.parent_rows, n_threads, out)
-        if sparse.issparse(X):
-            indptr, indices, data, n_columns = csr_parts(X)
-            _core.add_margins_csr(arrays, indptr, indices, data, n_columns, *rest)
-        else:
-            _core.add_margins(arrays, X, *rest)
+        parents = hierarchy.parent_rows
+        _core.add_margins(arrays, as_rows(X), first, last, *parents, n_threads, out)
 
 
 # ---- the boosting loop, stopping and prediction ---------------------------------------------

@@ -15,7 +15,8 @@ from ramify.boosting.cuda import predicting
 from ramify.boosting.cuda.booster import CudaBooster
 from ramify.boosting.cuda.device import has_gpu
 from ramify.boosting.stopping import Course
-from ramify.data.features import FeatureSchema, csr_parts, make_dataset
+from ramify.data.features import FeatureSchema, make_dataset
+from ramify.data.rows import as_rows
 
 __all__ = [
     "Booster",
@@ -119,10 +120,7 @@ def add_margins(
         predicting.add_margins(trees, X, out)
         return
     last = len(trees) if last is None else last
-    if sparse.issparse(X):
-        trees.add_margins_csr(*csr_parts(X), first, last, n_threads, out)
-    else:
-        trees.add_margins(X, first, last, n_threads, out)
+    trees.add_margins(as_rows(X), first, last, n_threads, out)
 
 
 def total_gains(trees: _core.BoostedTrees) -> NDArray[np.float64]:

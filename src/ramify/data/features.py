@@ -20,10 +20,10 @@ from ramify._schema import Anything, Array, MapOf, Schema, Text, TupleOf, Whole
 from ramify._validation import is_missing
 from ramify.data.columns import TIMES, kind_of_column, numbers_of, seconds_of
 from ramify.data.frames import check_column_names, in_memory, is_frame
+from ramify.data.rows import canonical
 
 __all__ = [
     "FeatureSchema",
-    "csr_parts",
     "given_features",
     "make_dataset",
     "read_features",
@@ -217,7 +217,7 @@ def make_dataset(
     n_threads = count_threads(n_jobs) if X.shape[0] * X.shape[1] >= _MIN_SHARED_CELLS else 1
     if not sparse.issparse(X):
         return _core.Dataset.from_dense(X, schema.n_categories, clus, n_threads)
-    columns = _canonical(cast("Any", X).tocsc())
+    columns = canonical(cast("Any", X).tocsc())
     return _core.Dataset.from_csc(
         columns.indptr.astype(np.int64),
         columns.indices.astype(np.int32),
@@ -227,27 +227,6 @@ def make_dataset(
         clus,
         n_threads,
     )
-
-
-def csr_parts(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], int]:
-    """Return the CSR arrays of X in the types of the core, and its number of columns.
-
-    They are copies only where the types differ.
-    """
-    rows: Any = _canonical(X.tocsr())
-    return (
-        np.ascontiguousarray(rows.indptr, dtype=np.int64),
-        np.ascontiguousarray(rows.indices, dtype=np.int32),
-        np.ascontiguousarray(rows.data, dtype=np.float64),
-        rows.shape[1],
-    )
-
-
-def _canonical(X: Any) -> Any:
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
 
 
 def _read_array(estimator: Any, X: Any, *, reset: bool) -> Any:

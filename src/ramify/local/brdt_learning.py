@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state
 
 from ramify import _core
 from ramify._progress import track
-from ramify.data.features import FeatureSchema, csr_parts
+from ramify.data.features import FeatureSchema
+from ramify.data.rows import as_rows
 from ramify.labels.balancing import draw_counts
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.label_features import LabelledLearner
@@ -185,7 +186,7 @@ class _Extension:
     def __init__(
         self, data: TrainingData, choosing: NDArray[np.float64], extender: Extender
     ) -> None:
-        self.X = data.by_rows
+        self.rows = as_rows(data.by_rows)
         self.Y = data.Y.toarray().astype(np.int8)
         self.growing = data.weights
         self.choosing = choosing / choosing.max()  # so that sums do not overflow
@@ -216,10 +217,7 @@ class _Extension:
     ) -> tuple[LocalModel, NDArray[Any]]:
         """Return a label's model extended to its group, and the predictions for all rows."""
         tree = model.estimator
-        if sparse.issparse(self.X):
-            leaf_of_row = tree.apply_csr(*csr_parts(self.X))
-        else:
-            leaf_of_row = tree.apply(self.X)
+        leaf_of_row = tree.apply(self.rows)
         leaves = np.flatnonzero(tree.feature < 0)
         number = np.searchsorted(leaves, leaf_of_row)
         grown = np.flatnonzero(self.growing > 0)
@@ -295,7 +293,7 @@ class LabelTree:
         label: int,
         weights: NDArray[np.float64],
     ) -> None:
-        self.rule_of_row = _leaf_numbers(tree)[tree.apply_csr(*csr_parts(Y))]
+        self.rule_of_row = _leaf_numbers(tree)[tree.apply(as_rows(Y))]
         premises = _premises(tree)
         leaves = np.flatnonzero(tree.feature < 0).tolist()
         pairs = zip(leaves, leaf_decisions(tree).tolist(), strict=True)

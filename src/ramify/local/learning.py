@@ -21,7 +21,7 @@ from ramify._parallel import in_parallel
 from ramify._progress import track
 from ramify._savable import savable
 from ramify._schema import AnyOf, Fitted, Maybe, Number, Schema, Text, TreeOf, TupleOf, Whole
-from ramify.data.features import csr_parts
+from ramify.data.rows import as_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.linear import logistic_probabilities
 from ramify.local.problems import ROOT, LocalProblem
@@ -255,7 +255,7 @@ class Queries:
         self.given = given
         self.hierarchy = hierarchy
         self.clus = clus
-        self._parts = csr_parts(X) if sparse.issparse(X) else None
+        self._rows = as_rows(X)
 
     def take(self, rows: NDArray[np.intp]) -> Queries:
         """Return some of the rows, given in increasing order."""
@@ -291,10 +291,7 @@ class Queries:
         if not isinstance(model, _core.Tree):
             return np.asarray(model._predict_scores(self.X), dtype=np.float64)
         scores = np.zeros((self.X.shape[0], n_labels))
-        if self._parts is None:
-            model.predict(self.X, scores, 1.0, self.clus)
-        else:
-            model.predict_csr(*self._parts, scores, 1.0, self.clus)
+        model.predict(self._rows, scores, 1.0, self.clus)
         return scores
 
 

@@ -13,7 +13,7 @@ from scipy import sparse, special
 from ramify import _core
 from ramify._parallel import count_threads
 from ramify._validation import check_choice, check_number
-from ramify.data.features import csr_parts
+from ramify.data.rows import as_rows
 from ramify.trees.criteria import Distance, LabelSets
 from ramify.trees.f_test import clus_critical_values, critical_values
 from ramify.trees.views import smooth_leaves
@@ -288,10 +288,7 @@ def predict_tree(
 
     `out`: receives the predictions.
     """
-    if sparse.issparse(X):
-        tree.predict_csr(*csr_parts(X), out, divisor, clus)
-    else:
-        tree.predict(X, out, divisor, clus)
+    tree.predict(as_rows(X), out, divisor, clus)
 
 
 def check_tree_fits(tree: Any, n_features: int, n_labels: int) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._parallel import count_threads
-from ramify.data.features import FeatureSchema, csr_parts, read_features
+from ramify.data.features import FeatureSchema, read_features
+from ramify.data.rows import as_rows
 from ramify.trees.members import (
     ClusSampling,
     Growable,
@@ -105,10 +105,7 @@ class TreeEnsemble:
     ) -> None:
         """Write the mean prediction to `out`; a tree is left out for rows with 0 in `voters`."""
         n_threads = count_threads(self.n_jobs)
-        if sparse.issparse(X):
-            _core.vote_csr(self.trees_, *csr_parts(X), out, self._clus, n_threads, voters)
-        else:
-            _core.vote(self.trees_, X, out, self._clus, n_threads, voters)
+        _core.vote(self.trees_, as_rows(X), out, self._clus, n_threads, voters)
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Return the index of the leaf that each row reaches in each tree.

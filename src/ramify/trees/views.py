@@ -11,7 +11,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify.data.features import FeatureSchema, csr_parts, read_features
+from ramify.data.features import FeatureSchema, read_features
+from ramify.data.rows import as_rows
 
 __all__ = [
     "TreeViews",
@@ -119,10 +120,10 @@ def find_leaves(trees: Sequence[_core.Tree], X: Any) -> NDArray[np.int32]:
 
     A row with a missing value follows the largest branch.
     """
-    parts = csr_parts(X) if sparse.issparse(X) else None
+    rows = as_rows(X)
     leaves = np.empty((X.shape[0], len(trees)), dtype=np.int32)
     for k, tree in enumerate(trees):
-        leaves[:, k] = tree.apply(X) if parts is None else tree.apply_csr(*parts)
+        leaves[:, k] = tree.apply(rows)
     return leaves
 
 

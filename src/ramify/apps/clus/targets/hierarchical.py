@@ -19,7 +19,7 @@ from ramify.apps.clus.models import Model
 from ramify.apps.clus.settings import Settings, read_small_text
 from ramify.apps.clus.targets.label_errors import LabelErrors
 from ramify.apps.clus.values import java_double, number, numbers
-from ramify.data.features import csr_parts
+from ramify.data.rows import as_rows
 from ramify.io.arff_columns import ArffFile, LabelSets, NamedPlace
 from ramify.io.arff_labels import NO_LABELS, LabelReader, read_labels
 from ramify.io.limits import ReadLimits
@@ -106,10 +106,8 @@ class HierarchicalTarget:
         scores = np.zeros((X.shape[0], self.n_labels))
         if not is_forest:
             predict_tree(trees[0], X, scores, clus=True)
-        elif sparse.issparse(X):
-            _core.vote_csr(list(trees), *csr_parts(X), scores, True, 1, voters)
         else:
-            _core.vote(list(trees), X, scores, True, 1, voters)
+            _core.vote(list(trees), as_rows(X), scores, True, 1, voters)
         return scores[:, self.labels.order]
 
     def leaf_of(self, model: Model) -> Callable[[_core.Tree, int], str]:

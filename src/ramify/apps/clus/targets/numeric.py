@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ramify import _core
 from ramify.apps.clus.data import Rows
@@ -17,7 +16,7 @@ from ramify.apps.clus.models import Model
 from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.targets.table import error_line, in_order, weights_text
 from ramify.apps.clus.values import java_double, number, numbers
-from ramify.data.features import csr_parts
+from ramify.data.rows import as_rows
 from ramify.io.arff_columns import ArffFile
 from ramify.trees.plan import predict_tree
 from ramify.trees.target_data import weigh_numbers
@@ -89,10 +88,8 @@ class NumericTarget:
         columns = np.zeros((X.shape[0], len(self.names)))
         if not is_forest:
             predict_tree(trees[0], X, columns, clus=True)
-        elif sparse.issparse(X):
-            _core.vote_csr(list(trees), *csr_parts(X), columns, True, 1, voters)
         else:
-            _core.vote(list(trees), X, columns, True, 1, voters)
+            _core.vote(list(trees), as_rows(X), columns, True, 1, voters)
         return columns
 
     def leaf_of(self, model: Model) -> Callable[[_core.Tree, int], str]:
