@@ -141,16 +141,6 @@ def test_values_that_differ_only_in_the_last_bits_are_separated():
     np.testing.assert_array_equal(tree.predict(X), y)
 
 
-def test_decision_path_agrees_with_apply():
-    data = generated(missing_share=0.1)
-    model = PCTClassifier(data.hierarchy, max_depth=4).fit(data.X, data.y)
-    leaves, paths = model.apply(data.X), model.decision_path(data.X)
-    assert paths.shape == (120, len(model.tree_.feature))
-    assert (model.tree_.feature[leaves] == -1).all()
-    assert (np.asarray(paths[np.arange(120), leaves]) == 1).all()
-    assert paths.sum(axis=1).max() == model.get_depth() + 1
-
-
 @pytest.mark.parametrize("splitter", ["best", "random"])
 def test_one_seed_gives_one_tree_for_any_number_of_threads(splitter):
     rng = np.random.default_rng(0)

@@ -70,15 +70,16 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _framed(method: Method) -> Method:
-    """Decorate `predict` or `predict_proba` to return what `set_output` asks for."""
+    """Decorate a method that predicts to return what `set_output` asks for."""
+    setting = "predict" if method.__name__ == "predict" else "predict_proba"
 
     @wraps(method)
     def predict(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         found = method(self, X, *args, **kwargs)
-        library = getattr(self, "_sklearn_output_config", {}).get(method.__name__, "default")
+        library = getattr(self, "_sklearn_output_config", {}).get(setting, "default")
         if library == "default":
             return found
-        names = getattr(self, "target_names_", ()) if method.__name__ == "predict" else ()
+        names = getattr(self, "target_names_", ()) if setting == "predict" else ()
         return make_frame(found, library, self.classes_.tolist(), X, list(names))
 
     return cast("Method", predict)
@@ -166,6 +167,8 @@ class HierarchicalClassifier(
     ) -> HierarchicalClassifier:
         """Choose the output type of `predict` and `predict_proba`.
 
+        That of `predict_proba` is also that of `predict_log_proba`.
+
         Parameters
         ----------
         predict, predict_proba : {"default", "pandas", "polars"}, optional
@@ -251,6 +254,22 @@ class HierarchicalClassifier(
             any of its parents, and the result for a row does not depend on the other rows.
         """
         return self._score_given(*self._read_rows(X))
+
+    @_framed
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict the logarithm of the probability of every label.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, n_labels)
+            The logarithms of what `predict_proba` returns; -inf where it is 0.
+        """
+        return log_of(self._score_given(*self._read_rows(X)))
 
     def _read_rows(self, X: Any) -> tuple[Any, Any]:
         """Return X as passed and as `_predict_scores` expects it; raise an error if not fitted."""
@@ -375,6 +394,12 @@ class HierarchicalClassifier(
                 "hierarchy_, format_, ends_, schema_ and feature_names_in_ do not fit together"
             )
         self.classes_ = format_.classes
+
+
+def log_of(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return logarithms, -inf for 0 without a warning."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(probabilities))
 
 
 def share_classes(scores: NDArray[np.float64], format_: LabelFormat) -> NDArray[np.float64]:

@@ -259,7 +259,8 @@ def _named_trees(model: Any) -> Iterator[tuple[str, Sequence[int], _core.Tree]]:
     elif isinstance(model, LocalClassifier):
         yield from _local_trees(model)
     else:
-        inside = next((n for n in ("estimator_", "estimators_") if hasattr(model, n)), None)
+        held = () if hasattr(model, "trees_") else ("estimator_", "estimators_")
+        inside = next((name for name in held if hasattr(model, name)), None)
         remedy = f" Pass its {inside} if they are trees of ramify." if inside else ""
         raise TypeError(
             f"model must be a tree or a set of trees of ramify, got {type(model).__name__}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,6 +12,7 @@ from joblib import delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.classifier import HierarchicalClassifier, share_classes
 from ramify._base.foreign import (
@@ -178,6 +180,21 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
             tracked = track(found, self.n_estimators, "Fitting members", shown=bool(self.verbose))
             self.estimators_ = list(tracked)
         return self
+
+    def __len__(self) -> int:
+        """Return the number of members."""
+        check_is_fitted(self)
+        return len(self.estimators_)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the fitted members."""
+        check_is_fitted(self)
+        return iter(self.estimators_)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a fitted member, or a list of them for a slice."""
+        check_is_fitted(self)
+        return self.estimators_[index]
 
     def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
         return self._predict_scores(given_features(given, X))

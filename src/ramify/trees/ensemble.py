@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier, copy_input_attributes
@@ -176,17 +175,11 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         n_threads = count_threads(self.n_jobs)
         return VotingTrees(self.trees_, self.hierarchy_.n_labels, self._clus, n_threads)
 
-    @property
-    def estimators_(self) -> list[PCTClassifier]:
-        """The trees, each as a fitted PCTClassifier."""
-        check_is_fitted(self)
-        members = []
-        for tree in self.trees_:
-            member = make_member(self)
-            copy_input_attributes(self, member)
-            member.tree_, member.f_test_ = tree, member.f_test
-            members.append(member)
-        return members
+    def _as_estimator(self, tree: _core.Tree) -> PCTClassifier:
+        member = make_member(self)
+        copy_input_attributes(self, member)
+        member.tree_, member.f_test_ = tree, member.f_test
+        return member
 
 
 def check_ensemble(ensemble: PCTEnsemble) -> None:

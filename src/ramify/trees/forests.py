@@ -114,7 +114,8 @@ class PCTForestClassifier(PCTEnsemble):
     trees_ : list of ramify._core.Tree
         The trees as flat arrays.
     estimators_ : list of PCTClassifier
-        The same trees as fitted classifiers.
+        The trees as fitted classifiers, made anew when the attribute is read. ``forest[k]`` makes
+        one of them; ``len(forest)`` is their number.
     hierarchy_ : Hierarchy
         The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)

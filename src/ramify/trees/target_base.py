@@ -228,8 +228,18 @@ class TargetTree(TreeViews, TargetEstimator):
             check_tree_fits(self.tree_, self.n_features_in_, self.n_columns_)
 
 
+_DESCRIBE_DATA = (
+    *("schema_", "n_features_in_", "feature_names_in_", "n_outputs_", "n_columns_"),
+    *("flat_output_", "target_names_", "target_classes_", "classes_"),
+)
+"""Fitted attributes that describe X and y."""
+
+
 class TargetForest(TreeEnsemble, TargetEstimator):
     """Base class of forests for several targets."""
+
+    _member: ClassVar[type[TargetTree]]
+    """The class of a single tree."""
 
     oob_score: bool
     warm_start: bool
@@ -288,6 +298,16 @@ class TargetForest(TreeEnsemble, TargetEstimator):
     @property
     def _n_values(self) -> int:
         return self.n_columns_
+
+    def _as_estimator(self, tree: _core.Tree) -> TargetTree:
+        shared = set(self._member._get_param_names()) & set(self._get_param_names())
+        names = shared - {"n_jobs", "random_state"}
+        member = self._member(**{name: getattr(self, name) for name in names})
+        for name in _DESCRIBE_DATA:
+            if hasattr(self, name):
+                setattr(member, name, getattr(self, name))
+        member.tree_ = tree
+        return member
 
     def _score_out_of_bag(self, data: TargetData, left_out: NDArray[np.uint8]) -> None:
         columns, _ = self._vote_out_of_bag(data.X, left_out)

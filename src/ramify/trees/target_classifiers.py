@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ramify._base.classifier import log_of
 from ramify._schema import AnyOf, Array, IfPresent, ListOf, Schema
 from ramify._validation import (
     check_choice,
@@ -102,6 +103,22 @@ class _Classifier(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
         columns = self._predict_columns(read_features(self, X, self.schema_))
         found = [np.ascontiguousarray(columns[:, span]) for span in self._spans()]
         return found[0] if self.flat_output_ else found
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Predict the logarithm of the probability of every class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+
+        Returns
+        -------
+        list of ndarray of shape (n, n_classes), or ndarray
+            The logarithms of what `predict_proba` returns; -inf where it is 0.
+        """
+        found = self.predict_proba(X)
+        return log_of(found) if self.flat_output_ else [log_of(part) for part in found]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of every target.
@@ -334,6 +351,8 @@ class PCTMultiTargetForestClassifier(_Classifier, TargetForest):
     ----------
     trees_ : list of ramify._core.Tree
         The trees as flat arrays.
+    estimators_ : list of PCTMultiTargetClassifier
+        The trees as fitted classifiers, made anew when the attribute is read.
     classes_, target_classes_, n_outputs_, target_names_, n_features_in_, feature_names_in_, \
     feature_importances_
         As in `PCTMultiTargetClassifier`.
@@ -422,6 +441,8 @@ class PCTMultiTargetForestClassifier(_Classifier, TargetForest):
         self.random_state = random_state
         self.verbose = verbose
         self.clus_compat = clus_compat
+
+    _member = PCTMultiTargetClassifier
 
     def _describe_output(self) -> tuple[Any, ...]:
         classes = tuple(tuple(values.tolist()) for values in self.target_classes_)

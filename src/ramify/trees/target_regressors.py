@@ -277,6 +277,8 @@ class PCTForestRegressor(_Regressor, TargetForest):
     ----------
     trees_ : list of ramify._core.Tree
         The trees as flat arrays.
+    estimators_ : list of PCTRegressor
+        The trees as fitted regressors, made anew when the attribute is read.
     n_outputs_, target_names_, n_features_in_, feature_names_in_, feature_importances_
         As in `PCTRegressor`.
     oob_score_ : float
@@ -299,6 +301,8 @@ class PCTForestRegressor(_Regressor, TargetForest):
     """
 
     oob_prediction_: NDArray[np.float64]
+
+    _member = PCTRegressor
 
     _saved_schema: ClassVar[Schema] = {
         "oob_prediction_": IfPresent(

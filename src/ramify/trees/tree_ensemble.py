@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from ramify.trees.members import (
     read_seed,
 )
 from ramify.trees.plan import GrowthPlan, check_tree_fits
-from ramify.trees.views import find_leaves, sum_gains
+from ramify.trees.views import find_leaves, find_paths, sum_gains
 
 __all__ = [
     "TreeEnsemble",
@@ -123,6 +123,55 @@ class TreeEnsemble:
         """
         check_is_fitted(self)
         return find_leaves(self.trees_, read_features(self, X, self.schema_))
+
+    def decision_path(self, X: Any) -> tuple[sparse.csr_array[np.int8], NDArray[np.int64]]:
+        """Return the nodes that each row passes through in each tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+
+        Returns
+        -------
+        indicator : csr_array of shape (n, n_nodes)
+            Indicator matrix over the nodes of all trees: 1 if the row passes through the node. A
+            row with a missing value may pass through several branches.
+        n_nodes_ptr : ndarray of shape (n_estimators + 1,)
+            The columns of tree k are those from ``n_nodes_ptr[k]`` to ``n_nodes_ptr[k + 1]``.
+        """
+        check_is_fitted(self)
+        X = read_features(self, X, self.schema_)
+        paths = [find_paths(tree, X) for tree in self.trees_]
+        ends = np.cumsum([0, *(path.shape[1] for path in paths)])
+        return sparse.csr_array(sparse.hstack(paths, format="csr")), ends
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The trees, each as a fitted estimator."""
+        return list(self)
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        check_is_fitted(self)
+        return len(self.trees_)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the trees, each as a fitted estimator."""
+        check_is_fitted(self)
+        return map(self._as_estimator, self.trees_)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a tree as a fitted estimator, or a list of them for a slice."""
+        check_is_fitted(self)
+        found = self.trees_[index]
+        if isinstance(found, list):
+            return list(map(self._as_estimator, found))
+        return self._as_estimator(found)
+
+    def _as_estimator(self, tree: _core.Tree) -> Any:
+        """Return one of the trees as a fitted estimator."""
+        raise NotImplementedError
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class TreeViews:
         return find_leaves([self.tree_], read_features(self, X, self.schema_))[:, 0]
 
     def decision_path(self, X: Any) -> sparse.csr_array[np.int8]:
-        """Return the nodes on the path of each row.
+        """Return the nodes that each row passes through.
 
         Parameters
         ----------
@@ -61,10 +61,12 @@ class TreeViews:
         Returns
         -------
         csr_array of shape (n, n_nodes)
-            Indicator matrix: 1 if the row passes through the node. Missing values are treated as
-            in `apply`.
+            Indicator matrix: 1 if the row passes through the node. A row with a missing value
+            passes through all branches that its prediction combines; unlike `apply`, which
+            follows the largest one.
         """
-        return find_paths(self.tree_, self.apply(X))
+        check_is_fitted(self)
+        return find_paths(self.tree_, read_features(self, X, self.schema_))
 
     def get_depth(self) -> int:
         """Return the depth of the tree: the number of tests on the longest path."""
@@ -127,20 +129,45 @@ def find_leaves(trees: Sequence[_core.Tree], X: Any) -> NDArray[np.int32]:
     return leaves
 
 
-def find_paths(tree: _core.Tree, leaves: NDArray[np.int32]) -> sparse.csr_array[np.int8]:
-    """Return an indicator matrix of the nodes on the paths to some leaves, one row per leaf."""
-    parent = find_parents(tree)
-    paths: dict[int, list[int]] = {}
-    for leaf in np.unique(leaves).tolist():
-        path = [leaf]
-        while parent[path[-1]] >= 0:
-            path.append(int(parent[path[-1]]))
-        paths[leaf] = path[::-1]
-    lengths = [len(paths[leaf]) for leaf in leaves.tolist()]
-    indices = np.concatenate([paths[leaf] for leaf in leaves.tolist()])
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    ones = np.ones(len(indices), dtype=np.int8)
-    return sparse.csr_array((ones, indices, indptr), shape=(len(leaves), len(parent)))
+def find_paths(tree: _core.Tree, X: Any) -> sparse.csr_array[np.int8]:
+    """Return an indicator matrix of the nodes that the rows of X pass through.
+
+    A row with a missing value passes through all branches with a share of the rows.
+    """
+    X = cast("Any", sparse.csr_matrix)(X) if sparse.issparse(X) else X
+    rows, nodes = np.arange(X.shape[0]), np.zeros(X.shape[0], dtype=np.int64)
+    passed = [(rows, nodes)]
+    while (inner := tree.feature[nodes] >= 0).any():
+        rows, nodes = rows[inner], nodes[inner]
+        branch = _branches(tree, nodes, np.asarray(X[rows, tree.feature[nodes]]).ravel())
+        known, first = branch >= 0, tree.child_indptr[nodes]
+        n_edges = np.where(known, 1, tree.child_indptr[nodes + 1] - first)
+        rows = np.repeat(rows, n_edges)
+        # The edges of a node are consecutive: count from the first of them.
+        begin = first + np.where(known, branch, 0) - (np.cumsum(n_edges) - n_edges)
+        edges = np.repeat(begin, n_edges) + np.arange(len(rows))
+        taken = np.repeat(known, n_edges) | (tree.share[edges] > 0)
+        rows, nodes = rows[taken], tree.child[edges[taken]].astype(np.int64)
+        passed.append((rows, nodes))
+    row, node = (np.concatenate(parts) for parts in zip(*passed, strict=True))
+    ones = np.ones(len(row), dtype=np.int8)
+    return sparse.csr_array((ones, (row, node)), shape=(X.shape[0], len(tree.feature)))
+
+
+def _branches(
+    tree: _core.Tree, nodes: NDArray[np.int64], cells: NDArray[Any]
+) -> NDArray[np.int64]:
+    """Return the branch of a value at each of some inner nodes, or -1 if the value is missing."""
+    cells = np.asarray(cells, dtype=np.float64)
+    by_threshold = np.where(cells > tree.threshold[nodes], 0, 1)
+    first = tree.category_indptr[nodes]
+    n_categories = tree.category_indptr[nodes + 1] - first
+    missing = np.isnan(cells)
+    valid = (cells >= 0) & (cells < n_categories)
+    found = np.where(missing, -1, by_threshold)
+    found[n_categories > 0] = -1
+    found[valid] = tree.category_branch[first[valid] + cells[valid].astype(np.int64)]
+    return found
 
 
 def sum_gains(tree: _core.Tree, n_features: int) -> NDArray[np.float64]:
