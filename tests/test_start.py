@@ -61,17 +61,26 @@ def modules_after(code: str, *arguments: object, folder: Path, status: int = 0) 
         ("train --help", 0),
         ("study --help", 0),
         ("train nofile.csv --target x", 2),
+        ("train data.csv --hierarchy nofile.obo", 2),
+        ("train data.csv --annotations nofile.gaf --ontology data.csv", 2),
+        ("train data.csv --model forrest", 2),
+        ("train data.csv --set a", 2),
+        ("study nofile.toml", 2),
+        ("study levatc2015", 2),
+        ("datasets nope", 2),
         ("predict nomodel.ramify x.csv", 2),
         ("evaluate nomodel.ramify x.csv", 2),
         ("explore nomodel.ramify", 2),
         ("tree nomodel.ramify", 2),
         ("clus nofile.s", 2),
+        ("evaluate data.csv data.csv --annotations nofile.gaf", 2),
         ("clus -foo x.s", 2),
     ],
 )
 def test_a_command_without_work_loads_no_libraries(
     arguments: str, status: int, tmp_path: Path
 ) -> None:
+    (tmp_path / "data.csv").write_text("x,labels\n")
     loaded = modules_after(RUN, *arguments.split(), folder=tmp_path, status=status)
     assert not loaded.intersection(HEAVY)
     assert arguments != "--version" or "rich" not in loaded

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MODELS",
     "check_inner",
+    "check_model",
     "check_parameter_names",
     "make_inner",
     "make_model",
@@ -171,16 +172,25 @@ def make_model(
     n_jobs: int | None = None,
 ) -> Any:
     """Create an estimator by name."""
-    _check_model_name(name)
+    check_model(name, settings)
     make = MODELS[name]
     known = inspect.signature(make).parameters
     parameters = parse_settings(settings)
-    check_parameter_names(name, parameters)
     if isinstance(parameters.get("estimator"), str):
         parameters["estimator"] = make_inner(parameters["estimator"], seed=seed)
     defaults = {"random_state": seed, "n_jobs": n_jobs}
     shared = {key: value for key, value in defaults.items() if key in known}
     return make(hierarchy=hierarchy, **{**shared, **parameters})
+
+
+def check_model(name: str, settings: Sequence[str] = ()) -> None:
+    """Check the arguments of `make_model`; create nothing, and import nothing for a name alone."""
+    _check_model_name(name)
+    parameters = parse_settings(settings)
+    if parameters:
+        check_parameter_names(name, parameters)
+    if isinstance(parameters.get("estimator"), str):
+        check_inner(parameters["estimator"])
 
 
 def _check_model_name(name: str) -> None:

@@ -21,10 +21,10 @@ class UnknownLabelError(FormatError):
     """Raised if a file has labels that are not in the given hierarchy."""
 
 
-def check_exists(*paths: Path) -> None:
+def check_exists(*paths: Path | None) -> None:
     """Raise an error if there is no such file; suggest a similar name in the same folder."""
     for path in paths:
-        if not path.exists():
+        if path is not None and not path.exists():
             names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
             raise FileNotFoundError(f"{path} does not exist.{did_you_mean(path.name, names)}")
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
@@ -384,6 +383,8 @@ class PCTForestRegressor(_Regressor, TargetForest):
         scores = []
         for truth, predicted in zip(values.T, columns.T, strict=True):
             both = ~np.isnan(truth) & ~np.isnan(predicted)
+            from sklearn.metrics import r2_score  # noqa: PLC0415 (slow)
+
             scores.append(r2_score(truth[both], predicted[both]) if both.sum() > 1 else np.nan)
         self.oob_score_ = float(np.mean(scores))
 

@@ -20,15 +20,19 @@ def datasets(
     as_json: AsJson = False,
 ) -> None:
     """List the public data sets, or describe one."""
-    from ramify.datasets import fetch, list_datasets
-    from ramify.metrics.reports import aligned
+    from ramify.datasets.registry import find_entry, list_datasets
 
     if name is not None:
+        find_entry(name)
+        from ramify.datasets import fetch
+
         typer.echo(fetch(name).description)
         return
     found = [entry._asdict() for entry in list_datasets()]
     if as_json:
         print_json(found)
         return
+    from ramify.metrics.reports import aligned
+
     shown = [[entry[column] for column in COLUMNS] for entry in found]
     typer.echo("\n".join(aligned([list(COLUMNS), *shown])))

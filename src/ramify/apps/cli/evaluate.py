@@ -94,7 +94,8 @@ def evaluate(
     """
     if out is not None and out.is_file():
         raise ValueError(f"--out must be a folder, got the file {out}. Pass another name.")
-    check_exists(model, data)
+    check_exists(model, data, annotations.annotations, annotations.ontology)
+    check_exists(cafa.information, cafa.known, cafa.terms)
     from rich.console import Console
 
     from ramify.apps.cli.describing import evaluation_facts, print_evaluation

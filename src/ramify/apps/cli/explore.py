@@ -34,7 +34,7 @@ def explore(
     ``ramify explore species.ramify test.csv --target taxon -o species.html``
     """
     check_output(out, model, data)
-    check_exists(model, *(() if data is None else (data,)))
+    check_exists(model, data)
     from ramify.apps.cli.evaluating import read_known_labels
     from ramify.apps.cli.predicting import features_for, load_classifier, remembered_settings
     from ramify.inspection import explore as write_page

@@ -11,7 +11,7 @@ import typer
 from ramify.apps.cli.options import AsJson
 from ramify.apps.cli.output import print_json
 from ramify.apps.cli.running import command
-from ramify.apps.studies.variants import list_studies
+from ramify.apps.studies.included import find_study, list_studies
 
 
 @command
@@ -50,6 +50,7 @@ def study(
     ``ramify study levatic2015 --quick``. Finished results are stored: after an interruption, the
     same command resumes the study.
     """
+    find_study(name)
     from rich.console import Console
 
     from ramify.apps.studies.reading import load_study

@@ -12,7 +12,7 @@ import typer
 from ramify.apps.cli.options import AnnotationOptions, AsJson, DataFile, FileOptions, LabelOptions
 from ramify.apps.cli.output import check_output, print_json, say
 from ramify.apps.cli.running import command
-from ramify.apps.named_estimators import MODELS, make_model
+from ramify.apps.named_estimators import MODELS, check_model, make_model
 from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ def train(
     """
     check_output(out, data, hierarchy)
     _check_folds(model, folds, parameters, time_limit)
-    check_exists(data)
+    check_exists(data, hierarchy, annotations.annotations, annotations.ontology)
+    if model != "auto":
+        check_model(model, parameters or ())
     from rich.console import Console
 
     from ramify.apps.cli.describing import print_training, training_facts

@@ -21,6 +21,7 @@ from ramify.apps.studies.checking import (
     check_table,
 )
 from ramify.apps.studies.claims import CLAIM_KINDS, CLAIM_ORDERS, Claim
+from ramify.apps.studies.included import find_study
 from ramify.apps.studies.plan import (
     KINDS,
     CurveSpec,
@@ -30,7 +31,7 @@ from ramify.apps.studies.plan import (
     Protocol,
     Study,
 )
-from ramify.apps.studies.variants import INCLUDED, apply_variant, list_studies, narrow, shorten
+from ramify.apps.studies.variants import apply_variant, narrow, shorten
 from ramify.metrics import get_scorer_names
 
 __all__ = [
@@ -87,23 +88,9 @@ def load_study(name: str | Path, *, variant: str | None = None, quick: bool = Fa
     >>> [model.name for model in study.models]
     ['shares', 'tree', 'per-edge', 'forest']
     """
-    path = Path(name)
-    if path.suffix == ".toml":
-        if not path.is_file():
-            raise FileNotFoundError(
-                f"study file {path} does not exist. Pass the path of a TOML file."
-            )
-        tables = _parse(path.read_text("utf-8"), str(path))
-        return make_study(tables, path.parent, variant=variant, quick=quick)
-    known = list_studies()
-    if str(name) not in known:
-        raise ValueError(
-            f"study must be a TOML file or one of {', '.join(known)}, got {str(name)!r}."
-            f"{did_you_mean(str(name), known)}"
-        )
-    path = INCLUDED / f"{name}.toml"
+    path = find_study(name)
     tables = _parse(path.read_text("utf-8"), str(path))
-    return make_study(tables, INCLUDED, variant=variant, quick=quick)
+    return make_study(tables, path.parent, variant=variant, quick=quick)
 
 
 def _parse(text: str, origin: str) -> dict[str, Any]:

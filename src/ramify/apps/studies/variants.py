@@ -1,11 +1,10 @@
-"""The studies that come with ramify, and variants of a study."""
+"""Variants of a study, and its quick form."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from ramify._messages import did_you_mean
@@ -13,9 +12,7 @@ from ramify.apps.studies.checking import check_keys
 from ramify.apps.studies.plan import DataSpec, Study
 
 __all__ = [
-    "INCLUDED",
     "apply_variant",
-    "list_studies",
     "narrow",
     "shorten",
 ]
@@ -150,27 +147,3 @@ def _less(data: DataSpec, numbers: Mapping[str, int], smaller: Mapping[str, Any]
     }
     protocol = data.protocol and replace(data.protocol, **numbers)  # type: ignore[arg-type]
     return replace(data, parameters=parameters, protocol=protocol)
-
-
-# ---- studies that come with ramify ----------------------------------------------------------
-
-
-INCLUDED = Path(__file__).with_name("papers")
-"""The folder of their TOML files."""
-
-
-def list_studies() -> list[str]:
-    """List the studies included in the package.
-
-    Returns
-    -------
-    list of str
-        Names for `load_study`.
-
-    Examples
-    --------
-    >>> from ramify.studies import list_studies
-    >>> "levatic2015" in list_studies()
-    True
-    """
-    return sorted(path.stem for path in INCLUDED.glob("*.toml"))
