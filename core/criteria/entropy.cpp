@@ -70,7 +70,7 @@ void EntropyScan<exclusive>::list_classes() {
     if (!exclusive && labels_->n_local() != 1) return;
     classes_.resize(weights_.size());
     for (std::uint32_t entry = 0; entry < classes_.size(); ++entry) {
-        const auto labels = ids(entry);
+        const auto labels = labels_->ids_of(entry);
         classes_[entry] = labels.empty() ? -1 : static_cast<std::int32_t>(labels.front());
         if (exclusive && labels.empty()) {  // the formula requires one class per entry
             classes_.clear();
@@ -101,7 +101,7 @@ void EntropyScan<exclusive>::set_known(std::span<const std::uint32_t> missing) {
     if (!sums_both_) {
         known_ = labels_->label_total;
         for (const auto entry : missing) {
-            for (const auto id : ids(entry)) known_[id] -= weights_[entry];
+            for (const auto id : labels_->ids_of(entry)) known_[id] -= weights_[entry];
         }
         return;
     }
@@ -114,7 +114,7 @@ template <bool exclusive>
 void EntropyScan<exclusive>::add_both(std::uint32_t entry, double* sums) {
     const std::size_t n = labels_->n_local();
     has_.assign(n, 0);
-    for (const auto id : ids(entry)) has_[id] = 1;
+    for (const auto id : labels_->ids_of(entry)) has_[id] = 1;
     for (std::size_t id = 0; id < n; ++id) sums[has_[id] ? id : n + id] += weights_[entry];
 }
 
@@ -141,7 +141,7 @@ void EntropyScan<exclusive>::move(std::uint32_t entry) {
         add_both(entry, left_.data());
         return;
     }
-    for (const auto id : ids(entry)) {
+    for (const auto id : labels_->ids_of(entry)) {
         if constexpr (exclusive) {
             move_class(id, v);
         } else if (at_once_) {
@@ -251,7 +251,7 @@ void EntropyScan<exclusive>::add(std::size_t value, std::uint32_t entry) {
     if (sums_both_) {
         add_both(entry, sums);
     } else {
-        for (const auto id : ids(entry)) sums[id] += weights_[entry];
+        for (const auto id : labels_->ids_of(entry)) sums[id] += weights_[entry];
     }
 }
 

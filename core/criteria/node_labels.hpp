@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "common/scratch.hpp"
@@ -42,6 +43,13 @@ struct NodeLabels {
 
     std::size_t n_entries() const { return own.size(); }
     std::size_t n_local() const { return label_weight.size(); }
+    /// The labels of an entry without the fillers.
+    std::span<const std::uint32_t> ids_of(std::uint32_t entry) const {
+        const auto begin = indptr[entry];
+        auto end = indptr[entry + 1];
+        while (end > begin && ids[end - 1] >= n_local()) --end;
+        return {ids.data() + begin, end - begin};
+    }
     /// Number of ids in use: the array may be longer.
     std::size_t n_ids() const { return indptr.empty() ? 0 : indptr.back(); }
     /// Writes the labels' weights, and zeros for the fillers.

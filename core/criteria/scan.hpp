@@ -56,6 +56,12 @@ concept Scan = requires(S scan, const S& done, const Targets& targets, const Nod
     { done.gain_of_all(categories) } -> std::same_as<double>;
 };
 
+/// An entry with its category of a nominal feature.
+struct CategoryEntry {
+    std::uint32_t category;
+    std::uint32_t entry;
+};
+
 /// Sums over the first entries of a sweep, for each number of entries.
 struct PrefixSums {
     std::vector<double> weight;
@@ -102,7 +108,8 @@ class ScanBase {
     /// Candidates that the last sweep did not show because others have a larger gain.
     std::size_t n_passed_over() const { return n_passed_over_; }
     void pass_over(std::size_t n) { n_passed_over_ += n; }
-    /// As in CLUS, an entropy is NaN if rounding makes the weight of a class negative.
+    /// As in CLUS, an entropy is NaN if rounding makes the weight of a class negative, and
+    /// variances are summed up by category as VarianceAsClus does.
     void follow_clus() { clus_ = true; }
 
   protected:
@@ -110,14 +117,6 @@ class ScanBase {
         labels_ = &labels;
         weights_ = rows.weight;
     }
-    /// The entry's labels without the fillers.
-    std::span<const std::uint32_t> ids(std::uint32_t entry) const {
-        const auto begin = labels_->indptr[entry];
-        auto end = labels_->indptr[entry + 1];
-        while (end > begin && labels_->ids[end - 1] >= labels_->n_local()) --end;
-        return {labels_->ids.data() + begin, end - begin};
-    }
-
     /// Gives category `value` the sums and the weight that all others leave of the known entries.
     void subtract_others(std::size_t value, const std::vector<double>& known,
                          std::vector<double>& sums, std::vector<double>& weights) const;

@@ -7,6 +7,12 @@
 
 namespace ramify {
 
+/// Q and sum w T of the known entries of a node, see VarianceScan.
+struct VarianceMass {
+    double square = 0;
+    double mass = 0;
+};
+
 /// Sums over the known entries of a node: Q, W and Q / W.
 struct VarianceKnown {
     double square;

@@ -30,9 +30,6 @@ class ScanSplitter final : public Splitter {
           // CLUS compares weights without a tolerance.
           min_weight_(rules.clus ? rules.min_weight : rounded_down(rules.min_weight)) {
         if (rules.clus) scan_.follow_clus();
-        if constexpr (S::uses_kernel) {
-            if (rules.clus) scan_.sum_categories_as_clus(targets.n_labels());
-        }
     }
 
     void reset(const NodeRows& rows, const NodeLabels& labels) override;
