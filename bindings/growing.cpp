@@ -1,11 +1,18 @@
 // Binds core/growing: the options, the labels and the call that grows a tree.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "criteria/node_labels.hpp"
@@ -20,72 +27,131 @@ namespace ramify::bindings {
 
 namespace {
 
-void bind_choices(nb::module_& m) {
-    nb::enum_<Criterion>(m, "Criterion", "The impurity that tests reduce.")
-        .value("variance", Criterion::variance)
-        .value("entropy", Criterion::entropy)
-        .value("class_entropy", Criterion::class_entropy)
-        .value("distance", Criterion::distance);
-    nb::enum_<NominalTests>(m, "NominalTests", "The tests of nominal features.")
-        .value("subset", NominalTests::subset)
-        .value("single", NominalTests::single)
-        .value("nary", NominalTests::nary);
-    nb::enum_<LeafMerging>(m, "LeafMerging", "Which leaves of a node are merged.")
-        .value("none", LeafMerging::none)
-        .value("equal", LeafMerging::equal)
-        .value("same_labels", LeafMerging::same_labels)
-        .value("same_classes", LeafMerging::same_classes);
-    nb::enum_<Prototype>(m, "Prototype", "What a leaf predicts.")
-        .value("mean", Prototype::mean)
-        .value("medoid", Prototype::medoid);
-    nb::enum_<Engine>(m, "Engine", "Which implementation grows a tree.")
-        .value("auto", Engine::automatic)
-        .value("general", Engine::general)
-        .value("counting", Engine::counting)
-        .value("rare_class", Engine::rare_class);
+/// The names of the values of an option.
+template <typename T>
+struct Choices;
+template <>
+struct Choices<Criterion> {
+    static constexpr std::pair<const char*, Criterion> values[] = {
+        {"variance", Criterion::variance},
+        {"entropy", Criterion::entropy},
+        {"class_entropy", Criterion::class_entropy},
+        {"distance", Criterion::distance}};
+};
+template <>
+struct Choices<NominalTests> {
+    static constexpr std::pair<const char*, NominalTests> values[] = {
+        {"subset", NominalTests::subset},
+        {"single", NominalTests::single},
+        {"nary", NominalTests::nary}};
+};
+template <>
+struct Choices<LeafMerging> {
+    static constexpr std::pair<const char*, LeafMerging> values[] = {
+        {"none", LeafMerging::none},
+        {"equal", LeafMerging::equal},
+        {"same_labels", LeafMerging::same_labels},
+        {"same_classes", LeafMerging::same_classes}};
+};
+template <>
+struct Choices<Prototype> {
+    static constexpr std::pair<const char*, Prototype> values[] = {{"mean", Prototype::mean},
+                                                                   {"medoid", Prototype::medoid}};
+};
+template <>
+struct Choices<Engine> {
+    static constexpr std::pair<const char*, Engine> values[] = {
+        {"auto", Engine::automatic},
+        {"general", Engine::general},
+        {"counting", Engine::counting},
+        {"rare_class", Engine::rare_class}};
+};
+
+/// Read the value of an option; choices have names.
+template <typename T>
+T read_option(const std::string& name, nb::handle value) {
+    if constexpr (std::is_enum_v<T>) {
+        const auto given = read_option<std::string>(name, value);
+        std::string known;
+        for (const auto& [text, choice] : Choices<T>::values) {
+            if (given == text) return choice;
+            known += std::string(known.empty() ? "" : ", ") + text;
+        }
+        throw std::invalid_argument(name + " must be one of " + known + ", got " + given);
+    } else {
+        T found{};
+        if (!nb::try_cast(value, found)) {
+            throw nb::type_error((name + " is of the wrong type").c_str());
+        }
+        return found;
+    }
 }
 
-void bind_options(nb::module_& m) {
-    nb::class_<SplitRules>(m, "SplitRules", "Which tests are allowed and how they are scored.")
-        .def(nb::init<>())
-        .def_rw("min_weight", &SplitRules::min_weight)
-        .def_rw("min_samples_leaf", &SplitRules::min_samples_leaf)
-        .def_rw("midpoint", &SplitRules::midpoint)
-        .def_rw("random_thresholds", &SplitRules::random_thresholds)
-        .def_rw("nominal_tests", &SplitRules::nominal_tests)
-        .def_rw("c45", &SplitRules::c45)
-        .def_rw("gain_ratio", &SplitRules::gain_ratio)
-        .def_rw("mean_score", &SplitRules::mean_score)
-        .def_rw("score_factor", &SplitRules::score_factor)
-        .def_rw("f_critical", &SplitRules::f_critical)
-        .def_rw("clus", &SplitRules::clus)
-        .def_rw("clus_floor", &SplitRules::clus_floor)
-        .def_rw("clus_step", &SplitRules::clus_step);
-    nb::class_<Pessimism>(m, "Pessimism", "Pessimistic pruning; confidence 0: none.")
-        .def(nb::init<>())
-        .def_rw("confidence", &Pessimism::confidence)
-        .def_rw("z", &Pessimism::z)
-        .def_rw("exclusive", &Pessimism::exclusive);
-    nb::class_<GrowOptions>(m, "GrowOptions",
-                            "Options of grow; core/growing/options.hpp documents them.")
-        .def(nb::init<>())
-        .def_rw("criterion", &GrowOptions::criterion)
-        .def_rw("rules", &GrowOptions::rules)
-        .def_rw("engine", &GrowOptions::engine)
-        .def_rw("max_depth", &GrowOptions::max_depth)
-        .def_rw("min_samples_split", &GrowOptions::min_samples_split)
-        .def_rw("min_gain", &GrowOptions::min_gain)
-        .def_rw("max_features", &GrowOptions::max_features)
-        .def_rw("redraw", &GrowOptions::redraw)
-        .def_rw("hidden_feature", &GrowOptions::hidden_feature)
-        .def_rw("merging", &GrowOptions::merging)
-        .def_rw("prototype", &GrowOptions::prototype)
-        .def_rw("inner_values", &GrowOptions::inner_values)
-        .def_rw("sums", &GrowOptions::sums)
-        .def_rw("pessimism", &GrowOptions::pessimism)
-        .def_rw("seed", &GrowOptions::seed)
-        .def_rw("java_random", &GrowOptions::java_random)
-        .def_rw("n_threads", &GrowOptions::n_threads);
+using SetOption = std::function<void(GrowOptions&, const std::string&, nb::handle)>;
+
+template <typename Part, typename T>
+SetOption option(T Part::* member) {
+    return [member](GrowOptions& options, const std::string& name, nb::handle value) {
+        const T found = read_option<T>(name, value);
+        if constexpr (std::is_same_v<Part, SplitRules>) {
+            options.rules.*member = found;
+        } else if constexpr (std::is_same_v<Part, Pessimism>) {
+            options.pessimism.*member = found;
+        } else {
+            options.*member = found;
+        }
+    };
+}
+
+/// The options by name. Rules and pessimism are not separate in Python.
+const std::map<std::string, SetOption>& options_by_name() {
+    static const std::map<std::string, SetOption> found = {
+        {"criterion", option(&GrowOptions::criterion)},
+        {"engine", option(&GrowOptions::engine)},
+        {"max_depth", option(&GrowOptions::max_depth)},
+        {"min_samples_split", option(&GrowOptions::min_samples_split)},
+        {"min_gain", option(&GrowOptions::min_gain)},
+        {"max_features", option(&GrowOptions::max_features)},
+        {"redraw", option(&GrowOptions::redraw)},
+        {"hidden_feature", option(&GrowOptions::hidden_feature)},
+        {"merging", option(&GrowOptions::merging)},
+        {"prototype", option(&GrowOptions::prototype)},
+        {"inner_values", option(&GrowOptions::inner_values)},
+        {"sums", option(&GrowOptions::sums)},
+        {"seed", option(&GrowOptions::seed)},
+        {"java_random", option(&GrowOptions::java_random)},
+        {"n_threads", option(&GrowOptions::n_threads)},
+        {"min_weight", option(&SplitRules::min_weight)},
+        {"min_samples_leaf", option(&SplitRules::min_samples_leaf)},
+        {"midpoint", option(&SplitRules::midpoint)},
+        {"random_thresholds", option(&SplitRules::random_thresholds)},
+        {"nominal_tests", option(&SplitRules::nominal_tests)},
+        {"c45", option(&SplitRules::c45)},
+        {"gain_ratio", option(&SplitRules::gain_ratio)},
+        {"mean_score", option(&SplitRules::mean_score)},
+        {"score_factor", option(&SplitRules::score_factor)},
+        {"f_critical", option(&SplitRules::f_critical)},
+        {"clus", option(&SplitRules::clus)},
+        {"clus_floor", option(&SplitRules::clus_floor)},
+        {"clus_step", option(&SplitRules::clus_step)},
+        {"confidence", option(&Pessimism::confidence)},
+        {"z", option(&Pessimism::z)},
+        {"exclusive", option(&Pessimism::exclusive)},
+    };
+    return found;
+}
+
+void make_options(GrowOptions* place, const nb::kwargs& given) {
+    GrowOptions options;
+    for (const auto& [key, value] : given) {
+        const auto name = nb::cast<std::string>(key);
+        const auto found = options_by_name().find(name);
+        if (found == options_by_name().end()) {
+            throw nb::type_error(("GrowOptions has no option " + name).c_str());
+        }
+        found->second(options, name, value);
+    }
+    new (place) GrowOptions(std::move(options));
 }
 
 NodeRows root_rows(std::span<const std::int64_t> rows, std::span<const double> weights,
@@ -108,20 +174,21 @@ NodeRows root_rows(std::span<const std::int64_t> rows, std::span<const double> w
 }
 
 /// The label set of each row and their squared distances, as far as the options need them.
-LabelSets label_sets_of(const Vector<std::uint32_t>& of_row, const Matrix<double>& squared,
-                        const GrowOptions& options, std::size_t n_rows) {
+LabelSets label_sets_of(const std::optional<Vector<std::uint32_t>>& given,
+                        const std::optional<Matrix<double>>& distances, const GrowOptions& options,
+                        std::size_t n_rows) {
     const bool by_distance = options.criterion == Criterion::distance;
     if (!by_distance && options.prototype == Prototype::mean) return {};
-    require(of_row.size() == n_rows, "set_of_row must have one number per row");
-    const auto numbers = view(of_row);
+    require(given && given->size() == n_rows, "set_of_row must have one number per row");
+    const auto numbers = view(*given);
     LabelSets sets{numbers, {}, 0};
     for (const auto number : numbers) {
         sets.n_sets = std::max<std::size_t>(sets.n_sets, std::size_t{number} + 1);
     }
     require(sets.n_sets <= n_rows, "set_of_row must be below the number of rows");
-    require(!by_distance || squared.size() > 0,
-            "squared must not be empty for criterion distance");
-    if (squared.size() == 0) return sets;
+    require(!by_distance || distances, "squared must be given for criterion distance");
+    if (!distances) return sets;
+    const Matrix<double>& squared = *distances;
     require(squared.shape(0) >= sets.n_sets && squared.shape(0) == squared.shape(1) &&
                 squared.stride(1) == 1 &&
                 squared.stride(0) == static_cast<std::int64_t>(squared.shape(1)),
@@ -136,6 +203,8 @@ struct Labels {
     std::vector<std::int64_t> indptr;
     std::vector<std::int32_t> indices;
     std::vector<double> weight;  // per label
+    std::optional<Vector<std::uint32_t>> set_of_row;
+    std::optional<Matrix<double>> squared;
     std::optional<NodeLabels> numbered;
 
     Targets targets() const {
@@ -150,9 +219,12 @@ std::vector<T> copy_of(const Vector<T>& given) {
 }
 
 void make_labels(Labels* place, const Vector<std::int64_t>& indptr,
-                 const Vector<std::int32_t>& indices, const Vector<double>& weight, bool many) {
+                 const Vector<std::int32_t>& indices, const Vector<double>& weight,
+                 std::optional<Vector<std::uint32_t>> set_of_row,
+                 std::optional<Matrix<double>> squared, bool many) {
     check_compressed(view(indptr), view(indices), weight.size());
-    Labels labels{copy_of(indptr), copy_of(indices), copy_of(weight), {}};
+    Labels labels{copy_of(indptr),       copy_of(indices),   copy_of(weight),
+                  std::move(set_of_row), std::move(squared), {}};
     if (many) {
         const Unlocked unlocked;
         labels.numbered = number_labels(labels.targets(), labels.indptr.size() - 1);
@@ -161,15 +233,14 @@ void make_labels(Labels* place, const Vector<std::int64_t>& indptr,
 }
 
 Tree grow_tree(const Dataset& dataset, const Labels& labels, const Vector<std::int64_t>& rows,
-               const Vector<double>& weights, const Vector<std::uint32_t>& set_of_row,
-               const Matrix<double>& squared, GrowOptions options, const StopFlag* stop) {
+               const Vector<double>& weights, GrowOptions options, const StopFlag* stop) {
     options.interrupted = interrupted_by(stop);
     require(labels.indptr.size() == dataset.n_rows + 1,
             "labels and X must have the same number of rows");
     require(!options.sums || options.pessimism.confidence <= 0,
             "pessimistic pruning requires leaves with shares");
     Targets targets = labels.targets();
-    targets.sets = label_sets_of(set_of_row, squared, options, dataset.n_rows);
+    targets.sets = label_sets_of(labels.set_of_row, labels.squared, options, dataset.n_rows);
     NodeRows root = root_rows(view(rows), view(weights), dataset.n_rows);
     return stoppable([&] { return grow(dataset, targets, std::move(root), options); });
 }
@@ -284,24 +355,28 @@ void bind_tables(nb::module_& m) {
                     "in place of shares.")
         .def_prop_ro("n_columns",
                      [](const OwnedTable& table) { return table.first_column.back(); });
-    m.def("grow_on_table", &grow_on_table, nb::arg("dataset"), nb::arg("targets"), nb::arg("rows"),
-          nb::arg("weights"), nb::arg("options"), nb::arg("stop").none() = nb::none(),
-          "Grow a tree that predicts several targets.");
 }
 
 }  // namespace
 
 void init_growing(nb::module_& m) {
-    bind_choices(m);
-    bind_options(m);
+    nb::class_<GrowOptions>(m, "GrowOptions",
+                            "Options of grow; core/growing/options.hpp documents them.")
+        .def("__init__", &make_options, nb::sig("def __init__(self, **options: object) -> None"),
+             "Options by name; the others have their defaults.");
     bind_tables(m);
     nb::class_<Labels>(m, "Labels", "Labels of the rows of a Dataset, prepared for growing.")
         .def("__init__", &make_labels, nb::arg("indptr"), nb::arg("indices"), nb::arg("weight"),
+             nb::arg("set_of_row") = nb::none(), nb::arg("squared") = nb::none(),
              nb::arg("many") = false,
-             "Rows of label indices and label weights; many: for more than one tree.");
-    m.def("grow", &grow_tree, nb::arg("dataset"), nb::arg("labels"), nb::arg("rows"),
-          nb::arg("weights"), nb::arg("set_of_row"), nb::arg("squared"), nb::arg("options"),
-          nb::arg("stop").none() = nb::none(), "Grow a tree.");
+             "Rows of label indices, label weights, the label set of each row and the squared "
+             "distances between the sets; many: for more than one tree.");
+    m.def("grow", &grow_tree, nb::arg("dataset"), nb::arg("targets"), nb::arg("rows"),
+          nb::arg("weights"), nb::arg("options"), nb::arg("stop").none() = nb::none(),
+          "Grow a tree that predicts labels.");
+    m.def("grow", &grow_on_table, nb::arg("dataset"), nb::arg("targets"), nb::arg("rows"),
+          nb::arg("weights"), nb::arg("options"), nb::arg("stop").none() = nb::none(),
+          "Grow a tree that predicts several targets.");
 }
 
 }  // namespace ramify::bindings

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import _core
-from ramify.data.features import FeatureSchema, make_dataset
-from ramify.trees.plan import GrowthPlan, prepare_labels
+from ramify.data.features import FeatureSchema
+from ramify.trees.growing import grow
+from ramify.trees.options import TreeOptions
+from ramify.trees.tree_data import LabelTargets, TreeData
 from tests.reference import trees as reference
 from tests.reference.trees import Column, Node, Settings
 from tests.support.engine_trees import PLAIN, branches, category_branches, value
@@ -33,11 +35,12 @@ class Problem:
     def columns(self) -> list[Column]:
         return [Column(x, int(k)) for x, k in zip(self.X.T, self.n_categories, strict=True)]
 
-    def grow(self, plan: GrowthPlan, X: Any = None, *, many: bool = False) -> _core.Tree:
-        dataset = make_dataset(self.X if X is None else X, FeatureSchema(self.n_categories, {}))
+    def grow(self, options: TreeOptions, X: Any = None, **targets: Any) -> _core.Tree:
         Y = sparse.csr_array(self.Y.astype(np.int32))
-        labels = prepare_labels(Y, self.label_weights, many=many)
-        return plan.grow(dataset, Y, self.label_weights, self.sample_weight, labels=labels)
+        labels = LabelTargets(Y, self.label_weights, **targets)
+        schema = FeatureSchema(self.n_categories, {})
+        X = self.X if X is None else X
+        return grow(TreeData(X, schema, labels, self.sample_weight), options)
 
 
 def column(rng: np.random.Generator, n: int, kind: str) -> tuple[np.ndarray, int]:
@@ -103,21 +106,21 @@ counted_growth = growth.map(
 )
 
 
-def plan_of(wanted: Settings, **changes: Any) -> GrowthPlan:
+def plan_of(wanted: Settings, **changes: Any) -> TreeOptions:
     by_entropy = wanted.criterion in ("entropy", "gain_ratio")
-    plan = GrowthPlan(
+    options = TreeOptions(
         criterion=wanted.criterion,
         max_depth=wanted.max_depth,
         min_samples_split=wanted.min_samples_split,
         min_samples_leaf=wanted.min_samples_leaf,
         min_weight=wanted.min_weight,
         min_impurity_decrease=wanted.min_impurity_decrease,
-        midpoint=wanted.thresholds == "midpoint",
+        threshold_at=wanted.thresholds,
         nominal_tests="nary" if wanted.nary else "subset" if wanted.subsets else "single",
         f_test=None if by_entropy else wanted.f_test,
         n_jobs=1,
     )
-    return replace(plan, **changes)
+    return replace(options, **changes)
 
 
 def assert_same(tree: _core.Tree, expected: Node, n_labels: int) -> None:

@@ -23,7 +23,7 @@ from ramify import (
 )
 from ramify._parallel import _kept_by_cluster, count_threads
 from ramify.studies import run_study
-from ramify.trees.training_data import TrainingData
+from ramify.trees.tree_data import TreeData
 from tests.support.dask_cluster import PROCESSES, cluster
 from tests.support.estimators import make, public_classifiers
 from tests.support.studies_cases import MODELS, small, without_times
@@ -79,13 +79,13 @@ def test_cross_validation_gives_the_same_scores(estimator, client, data):
 
 def test_data_is_sent_once_and_not_with_every_tree(client, data, monkeypatch):
     written = []
-    original = TrainingData.__getstate__
+    original = TreeData.__getstate__
 
     def counting(self):
         written.append(self)
         return original(self)
 
-    monkeypatch.setattr(TrainingData, "__getstate__", counting)
+    monkeypatch.setattr(TreeData, "__getstate__", counting)
     with joblib.parallel_config("dask"):
         PCTForestClassifier(n_estimators=40, random_state=0).fit(data.X, data.y)
     assert 1 <= len(written) <= N_WORKERS

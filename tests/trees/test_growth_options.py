@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from ramify import _core
-from ramify.trees.plan import GrowthPlan
+from ramify.trees.clus import ClusMultilabel
+from ramify.trees.options import TreeOptions
 from tests.support.tree_problems import Problem
 
 
@@ -23,23 +24,22 @@ def make_rare(n_labels: int = 1) -> Problem:
 
 
 def test_misspelled_options_raise_errors():
-    options = _core.GrowOptions()
-    with pytest.raises(AttributeError):
-        options.max_dept = 3
-    with pytest.raises(AttributeError):
-        options.rules.minimum_weight = 3.0
-    with pytest.raises(TypeError):
-        options.criterion = "variance"
-    with pytest.raises(TypeError):
-        options.rules.midpoint = "yes"
-    with pytest.raises(KeyError):
-        make_rare().grow(GrowthPlan(engine="fast"))
+    with pytest.raises(TypeError, match="GrowOptions has no option max_dept"):
+        _core.GrowOptions(max_dept=3)
+    with pytest.raises(TypeError, match="criterion is of the wrong type"):
+        _core.GrowOptions(criterion=1)
+    with pytest.raises(ValueError, match=r"criterion must be one of variance, .*, got varience"):
+        _core.GrowOptions(criterion="varience")
+    with pytest.raises(TypeError, match="midpoint is of the wrong type"):
+        _core.GrowOptions(midpoint="yes")
+    with pytest.raises(ValueError, match=r"engine must be one of auto, .*, got fast"):
+        make_rare().grow(TreeOptions(engine="fast"))
 
 
-def test_rules_are_part_of_the_options():
-    options = _core.GrowOptions()
-    options.rules.min_weight = 2.5
-    assert options.rules.min_weight == 2.5
+def test_options_do_not_change():
+    options = _core.GrowOptions(min_weight=2.5)
+    with pytest.raises(AttributeError):
+        options.min_weight = 3.0
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,9 @@ def test_rules_are_part_of_the_options():
     [
         ("counting", {"criterion": "entropy"}, "criterion must be variance"),
         ("counting", {"max_features": 2}, "max_features must be all"),
-        ("counting", {"random_thresholds": True}, "random_thresholds must be off"),
-        ("counting", {"prototype": "medoid"}, "prototype must be mean"),
-        ("counting", {"inner_values": True}, "inner nodes must not keep values"),
-        ("counting", {"clus": "multilabel"}, "clus must be off"),
+        ("counting", {"splitter": "random"}, "random_thresholds must be off"),
+        ("counting", {"pruning": "reduced_error"}, "inner nodes must not keep values"),
+        ("counting", {"conventions": ClusMultilabel()}, "clus must be off"),
         ("rare_class", {"f_test": 0.05}, "no F-test"),
         ("rare_class", {"min_samples_leaf": 2}, "min_samples_leaf must be at most 1"),
         ("rare_class", {"min_weight": 2.0}, "min_weight must be at most 1"),
@@ -58,17 +57,17 @@ def test_rules_are_part_of_the_options():
 )
 def test_engines_reject_unsupported_options(engine, changes, reason):
     problem = make_rare()
-    problem.grow(GrowthPlan(engine=engine))
+    problem.grow(TreeOptions(engine=engine))
     with pytest.raises(ValueError, match=f"engine {engine} does not support .*{reason}"):
-        problem.grow(GrowthPlan(engine=engine, **changes))
-    problem.grow(GrowthPlan(**changes))
+        problem.grow(TreeOptions(engine=engine, **changes))
+    problem.grow(TreeOptions(**changes))
 
 
 def test_engines_reject_unsupported_data():
     one, several = make_rare(), make_rare(3)
     with pytest.raises(ValueError, match="there must be one label"):
-        several.grow(GrowthPlan(engine="counting"))
-    plan = GrowthPlan(engine="rare_class")
+        several.grow(TreeOptions(engine="counting"))
+    plan = TreeOptions(engine="rare_class")
     several.grow(plan)
     holes = one.X.copy()
     holes[0, 0] = np.nan
@@ -87,7 +86,7 @@ def test_engines_reject_unsupported_data():
 @pytest.mark.parametrize(("rounding", "n_nodes"), [(1e-12, 3), (1e-6, 1)])
 def test_a_gain_equal_to_min_impurity_decrease_is_sufficient(engine, rounding, n_nodes):
     problem = make_rare()
-    plan = GrowthPlan(engine=engine, max_depth=1)
+    plan = TreeOptions(engine=engine, max_depth=1)
     gain = problem.grow(plan).gain[0] / 60
     tree = problem.grow(replace(plan, min_impurity_decrease=gain * (1 + rounding)))
     assert len(tree.feature) == n_nodes

@@ -20,7 +20,7 @@ from ramify import (
 )
 from ramify.trees import distinct_label_sets
 from ramify.trees.criteria import Distance, LabelSets
-from ramify.trees.plan import predict_tree
+from ramify.trees.views import predict_tree
 from tests.reference import trees as reference
 from tests.reference.trees import Node, Settings
 from tests.support.budget import budget
@@ -92,8 +92,10 @@ def with_labels(tree: Node, known: np.ndarray) -> Node:
     return tree
 
 
-def plan_by(distance: Distance, wanted: Settings, **changes: Any) -> Any:
-    return plan_of(wanted, criterion="distance", distance=distance, **changes)
+def grow_by(
+    problem: Problem, distance: Distance, wanted: Settings, X: Any = None, **changes: Any
+) -> Any:
+    return problem.grow(plan_of(wanted, criterion="distance", **changes), X, distance=distance)
 
 
 growth = st.builds(
@@ -114,7 +116,7 @@ distances = st.builds(
 @budget(100)
 @given(problem=problems(), distance=distances, wanted=growth)
 def test_trees_equal_the_reference(problem: Problem, distance: Distance, wanted: Settings) -> None:
-    tree = problem.grow(plan_by(distance, wanted))
+    tree = grow_by(problem, distance, wanted)
     known = np.array(
         [problem.Y[label_sets(problem.Y).index(s)] for s in distinct(label_sets(problem.Y))]
     )
@@ -131,7 +133,7 @@ def test_trees_equal_the_reference(problem: Problem, distance: Distance, wanted:
 def test_impurity_is_half_the_mean_distance_to_its_power(
     problem: Problem, distance: Distance
 ) -> None:
-    tree = problem.grow(plan_by(distance, Settings(max_depth=0)))
+    tree = grow_by(problem, distance, Settings(max_depth=0))
     sets, v = label_sets(problem.Y), problem.sample_weight
     total = sum(
         v[i] * v[j] * averaged(distance, sets[i], sets[j], problem.label_weights)
@@ -143,7 +145,7 @@ def test_impurity_is_half_the_mean_distance_to_its_power(
 @quickly
 @given(problem=problems(), wanted=growth)
 def test_euclidean_distance_is_equivalent_to_variance(problem: Problem, wanted: Settings) -> None:
-    by_pairs = problem.grow(plan_by(Distance("euclidean"), wanted))
+    by_pairs = grow_by(problem, Distance("euclidean"), wanted)
     by_labels = problem.grow(plan_of(wanted))
     np.testing.assert_array_equal(by_pairs.feature, by_labels.feature)
     np.testing.assert_array_equal(by_pairs.threshold, by_labels.threshold)
@@ -158,15 +160,13 @@ def test_euclidean_distance_is_equivalent_to_variance(problem: Problem, wanted: 
 def test_threads_and_layouts_do_not_change_the_tree(
     problem: Problem, distance: Distance, wanted: Settings, seed: int
 ) -> None:
-    for changes in ({}, {"random_thresholds": True}, {"max_features": 1}):
-        plan = plan_by(distance, wanted, seed=seed, **changes)
-        one = problem.grow(plan)
-        assert_equal_trees(
-            one, problem.grow(plan_by(distance, wanted, seed=seed, n_jobs=3, **changes))
-        )
+    for changes in ({}, {"splitter": "random"}, {"max_features": 1}):
+        one = grow_by(problem, distance, wanted, seed=seed, **changes)
+        threaded = grow_by(problem, distance, wanted, seed=seed, n_jobs=3, **changes)
+        assert_equal_trees(one, threaded)
     # NaN is stored, zeros are not.
-    by_columns = problem.grow(plan_by(distance, wanted), sparse.csc_array(problem.X))
-    assert_equal_trees(problem.grow(plan_by(distance, wanted)), by_columns)
+    by_columns = grow_by(problem, distance, wanted, sparse.csc_array(problem.X))
+    assert_equal_trees(grow_by(problem, distance, wanted), by_columns)
 
 
 # ---- medoids -------------------------------------------------------------------------------
@@ -204,8 +204,10 @@ def test_a_medoid_has_the_smallest_sum_of_distances(
 ) -> None:
     if by_label:  # medoids are Euclidean if the criterion is not a distance
         distance = Distance("euclidean")
-    plan = plan_of(wanted) if by_label else plan_by(distance, wanted)
-    tree = problem.grow(plan_of(wanted, **{**vars(plan), "prototype": "medoid"}))
+        options = plan_of(wanted, prototype="medoid")
+        tree = problem.grow(options, medoids=True)
+    else:
+        tree = grow_by(problem, distance, wanted, prototype="medoid")
     rows = np.flatnonzero(problem.sample_weight > 0)
     expected = expected_tree(problem, distance, wanted)
     leaves = np.flatnonzero(tree.feature < 0)

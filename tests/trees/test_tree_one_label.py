@@ -11,8 +11,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from ramify.data.features import FeatureSchema, make_dataset
-from ramify.trees.plan import GrowthPlan, predict_tree
+from ramify.data.features import FeatureSchema
+from ramify.trees.growing import grow
+from ramify.trees.options import TreeOptions
+from ramify.trees.tree_data import LabelTargets, TreeData
+from ramify.trees.views import predict_tree
 from tests.reference.trees import Settings
 from tests.support.budget import budget
 from tests.support.tree_problems import (
@@ -76,7 +79,7 @@ def test_counting_equals_the_general_engine(
     n_values: int, missing: float, weighted: bool, settings: dict[str, Any]
 ) -> None:
     problem = make_problem(n_values, missing, weighted)
-    plan = GrowthPlan(n_jobs=1, **settings)
+    plan = TreeOptions(n_jobs=1, **settings)
     counted = problem.grow(replace(plan, engine="counting"))
     general = problem.grow(replace(plan, engine="general"))
     np.testing.assert_array_equal(counted.feature, general.feature)
@@ -100,7 +103,7 @@ def test_number_of_threads_does_not_change_the_tree(
     n_values: int, missing: float, weighted: bool
 ) -> None:
     problem = make_problem(n_values, missing, weighted, n=6000, n_columns=70)
-    plan = GrowthPlan(engine="counting", n_jobs=1)
+    plan = TreeOptions(engine="counting", n_jobs=1)
     alone = problem.grow(plan)
     assert (alone.feature >= 0).sum() > 50
     for n_jobs in (2, 5):
@@ -116,7 +119,7 @@ def test_general_engine_is_used_for_sparse_columns_and_many_values() -> None:
     X = rng.permutation(n).astype(float)[:, None]
     y = (X[:, 0] > 1234).astype(float)
     long = Problem(X, np.zeros(1, np.int32), y[:, None], np.ones(1), np.ones(n))
-    plan = GrowthPlan(n_jobs=1)
+    plan = TreeOptions(n_jobs=1)
     for problem in (empty, long):
         with pytest.raises(ValueError, match=r"counting does not support .* few enough values"):
             problem.grow(replace(plan, engine="counting"))
@@ -129,11 +132,12 @@ def test_rows_of_a_shared_data_set_are_counted_separately() -> None:
     X = rng.integers(0, 9, size=(200, 3)).astype(float)
     y = (X[:, 0] > 4).astype(np.int32)
     rows = np.flatnonzero(X[:, 1] > 3)
-    schema = FeatureSchema(np.zeros(3, np.int32), {})
-    plan = GrowthPlan(n_jobs=1, engine="counting")
+    schema = FeatureSchema.numeric(3)
+    options = TreeOptions(n_jobs=1, engine="counting")
     Y = sparse.csr_array(y[:, None])
-    shared = plan.grow(make_dataset(X, schema), Y, np.ones(1), np.ones(200), rows)
-    alone = plan.grow(make_dataset(X[rows], schema), Y[rows], np.ones(1), np.ones(len(rows)))
+    shared = grow(TreeData(X, schema, LabelTargets(Y), np.ones(200)), options, rows)
+    part = TreeData(X[rows], schema, LabelTargets(Y[rows]), np.ones(len(rows)))
+    alone = grow(part, options)
     np.testing.assert_array_equal(shared.feature, alone.feature)
     np.testing.assert_array_equal(shared.weight, alone.weight)
 
@@ -141,8 +145,7 @@ def test_rows_of_a_shared_data_set_are_counted_separately() -> None:
 @pytest.mark.parametrize("weights", [[1e20, 1e20, 1.0, 1.0], [1.0, 1.0, 1e20, 1e20]])
 def test_very_small_and_very_large_weights(weights: list[float]) -> None:
     X = np.array([[4.0], [3.0], [2.0], [1.0]])
-    dataset = make_dataset(X, FeatureSchema(np.zeros(1, np.int32), {}))
-    one = sparse.csr_array(np.array([[1], [0], [1], [0]], dtype=np.int32))
-    plan = GrowthPlan(engine="counting")
-    tree = plan.grow(dataset, one, np.ones(1), np.array(weights))
+    one = LabelTargets(sparse.csr_array(np.array([[1], [0], [1], [0]], dtype=np.int32)))
+    data = TreeData(X, FeatureSchema.numeric(1), one, np.array(weights))
+    tree = grow(data, TreeOptions(engine="counting"))
     assert set(tree.threshold[tree.feature >= 0]) <= {1.5, 2.5, 3.5}

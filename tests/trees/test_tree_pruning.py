@@ -16,8 +16,8 @@ import ramify
 from ramify import PCTClassifier, PerNodeClassifier, metrics
 from ramify.apps.studies.data import load_data
 from ramify.apps.studies.plan import DataSpec
-from ramify.trees.plan import predict_tree
 from ramify.trees.pruning import prune_by_error
+from ramify.trees.views import predict_tree
 from tests.reference import trees as reference
 from tests.reference.pruning import Pruning, upper_errors
 from tests.reference.trees import Settings
@@ -78,7 +78,8 @@ def test_pessimistic_pruning_equals_the_reference(
     if kind != "labels":
         problem = one_class(problem, kind == "label")
     exclusive = kind == "class" and problem.Y.shape[1] > 1
-    tree = problem.grow(plan_of(wanted, exclusive=exclusive, confidence=confidence))
+    options = plan_of(wanted, pruning="pessimistic", pruning_confidence=confidence)
+    tree = problem.grow(options, exclusive=exclusive)
     grown = reference.grow(
         problem.columns,
         problem.Y,
@@ -101,7 +102,7 @@ def test_pruned_trees_have_consistent_weights_and_gains(
     problem = one_class(problem, single)
     problem = replace(problem, X=np.nan_to_num(problem.X), sample_weight=np.ones(len(problem.X)))
     exclusive = problem.Y.shape[1] > 1
-    tree = problem.grow(plan_of(wanted, exclusive=exclusive, confidence=0.25))
+    tree = problem.grow(plan_of(wanted, pruning="pessimistic"), exclusive=exclusive)
     mass = tree.impurity * tree.weight
     for node in np.flatnonzero(tree.feature >= 0):
         children = tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]]
@@ -197,8 +198,9 @@ def test_reduced_error_pruning_removes_branches_that_do_not_help(
         problem.label_weights,
         problem.sample_weight[:seen],
     )
-    plan = plan_of(wanted, inner_values=True, prototype="medoid" if medoid else "mean")
-    tree = training.grow(plan)
+    prototype = "medoid" if medoid else "mean"
+    options = plan_of(wanted, pruning="reduced_error", prototype=prototype)
+    tree = training.grow(options, medoids=medoid)
     X, truth = problem.X[seen - 1 :], problem.Y[seen - 1 :]
 
     def loss(scores):

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import _core
-from ramify.data.features import FeatureSchema, make_dataset
-from ramify.trees.plan import GrowthPlan
+from ramify.data.features import FeatureSchema
+from ramify.trees.growing import grow
+from ramify.trees.options import TreeOptions
+from ramify.trees.tree_data import LabelTargets, TreeData
 from tests.reference.trees import Settings
 from tests.support.budget import budget
 from tests.support.tree_problems import (
@@ -64,9 +66,7 @@ def test_each_engine_equals_the_reference(problem: Problem, wanted: Settings, n_
         assert_same(problem.grow(replace(plan, engine="counting")), expected, 1)
 
 
-def make_problem(
-    n_values: int, n_classes: int, n: int = 500, n_columns: int = 6
-) -> tuple[_core.Dataset, sparse.csr_array]:
+def make_problem(n_values: int, n_classes: int, n: int = 500, n_columns: int = 6) -> TreeData:
     """Make rows of which 70% have the first class; a single label stands for the second class."""
     rng = np.random.default_rng(n_values + n_classes)
     X = make_columns(rng, n, n_values, n_columns)
@@ -74,18 +74,8 @@ def make_problem(
     classes = np.where(signal > 0.5, rng.integers(1, n_classes, n), 0)
     classes[0] = n_classes - 1
     Y = np.eye(n_classes, dtype=np.int32)[classes]
-    labels = sparse.csr_array(Y[:, 1:] if n_classes == 2 else Y)
-    return make_dataset(X, FeatureSchema(np.zeros(X.shape[1], np.int32), {})), labels
-
-
-def grow(
-    plan: GrowthPlan,
-    dataset: _core.Dataset,
-    Y: sparse.csr_array,
-    rows: np.ndarray | None = None,
-) -> _core.Tree:
-    ones = np.ones(Y.shape[1])
-    return plan.grow(dataset, Y, ones, np.ones(Y.shape[0]), rows, unlabelled_count=True)
+    labels = LabelTargets(sparse.csr_array(Y[:, 1:] if n_classes == 2 else Y))
+    return TreeData(X, FeatureSchema.numeric(X.shape[1]), labels, np.ones(n))
 
 
 def assert_alike(rare: _core.Tree, other: _core.Tree) -> None:
@@ -104,14 +94,14 @@ def assert_alike(rare: _core.Tree, other: _core.Tree) -> None:
 @pytest.mark.parametrize("settings", [{}, {"max_depth": 3}, {"min_samples_split": 20}], ids=str)
 def test_rare_class_engine_equals_the_general_engine(n_values, n_classes, settings):
     problem = make_problem(n_values, n_classes)
-    plan = GrowthPlan(n_jobs=1, **settings)
-    rare = grow(replace(plan, engine="rare_class"), *problem)
+    plan = TreeOptions(n_jobs=1, **settings)
+    rare = grow(problem, replace(plan, engine="rare_class"))
     assert (rare.feature >= 0).sum() > 3
-    assert_alike(rare, grow(replace(plan, engine="general"), *problem))
+    assert_alike(rare, grow(problem, replace(plan, engine="general")))
     if n_classes == 2:
-        assert_alike(rare, grow(replace(plan, engine="counting"), *problem))
+        assert_alike(rare, grow(problem, replace(plan, engine="counting")))
     # The fastest eligible engine is the default.
-    assert_equal_trees(rare, grow(plan, *problem))
+    assert_equal_trees(rare, grow(problem, plan))
 
 
 # Large enough for threads to share a node and to grow separate subtrees.
@@ -119,18 +109,18 @@ def test_rare_class_engine_equals_the_general_engine(n_values, n_classes, settin
 @pytest.mark.parametrize("n_classes", [2, 8])
 def test_number_of_threads_does_not_change_the_tree(n_values, n_classes):
     problem = make_problem(n_values, n_classes, n=6000, n_columns=70)
-    plan = GrowthPlan(engine="rare_class", n_jobs=1)
-    alone = grow(plan, *problem)
+    plan = TreeOptions(engine="rare_class", n_jobs=1)
+    alone = grow(problem, plan)
     assert (alone.feature >= 0).sum() > 50
     for n_jobs in (2, 5):
-        assert_equal_trees(alone, grow(replace(plan, n_jobs=n_jobs), *problem))
+        assert_equal_trees(alone, grow(problem, replace(plan, n_jobs=n_jobs)))
 
 
 def test_rows_of_a_shared_data_set_and_a_hidden_feature():
     problem = make_problem(100, 5)
     rows = np.arange(0, 500, 3)
-    plan = GrowthPlan(n_jobs=1, hidden=0)
-    rare = grow(replace(plan, engine="rare_class"), *problem, rows)
+    plan = TreeOptions(n_jobs=1, hidden_feature=0)
+    rare = grow(problem, replace(plan, engine="rare_class"), rows)
     assert 0 not in rare.feature
     assert rare.n_samples[0] == len(rows)
-    assert_alike(rare, grow(replace(plan, engine="general"), *problem, rows))
+    assert_alike(rare, grow(problem, replace(plan, engine="general"), rows))

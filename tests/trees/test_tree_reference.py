@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from ramify.trees.plan import predict_tree
+from ramify.trees.views import predict_tree
 from tests.reference import trees as reference
 from tests.reference.trees import Settings
 from tests.support.budget import budget
@@ -81,7 +81,7 @@ def test_sparse_and_dense_features_give_the_same_tree(problem: Problem, wanted: 
 def test_number_of_threads_does_not_change_the_tree(
     problem: Problem, wanted: Settings, seed: int
 ) -> None:
-    for changes in ({}, {"random_thresholds": True}, {"max_features": 1}):
+    for changes in ({}, {"splitter": "random"}, {"max_features": 1}):
         plan = plan_of(wanted, seed=seed, **changes)
         one = problem.grow(plan)
         assert_equal_trees(one, problem.grow(replace(plan, n_jobs=3)))
@@ -96,7 +96,7 @@ def test_exclusive_classes_use_the_entropy_of_the_class_variable(
     classes = np.argmax(problem.Y, axis=1)
     problem.Y = np.eye(problem.Y.shape[1])[classes]
     problem.label_weights = np.ones(problem.Y.shape[1])
-    tree = problem.grow(plan_of(wanted, exclusive=True))
+    tree = problem.grow(plan_of(wanted), exclusive=True)
     targets = [list(range(problem.Y.shape[1]))]
     expected = expected_tree(problem, wanted, targets=targets)
     assert_same(tree, expected, problem.Y.shape[1])

@@ -52,8 +52,8 @@ from ramify.decision import make_coherent
 from ramify.decision.coherence import REPAIRS
 from ramify.labels.encoding import read_labels
 from ramify.trees.criteria import balanced_factors, check_label_weight, find_label_weights
+from ramify.trees.options import count_features, count_rows
 from ramify.trees.parameters import check_min_samples
-from ramify.trees.plan import count_features, count_rows
 
 __all__ = [
     "GradientBoostingBase",

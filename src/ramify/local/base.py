@@ -26,7 +26,7 @@ from ramify.local.problems import ROOT, LabelRows, LocalProblem
 from ramify.local.trees import make_learner, name_tree
 from ramify.local.walking import StepsDown, predict_paths
 from ramify.trees.classifier import PCTClassifier
-from ramify.trees.training_data import TrainingData
+from ramify.trees.tree_data import LabelTargets, TreeData
 
 __all__ = [
     "LocalArchitecture",
@@ -71,22 +71,21 @@ class LocalClassifier(HierarchicalClassifier):
         """
         given = X
         X, encoded, weights = self._read_training(X, y, sample_weight)
-        data = TrainingData(
+        data = TreeData(
             X,
             self.schema_,
-            encoded.Y,
+            LabelTargets(encoded.Y),
             weights,
             weighted=sample_weight is not None,
             given=given_features(given, X),
             feature_names=getattr(self, "feature_names_in_", None),
-            unlabelled_count=True,
             n_jobs=self.n_jobs,
         )
         self._learn_local(data)
         return self
 
     @abstractmethod
-    def _learn_local(self, data: TrainingData) -> None:
+    def _learn_local(self, data: TreeData) -> None:
         """Learn the models and set `local_models_`."""
 
     @abstractmethod
@@ -191,11 +190,11 @@ class LocalArchitecture(LocalClassifier):
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         """Return the problems that the local models learn."""
 
-    def _make_learner(self, data: TrainingData) -> Learner:
+    def _make_learner(self, data: TreeData) -> Learner:
         """Return the learner of the problems."""
         return make_learner(self._local_estimator(), data, self._targets())
 
-    def _learn_local(self, data: TrainingData) -> None:
+    def _learn_local(self, data: TreeData) -> None:
         problems = self._problems(LabelRows(data.Y, self.hierarchy_, data.weights))
         models = learn_all(
             self._make_learner(data),

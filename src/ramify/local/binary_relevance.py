@@ -19,7 +19,7 @@ from ramify.local.classifiers import FlatClassifier
 from ramify.local.label_features import LabelledLearner, join_labels
 from ramify.local.learning import Learner, LocalModel, Queries
 from ramify.local.problems import LabelRows, LocalProblem, label_problems
-from ramify.trees.training_data import TrainingData
+from ramify.trees.tree_data import TreeData
 
 __all__ = [
     "BinaryRelevance",
@@ -199,7 +199,7 @@ class BinaryRelevancePlus(LocalArchitecture):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn_local(self, data: TrainingData) -> None:
+    def _learn_local(self, data: TreeData) -> None:
         data = replace(data, given=given_features(data.X, data.X))  # arrays even for data frames
         self.first_ = self._make_first()
         self.first_._learn_local(data)
@@ -211,7 +211,7 @@ class BinaryRelevancePlus(LocalArchitecture):
         copy_input_attributes(self, first)
         return first
 
-    def _make_learner(self, data: TrainingData) -> Learner:
+    def _make_learner(self, data: TreeData) -> Learner:
         return LabelledLearner(self._local_estimator(), data, self.hierarchy_)
 
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:

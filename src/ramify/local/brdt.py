@@ -25,7 +25,7 @@ from ramify.local.problems import LabelRows
 from ramify.local.trees import name_tree
 from ramify.trees.classifier import PCTClassifier
 from ramify.trees.parameters import check_min_samples
-from ramify.trees.training_data import TrainingData
+from ramify.trees.tree_data import TreeData
 
 __all__ = [
     "BRDTClassifier",
@@ -210,7 +210,7 @@ class BRDTClassifier(LocalClassifier):
         if self.validation_fraction is not None:
             check_number("validation_fraction", self.validation_fraction, 0.01, 0.9)
 
-    def _learn_local(self, data: TrainingData) -> None:
+    def _learn_local(self, data: TreeData) -> None:
         random = check_random_state(self.random_state)
         self._keep(learn_trees(self._learning_plan(random), data, self.hierarchy_))
         self.shares_ = LabelRows(data.Y, self.hierarchy_, data.weights).shares()

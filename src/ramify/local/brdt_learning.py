@@ -24,7 +24,7 @@ from ramify.local.learning import Learner, LocalModel, learn_all
 from ramify.local.problems import LabelRows, LocalProblem, label_problems
 from ramify.local.trees import make_learner
 from ramify.trees.classifier import PCTClassifier
-from ramify.trees.training_data import TrainingData
+from ramify.trees.tree_data import TreeData
 
 __all__ = [
     "Extender",
@@ -66,7 +66,7 @@ class Learnt:
     models: dict[int, LocalModel]
 
 
-def learn_trees(plan: LearningPlan, data: TrainingData, hierarchy: Hierarchy) -> Learnt:
+def learn_trees(plan: LearningPlan, data: TreeData, hierarchy: Hierarchy) -> Learnt:
     """Find related labels, extend the trees and choose one for each group."""
     random = check_random_state(plan.seed)
     Y, weights = data.Y, data.weights
@@ -183,9 +183,7 @@ def bare_leaf(value: bool, n_rows: int) -> _core.Tree:
 class _Extension:
     """Extends the trees of all labels and chooses one for each component."""
 
-    def __init__(
-        self, data: TrainingData, choosing: NDArray[np.float64], extender: Extender
-    ) -> None:
+    def __init__(self, data: TreeData, choosing: NDArray[np.float64], extender: Extender) -> None:
         self.rows = as_rows(data.by_rows)
         self.Y = data.Y.toarray().astype(np.int8)
         self.growing = data.weights

@@ -13,7 +13,7 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.local.learning import Learner, LocalModel
 from ramify.local.problems import LocalProblem
 from ramify.local.trees import TreeLearner, make_learner
-from ramify.trees.training_data import TrainingData
+from ramify.trees.tree_data import TreeData
 
 __all__ = [
     "LabelledLearner",
@@ -56,7 +56,7 @@ class LabelledLearner(Learner):
         See `Learner`; the columns of `data.Y` are the labels of the hierarchy.
     """
 
-    def __init__(self, estimator: Any, data: TrainingData, hierarchy: Hierarchy) -> None:
+    def __init__(self, estimator: Any, data: TreeData, hierarchy: Hierarchy) -> None:
         super().__init__(estimator, data, hierarchy)
         self.prefer = "threads" if isinstance(estimator, HierarchicalClassifier) else None
         inner = self._make_inner(None)  # rejects unsuitable estimators before any work is done

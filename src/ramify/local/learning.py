@@ -25,7 +25,7 @@ from ramify.data.rows import as_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.linear import logistic_probabilities
 from ramify.local.problems import ROOT, LocalProblem
-from ramify.trees.training_data import TrainingData
+from ramify.trees.tree_data import TreeData
 
 __all__ = [
     "ConstantClassifier",
@@ -46,7 +46,7 @@ class Learner(ABC):
     ----------
     estimator : estimator
         The unfitted estimator.
-    data : TrainingData
+    data : TreeData
         The features, sample weights and labels of all rows.
     hierarchy : Hierarchy
         The labels of the problems.
@@ -55,7 +55,7 @@ class Learner(ABC):
     prefer: str | None = None
     """Kind of workers that joblib should use."""
 
-    def __init__(self, estimator: Any, data: TrainingData, hierarchy: Hierarchy) -> None:
+    def __init__(self, estimator: Any, data: TreeData, hierarchy: Hierarchy) -> None:
         self.estimator = estimator
         self.data = data
         self.hierarchy = hierarchy

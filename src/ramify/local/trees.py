@@ -26,12 +26,12 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.local.learning import Learner, ModelLearner, label_columns
 from ramify.local.problems import LocalProblem
 from ramify.trees.classifier import PCTClassifier
-from ramify.trees.criteria import read_distance
-from ramify.trees.ensemble import PCTEnsemble, check_ensemble, grow_in_turn, make_member
+from ramify.trees.ensemble import PCTEnsemble, grow_in_turn
 from ramify.trees.f_test_choice import FTestFound, choose_level, count_folds, draw_splits
-from ramify.trees.parameters import TreeParameters, check_tree, is_list, plan_growth, weigh_labels
-from ramify.trees.plan import GrowthPlan
-from ramify.trees.training_data import TrainingData
+from ramify.trees.growing import grow
+from ramify.trees.options import TreeOptions
+from ramify.trees.parameters import is_list
+from ramify.trees.tree_data import TreeData, label_targets
 
 __all__ = [
     "TreeLearner",
@@ -100,38 +100,34 @@ class SharingLearner(ModelLearner):
                 "pruning='pessimistic' or f_test: local models have no validation rows."
             )
 
-    def _problem_data(
-        self, tree: TreeParameters, hierarchy: Hierarchy, problem: LocalProblem
-    ) -> TrainingData:
+    def _problem_data(self, tree: Any, hierarchy: Hierarchy, problem: LocalProblem) -> TreeData:
         """Return the rows and labels of a problem; `hierarchy` has its labels."""
         Y = label_columns(problem.positives, self.data.n_rows)
-        label_weights = weigh_labels(tree, hierarchy, Y, self.data.weights)
-        return self.data.with_labels(Y, label_weights, problem.rows)
+        weights, single = self.data.weights, problem.complete
+        targets = label_targets(tree, hierarchy, Y, weights, single_label=single)
+        return self.data.with_targets(targets, problem.rows)
 
 
 class TreeLearner(SharingLearner):
     """Grows a tree for each problem; `name_tree` turns it into a PCTClassifier."""
 
     def prepare(self) -> None:
-        """Also make the plan, which is the same for all problems except for the seed."""
-        check_tree(self.estimator)
+        """Also make the options, which are the same for all problems except for the seed."""
+        self.estimator._check_parameters()
         super().prepare()
-        n_features = self.data.n_features
         self._any_label = Hierarchy.from_labels(["any"])
-        self._plan = plan_growth(self.estimator, self._any_label, n_features, single_label=False)
+        self._options = local_options(self.estimator)
 
     def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
         tree, hierarchy = self.estimator, self._any_label
         if seed is None:
             seed = int(_copied_random(tree.random_state).randint(_MAX_SEED))
-        plan = replace(self._plan, seed=seed, exclusive=problem.complete, hidden=problem.hidden)
+        options = replace(self._options, seed=seed, hidden_feature=problem.hidden)
         weighted = tree.label_weight is not None or tree.class_weight is not None
         if weighted or callable(tree.criterion) or len(problem.labels) > 1:
             hierarchy = Hierarchy.from_labels(self._names(problem))
-            distance = read_distance(tree.criterion, hierarchy, squared=tree.squared_distances)
-            plan = replace(plan, distance=distance)
         data = self._problem_data(tree, hierarchy, problem)
-        return data.grow(plan, counts=problem.counts), "columns"
+        return grow(data, options, counts=problem.counts), "columns"
 
 
 class TuningLearner(SharingLearner):
@@ -139,7 +135,7 @@ class TuningLearner(SharingLearner):
 
     def prepare(self) -> None:
         """Also check the parameters."""
-        check_tree(self.estimator)
+        self.estimator._check_parameters()
         cv = self.estimator.cv
         if not isinstance(cv, int | np.integer) and not hasattr(cv, "split"):
             raise ValueError(
@@ -152,33 +148,32 @@ class TuningLearner(SharingLearner):
         tree = name_labels(clone_seeded(self.estimator, seed), self._names(problem))
         self.data.describe(tree)
         random = check_random_state(tree.random_state)
-        plan = plan_growth(
-            tree,
-            tree.hierarchy_,
-            self.data.n_features,
-            single_label=problem.complete,
-            seed=int(random.randint(_MAX_SEED)),
-        )
+        options = local_options(tree, seed=int(random.randint(_MAX_SEED)))
         data = self._problem_data(tree, tree.hierarchy_, problem)
-        found = _choose(tree, plan, random, data, problem)
+        found = _choose(tree, options, random, data, problem)
         tree.f_test_, tree.f_test_scores_ = found.level, found.scores
-        tree.tree_ = data.grow(found.plan)
+        tree.tree_ = grow(data, found.options)
         return tree, "columns"
 
 
 def _choose(
     tree: PCTClassifier,
-    plan: GrowthPlan,
+    options: TreeOptions,
     random: np.random.RandomState,
-    data: TrainingData,
+    data: TreeData,
     problem: LocalProblem,
 ) -> FTestFound:
     levels = tuple(map(float, tree.f_test))
     if len(problem.rows) < count_folds(tree.cv):
         # Too few rows for cross-validation: use the level with the smallest tree.
-        return FTestFound(plan.with_f_test(min(levels)), min(levels), {}, data)
-    splits = draw_splits(problem.rows, tree.cv, plan, random, data.Y)
-    return choose_level(plan, levels, splits, data)
+        return FTestFound(min(levels), {}, replace(options, f_test=min(levels)), data)
+    splits = draw_splits(problem.rows, tree.cv, options, random, data.Y)
+    return choose_level(options, levels, splits, data)
+
+
+def local_options(estimator: Any, **others: Any) -> TreeOptions:
+    """Return the options of the trees of local problems, whose negative rows have no labels."""
+    return TreeOptions.of(estimator, conventions=estimator._conventions.for_local(), **others)
 
 
 class ForestLearner(SharingLearner):
@@ -186,15 +181,14 @@ class ForestLearner(SharingLearner):
 
     def prepare(self) -> None:
         """Also check the parameters."""
-        check_ensemble(self.estimator)
+        self.estimator._check_parameters()
         super().prepare()
 
     def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
         estimator = name_labels(clone_seeded(self.estimator, seed), self._names(problem))
         self.data.describe(estimator)
-        tree, hierarchy = make_member(estimator), estimator.hierarchy_
-        plan = plan_growth(tree, hierarchy, self.data.n_features, single_label=problem.complete)
-        grow_in_turn(estimator, self._problem_data(tree, hierarchy, problem), plan)
+        data = self._problem_data(estimator, estimator.hierarchy_, problem)
+        grow_in_turn(estimator, data, local_options(estimator))
         return estimator, "columns"
 
 
@@ -225,7 +219,7 @@ def _copied_random(random_state: Any) -> np.random.RandomState:
 # ---- choice of the learner for an estimator, and the learner for classifiers of other libraries
 
 
-def make_learner(estimator: Any, data: TrainingData, hierarchy: Hierarchy) -> Learner:
+def make_learner(estimator: Any, data: TreeData, hierarchy: Hierarchy) -> Learner:
     """Return a learner that suits an estimator."""
     is_ours = isinstance(estimator, HierarchicalClassifier)
     if is_ours and estimator.hierarchy is not None:

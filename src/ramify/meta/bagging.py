@@ -29,7 +29,7 @@ from ramify._validation import check_classifier, check_number
 from ramify.data.features import given_features
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.classifiers import PerEdgeClassifier
-from ramify.trees.members import check_max_samples, count_draws
+from ramify.trees.sampling import check_max_samples, count_draws
 
 __all__ = ["HierarchicalBaggingClassifier"]
 

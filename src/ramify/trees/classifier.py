@@ -16,16 +16,25 @@ from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.streaming import VotingTrees
 from ramify._parallel import count_threads
 from ramify._schema import IfPresent, MapOf, Maybe, Number, Schema, TreeOf
-from ramify._validation import check_same_length, check_sample_weight, has_validation
+from ramify._validation import (
+    check_choice,
+    check_same_length,
+    check_sample_weight,
+    has_validation,
+)
 from ramify.data.features import read_features
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
+from ramify.trees.clus import label_conventions
+from ramify.trees.conventions import Conventions
+from ramify.trees.criteria import check_criterion, check_label_weight
 from ramify.trees.f_test_choice import FTestChoice, choose_f_test
-from ramify.trees.parameters import check_labelled, check_tree, is_list, plan_growth, weigh_labels
-from ramify.trees.plan import check_tree_fits, predict_tree
+from ramify.trees.growing import grow
+from ramify.trees.options import TreeOptions
+from ramify.trees.parameters import check_parameters, is_list
 from ramify.trees.pruning import make_loss, prune_by_error
-from ramify.trees.training_data import TrainingData, ValidationRows
-from ramify.trees.views import TreeViews
+from ramify.trees.tree_data import TreeData, ValidationRows, label_targets
+from ramify.trees.views import TreeViews, check_tree_fits
 
 __all__ = [
     "PCTClassifier",
@@ -350,34 +359,23 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         validation: ValidationRows | None,
     ) -> None:
         random = check_random_state(self.random_state)
-        plan = plan_growth(
-            self,
-            self.hierarchy_,
-            X.shape[1],
-            single_label=self.format_.single_label,
-            seed=int(random.randint(np.iinfo(np.int32).max)),
-        )
-        check_labelled(plan, Y, weights)
-        label_weights = weigh_labels(self, self.hierarchy_, Y, weights)
-        data = TrainingData(
-            X,
-            self.schema_,
-            Y,
-            weights,
-            label_weights,
-            clus=self.clus_compat,
-            n_jobs=self.n_jobs,
+        options = TreeOptions.of(self, seed=int(random.randint(np.iinfo(np.int32).max)))
+        single_label = self.format_.single_label
+        targets = label_targets(self, self.hierarchy_, Y, weights, single_label=single_label)
+        self._conventions.check_known(targets.known, weights)
+        data = TreeData(
+            X, self.schema_, targets, weights, clus=self.clus_compat, n_jobs=self.n_jobs
         )
         by_error = self.pruning == "reduced_error"
         if is_list(self.f_test):
             levels = tuple(map(float, self.f_test))
             choice = FTestChoice(levels, self.cv, None if by_error else validation)
-            found = choose_f_test(plan, choice, random, data)
+            found = choose_f_test(options, choice, random, data)
             self.f_test_, self.f_test_scores_ = found.level, found.scores
-            self.tree_ = found.data.grow(found.plan)
+            options, data = found.options, found.data
         else:
-            self.f_test_ = plan.f_test
-            self.tree_ = data.grow(plan)
+            self.f_test_ = options.f_test
+        self.tree_ = grow(data, options)
         if by_error and validation is not None:
             self._prune(validation)
 
@@ -411,12 +409,24 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
             return ValidationRows(X, Y, None)
         return ValidationRows(X, Y, check_sample_weight(sample_weight_val, X.shape[0], "_val"))
 
+    @property
+    def _conventions(self) -> Conventions:
+        return label_conventions(self)
+
     def _check_parameters(self) -> None:
-        check_tree(self)
+        check_criterion(self)
+        check_label_weight(self.label_weight, self.class_weight)
+        check_choice("pruning", self.pruning, (None, "pessimistic", "reduced_error"))
+        check_parameters(self)
+        if self.smoothing > 0 and self.prototype != "mean":
+            raise ValueError(
+                f"smoothing must be 0 with prototype={self.prototype!r}, got {self.smoothing!r}: "
+                "only means are smoothed. Use smoothing=0, or prototype='mean'."
+            )
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         scores = np.zeros((X.shape[0], self.hierarchy_.n_labels))
-        predict_tree(self.tree_, X, scores, clus=self.clus_compat)
+        self._conventions.predict(self.tree_, X, scores)
         return np.minimum(scores, 1.0, out=scores)
 
     def _voting_trees(self) -> VotingTrees:

@@ -17,13 +17,13 @@ from ramify.labels.hierarchy import Hierarchy
 
 __all__ = [
     "DISTANCES",
+    "ENTROPIES",
     "Distance",
     "LabelSets",
     "balanced_factors",
     "check_criterion",
     "check_distance",
     "check_label_weight",
-    "clus_multilabel_weights",
     "distinct_label_sets",
     "find_label_weights",
     "name_criterion",
@@ -33,6 +33,7 @@ __all__ = [
 
 _MAX_WEIGHT = 1e100
 _BY_LABEL = ("variance", "gini", "entropy", "gain_ratio")
+ENTROPIES = ("entropy", "gain_ratio")
 
 
 def name_criterion(criterion: Any) -> str:
@@ -41,28 +42,18 @@ def name_criterion(criterion: Any) -> str:
     return criterion if by_label else "distance"
 
 
-def check_criterion(criterion: Any, f_test: Any, *, squared: bool, clus: bool) -> None:
-    """Raise an error if a criterion is invalid, or not supported by the other parameters."""
+def check_criterion(tree: Any) -> None:
+    """Raise an error if the criterion of a tree for labels is invalid or not supported."""
+    criterion, squared = tree.criterion, getattr(tree, "squared_distances", True)
     if isinstance(criterion, np.ndarray | list | tuple):
         check_distance(criterion)
     elif not callable(criterion):
         check_choice("criterion", criterion, _BY_LABEL + DISTANCES)
-    name = name_criterion(criterion)
-    if f_test is not None and name in ("entropy", "gain_ratio"):
-        raise ValueError(
-            f"f_test must be None with criterion={criterion!r}, got {f_test!r}: the F-test "
-            "compares variances. Use f_test=None, or another criterion, such as 'variance'."
-        )
-    if not squared and name != "distance":
+    if not squared and name_criterion(criterion) != "distance":
         raise ValueError(
             f"squared_distances must be True with criterion={criterion!r}, got False: it is not "
             "a distance between label sets. Use squared_distances=True, or another criterion, "
             "such as 'euclidean'."
-        )
-    if clus and name == "distance":
-        raise ValueError(
-            "criterion must be 'variance', 'gini', 'entropy' or 'gain_ratio' with "
-            f"clus_compat=True, got {criterion!r}. Set clus_compat=False to use distances."
         )
 
 
@@ -155,15 +146,6 @@ def balanced_factors(
     weight_with = np.asarray(Y.T @ weights, dtype=np.float64).ravel()
     factors = weights.sum() / (Y.shape[1] * np.where(weight_with > 0, weight_with, 1.0))
     return np.where(weight_with > 0, factors, 0.0)
-
-
-def clus_multilabel_weights(
-    Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the weights of flat labels in CLUS: 2 divided by the Gini index at the root."""
-    positive = np.asarray(Y.T @ weights).ravel() / weights.sum()
-    gini = 2 * positive * (1 - positive)
-    return 2 / np.where(gini > 0, gini, 1.0)
 
 
 # ---- distances between label sets -----------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify.metrics import pooled_auprc
-from ramify.trees.java_random import clus_folds
-from ramify.trees.plan import GrowthPlan, predict_tree
-from ramify.trees.training_data import TrainingData, ValidationRows
+from ramify.trees.growing import grow
+from ramify.trees.options import TreeOptions
+from ramify.trees.tree_data import TreeData, ValidationRows
+from ramify.trees.views import predict_tree
 
 __all__ = [
     "FTestChoice",
@@ -40,42 +41,41 @@ class FTestChoice:
 
 @dataclass(frozen=True)
 class FTestFound:
-    """The chosen level, the score of every level, and the plan and data of the final tree."""
+    """The chosen level, the score of every level, and the options and data of the final tree."""
 
-    plan: GrowthPlan
     level: float
     scores: dict[float, float]
-    data: TrainingData
+    options: TreeOptions
+    data: TreeData
 
 
 def choose_f_test(
-    plan: GrowthPlan,
+    options: TreeOptions,
     choice: FTestChoice,
     random: RandomState,
-    data: TrainingData,
+    data: TreeData,
 ) -> FTestFound:
     """Choose the level with the highest pooled AU(PRC) on held-out rows."""
     n_rows = data.n_rows
     if choice.validation is not None:
         data = data.with_rows(choice.validation)
         splits = [(np.arange(n_rows), np.arange(n_rows, data.n_rows))]
-        return choose_level(plan, choice.levels, splits, data, choice.validation.weights)
-    splits = draw_splits(np.arange(n_rows), choice.cv, plan, random, data.Y)
-    return choose_level(plan, choice.levels, splits, data)
+        return choose_level(options, choice.levels, splits, data, choice.validation.weights)
+    splits = draw_splits(np.arange(n_rows), choice.cv, options, random, data.Y)
+    return choose_level(options, choice.levels, splits, data)
 
 
 def choose_level(
-    plan: GrowthPlan,
+    options: TreeOptions,
     levels: tuple[float, ...],
     splits: list[Split],
-    data: TrainingData,
+    data: TreeData,
     weights: NDArray[np.float64] | None = None,
 ) -> FTestFound:
     """Choose the level whose trees have the highest pooled AU(PRC) on held-out rows.
 
     `weights`: those of the held-out rows, in the order of the splits.
     """
-    plan = data.find_sets(plan)
     unseen = [data.by_rows[test] for _, test in splits]
     truth = data.Y[np.concatenate([test for _, test in splits])]
     scores: dict[float, float] = {}
@@ -84,14 +84,14 @@ def choose_level(
         predicted = np.zeros(truth.shape)
         start = 0
         for (train, _), X in zip(splits, unseen, strict=True):
-            tree = data.grow(plan.with_f_test(level), train)
+            tree = grow(data, replace(options, f_test=level), train)
             part = predicted[start : start + X.shape[0]]
-            predict_tree(tree, X, part, clus=plan.clus is not None)
+            predict_tree(tree, X, part, clus=options.conventions.clus)
             start += X.shape[0]
         scores[level] = float(pooled_auprc(truth, predicted, sample_weight=weights))
         if scores[level] > scores[best] + 1e-16:
             best = level
-    return FTestFound(plan.with_f_test(best), best, scores, data)
+    return FTestFound(best, scores, replace(options, f_test=best), data)
 
 
 def count_folds(cv: Any) -> int:
@@ -102,7 +102,7 @@ def count_folds(cv: Any) -> int:
 def draw_splits(
     rows: NDArray[np.int64],
     cv: Any,
-    plan: GrowthPlan,
+    options: TreeOptions,
     random: RandomState,
     Y: sparse.csr_array[np.int32],
 ) -> list[Split]:
@@ -111,7 +111,7 @@ def draw_splits(
     `rows`: the row indices, in increasing order.
     Returns: row indices, in increasing order.
     """
-    from sklearn.model_selection import KFold, check_cv  # noqa: PLC0415 (slow, seldom used)
+    from sklearn.model_selection import check_cv  # noqa: PLC0415 (slow, seldom used)
 
     n_rows = len(rows)
     if not isinstance(cv, int | np.integer):
@@ -122,10 +122,5 @@ def draw_splits(
             f"cv must be at most the number of rows, {n_rows}, got {cv}. Use fewer folds, or a "
             "single level of f_test instead of a list."
         )
-    if plan.clus is not None:
-        folds = clus_folds(n_rows, int(cv))
-    else:
-        drawn = KFold(int(cv), shuffle=True, random_state=random).split(np.empty((n_rows, 1)))
-        folds = [test for _, test in drawn]
-    tests = [rows[fold] for fold in folds]
+    tests = [rows[fold] for fold in options.conventions.folds(n_rows, int(cv), random)]
     return [(np.setdiff1d(rows, test, assume_unique=True), test) for test in tests]

@@ -367,7 +367,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
     array(['animal/cat', 'plant'], dtype='<U10')
     """
 
-    _splitter = "random"
+    splitter = "random"
 
     def __init__(
         self,

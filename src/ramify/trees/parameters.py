@@ -1,190 +1,31 @@
-"""Check the parameters of a tree, and derive its plan and label weights from them."""
+"""Check the parameters of trees and forests, which mean the same in all of them."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
+from ramify._base.measuring import read_measure
 from ramify._validation import check_choice, check_folds, check_number
-from ramify.labels.hierarchy import Hierarchy
-from ramify.trees.criteria import (
-    balanced_factors,
-    check_criterion,
-    check_label_weight,
-    clus_multilabel_weights,
-    find_label_weights,
-    name_criterion,
-    read_distance,
-)
-from ramify.trees.plan import GrowthPlan, count_features
-from ramify.trees.pruning import check_measure
+from ramify.trees.criteria import ENTROPIES
+from ramify.trees.sampling import check_max_samples
+from ramify.trees.target_weights import check_target_weight
 
 __all__ = [
-    "TreeParameters",
-    "check_labelled",
     "check_min_samples",
-    "check_random_tests",
-    "check_tree",
+    "check_parameters",
     "is_list",
-    "plan_growth",
-    "weigh_labels",
 ]
 
 
-class TreeParameters(Protocol):
-    """The parameters of `PCTClassifier` that determine how the tree is grown."""
-
-    criterion: Any
-    w0: float
-    weighting: str
-    squared_distances: bool
-    prototype: str
-    smoothing: float
-    splitter: str
-    max_depth: int | None
-    min_samples_split: float
-    min_samples_leaf: float
-    min_weight: float
-    min_impurity_decrease: float
-    max_features: Any
-    redraw: bool
-    f_test: Any
-    cv: Any
-    pruning: str | None
-    pruning_confidence: float
-    pruning_measure: Any
-    threshold_at: str | None
-    nominal_tests: str
-    label_weight: Any
-    class_weight: Any
-    n_jobs: int | None
-    clus_compat: bool
+Check = Callable[[str, Any], None]
 
 
 def is_list(value: Any) -> bool:
     """Return whether a parameter is a list of values to choose from."""
     return isinstance(value, list | tuple | np.ndarray)
-
-
-def plan_growth(
-    tree: TreeParameters,
-    hierarchy: Hierarchy,
-    n_features: int,
-    *,
-    single_label: bool,
-    seed: int = 0,
-) -> GrowthPlan:
-    """Return the growth plan for a tree with these parameters."""
-    clus = None
-    if tree.clus_compat:
-        clus = "hierarchical" if _is_variance(tree) else "multilabel"
-    wanted = count_features(tree.max_features, n_features, clus=tree.clus_compat)
-    observed = "observed" if tree.clus_compat else "midpoint"
-    return GrowthPlan(
-        criterion=name_criterion(tree.criterion),
-        exclusive=hierarchy.depth <= 1 and single_label,
-        max_depth=tree.max_depth,
-        min_samples_split=tree.min_samples_split,
-        min_samples_leaf=tree.min_samples_leaf,
-        min_weight=tree.min_weight,
-        min_impurity_decrease=tree.min_impurity_decrease,
-        max_features=0 if wanted == n_features else wanted,
-        redraw=bool(tree.redraw),
-        random_thresholds=tree.splitter == "random",
-        midpoint=(tree.threshold_at or observed) == "midpoint",
-        nominal_tests=tree.nominal_tests,
-        f_test=tree.f_test if isinstance(tree.f_test, float | int) else None,
-        seed=seed,
-        n_jobs=tree.n_jobs,
-        clus=clus,
-        distance=read_distance(tree.criterion, hierarchy, squared=tree.squared_distances),
-        prototype=tree.prototype,
-        smoothing=float(tree.smoothing),
-        inner_values=tree.pruning == "reduced_error",
-        confidence=tree.pruning_confidence if tree.pruning == "pessimistic" else None,
-    )
-
-
-def weigh_labels(
-    tree: TreeParameters,
-    hierarchy: Hierarchy,
-    Y: sparse.csr_array[np.int32],
-    weights: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return the weight of each label in the criterion."""
-    if tree.clus_compat and not _is_variance(tree):  # CLUS's multi-label mode
-        by_gini = tree.criterion == "gini"
-        return clus_multilabel_weights(Y, weights) if by_gini else np.ones(Y.shape[1])
-    factors = tree.label_weight if tree.class_weight is None else tree.class_weight
-    if isinstance(factors, str):
-        factors = balanced_factors(Y, weights)
-    return find_label_weights(hierarchy, tree.w0, tree.weighting, factors)
-
-
-def _is_variance(tree: TreeParameters) -> bool:
-    return isinstance(tree.criterion, str) and tree.criterion == "variance"
-
-
-# ---- checks of parameters -------------------------------------------------------------------
-
-
-# Parameters without a counterpart in CLUS: name, the value that CLUS implies, and the reason.
-_NOT_IN_CLUS = (
-    ("prototype", "mean", "trees of CLUS predict means"),
-    ("redraw", False, "CLUS draws the features of a node only once"),
-    ("splitter", "best", "CLUS draws random thresholds with a different generator"),
-)
-
-
-def check_tree(tree: TreeParameters) -> None:
-    """Raise an error if a parameter of a tree is invalid."""
-    check_criterion(
-        tree.criterion, tree.f_test, squared=tree.squared_distances, clus=tree.clus_compat
-    )
-    check_choice("prototype", tree.prototype, ("mean", "medoid"))
-    check_choice("pruning", tree.pruning, (None, "pessimistic", "reduced_error"))
-    check_choice("weighting", tree.weighting, ("avg", "sum", "min", "max"))
-    check_choice("splitter", tree.splitter, ("best", "random"))
-    check_choice("threshold_at", tree.threshold_at, (None, "midpoint", "observed"))
-    check_choice("nominal_tests", tree.nominal_tests, ("subset", "single", "nary"))
-    check_measure(tree.pruning_measure)
-    check_number("pruning_confidence", tree.pruning_confidence, 1e-6, 0.5)
-    check_number("w0", tree.w0, 0)
-    check_number("smoothing", tree.smoothing, 0, 1e12)
-    if tree.smoothing > 0 and tree.prototype != "mean":
-        raise ValueError(
-            f"smoothing must be 0 with prototype={tree.prototype!r}, got {tree.smoothing!r}: only "
-            "means are smoothed. Use smoothing=0, or prototype='mean'."
-        )
-    if tree.max_depth is not None:
-        check_number("max_depth", tree.max_depth, 0, whole=True)
-    check_min_samples("min_samples_split", tree.min_samples_split, 2)
-    check_min_samples("min_samples_leaf", tree.min_samples_leaf, 1)
-    for name in ("min_weight", "min_impurity_decrease"):
-        check_number(name, getattr(tree, name), 0)
-    check_folds(tree.cv)
-    check_label_weight(tree.label_weight, tree.class_weight)
-    _check_levels(tree.f_test)
-    if tree.splitter == "random":
-        check_random_tests(tree.threshold_at, tree.nominal_tests)
-    if tree.clus_compat:
-        _check_clus(tree)
-
-
-def check_labelled(
-    plan: GrowthPlan, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]
-) -> None:
-    """Raise an error if CLUS would have no row to learn from."""
-    labelled = np.diff(Y.indptr) > 0
-    if plan.clus == "hierarchical" and not weights[labelled].any():
-        raise ValueError(
-            f"y must have a row with a label and a positive weight with clus_compat=True, got "
-            f"none in {Y.shape[0]} row(s): CLUS ignores rows without labels. Use "
-            "clus_compat=False to learn from them."
-        )
 
 
 def check_min_samples(name: str, value: Any, at_least: int) -> None:
@@ -201,7 +42,69 @@ def check_min_samples(name: str, value: Any, at_least: int) -> None:
     )
 
 
-def _check_levels(f_test: Any) -> None:
+def _one_of(*choices: str | None) -> Check:
+    return lambda name, value: check_choice(name, value, choices)
+
+
+def _number(low: float, high: float = np.inf, *, whole: bool = False) -> Check:
+    return lambda name, value: check_number(name, value, low, high, whole=whole)
+
+
+def _rows(at_least: int) -> Check:
+    return lambda name, value: check_min_samples(name, value, at_least)
+
+
+def _measure(name: str, value: Any) -> None:
+    read_measure(value, name)
+
+
+def _optional(check: Check) -> Check:
+    return lambda name, value: None if value is None else check(name, value)
+
+
+_CHECKS: dict[str, Check] = {
+    "n_estimators": _number(1, whole=True),
+    "prototype": _one_of("mean", "medoid"),
+    "weighting": _one_of("avg", "sum", "min", "max"),
+    "splitter": _one_of("best", "random"),
+    "threshold_at": _one_of(None, "midpoint", "observed"),
+    "nominal_tests": _one_of("subset", "single", "nary"),
+    "pruning_measure": _measure,
+    "pruning_confidence": _number(1e-6, 0.5),
+    "pruning_factor": _number(0),
+    "w0": _number(0),
+    "smoothing": _number(0, 1e12),
+    "max_depth": _optional(_number(0, whole=True)),
+    "min_samples_split": _rows(2),
+    "min_samples_leaf": _rows(1),
+    "min_weight": _number(0),
+    "min_impurity_decrease": _number(0),
+    "cv": lambda _, value: check_folds(value),
+    "target_weight": lambda _, value: check_target_weight(value),
+    "max_samples": lambda _, value: check_max_samples(value),
+}
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise an error if a parameter is invalid; estimators lack some of the parameters."""
+    for name, check in _CHECKS.items():
+        if hasattr(estimator, name):
+            check(name, getattr(estimator, name))
+    _check_f_test(estimator)
+    if estimator.splitter == "random":
+        _check_random_tests(getattr(estimator, "threshold_at", None), estimator.nominal_tests)
+    if not getattr(estimator, "bootstrap", True):
+        _check_no_bootstrap(estimator)
+    estimator._conventions.check(estimator)
+
+
+def _check_f_test(estimator: Any) -> None:
+    f_test, criterion = estimator.f_test, getattr(estimator, "criterion", None)
+    if is_list(f_test) and not hasattr(estimator, "cv"):
+        raise ValueError(
+            f"f_test must be a single level, got {f_test!r}: only PCTClassifier accepts a list. "
+            "Pass one level, or choose it with scikit-learn's GridSearchCV."
+        )
     levels = f_test if is_list(f_test) else [f_test]
     if len(levels) == 0:
         raise ValueError(
@@ -211,9 +114,14 @@ def _check_levels(f_test: Any) -> None:
     for level in levels:
         if level is not None:
             check_number("f_test", level, 1e-12, 1)
+    if f_test is not None and isinstance(criterion, str) and criterion in ENTROPIES:
+        raise ValueError(
+            f"f_test must be None with criterion={criterion!r}, got {f_test!r}: the F-test "
+            "compares variances. Use f_test=None, or another criterion, such as 'gini'."
+        )
 
 
-def check_random_tests(threshold_at: str | None, nominal_tests: str) -> None:
+def _check_random_tests(threshold_at: str | None, nominal_tests: str) -> None:
     """Raise an error if a parameter has no effect on random tests."""
     if threshold_at is not None:
         raise ValueError(
@@ -227,24 +135,11 @@ def check_random_tests(threshold_at: str | None, nominal_tests: str) -> None:
         )
 
 
-def _check_clus(tree: TreeParameters) -> None:
-    by_variance = isinstance(tree.criterion, str) and tree.criterion == "variance"
-    if tree.pruning is not None and (by_variance or tree.pruning != "pessimistic"):
-        raise ValueError(
-            f"pruning must be None with clus_compat=True, or 'pessimistic' with a criterion other "
-            f"than 'variance', got {tree.pruning!r} with criterion={tree.criterion!r}: CLUS does "
-            "not prune trees for a hierarchy. Use pruning=None, or clus_compat=False."
-        )
-    if tree.smoothing not in ((0, 1) if by_variance else (0,)):
-        raise ValueError(
-            f"smoothing must be 0 with clus_compat=True, or 1 with criterion='variance' "
-            f"(MEstimate in CLUS), got {tree.smoothing!r} with criterion={tree.criterion!r}. Use "
-            "smoothing=0, or clus_compat=False."
-        )
-    for name, value, why in _NOT_IN_CLUS:
-        found = getattr(tree, name)
-        if found != value:
+def _check_no_bootstrap(forest: Any) -> None:
+    for name, off in (("max_samples", None), ("oob_score", False)):
+        value = getattr(forest, name)
+        if value not in (None, False):
             raise ValueError(
-                f"{name} must be {value!r} with clus_compat=True, got {found!r}: {why}. Use "
-                f"{name}={value!r}, or clus_compat=False."
+                f"{name} must be {off} with bootstrap=False, got {value!r}: all trees use all "
+                "rows. Set bootstrap=True to draw rows."
             )

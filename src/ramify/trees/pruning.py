@@ -15,7 +15,6 @@ from ramify._base.measuring import measure_scores, read_measure, takes_weights
 from ramify.labels.hierarchy import Hierarchy
 
 __all__ = [
-    "check_measure",
     "make_loss",
     "prune_by_error",
 ]
@@ -24,11 +23,6 @@ __all__ = [
 Loss = Callable[[NDArray[np.float64]], float]
 Rows = NDArray[np.int64]
 Values = NDArray[np.float64]
-
-
-def check_measure(measure: Any) -> None:
-    """Raise an error if a measure for pruning is invalid."""
-    read_measure(measure, "pruning_measure")
 
 
 def make_loss(

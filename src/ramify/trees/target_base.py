@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,23 +28,21 @@ from ramify._schema import (
     TreeOf,
     Whole,
 )
-from ramify._validation import check_choice, check_number, check_same_length, check_sample_weight
+from ramify._validation import check_same_length, check_sample_weight
 from ramify.data.features import FeatureSchema, read_training_features
-from ramify.trees.members import check_max_samples, keep_trees
-from ramify.trees.parameters import check_min_samples, check_random_tests, is_list
-from ramify.trees.plan import check_tree_fits, count_features, predict_tree
-from ramify.trees.target_data import TargetData, TargetPlan, check_target_weight
+from ramify.trees.conventions import Conventions
+from ramify.trees.growing import grow
+from ramify.trees.options import TreeOptions
+from ramify.trees.parameters import check_parameters
 from ramify.trees.targets import Columns, read_columns
+from ramify.trees.tree_data import TableTargets, TreeData
 from ramify.trees.tree_ensemble import TreeEnsemble
-from ramify.trees.views import TreeViews
+from ramify.trees.views import TreeViews, check_tree_fits
 
 __all__ = [
     "TargetEstimator",
     "TargetForest",
     "TargetTree",
-    "check_criterion",
-    "check_forest",
-    "check_tree",
 ]
 
 
@@ -114,19 +112,24 @@ class TargetEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TargetEstimator:
         """Fit the estimator."""
 
+    @property
     @abstractmethod
-    def _read_targets(self, columns: Columns, weights: NDArray[np.float64]) -> dict[str, Any]:
-        """Set what prediction needs, and return the fields of `TargetData` that describe y."""
+    def _conventions(self) -> Conventions:
+        """The conventions for targets of this kind."""
+
+    @abstractmethod
+    def _read_targets(self, columns: Columns, weights: NDArray[np.float64]) -> TableTargets:
+        """Set what prediction needs, and return the targets."""
 
     def _check_parameters(self) -> None:
         """Raise an error if a parameter is invalid."""
-        check_tree(self)
+        check_parameters(self)
 
     @abstractmethod
     def _predict_columns(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted columns, n × n_columns_, for X as returned by `read_features`."""
 
-    def _read_training(self, X: Any, y: Any, sample_weight: Any) -> TargetData:
+    def _read_training(self, X: Any, y: Any, sample_weight: Any) -> TreeData:
         """Validate all input before any long computation, and set what prediction needs."""
         self._check_parameters()
         X, self.schema_ = read_training_features(
@@ -140,31 +143,7 @@ class TargetEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         if columns.names is not None:
             self.target_names_ = columns.names
         targets = self._read_targets(columns, weights)
-        return TargetData(X, self.schema_, weights=weights, clus=self.clus_compat, **targets)
-
-    def _plan(self, n_features: int, seed: int = 0) -> TargetPlan:
-        wanted = count_features(self.max_features, n_features, clus=self.clus_compat)
-        default = "observed" if self.clus_compat else "midpoint"
-        return TargetPlan(
-            max_depth=self.max_depth,
-            min_samples_split=self.min_samples_split,
-            min_samples_leaf=self.min_samples_leaf,
-            min_weight=self.min_weight,
-            min_impurity_decrease=self.min_impurity_decrease,
-            max_features=0 if wanted == n_features else wanted,
-            redraw=bool(self.redraw),
-            random_thresholds=self.splitter == "random",
-            midpoint=(self.threshold_at or default) == "midpoint",
-            nominal_tests=self.nominal_tests,
-            f_test=self.f_test,
-            seed=seed,
-            n_jobs=self.n_jobs,
-            **self._plan_targets(),
-        )
-
-    @abstractmethod
-    def _plan_targets(self) -> dict[str, Any]:
-        """Return the fields of the growth plan that depend on the kind of the targets."""
+        return TreeData(X, self.schema_, targets, weights, clus=self.clus_compat)
 
     def _get_saved_state(self) -> dict[str, Any]:
         """Return the fitted attributes that `ramify.save` stores in addition to the parameters."""
@@ -211,7 +190,7 @@ class TargetTree(TreeViews, TargetEstimator):
         """
         data = self._read_training(X, y, sample_weight)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        self.tree_ = self._prune(data.grow(self._plan(self.n_features_in_, seed)))
+        self.tree_ = self._prune(grow(data, TreeOptions.of(self, seed=seed)))
         return self
 
     def _prune(self, tree: _core.Tree) -> _core.Tree:
@@ -219,7 +198,7 @@ class TargetTree(TreeViews, TargetEstimator):
 
     def _predict_columns(self, X: Any) -> NDArray[np.float64]:
         columns = np.zeros((X.shape[0], self.n_columns_))
-        predict_tree(self.tree_, X, columns, clus=self.clus_compat)
+        self._conventions.predict(self.tree_, X, columns)
         return columns
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
@@ -242,7 +221,6 @@ class TargetForest(TreeEnsemble, TargetEstimator):
     """The class of a single tree."""
 
     oob_score: bool
-    warm_start: bool
     oob_score_: float
 
     _saved_schema: ClassVar[Schema] = {
@@ -271,7 +249,7 @@ class TargetForest(TreeEnsemble, TargetEstimator):
         TargetForest
             The fitted estimator.
         """
-        kept = keep_trees(self)
+        kept = self._keep_trees()
         before = self._describe_output() if kept else None
         data = self._read_training(X, y, sample_weight)
         if before is not None and before != self._describe_output():
@@ -279,21 +257,15 @@ class TargetForest(TreeEnsemble, TargetEstimator):
                 "X and y must have the same features and targets as in the previous fit with "
                 "warm_start=True. Pass the same data, or set warm_start=False."
             )
-        self._grow(data, kept)
+        left_out = self._grow_trees(data, kept)
+        if self.oob_score:
+            columns, _ = self._vote_out_of_bag(data.X, left_out)
+            self._set_out_of_bag(cast("TableTargets", data.targets).values, columns)
         return self
 
     def _describe_output(self) -> tuple[Any, ...]:
         """Return what must not change between two fits with `warm_start`."""
         return self.n_features_in_, self.n_outputs_, self.n_columns_
-
-    def _grow(self, data: TargetData, kept: list[_core.Tree]) -> None:
-        # As in scikit-learn, fractions refer to all rows, not to the sample of a tree.
-        n_rows = int(np.count_nonzero(data.learnt_weights > 0))
-        plan = self._plan(self.n_features_in_).for_rows(n_rows)
-        sampling = self._sampling(data.labelled)
-        seeds = self._grow_trees(data, plan, sampling, kept)
-        if self.oob_score:
-            self._score_out_of_bag(data, sampling.left_out(seeds))
 
     @property
     def _n_values(self) -> int:
@@ -309,87 +281,11 @@ class TargetForest(TreeEnsemble, TargetEstimator):
         member.tree_ = tree
         return member
 
-    def _score_out_of_bag(self, data: TargetData, left_out: NDArray[np.uint8]) -> None:
-        columns, _ = self._vote_out_of_bag(data.X, left_out)
-        self._set_out_of_bag(data.values, columns)
-
     @abstractmethod
     def _set_out_of_bag(self, values: NDArray[np.float64], columns: NDArray[np.float64]) -> None:
         """Set the out-of-bag attributes; rows of NaN have no prediction."""
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_forest(self)
 
     def _predict_columns(self, X: Any) -> NDArray[np.float64]:
         columns = np.empty((X.shape[0], self.n_columns_))
         self._vote(X, columns)
         return columns
-
-
-# ---- checks of parameters -------------------------------------------------------------------
-
-
-def check_tree(tree: Any) -> None:
-    """Raise an error if a parameter of a tree, or of the trees of a forest, is invalid."""
-    check_choice("splitter", tree.splitter, ("best", "random"))
-    check_choice("threshold_at", tree.threshold_at, (None, "midpoint", "observed"))
-    check_choice("nominal_tests", tree.nominal_tests, ("subset", "single", "nary"))
-    if tree.max_depth is not None:
-        check_number("max_depth", tree.max_depth, 0, whole=True)
-    check_min_samples("min_samples_split", tree.min_samples_split, 2)
-    check_min_samples("min_samples_leaf", tree.min_samples_leaf, 1)
-    for name in ("min_weight", "min_impurity_decrease"):
-        check_number(name, getattr(tree, name), 0)
-    check_target_weight(tree.target_weight)
-    _check_level(tree.f_test)
-    if tree.splitter == "random":
-        check_random_tests(tree.threshold_at, tree.nominal_tests)
-    if tree.clus_compat:
-        _check_clus(tree)
-
-
-def check_forest(forest: Any) -> None:
-    """Raise an error if a parameter that only forests have is invalid."""
-    check_number("n_estimators", forest.n_estimators, 1, whole=True)
-    check_max_samples(forest.max_samples)
-    for name, off in (("max_samples", None), ("oob_score", False)):
-        value = getattr(forest, name)
-        if value not in (None, False) and not forest.bootstrap:
-            raise ValueError(
-                f"{name} must be {off} with bootstrap=False, got {value!r}: all trees use all "
-                "rows. Set bootstrap=True to draw rows."
-            )
-
-
-def check_criterion(criterion: Any, f_test: Any) -> None:
-    """Raise an error if a criterion for nominal targets is invalid."""
-    check_choice("criterion", criterion, ("gini", "entropy", "gain_ratio"))
-    if criterion != "gini" and f_test is not None:
-        raise ValueError(
-            f"f_test must be None with criterion={criterion!r}, got {f_test!r}: the F-test "
-            "compares variances. Use criterion='gini', or omit f_test."
-        )
-
-
-def _check_level(f_test: Any) -> None:
-    if is_list(f_test):
-        raise ValueError(
-            f"f_test must be a single level, got {f_test!r}. Pass one level, or choose it with "
-            "scikit-learn's GridSearchCV."
-        )
-    if f_test is not None:
-        check_number("f_test", f_test, 1e-12, 1)
-
-
-def _check_clus(tree: Any) -> None:
-    for name, value, why in (
-        ("redraw", False, "CLUS draws the features of a node only once"),
-        ("splitter", "best", "CLUS draws random thresholds with a different generator"),
-    ):
-        found = getattr(tree, name)
-        if found != value:
-            raise ValueError(
-                f"{name} must be {value!r} with clus_compat=True, got {found!r}: {why}. Use "
-                f"{name}={value!r}, or clus_compat=False."
-            )

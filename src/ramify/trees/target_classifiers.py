@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.classifier import log_of
 from ramify._schema import AnyOf, Array, IfPresent, ListOf, Schema
-from ramify._validation import (
-    check_choice,
-    check_number,
-    check_same_length,
-    check_sample_weight,
-)
+from ramify._validation import check_choice, check_same_length, check_sample_weight
 from ramify.data.features import read_features
-from ramify.trees.plan import predict_tree
-from ramify.trees.target_base import TargetEstimator, TargetForest, TargetTree, check_criterion
-from ramify.trees.target_data import read_target_weight, weigh_classes
+from ramify.trees.clus import ClusNominal
+from ramify.trees.conventions import OURS, Conventions
+from ramify.trees.target_base import TargetEstimator, TargetForest, TargetTree
+from ramify.trees.target_weights import read_target_weight, weigh_classes
 from ramify.trees.targets import Columns, read_classes, read_columns
+from ramify.trees.tree_data import TableTargets
 
 __all__ = [
     "PCTMultiTargetClassifier",
@@ -44,11 +40,17 @@ class _Classifier(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
         ),
     }
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_criterion(self.criterion, self.f_test)
+    @property
+    def _conventions(self) -> Conventions:
+        if not self.clus_compat:
+            return OURS
+        return ClusNominal(tuple(self._spans()) if hasattr(self, "target_classes_") else ())
 
-    def _read_targets(self, columns: Columns, weights: NDArray[np.float64]) -> dict[str, Any]:
+    def _check_parameters(self) -> None:
+        check_choice("criterion", self.criterion, ("gini", "entropy", "gain_ratio"))
+        super()._check_parameters()
+
+    def _read_targets(self, columns: Columns, weights: NDArray[np.float64]) -> TableTargets:
         codes, classes = read_classes(columns, clus_order=self.clus_compat)
         self._set_classes(classes)
         n_classes = [len(values) for values in classes]
@@ -57,33 +59,17 @@ class _Classifier(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
         target_weights = read_target_weight(self.target_weight, self.n_outputs_, names)
         if self.normalize:
             target_weights = target_weights * weigh_classes(codes, weights, n_classes)
-        return {
-            "values": codes,
-            "target_weights": target_weights,
-            "n_classes": np.array(n_classes, dtype=np.int32),
-        }
+        counts = np.array(n_classes, dtype=np.int32)
+        return TableTargets(codes, target_weights, n_classes=counts, clus=self.clus_compat)
 
     def _set_classes(self, classes: list[NDArray[Any]]) -> None:
         self.target_classes_ = classes
         self.classes_ = classes[0] if self.flat_output_ else classes
 
-    def _plan_targets(self) -> dict[str, Any]:
-        return {
-            "clus": "nominal" if self.clus_compat else None,
-            "criterion": self.criterion,
-        }
-
     def _spans(self) -> list[slice]:
         """Return the columns of each target."""
         ends = np.cumsum([len(values) for values in self.target_classes_]).tolist()
         return [slice(begin, end) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
-
-    def _to_shares(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Divide the columns of every target by their sum, in place."""
-        for span in self._spans():
-            total = columns[:, span].sum(axis=1, keepdims=True)
-            columns[:, span] /= np.where(total > 0, total, 1.0)
-        return columns
 
     def predict_proba(self, X: Any) -> Any:
         """Predict the probability of every class.
@@ -313,15 +299,6 @@ class PCTMultiTargetClassifier(_Classifier, TargetTree):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("pruning", self.pruning, (None, "pessimistic"))
-        check_number("pruning_confidence", self.pruning_confidence, 1e-6, 0.5)
-
-    def _plan_targets(self) -> dict[str, Any]:
-        confidence = self.pruning_confidence if self.pruning == "pessimistic" else None
-        return {**super()._plan_targets(), "confidence": confidence}
-
-    def _predict_columns(self, X: Any) -> NDArray[np.float64]:
-        columns = super()._predict_columns(X)
-        return self._to_shares(columns) if self.clus_compat else columns
 
 
 class PCTMultiTargetForestClassifier(_Classifier, TargetForest):
@@ -447,27 +424,6 @@ class PCTMultiTargetForestClassifier(_Classifier, TargetForest):
     def _describe_output(self) -> tuple[Any, ...]:
         classes = tuple(tuple(values.tolist()) for values in self.target_classes_)
         return (*super()._describe_output(), classes)
-
-    def _vote(
-        self, X: Any, out: NDArray[np.float64], voters: NDArray[np.uint8] | None = None
-    ) -> None:
-        if not self.clus_compat:
-            super()._vote(X, out, voters)
-            return
-        # Leaves have weights of classes, which have to be divided by their sum in every tree.
-        total = np.zeros_like(out)
-        rows = np.ones(len(out), dtype=bool)
-        for i, tree in enumerate(self.trees_):
-            if voters is not None:
-                rows = voters[i] > 0
-                if not rows.any():
-                    continue
-            some = cast("Any", X).tocsr()[rows] if sparse.issparse(X) else X[rows]
-            columns = np.zeros((int(rows.sum()), out.shape[1]))
-            predict_tree(tree, some, columns, clus=True)
-            total[rows] += self._to_shares(columns)
-        voted = rows if voters is None else voters.any(axis=0)
-        out[voted] = self._to_shares(total[voted])
 
     def _set_out_of_bag(self, values: NDArray[np.float64], columns: NDArray[np.float64]) -> None:
         found = [np.ascontiguousarray(columns[:, span]) for span in self._spans()]

@@ -11,13 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._schema import AnyOf, Array, IfPresent, Schema
-from ramify._validation import check_choice, check_number
+from ramify._validation import check_choice
 from ramify.data.features import read_features
-from ramify.trees.plan import predict_tree
+from ramify.trees.clus import ClusNumeric
+from ramify.trees.conventions import OURS, Conventions
 from ramify.trees.target_base import TargetEstimator, TargetForest, TargetTree
-from ramify.trees.target_data import read_target_weight, weigh_numbers
+from ramify.trees.target_weights import read_target_weight, weigh_numbers
 from ramify.trees.targets import Columns, read_numbers
-from ramify.trees.views import change_tree
+from ramify.trees.tree_data import TableTargets
 
 __all__ = [
     "PCTForestRegressor",
@@ -31,17 +32,18 @@ class _Regressor(RegressorMixin, TargetEstimator):  # type: ignore[misc]
 
     normalize: bool
 
-    def _read_targets(self, columns: Columns, weights: NDArray[np.float64]) -> dict[str, Any]:
+    @property
+    def _conventions(self) -> Conventions:
+        return ClusNumeric() if self.clus_compat else OURS
+
+    def _read_targets(self, columns: Columns, weights: NDArray[np.float64]) -> TableTargets:
         values = read_numbers(columns)
         self.n_columns_ = self.n_outputs_
         names = getattr(self, "target_names_", None)
         factors = read_target_weight(self.target_weight, self.n_outputs_, names)
         scale, origin = weigh_numbers(values, weights, clus=self.clus_compat)
         target_weights = factors * scale if self.normalize else factors
-        return {"values": values, "target_weights": target_weights, "origin": origin}
-
-    def _plan_targets(self) -> dict[str, Any]:
-        return {"clus": "numeric" if self.clus_compat else None}
+        return TableTargets(values, target_weights, origin=origin, clus=self.clus_compat)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict the targets.
@@ -221,10 +223,6 @@ class PCTRegressor(_Regressor, TargetTree):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("pruning", self.pruning, (None, "m5"))
-        check_number("pruning_factor", self.pruning_factor, 0)
-
-    def _plan_targets(self) -> dict[str, Any]:
-        return {**super()._plan_targets(), "inner_values": self.pruning is not None}
 
     def _prune(self, tree: _core.Tree) -> _core.Tree:
         return prune_m5(tree, self.pruning_factor) if self.pruning == "m5" else tree
@@ -363,21 +361,6 @@ class PCTForestRegressor(_Regressor, TargetForest):
         self.verbose = verbose
         self.clus_compat = clus_compat
 
-    def _vote(
-        self, X: Any, out: NDArray[np.float64], voters: NDArray[np.uint8] | None = None
-    ) -> None:
-        super()._vote(X, out, voters)
-        if not self.clus_compat:
-            return
-        # In CLUS, the vote of a leaf without a known value of a target is NaN.
-        for i, tree in enumerate(self.trees_):
-            known = _known_part(tree, X, self.n_columns_)
-            if known is not None:
-                lacks = known <= 0
-                if voters is not None:
-                    lacks &= voters[i][:, None] > 0
-                out[lacks] = np.nan
-
     def _set_out_of_bag(self, values: NDArray[np.float64], columns: NDArray[np.float64]) -> None:
         self.oob_prediction_ = columns[:, 0] if self.flat_output_ else columns
         scores = []
@@ -387,17 +370,6 @@ class PCTForestRegressor(_Regressor, TargetForest):
 
             scores.append(r2_score(truth[both], predicted[both]) if both.sum() > 1 else np.nan)
         self.oob_score_ = float(np.mean(scores))
-
-
-def _known_part(tree: _core.Tree, X: Any, n_targets: int) -> NDArray[np.float64] | None:
-    """Return the fraction of each row in leaves with a value of each target; None if all have."""
-    n_values = np.diff(tree.value_indptr)[tree.feature < 0]
-    if (n_values == n_targets).all():
-        return None
-    marked = change_tree(tree, value=np.ones_like(tree.value))
-    known = np.zeros((X.shape[0], n_targets))
-    predict_tree(marked, X, known, clus=True)
-    return known
 
 
 # ---- M5 pruning -----------------------------------------------------------------------------

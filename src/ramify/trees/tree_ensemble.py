@@ -14,17 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify._parallel import count_threads
 from ramify.data.features import FeatureSchema, read_features
-from ramify.data.rows import as_rows
-from ramify.trees.members import (
-    ClusSampling,
-    Growable,
-    Sampling,
-    count_draws,
-    grow_members,
-    read_seed,
-)
-from ramify.trees.plan import GrowthPlan, check_tree_fits
-from ramify.trees.views import find_leaves, find_paths, sum_gains
+from ramify.trees.conventions import Conventions
+from ramify.trees.growing import grow_members
+from ramify.trees.options import TreeOptions
+from ramify.trees.sampling import Sampling, count_draws
+from ramify.trees.tree_data import TreeData
+from ramify.trees.views import check_tree_fits, find_leaves, find_paths, sum_gains
 
 __all__ = [
     "TreeEnsemble",
@@ -40,6 +35,8 @@ class TreeEnsemble:
     n_estimators: int
     bootstrap: bool
     max_samples: int | float | None
+    oob_score: Any
+    warm_start: bool
     n_jobs: int | None
     random_state: Any
     verbose: bool
@@ -50,31 +47,48 @@ class TreeEnsemble:
     _seed: int
 
     @property
+    def _conventions(self) -> Conventions:
+        raise NotImplementedError
+
+    @property
     def _clus(self) -> bool:
-        return bool(getattr(self, "clus_compat", False))
+        return self._conventions.clus
 
     @property
     def _n_values(self) -> int:
         raise NotImplementedError
 
-    def _sampling(self, labelled: NDArray[np.bool_]) -> Sampling:
-        """Return how to draw rows; CLUS draws rows without a known target separately."""
-        n_draws = count_draws(self.max_samples, len(labelled)) if self.bootstrap else None
-        if not self._clus:
-            return Sampling(len(labelled), n_draws)
-        return ClusSampling(len(labelled), n_draws, labelled)
+    def _keep_trees(self) -> list[_core.Tree]:
+        """Return the trees of the previous fit that a fit with `warm_start` keeps."""
+        if not self.warm_start or not hasattr(self, "trees_"):
+            return []
+        if self.n_estimators < len(self.trees_):
+            raise ValueError(
+                f"n_estimators must be at least {len(self.trees_)} with warm_start=True, the "
+                f"number of trees in the previous fit, got {self.n_estimators}. Increase "
+                "n_estimators, or set warm_start=False."
+            )
+        return self.trees_
 
-    def _grow_trees(
-        self, data: Growable, plan: GrowthPlan, sampling: Sampling, kept: list[_core.Tree]
-    ) -> list[int]:
-        """Grow the trees that `kept` lacks; return the seeds of all trees."""
+    def _sampling(self, known: NDArray[np.bool_]) -> Sampling:
+        """Return how to draw rows, given which of them have a known target."""
+        n_draws = count_draws(self.max_samples, len(known)) if self.bootstrap else None
+        return self._conventions.sampling(n_draws, known)
+
+    def _grow_trees(self, data: TreeData, kept: list[_core.Tree]) -> NDArray[np.uint8]:
+        """Grow the trees that `kept` lacks; return the rows that each tree leaves out."""
+        own = self._conventions
+        sampling = self._sampling(data.targets.known)
+        # As in scikit-learn, fractions refer to all rows, not to the sample of a tree.
+        n_rows = int(np.count_nonzero(own.learnt_weights(data.targets, data.weights) > 0))
+        options = TreeOptions.of(self).for_rows(n_rows)
         if not kept:
-            self._seed = read_seed(self.random_state, clus=self._clus)
+            self._seed = own.read_seed(self.random_state)
         seeds = sampling.seeds(self._seed, self.n_estimators)
         if len(kept) < self.n_estimators:
             new = seeds[len(kept) :]
             verbose = bool(self.verbose)
-            grown = grow_members(data, plan, sampling, new, n_jobs=self.n_jobs, verbose=verbose)
+            grown = grow_members(data, options, sampling, new, n_jobs=self.n_jobs, verbose=verbose)
             self.trees_ = [*kept, *grown]
         else:
             warnings.warn(
@@ -83,7 +97,7 @@ class TreeEnsemble:
                 UserWarning,
                 stacklevel=5,
             )
-        return seeds
+        return sampling.left_out(seeds) if self.oob_score else np.empty((0, 0), dtype=np.uint8)
 
     def _vote_out_of_bag(
         self, X: Any, left_out: NDArray[np.uint8]
@@ -105,8 +119,7 @@ class TreeEnsemble:
         self, X: Any, out: NDArray[np.float64], voters: NDArray[np.uint8] | None = None
     ) -> None:
         """Write the mean prediction to `out`; a tree is left out for rows with 0 in `voters`."""
-        n_threads = count_threads(self.n_jobs)
-        _core.vote(self.trees_, as_rows(X), out, self._clus, n_threads, voters)
+        self._conventions.vote(self.trees_, X, out, count_threads(self.n_jobs), voters)
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Return the index of the leaf that each row reaches in each tree.

@@ -17,10 +17,12 @@ from ramify.data.rows import as_rows
 __all__ = [
     "TreeViews",
     "change_tree",
+    "check_tree_fits",
     "find_leaves",
     "find_parents",
     "find_paths",
     "measure_depth",
+    "predict_tree",
     "smooth_leaves",
     "sum_gains",
 ]
@@ -97,6 +99,26 @@ _ARRAYS = (
 def change_tree(tree: _core.Tree, **changed: NDArray[Any]) -> _core.Tree:
     """Return a copy of a tree with other arrays, named like the attributes of the tree."""
     return _core.Tree({name: getattr(tree, name) for name in _ARRAYS} | changed)
+
+
+def predict_tree(
+    tree: _core.Tree, X: Any, out: NDArray[np.float64], *, divisor: float = 1.0, clus: bool = False
+) -> None:
+    """Add the predictions of a tree, divided by `divisor`, to `out`.
+
+    `out`: receives the predictions.
+    """
+    tree.predict(as_rows(X), out, divisor, clus)
+
+
+def check_tree_fits(tree: Any, n_features: int, n_labels: int) -> None:
+    """Raise an error if a loaded tree does not match the number of features and labels."""
+    if (
+        not isinstance(tree, _core.Tree)
+        or tree.feature.max() >= n_features
+        or tree.value_label.max(initial=-1) >= n_labels
+    ):
+        raise ValueError(f"a tree does not fit {n_features} features and {n_labels} labels")
 
 
 def find_parents(tree: _core.Tree) -> NDArray[np.int64]:

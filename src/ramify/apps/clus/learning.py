@@ -17,12 +17,11 @@ from ramify.apps.clus.tracing import node_rows, sign_zeros
 from ramify.data.features import FeatureSchema
 from ramify.labels.hierarchy import Hierarchy
 from ramify.trees import PCTClassifier
+from ramify.trees.growing import grow, grow_member, grow_members
 from ramify.trees.java_random import JavaRandom, clus_folds
-from ramify.trees.members import ClusSampling, grow_members
-from ramify.trees.parameters import plan_growth, weigh_labels
-from ramify.trees.plan import GrowthPlan
-from ramify.trees.target_data import TargetData, TargetPlan
-from ramify.trees.training_data import TrainingData
+from ramify.trees.options import TreeOptions
+from ramify.trees.sampling import Sampling
+from ramify.trees.tree_data import TreeData, label_targets
 from ramify.trees.views import change_tree
 
 __all__ = [
@@ -30,10 +29,6 @@ __all__ = [
     "LabelLearner",
     "grow_forest",
 ]
-
-
-Data = TrainingData | TargetData
-Plan = GrowthPlan | TargetPlan
 
 
 @dataclass(frozen=True)
@@ -50,18 +45,22 @@ class ForestPlan:
 
 
 def grow_forest(
-    data: Data, plan: Plan, sampling: ClusSampling, seeds: list[int], wanted: ForestPlan
+    data: TreeData,
+    options: TreeOptions,
+    sampling: Sampling,
+    seeds: list[int],
+    wanted: ForestPlan,
 ) -> list[_core.Tree]:
     """Grow the trees of a forest."""
     if wanted.per_tree:
         tasks = (
-            delayed(_grow_in_subspace)(data, plan, sampling, seed, wanted.max_features)
+            delayed(_grow_in_subspace)(data, options, sampling, seed, wanted.max_features)
             for seed in seeds
         )
-        trees = list(in_parallel(tasks, n_jobs=plan.n_jobs, prefer="threads", shared=[data]))
+        trees = list(in_parallel(tasks, n_jobs=options.n_jobs, prefer="threads", shared=[data]))
     else:
-        chosen = replace(plan, max_features=wanted.max_features)
-        trees = grow_members(data, chosen, sampling, seeds, n_jobs=plan.n_jobs)
+        chosen = replace(options, max_features=wanted.max_features or None)
+        trees = grow_members(data, chosen, sampling, seeds, n_jobs=options.n_jobs)
 
     def rows_of(at: int) -> NDArray[np.int64]:
         counts, _ = sampling.draw(seeds[at])
@@ -71,14 +70,13 @@ def grow_forest(
 
 
 def _grow_in_subspace(
-    data: Data, plan: Plan, sampling: ClusSampling, seed: int, n_features: int
+    data: TreeData, options: TreeOptions, sampling: Sampling, seed: int, n_features: int
 ) -> _core.Tree:
     """Grow a tree on features that the generator of the bootstrap draws next."""
-    counts, state = sampling.draw(seed)
+    _, state = sampling.draw(seed)
     features = draw_features(state, data.X.shape[1], n_features)
     schema = FeatureSchema(data.schema.n_categories[features], {})
-    part = replace(data, X=data.X[:, features], schema=schema, _prepared={})
-    tree = part.grow(plan.for_member(state), counts=counts)
+    tree = grow_member(data.with_features(data.X[:, features], schema), options, sampling, seed)
     feature = np.where(tree.feature < 0, tree.feature, features[tree.feature])
     return change_tree(tree, feature=feature.astype(np.int32))
 
@@ -116,38 +114,34 @@ class LabelLearner:
     hierarchy: Hierarchy  # the labels
     schema: FeatureSchema  # which features are nominal
 
-    def data(self, rows: Rows) -> TrainingData:
-        """Return the training data of the core."""
-        label_weights = weigh_labels(self.tree, self.hierarchy, rows.y, rows.weights)
-        return TrainingData(
-            rows.X, self.schema, rows.y, rows.weights, label_weights, many=True, clus=True
-        )
+    def data(self, rows: Rows) -> TreeData:
+        """Return the training data."""
+        targets = label_targets(self.tree, self.hierarchy, rows.y, rows.weights, many=True)
+        return TreeData(rows.X, self.schema, targets, rows.weights, clus=True)
 
-    def plan(self) -> GrowthPlan:
+    def options(self) -> TreeOptions:
         """Return how to grow a tree."""
-        n_features = len(self.schema.n_categories)
-        return plan_growth(self.tree, self.hierarchy, n_features, single_label=False)
+        return TreeOptions.of(self.tree)
 
     def grow(self, rows: Rows, f_test: float) -> _core.Tree:
         """Grow a tree."""
-        tree = self.data(rows).grow(self.plan().with_f_test(f_test))
+        tree = grow(self.data(rows), replace(self.options(), f_test=f_test))
         return sign_zeros([tree], rows.X)[0]
 
     def root(self, rows: Rows) -> _core.Tree:
         """Return the tree that consists of the root, the model Default."""
-        return self.data(rows).grow(replace(self.plan(), max_depth=0, confidence=None))
+        return grow(self.data(rows), replace(self.options(), max_depth=0, pruning=None))
 
     def forest(self, rows: Rows, wanted: ForestPlan) -> tuple[list[_core.Tree], NDArray[np.uint8]]:
         """Grow a forest."""
         sampling, seeds = self._sampling(rows, wanted)
-        data = self.data(rows)
-        plan = replace(data.find_sets(self.plan()), n_jobs=self.tree.n_jobs)
-        return grow_forest(data, plan, sampling, seeds, wanted), sampling.left_out(seeds)
+        trees = grow_forest(self.data(rows), self.options(), sampling, seeds, wanted)
+        return trees, sampling.left_out(seeds)
 
-    def _sampling(self, rows: Rows, wanted: ForestPlan) -> tuple[ClusSampling, list[int]]:
+    def _sampling(self, rows: Rows, wanted: ForestPlan) -> tuple[Sampling, list[int]]:
         labelled = np.diff(rows.y.indptr) > 0
         n_draws = wanted.n_draws if wanted.n_draws != 0 else len(rows)
-        sampling = ClusSampling(len(rows), n_draws, labelled)
+        sampling = self.tree._conventions.sampling(n_draws, labelled)
         return sampling, sampling.seeds(wanted.seed, wanted.n_trees)
 
     def squares(
@@ -155,15 +149,16 @@ class LabelLearner:
     ) -> list[NDArray[np.float64]]:
         """Return the sum of squares of every node of the trees, summed in the order of CLUS."""
         sampling, seeds = self._sampling(rows, wanted)
-        weights = weigh_labels(self.tree, self.hierarchy, rows.y, rows.weights)
+        tree = self.tree
+        weights = tree._conventions.weigh_labels(tree, self.hierarchy, rows.y, rows.weights)
         found = []
-        for tree, seed in zip(trees, seeds, strict=True):
+        for grown, seed in zip(trees, seeds, strict=True):
             counts, _ = sampling.draw(seed)
             drawn = np.ones(len(rows)) if counts is None else counts.astype(np.float64)
             drawn = np.where(np.diff(rows.y.indptr) > 0, drawn * rows.weights, 0.0)
             inside = np.flatnonzero(drawn > 0).astype(np.int64)
-            own = np.zeros(len(tree.feature))
-            for node, some, weight in node_rows(tree, rows.X, drawn[inside], inside):
+            own = np.zeros(len(grown.feature))
+            for node, some, weight in node_rows(grown, rows.X, drawn[inside], inside):
                 own[node] = _sum_of_squares(rows.y[some], weight, weights)
             found.append(own)
         return found

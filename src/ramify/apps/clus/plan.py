@@ -14,8 +14,8 @@ from ramify.apps.clus.targets.nominal import NominalTarget
 from ramify.apps.clus.targets.numeric import NumericTarget
 from ramify.apps.clus.targets.table import TableLearner
 from ramify.trees import PCTClassifier
-from ramify.trees.target_data import TargetPlan
-from ramify.trees.target_regressors import prune_m5
+from ramify.trees.clus import ClusNominal, ClusNumeric
+from ramify.trees.options import TreeOptions
 
 __all__ = [
     "UNCOUNTED_METHODS",
@@ -48,7 +48,11 @@ def hierarchical_learner(problem: Problem, target: HierarchicalTarget) -> LabelL
     settings = problem.settings
     hierarchy = target.labels.hierarchy
     tree = PCTClassifier(
-        hierarchy, criterion="variance", **hierarchical_parameters(settings), **_shared(settings)
+        hierarchy,
+        criterion="variance",
+        clus_compat=True,
+        **hierarchical_parameters(settings),
+        **_shared(settings),
     )
     if settings.integer("Model", "MinimalNumberExamples") > 0:
         # CLUS does not count the rows of hierarchical targets, so no test has enough of them.
@@ -77,22 +81,18 @@ def table_learner(problem: Problem, target: NominalTarget | NumericTarget) -> Ta
     numeric = isinstance(target, NumericTarget)
     _check_table(problem, method, numeric=numeric)
     heuristics = {"Gain": "entropy", "GainRatio": "gain_ratio", "VarianceReduction": "gini"}
-    plan = TargetPlan(
+    options = TreeOptions(
         criterion="variance" if numeric else heuristics[target.heuristic(settings)],
-        max_depth=shared["max_depth"],
-        min_weight=shared["min_weight"],
-        midpoint=shared["threshold_at"] == "midpoint",
-        nominal_tests=shared["nominal_tests"],
-        n_jobs=shared["n_jobs"],
-        clus="numeric" if numeric else "nominal",
+        conventions=ClusNumeric() if numeric else ClusNominal(),
+        **shared,
     )
     schema = problem.attributes.schema
     if method == "None" or problem.switches.forest:
-        return TableLearner(plan, schema, target.describe)
+        return TableLearner(options, schema, target.describe)
     if numeric:
         factor = settings.number("Tree", "M5PruningMult")
-        return TableLearner(plan, schema, target.describe, lambda tree: prune_m5(tree, factor))
-    return TableLearner(plan, schema, target.describe, confidence=0.25)
+        return TableLearner(options, schema, target.describe, "m5", factor)
+    return TableLearner(options, schema, target.describe, "pessimistic")
 
 
 def _check_table(problem: Problem, method: str, *, numeric: bool) -> None:
@@ -123,7 +123,6 @@ def _shared(settings: Settings) -> dict[str, Any]:
         "threshold_at": "midpoint" if middle else "observed",
         "nominal_tests": "nary" if not binary else "subset" if subsets else "single",
         "n_jobs": -1 if threads == 0 else threads,
-        "clus_compat": True,
     }
 
 

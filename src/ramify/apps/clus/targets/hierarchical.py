@@ -24,7 +24,7 @@ from ramify.io.arff_columns import ArffFile, LabelSets, NamedPlace
 from ramify.io.arff_labels import NO_LABELS, LabelReader, read_labels
 from ramify.io.limits import ReadLimits
 from ramify.labels.hierarchy import Hierarchy
-from ramify.trees.plan import predict_tree
+from ramify.trees.views import predict_tree
 
 __all__ = [
     "ClusHierarchy",

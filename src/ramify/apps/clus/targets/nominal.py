@@ -18,8 +18,9 @@ from ramify.apps.clus.targets.label_errors import LabelErrors
 from ramify.apps.clus.targets.table import column_names, error_line, in_order, weights_text
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.io.arff_columns import ArffFile
-from ramify.trees.plan import predict_tree
-from ramify.trees.target_data import weigh_classes
+from ramify.trees.target_weights import weigh_classes
+from ramify.trees.tree_data import TableTargets
+from ramify.trees.views import predict_tree
 
 __all__ = [
     "NominalTarget",
@@ -134,14 +135,14 @@ class NominalTarget:
         """Return whether to evaluate the models."""
         return True
 
-    def describe(self, rows: Rows) -> dict[str, Any]:
-        """Return the fields of `TargetData`."""
+    def describe(self, rows: Rows) -> TableTargets:
+        """Return the targets of rows."""
         sizes = [len(own) for own in self.values]
         scale = weigh_classes(rows.y, rows.weights, sizes)
         weights = self.factors * scale if self.normalize else self.factors
         self.scale[:] = [weights]
         n_classes = np.array(sizes, dtype=np.int32)
-        return {"values": rows.y, "target_weights": weights, "n_classes": n_classes}
+        return TableTargets(rows.y, weights, n_classes=n_classes, clus=True)
 
     def predict(
         self, trees: Sequence[_core.Tree], X: Any, *, is_forest: bool, voters: Any = None

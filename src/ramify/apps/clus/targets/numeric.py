@@ -18,8 +18,9 @@ from ramify.apps.clus.targets.table import error_line, in_order, weights_text
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.data.rows import as_rows
 from ramify.io.arff_columns import ArffFile
-from ramify.trees.plan import predict_tree
-from ramify.trees.target_data import weigh_numbers
+from ramify.trees.target_weights import weigh_numbers
+from ramify.trees.tree_data import TableTargets
+from ramify.trees.views import predict_tree
 
 __all__ = [
     "NumericTarget",
@@ -74,12 +75,12 @@ class NumericTarget:
         """Return whether to evaluate the models."""
         return True
 
-    def describe(self, rows: Rows) -> dict[str, Any]:
-        """Return the fields of `TargetData`."""
+    def describe(self, rows: Rows) -> TableTargets:
+        """Return the targets of rows."""
         scale, origin = weigh_numbers(rows.y, rows.weights, clus=True)
         weights = self.factors * scale if self.normalize else self.factors
         self.scale[:] = [weights]
-        return {"values": rows.y, "target_weights": weights, "origin": origin}
+        return TableTargets(rows.y, weights, origin=origin, clus=True)
 
     def predict(
         self, trees: Sequence[_core.Tree], X: Any, *, is_forest: bool, voters: Any = None

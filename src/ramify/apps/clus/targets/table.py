@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,10 @@ from ramify.apps.clus.learning import ForestPlan, grow_forest
 from ramify.apps.clus.tracing import sign_zeros
 from ramify.apps.clus.values import numbers
 from ramify.data.features import FeatureSchema
-from ramify.trees.members import ClusSampling
-from ramify.trees.target_data import TargetData, TargetPlan
+from ramify.trees.growing import grow
+from ramify.trees.options import TreeOptions
+from ramify.trees.target_regressors import prune_m5
+from ramify.trees.tree_data import TableTargets, TreeData
 
 __all__ = [
     "TableLearner",
@@ -25,54 +26,48 @@ __all__ = [
 
 _MOST_WEIGHTS = 10  # CLUS lists 6 weights, but not 14
 
-Describe = Callable[[Rows], dict[str, Any]]
+Describe = Callable[[Rows], TableTargets]
 
 
 @dataclass(frozen=True)
 class TableLearner:
     """Grows trees for nominal or numeric targets."""
 
-    plan: TargetPlan  # how to grow a tree
+    options: TreeOptions  # how to grow a tree
     schema: FeatureSchema  # which features are nominal
-    describe: Describe  # returns the fields of `TargetData` that describe the targets of rows
-    # Prunes a tree grown with `inner_values`; None if growing prunes, or nothing does.
-    prune: Callable[[_core.Tree], _core.Tree] | None = None
-    confidence: float | None = None  # confidence of pessimistic pruning
+    describe: Describe  # returns the targets of rows
+    pruning: str | None = None  # the method for the pruned tree
+    prune_factor: float = 0.0  # the factor of method "m5"
 
-    def data(self, rows: Rows) -> TargetData:
+    def data(self, rows: Rows) -> TreeData:
         """Return the training data of the core."""
-        targets = self.describe(rows)
-        return TargetData(rows.X, self.schema, weights=rows.weights, clus=True, **targets)
+        return TreeData(rows.X, self.schema, self.describe(rows), rows.weights, clus=True)
 
     def grow(self, rows: Rows, f_test: float) -> _core.Tree:
         """Grow a tree."""
-        return sign_zeros([self.data(rows).grow(self._with_level(f_test))], rows.X)[0]
+        tree = grow(self.data(rows), replace(self.options, f_test=f_test))
+        return sign_zeros([tree], rows.X)[0]
 
     def grow_pruned(self, rows: Rows, f_test: float) -> _core.Tree | None:
         """Grow a tree and prune it; None without pruning."""
-        plan = self._with_level(f_test)
-        if self.prune is not None:
-            tree = self.prune(self.data(rows).grow(replace(plan, inner_values=True)))
-        elif self.confidence is not None:
-            tree = self.data(rows).grow(replace(plan, confidence=self.confidence))
-        else:
+        if self.pruning is None:
             return None
+        tree = grow(self.data(rows), replace(self.options, f_test=f_test, pruning=self.pruning))
+        if self.pruning == "m5":
+            tree = prune_m5(tree, self.prune_factor)
         return sign_zeros([tree], rows.X)[0]
 
     def root(self, rows: Rows) -> _core.Tree:
         """Return the tree that consists of the root, the model Default."""
-        return self.data(rows).grow(replace(self.plan, max_depth=0))
+        return grow(self.data(rows), replace(self.options, max_depth=0))
 
     def forest(self, rows: Rows, wanted: ForestPlan) -> tuple[list[_core.Tree], NDArray[np.uint8]]:
         """Grow a forest; return the trees and which rows each tree did not draw."""
         data = self.data(rows)
         n_draws = wanted.n_draws if wanted.n_draws != 0 else len(rows)
-        sampling = ClusSampling(len(rows), n_draws, data.labelled)
+        sampling = self.options.conventions.sampling(n_draws, data.targets.known)
         seeds = sampling.seeds(wanted.seed, wanted.n_trees)
-        return grow_forest(data, self.plan, sampling, seeds, wanted), sampling.left_out(seeds)
-
-    def _with_level(self, f_test: float) -> TargetPlan:
-        return replace(self.plan, f_test=f_test)
+        return grow_forest(data, self.options, sampling, seeds, wanted), sampling.left_out(seeds)
 
 
 def error_line(name: str, text: str) -> str:

@@ -1,0 +1,73 @@
+"""Draw the rows and seeds of the trees of an ensemble."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify import _core
+from ramify._validation import check_number
+
+__all__ = [
+    "Sampling",
+    "check_max_samples",
+    "count_draws",
+]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How to draw the rows and seeds of the trees."""
+
+    n_rows: int  # number of training rows
+    # Number of rows to draw with replacement for each tree. None means that every tree is grown on
+    # all rows.
+    n_draws: int | None
+
+    def seeds(self, random_seed: int, n_members: int) -> list[int]:
+        """Return one seed per tree; the first seeds do not depend on `n_members`."""
+        words = np.random.SeedSequence(random_seed).generate_state(n_members, np.uint64)
+        return [int(word) for word in words]
+
+    def draw(self, seed: int) -> tuple[NDArray[np.int32] | None, int]:
+        """Draw the rows of a tree; also return the seed with which to grow it."""
+        if self.n_draws is None:
+            return None, seed
+        return _core.bootstrap(seed, self.n_rows, self.n_draws), seed
+
+    def left_out(self, seeds: list[int]) -> NDArray[np.uint8]:
+        """Return an indicator matrix of the rows not drawn, with one row per tree."""
+        mask = np.zeros((len(seeds), self.n_rows), dtype=np.uint8)
+        for member, seed in zip(mask, seeds, strict=True):
+            counts, _ = self.draw(seed)
+            if counts is not None:
+                member[counts == 0] = 1
+        return mask
+
+
+def check_max_samples(max_samples: Any) -> None:
+    """Raise an error unless `max_samples` is a number of rows, a fraction or None."""
+    if max_samples is None:
+        return
+    if isinstance(max_samples, int | np.integer):
+        check_number("max_samples", max_samples, 1)
+    else:
+        check_number("max_samples", max_samples, 0, 1)
+
+
+def count_draws(max_samples: float | None, n_rows: int) -> int:
+    """Return the number of rows to draw for a tree.
+
+    Examples
+    --------
+    >>> count_draws(None, 80), count_draws(10, 80), count_draws(0.25, 80)
+    (80, 10, 20)
+    """
+    if max_samples is None:
+        return n_rows
+    if isinstance(max_samples, int | np.integer):
+        return int(max_samples)
+    return max(1, round(max_samples * n_rows))
