@@ -451,3 +451,40 @@ def test_suffixes_in_capitals_mean_the_same(tmp_path: Path) -> None:
 def test_the_last_known_suffix_counts(tmp_path: Path) -> None:
     table = write(tmp_path / "rows.arff.csv.bak", "size,labels", *(f"{k},a" for k in range(6)))
     assert read_data(table).feature_names == ("size",)
+
+
+def repeated_visits(path: Path) -> Path:
+    """Three visits of each of 20 sites; rows of a site have the same features and label."""
+    rows = [f"{site * 7 % 20},s{site},{'abc'[site % 3]}" for site in range(20) for _ in range(3)]
+    return write(path, "height,site,labels", *rows)
+
+
+def test_repeated_rows_are_counted_and_groups_keep_them_together(tmp_path: Path) -> None:
+    out = tmp_path / "m.ramify"
+    path = repeated_visits(tmp_path / "visits.csv")
+    model = ("-m", "tree", "--json")
+    optimistic = run("train", path, "-o", out, *model, "--drop", "site")
+    assert "60 of 60 rows have the same features as another row" in " ".join(
+        optimistic.stderr.split()
+    )
+    honest = run("train", path, "-o", out, *model, "--groups", "site")
+    assert "have the same features" not in honest.stderr
+    best, worse = (
+        np.mean(json.loads(told.stdout)["scores"]["hierarchical_f1"])
+        for told in (optimistic, honest)
+    )
+    assert best == 1 > worse
+    assert load(out).n_features_in_ == 1
+    assert "60 rows, 1 features" in words("evaluate", out, path)
+
+
+def test_groups_must_be_a_full_column(tmp_path: Path) -> None:
+    path = repeated_visits(tmp_path / "visits.csv")
+    arguments = ("train", path, "-o", tmp_path / "m.ramify", "-m", "tree")
+    shown = words(*arguments, "--groups", "sit", code=2)
+    assert "--groups must be a column of visits, got 'sit'. Did you mean 'site'?" in shown
+    few = words(*arguments, "--groups", "site", "--folds", 30, code=2)
+    assert "got cv=30 and 20 group(s)" in few
+    path.write_text(path.read_text().replace("s7,", ","))
+    shown = words(*arguments, "--groups", "site", code=2)
+    assert "the column 'site' is empty in 3 row(s), such as row 22" in shown

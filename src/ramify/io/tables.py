@@ -482,6 +482,8 @@ class Table:
     ids : pandas.Series or None
         The column of identifiers, if one was named: the cells as they are in the file, None if
         missing. It is not a feature.
+    groups : ndarray of shape (n,) or None
+        The group of each row, if a column of groups was named on the command line or in a study.
     notes : tuple of str
         What the reader changed, such as columns that it renamed.
     """
@@ -495,6 +497,7 @@ class Table:
     name: str = ""
     strings: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
     ids: Any = None
+    groups: Any = None
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

@@ -147,7 +147,11 @@ def make_splits(
     cv: Any, X: Any, y: Any, n_rows: int, random_state: Any, *, groups: Any = None
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Return the training and the test rows of every fold."""
-    from sklearn.model_selection import KFold, check_cv  # noqa: PLC0415 (slow, seldom used)
+    from sklearn.model_selection import (  # noqa: PLC0415 (slow, seldom used)
+        GroupKFold,
+        KFold,
+        check_cv,
+    )
 
     check_folds(cv)
     if not isinstance(cv, int | np.integer):
@@ -157,8 +161,21 @@ def make_splits(
             f"cv must not exceed the number of rows, got cv={cv} and n_samples={n_rows}. "
             "Use fewer folds, or pass validation rows to fit."
         )
-    folds = KFold(int(cv), shuffle=True, random_state=random_state)
-    return list(folds.split(np.empty((n_rows, 1))))
+    if groups is None:
+        folds = KFold(int(cv), shuffle=True, random_state=random_state)
+        return list(folds.split(np.empty((n_rows, 1))))
+    if len(groups) != n_rows:
+        raise ValueError(
+            f"groups must have one entry per row, got {len(groups)} for {n_rows} rows."
+        )
+    n_groups = len(set(np.asarray(groups).tolist()))
+    if n_groups < cv:
+        raise ValueError(
+            f"cv must not exceed the number of groups, got cv={cv} and {n_groups} group(s). Use "
+            "fewer folds."
+        )
+    grouped = GroupKFold(int(cv), shuffle=True, random_state=random_state)
+    return list(grouped.split(np.empty((n_rows, 1)), groups=groups))
 
 
 def fit_and_score(

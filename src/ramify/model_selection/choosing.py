@@ -27,6 +27,7 @@ def choose_model(
     y: Any,
     *,
     hierarchy: Hierarchy | None = None,
+    groups: Any = None,
     candidates: Any = None,
     scoring: str | Sequence[str] = "pooled_auprc",
     cv: Any = 5,
@@ -47,6 +48,9 @@ def choose_model(
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
+    groups : array-like of shape (n,), optional
+        Groups of the rows, such as the site or person that they come from. If `cv` is a number,
+        all rows of a group are in the same fold.
     candidates : list of (str, classifier or sequence of str), optional
         Names and classifiers. A sequence of names instead of a classifier is the vote of these
         candidates: the mean of their probabilities, excluding candidates that are left out. If
@@ -121,7 +125,7 @@ def choose_model(
     check_same_length(_num_samples(X), n_rows)
     weights = check_sample_weight(sample_weight, n_rows)
     given = None if sample_weight is None else weights
-    splits = _make_splits(cv, X, y, n_rows, seed)
+    splits = _make_splits(cv, X, y, n_rows, seed, groups=groups)
     comparison = Comparison(LabelledRows(X, encoded, given), compared, scorers, splits, watch)
     n_steps = len(splits) * len(compared.classifiers)
     for _ in track(comparison.run(), n_steps, "Comparing models", shown=bool(verbose)):
@@ -152,8 +156,8 @@ def _read_seed(random_state: Any) -> Any:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def _make_splits(cv: Any, X: Any, y: Any, n_rows: int, seed: Any) -> list[Split]:
+def _make_splits(cv: Any, X: Any, y: Any, n_rows: int, seed: Any, *, groups: Any) -> list[Split]:
     """Return the folds; fewer if there are not enough rows, and none for a single row."""
     if isinstance(cv, int | np.integer) and 2 <= n_rows < cv:
         cv = n_rows
-    return [] if n_rows < 2 else make_splits(cv, X, y, n_rows, seed)
+    return [] if n_rows < 2 else make_splits(cv, X, y, n_rows, seed, groups=groups)

@@ -68,7 +68,8 @@ def cross_val_predict(
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, that of `estimator`, or the one inferred from `y`.
     groups : array-like of shape (n,), optional
-        Groups of the rows, for splitters that use them.
+        Groups of the rows, such as the site or person that they come from. If `cv` is a number,
+        all rows of a group are in the same fold.
     cv : int, splitter or iterable of (train, test)
         Number of random folds, or how to split the rows. Every row must be in one test fold.
     method : {"predict", "predict_proba"}

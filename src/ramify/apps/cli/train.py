@@ -69,6 +69,12 @@ def train(
         list[str] | None,
         typer.Option(help="Column to use although it looks like an identifier; repeatable."),
     ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of groups, e.g. sites or persons; cross-validation keeps them together."
+        ),
+    ] = None,
     annotations: AnnotationOptions,
     min_count: Annotated[
         int, typer.Option(min=1, help="Least number of rows of a label of --annotations.")
@@ -94,14 +100,15 @@ def train(
     from rich.console import Console
 
     from ramify.apps.cli.describing import print_training, training_facts
+    from ramify.apps.cli.training import repeats_note, train_best
     from ramify.apps.cli.training import train as train_model
-    from ramify.apps.cli.training import train_best
     from ramify.apps.reading.any_file import check_has_ids, split_identifiers
     from ramify.saving.model import save_with_settings
 
     settings = replace(
         labels.settings(files),
         weight=weight,
+        groups=groups,
         drop=tuple(drop) if drop else None,
         id_column=annotations.id_column,
     )
@@ -112,7 +119,10 @@ def train(
     left_out |= dict.fromkeys(drop or (), "--drop")
     if settings.id_column is not None:
         left_out[settings.id_column] = "--id"
-    for note in table.notes:
+    if groups is not None:
+        left_out[groups] = "--groups"
+    repeats = repeats_note(table) if folds and groups is None else None
+    for note in (*table.notes, *filter(None, [repeats])):
         say(f"Note: {note}")
     progress = sys.stderr.isatty() and not as_json
     if model == "auto":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +13,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.model_selection import KFold
 
 from ramify._progress import track
 from ramify.apps.cli.predicting import label_sets
 from ramify.io.tables import Table
+from ramify.meta.thresholds import make_splits
 from ramify.metrics import hierarchical_f1, mean_auprc, pooled_auprc
 from ramify.model_selection import ModelChoice, choose_model
 from ramify.model_selection.candidates import BASELINE
@@ -26,11 +27,13 @@ __all__ = [
     "TrainingSummary",
     "cross_validate",
     "labels_of",
+    "repeats_note",
     "train",
     "train_best",
 ]
 
 
+_FEW_REPEATS = 0.01  # the share of repeated rows that is not worth a note
 MEASURES = ("pooled_auprc", "mean_auprc", "hierarchical_f1")
 
 
@@ -87,6 +90,7 @@ def train_best(
         data.X,
         labels_of(data),
         hierarchy=data.hierarchy,
+        groups=data.groups,
         scoring=MEASURES,
         cv=folds,
         time_limit=time_limit,
@@ -107,6 +111,30 @@ def train_best(
     )
 
 
+def repeats_note(data: Table) -> str | None:
+    """Return a note on rows that repeat others, which make cross-validation too optimistic."""
+    repeated = _count_repeated(data.X)
+    if repeated <= data.X.shape[0] * _FEW_REPEATS:
+        return None
+    return (
+        f"{repeated} of {data.X.shape[0]} rows have the same features as another row. Models are "
+        "tested on rows that they have seen, so that the scores below are too good for new rows. "
+        "Drop repeated rows, or pass --groups COLUMN to keep rows of one site, person or product "
+        "together"
+    )
+
+
+def _count_repeated(X: Any) -> int:
+    """Return the number of rows whose features are those of another row."""
+    if hasattr(X, "duplicated"):
+        return int(X.duplicated(keep=False).sum())
+    rows = sparse.csr_array(X)
+    rows.sort_indices()
+    places = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+    counts = Counter((rows.indices[a:b].tobytes(), rows.data[a:b].tobytes()) for a, b in places)
+    return sum(count for count in counts.values() if count > 1)
+
+
 def labels_of(data: Table) -> Any:
     """Return the labels of a table, or raise an error if it has none."""
     if data.y is None:
@@ -119,7 +147,7 @@ def cross_validate(
 ) -> tuple[dict[str, list[float]], dict[str, float]]:
     """Compute the cross-validated scores of a model, with the label sets that it predicts."""
     Y = labels_of(data)
-    splits = list(KFold(folds, shuffle=True, random_state=seed).split(np.zeros(Y.shape[0])))
+    splits = make_splits(folds, data.X, Y, Y.shape[0], seed, groups=data.groups)
     found: list[dict[str, float]] = []
     plain: list[dict[str, float]] = []
     for fit_rows, test_rows in track(splits, folds, "Cross-validating", shown=progress):

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ramify._messages import did_you_mean, import_extra, shorten
+from ramify._validation import is_missing
 from ramify.apps.reading.cell_checks import (
     check_date_features,
     check_numeric_features,
@@ -72,6 +73,7 @@ def read_data(
         ignored = () if numbers is None else nested_columns(path)
         options = replace(options, ignore=(*options.ignore, *ignored))
         table = _read_table(path, hierarchy, options, labelled=labelled, texts=texts)
+    table = _grouped(table, options.groups)
     table = _without_columns(table, options, nested_columns(path))
     if hierarchy is None:
         is_hierarchical = is_arff and options.target is None
@@ -221,6 +223,29 @@ def _identified(table: Table, name: str | None) -> Table:
         return table
     column = table.X[name] if hasattr(table.X, "columns") else _dense_column(table, name)
     return replace(_selected(table, {name}), ids=as_identifiers(column, name))
+
+
+def _grouped(table: Table, name: str | None) -> Table:
+    """Use a column as groups of rows, which are not a feature."""
+    if name is None:
+        return table
+    if name not in table.feature_names and name not in table.strings:
+        raise ValueError(
+            f"--groups must be a column of {table.name}, got {name!r}."
+            f"{did_you_mean(name, table.feature_names)}"
+        )
+    if name in table.strings:
+        cells: Any = table.strings[name]
+    else:
+        cells = table.X[name] if hasattr(table.X, "columns") else _dense_column(table, name)
+    groups = np.array([None if is_missing(cell) else str(cell) for cell in cells], dtype=object)
+    without = np.flatnonzero(groups == None)  # noqa: E711 (cell by cell)
+    if without.size:
+        raise FormatError(
+            f"{table.name}: every row must have a group, but the column {name!r} is empty in "
+            f"{without.size} row(s), such as row {without[0] + 1}."
+        )
+    return replace(_selected(table, {name}), groups=groups)
 
 
 def as_identifiers(cells: Any, name: str) -> Any:

@@ -37,6 +37,7 @@ class DataOptions:
     drop: tuple[str, ...] = ()  # columns to leave out, which must exist
     ignore: tuple[str, ...] = ()  # columns to leave out if they exist
     id_column: str | None = None  # the column of identifiers, which is not a feature
+    groups: str | None = None  # the column of groups, which is not a feature
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class ReadingSettings:
     weight: str | None = None  # columns of sample weights and of identifiers
     drop: tuple[str, ...] | None = None
     id_column: str | None = None
+    groups: str | None = None
 
     def over(self, other: ReadingSettings) -> ReadingSettings:
         """Return these settings, completed with those of `other`."""
@@ -87,7 +89,9 @@ class ReadingSettings:
         """Return the options for reading features and labels for a model."""
         named = self.options(limits)
         weight = () if self.weight is None else (self.weight,)
-        return replace(named, sample_weight=None, drop=(), ignore=(*weight, *named.drop))
+        groups = () if self.groups is None else (self.groups,)
+        ignored = (*weight, *groups, *named.drop)
+        return replace(named, sample_weight=None, groups=None, drop=(), ignore=ignored)
 
     def unlabelled(self, limits: ReadLimits | None = None) -> DataOptions:
         """Return the options for reading features only, without the other columns of training."""
