@@ -60,6 +60,7 @@ def path(tmp_path):
         MultinomialNB(),
         DummyClassifier(strategy="stratified", random_state=np.random.RandomState(3)),
         KNeighborsClassifier(3, algorithm="brute", metric="manhattan"),
+        KNeighborsClassifier(3, algorithm="brute", p=3),
         DecisionTreeClassifier(random_state=0),
         RandomForestClassifier(n_estimators=3, random_state=np.random.RandomState(3)),
         ExtraTreesClassifier(n_estimators=3, random_state=0),

@@ -260,7 +260,7 @@ def _check_neighbors(model: Any, fitted: dict[str, Any]) -> None:
         fitted.get("metric") in _METRICS
         and fitted.get("effective_metric_", "l2") in _METRICS
         and fitted.get("metric_params") is None
-        and _are_numbers(fitted.get("effective_metric_params_", {}))
+        and _are_metric_parameters(fitted.get("effective_metric_params_", {}))
         and _are_numbers({"p": fitted.get("p")}),
         f"a KNeighborsClassifier with a metric other than {', '.join(_METRICS)}",
     )
@@ -293,6 +293,13 @@ def _check_neighbors(model: Any, fitted: dict[str, Any]) -> None:
             for k, one in enumerate(columns)
         ),
         "the codes of classes of KNeighborsClassifier must be below the number of classes",
+    )
+
+
+def _are_metric_parameters(values: Any) -> bool:
+    """Return whether values are numbers; the metric Minkowski has weights as well, or None."""
+    return type(values) is dict and _are_numbers(
+        {name: value for name, value in values.items() if (name, value) != ("w", None)}
     )
 
 
