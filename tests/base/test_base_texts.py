@@ -42,6 +42,12 @@ def test_texts_are_refused_with_a_remedy(model, X, message):
         model.fit(X, LABELS)
 
 
+def test_missing_texts_are_not_counted():
+    frame = pd.DataFrame({"title": [*TEXTS, *[None] * 60]})
+    with pytest.raises(ValueError, match="got only texts, in 'title'"):
+        ramify.PCTClassifier().fit(frame, [*LABELS, *["home"] * 60])
+
+
 def test_categories_and_texts_beside_other_columns_are_used():
     colours = pd.DataFrame({"colour": ["dark red", "light blue"] * 20})
     ramify.PCTClassifier().fit(colours, LABELS)

@@ -43,6 +43,22 @@ def test_a_table_of_texts_is_refused_before_training(
     assert "convert column 'title' to numbers" in shown
 
 
+def test_a_text_attribute_of_an_arff_file_is_named(tmp_path: Path) -> None:
+    rows = "\n".join(f"'{text}',{label}" for text, label in FRAME.to_numpy())
+    head = "@relation r\n@attribute title string\n@attribute c {red,blue}\n@data\n"
+    (tmp_path / "t.arff").write_text(f"{head}{rows}\n")
+    train = ("train", tmp_path / "t.arff", "-t", "c", "-o", tmp_path / "m.ramify")
+    result = run(*train)
+    assert result.exit_code == 2
+    shown = " ".join(result.output.split())
+    assert "because all columns were left out: title (texts)" in shown
+    assert "convert column 'title' to numbers" in shown
+    assert "--keep" not in shown
+    assert "it has no columns besides labels" in " ".join(
+        run(*train, "--id", "title").output.split()
+    )
+
+
 def test_texts_beside_other_columns_are_left_out_with_the_reason(tmp_path: Path) -> None:
     FRAME.assign(x=range(5, 45)).to_csv(tmp_path / "t.csv", index=False)
     result = run("train", tmp_path / "t.csv", "-o", tmp_path / "m.ramify", *QUICK)

@@ -168,7 +168,7 @@ def _check_not_only_texts(X: Any, columns: dict[int, tuple[Any, ...]]) -> None:
         name
         for j, name in enumerate(X.columns)
         if getattr(X[name].dtype, "categories", None) is None
-        and _are_texts(columns.get(j, ()), len(X))
+        and _are_texts(columns.get(j, ()), int(X[name].count()))
     ]
     if texts and len(texts) == len(X.columns):
         raise ValueError(
@@ -177,9 +177,9 @@ def _check_not_only_texts(X: Any, columns: dict[int, tuple[Any, ...]]) -> None:
         )
 
 
-def _are_texts(values: tuple[Any, ...], n_rows: int) -> bool:
-    """Return whether more than half of some rows differ, in three or more words on average."""
-    if n_rows <= _FEW_ROWS or 2 * len(values) <= n_rows:
+def _are_texts(values: tuple[Any, ...], n_known: int) -> bool:
+    """Return whether more than half of some cells differ, in three or more words on average."""
+    if n_known <= _FEW_ROWS or 2 * len(values) <= n_known:
         return False
     some = [value for value in values[:1000] if isinstance(value, str)]
     return len(some) > 0 and sum(len(value.split()) for value in some) >= 3 * len(some)

@@ -362,12 +362,12 @@ class PCTForestRegressor(_Regressor, TargetForest):
         self.clus_compat = clus_compat
 
     def _set_out_of_bag(self, values: NDArray[np.float64], columns: NDArray[np.float64]) -> None:
+        from sklearn.metrics import r2_score  # noqa: PLC0415 (slow)
+
         self.oob_prediction_ = columns[:, 0] if self.flat_output_ else columns
         scores = []
         for truth, predicted in zip(values.T, columns.T, strict=True):
             both = ~np.isnan(truth) & ~np.isnan(predicted)
-            from sklearn.metrics import r2_score  # noqa: PLC0415 (slow)
-
             scores.append(r2_score(truth[both], predicted[both]) if both.sum() > 1 else np.nan)
         self.oob_score_ = float(np.mean(scores))
 
