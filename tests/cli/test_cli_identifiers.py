@@ -115,6 +115,38 @@ def test_a_missing_column_of_identifiers_is_told(tmp_path: Path) -> None:
     assert run("predict", model, other, "--id", "patient").exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--id", "patient", "--id", "mass"), "--id must be given once, got 'patient' and 'mass'"),
+        (("--id", "labels"), "--id must not be a label column, got 'labels'"),
+        (("--id", "patient", "--keep", "patient"), "--keep patient cannot be combined with --id"),
+    ],
+)
+def test_contradictory_options_are_refused(
+    options: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    data = tmp_path / "t.csv"
+    _frame(IDENTIFIERS["zeros"]).to_csv(data, index=False)
+    result = run("train", data, *options, "-o", tmp_path / "m.ramify")
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+
+
+def test_evaluate_and_predict_refuse_what_train_refuses(tmp_path: Path) -> None:
+    data, model = tmp_path / "t.csv", tmp_path / "m.ramify"
+    _frame(IDENTIFIERS["zeros"]).to_csv(data, index=False)
+    assert run("train", data, "--id", "patient", "-o", model, *QUICK).exit_code == 0
+    assert run("evaluate", model, data, "--id", "patient").exit_code == 0
+    result = run("evaluate", model, data, "--id", "nope")
+    assert result.exit_code == 2
+    assert "--id must be a column of t, got 'nope'" in result.output
+    twice = ("--id", "patient", "--id", "mass")
+    for command in ("evaluate", "predict"):
+        result = run(command, model, data, *twice)
+        assert "--id must be given once" in " ".join(result.output.split())
+
+
 def test_identifiers_of_arff_files_are_whole_numbers(tmp_path: Path) -> None:
     text = "@relation r\n@attribute nr numeric\n@attribute x numeric\n@attribute c {a,b}\n@data\n"
     rows = [f"{100900 + 7 * k},{k / 3:.2f},{'ab'[k % 2]}" for k in range(30)]

@@ -101,6 +101,7 @@ def evaluate(
     from ramify.apps.cli.describing import evaluation_facts, print_evaluation
     from ramify.apps.cli.evaluating import evaluate_model, read_known_labels, write_evaluation
     from ramify.apps.cli.predicting import load_classifier, remembered_settings
+    from ramify.apps.reading.any_file import check_has_ids
 
     if cafa.cafa:
         from zipfile import is_zipfile
@@ -113,9 +114,11 @@ def evaluate(
         _evaluate_cafa(model, data, cafa_options, reading, out=out, as_json=as_json)
         return
     fitted = load_classifier(model)
-    settings = labels.settings(files).over(remembered_settings(model))
+    given = replace(labels.settings(files), id_column=annotations.id_column)
+    settings = given.over(remembered_settings(model))
     options = settings.labelled(files.limits())
     table = read_known_labels(fitted, data, options, ignore_unknown=ignore_unknown)
+    check_has_ids(table, annotations.id_column)
     for note in table.notes:
         say(f"Note: {note}")
     summary = evaluate_model(fitted, table, threshold=threshold)

@@ -18,11 +18,12 @@ __all__ = [
     "AsJson",
     "DataFile",
     "FileOptions",
-    "IdColumn",
+    "IdColumns",
     "LabelOptions",
     "ModelFile",
     "PredictionThreshold",
     "Threshold",
+    "only_id",
 ]
 
 
@@ -49,10 +50,20 @@ PredictionThreshold = Annotated[
         help="Predict labels with at least this probability (default: the model's own rule).",
     ),
 ]
-IdColumn = Annotated[
-    str | None,
+IdColumns = Annotated[
+    list[str] | None,
     typer.Option("--id", help="Column of identifiers (default: the first distinct text column)."),
 ]
+
+
+def only_id(columns: list[str] | None) -> str | None:
+    """Return the column of --id; of an option that is given twice, typer would keep the last."""
+    if columns and len(columns) > 1:
+        raise ValueError(
+            f"--id must be given once, got {' and '.join(map(repr, columns))}. Leave other "
+            "columns out of the features with --drop."
+        )
+    return columns[0] if columns else None
 
 
 @dataclass(frozen=True)
@@ -175,7 +186,12 @@ class AnnotationOptions:
         str,
         typer.Option(help="What identifies rows in --annotations: object, symbol or database."),
     ] = "object"
-    id_column: IdColumn = None
+    ids: IdColumns = None
+
+    @property
+    def id_column(self) -> str | None:
+        """The column of identifiers, if one was given."""
+        return only_id(self.ids)
 
     def choice(self, limits: ReadLimits, min_count: int = 1) -> AnnotationChoice:
         """Return the annotations to read."""

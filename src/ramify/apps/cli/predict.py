@@ -12,9 +12,10 @@ from ramify.apps.cli.options import (
     AsJson,
     DataFile,
     FileOptions,
-    IdColumn,
+    IdColumns,
     ModelFile,
     PredictionThreshold,
+    only_id,
 )
 from ramify.apps.cli.output import check_output, print_json, say, say_where
 from ramify.apps.cli.running import command
@@ -72,7 +73,7 @@ def predict(
         str | None,
         typer.Option("--format", help="cafa: write lines of target, term and score to --out."),
     ] = None,
-    id_column: IdColumn = None,
+    ids: IdColumns = None,
     files: FileOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -83,6 +84,7 @@ def predict(
     if out is not None:
         check_output(out, model, data)
     _check_form(form, out, threshold, probabilities, top)
+    id_column = only_id(ids)
     check_exists(model, data)
     from ramify.apps.cli.predicting import (
         features_for,

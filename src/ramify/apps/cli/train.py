@@ -93,6 +93,11 @@ def train(
     ``ramify train species.csv --target taxon -o species.ramify``
     """
     check_output(out, data, hierarchy)
+    if annotations.id_column in (keep or ()):
+        raise ValueError(
+            f"--keep {annotations.id_column} cannot be combined with --id "
+            f"{annotations.id_column}: identifiers are not features. Omit one of them."
+        )
     _check_folds(model, folds, parameters, time_limit)
     check_exists(data, hierarchy, annotations.annotations, annotations.ontology)
     if model != "auto":

@@ -63,6 +63,11 @@ def read_data(
     """
     options = options or DataOptions()
     check_exists(path)
+    if options.id_column in ((_LABELS,) if options.target is None else options.target):
+        raise ValueError(
+            f"--id must not be a label column, got {options.id_column!r}. Pass the label columns "
+            "with --target, and a column that names the rows with --id."
+        )
     is_arff = format_of(path) == "arff"
     if is_arff:
         table = _read_arff(path, hierarchy, options)
@@ -459,6 +464,10 @@ _TEXTS = "texts"
 
 
 def _no_features_error(table: Table, reasons: dict[str, str]) -> ValueError:
+    # Text attributes of an ARFF file are not read as features in the first place.
+    texts = [name for name in table.strings if name != getattr(table.ids, "name", None)]
+    may_keep = " --keep uses a column nevertheless." * bool(reasons)
+    reasons = {**dict.fromkeys(texts, _TEXTS), **reasons}
     listed = ", ".join(f"{name} ({reason})" for name, reason in reasons.items())
     if not reasons:
         return ValueError(
@@ -468,13 +477,13 @@ def _no_features_error(table: Table, reasons: dict[str, str]) -> ValueError:
     texts = [name for name, reason in reasons.items() if reason == _TEXTS]
     advice = (
         f"Texts cannot be features: convert column {texts[0]!r} to numbers, for example with "
-        "scikit-learn's TfidfVectorizer in Python, or add columns of numbers or categories. "
+        "scikit-learn's TfidfVectorizer in Python, or add columns of numbers or categories."
         if texts
-        else "Add columns of numbers, categories or dates. "
+        else "Add columns of numbers, categories or dates."
     )
     return ValueError(
-        f"{table.name} has no features, because all columns were left out: {listed}. {advice}"
-        "--keep uses a column nevertheless."
+        f"{table.name} has no features, because all columns were left out: {listed}. "
+        f"{advice}{may_keep}"
     )
 
 
