@@ -94,8 +94,9 @@ def load(
     path : path
         The file.
     trusted : collection of str
-        For models that wrap estimators of other libraries: types to load even though skops does
-        not consider them safe. If such types are required, the error message lists them.
+        For models that wrap estimators of other libraries: types to load although they are not on
+        ramify's list of types that are safe. If such types are required, the error message lists
+        them. Code of these types may run: pass only types of files whose source you trust.
     limits : ramify.saving.LoadLimits, optional
         Limits on the size of the model.
 
