@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.streaming import ManyLabelsMixin
+from ramify._base.tree_models import TreeModel
 from ramify._fitting import all_or_nothing, is_all_or_nothing
 from ramify._savable import get_fitted, savable, set_fitted
 from ramify._schema import (
@@ -275,6 +276,14 @@ class HierarchicalClassifier(
         """Return X as passed and as `_predict_scores` expects it; raise an error if not fitted."""
         self._check_fitted()
         return X, read_features(self, X, self.schema_)
+
+    def _as_trees(self) -> TreeModel | None:
+        """Return the trees that the fitted classifier is made of, or None."""
+        return None
+
+    def _tree_rows(self, X: Any) -> Any:
+        """Return the rows that its trees test, for X as returned by `read_features`."""
+        return X
 
     def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
         """Score X; `given` is X as the user passed it, for wrapped classifiers that need it."""

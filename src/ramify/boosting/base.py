@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.staged import StagedClassifier
+from ramify._base.tree_models import Margins, TreeModel
 from ramify._parallel import count_threads
 from ramify._schema import Array, BoostedTreesOf, IfPresent, Schema, Sparse, Text, Whole
 from ramify._validation import (
@@ -47,6 +48,7 @@ from ramify.boosting.rounds import (
     total_gains,
 )
 from ramify.boosting.stopping import Course, HeldOutModel, read_scoring
+from ramify.boosting.trees import name_label_sets, read_boosted
 from ramify.data.features import read_features
 from ramify.decision import make_coherent
 from ramify.decision.coherence import REPAIRS
@@ -436,6 +438,19 @@ class GradientBoostingBase(StagedClassifier):
         for first in range(self.n_iter_):
             add_margins(self.trees_, X, margins, first=first, last=first + 1, n_threads=n_threads)
             yield self._link(margins)
+
+    def _as_trees(self) -> TreeModel:
+        sets = self.label_sets_ if self.loss_ == "softmax" else None
+        hierarchy = self.hierarchy_
+        return TreeModel(
+            tuple(read_boosted(self.trees_)),
+            hierarchy if sets is None else name_label_sets(sets, hierarchy),
+            lambda X: self._margins(X, self.trees_),
+            "sum",
+            unit="margin",
+            outputs="labels" if sets is None else "label sets",
+            margins=Margins(self.baseline_, sets, self.coherence),
+        )
 
     # ---- saving ----------------------------------------------------------------------------
 

@@ -11,14 +11,12 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
+from ramify._base.tree_models import Margins, TreeModel
 from ramify._validation import check_choice
-from ramify.boosting.classifier import PCTGradientBoostingClassifier
 from ramify.export.dividing import add_dividing_mean
 from ramify.export.onnx_graph import GraphBuilder
-from ramify.export.tree_ensembles import add_ensemble, add_mean_or_nan, boosted_nodes
+from ramify.export.tree_ensembles import add_ensemble, add_mean_or_nan, tree_nodes
 from ramify.labels.hierarchy import Hierarchy
-from ramify.trees.classifier import PCTClassifier
-from ramify.trees.ensemble import PCTEnsemble
 
 __all__ = [
     "MISSING",
@@ -71,42 +69,46 @@ def to_onnx(model: Any, *, missing: str = "divide", dtype: Any = "float32") -> A
     """
     check_choice("missing", missing, MISSING)
     check_choice("dtype", np.dtype(dtype).name, ("float32", "float64"))
-    _check_model(model)
+    found = _read_model(model)
+    hierarchy: Hierarchy = model.hierarchy_
     graph = GraphBuilder(dtype)
-    if isinstance(model, PCTGradientBoostingClassifier):
-        scores = _add_boosted(graph, model)
+    if found.margins is not None:
+        scores = _add_boosted(graph, found, found.margins, hierarchy)
     else:
-        trees = [model.tree_] if isinstance(model, PCTClassifier) else model.trees_
-        scores = _add_trees(graph, trees, model.hierarchy_.n_labels, missing)
+        scores = _add_trees(graph, [one.tree for one in found.trees], hierarchy.n_labels, missing)
     scores = graph.add("Min", scores, graph.constant(1.0, np.float32))
-    return graph.finish(
-        scores, int(model.n_features_in_), model.hierarchy_.n_labels, _describe(model)
-    )
+    return graph.finish(scores, int(model.n_features_in_), hierarchy.n_labels, _describe(model))
 
 
-def _check_model(model: Any) -> None:
-    """Raise an error if a model cannot be exported."""
-    if not isinstance(model, PCTClassifier | PCTEnsemble | PCTGradientBoostingClassifier):
+def _read_model(model: Any) -> TreeModel:
+    """Return the trees of a model, or raise an error if it cannot be exported."""
+    found: TreeModel | None = None
+    if hasattr(model, "_as_trees") and not isinstance(model, type):
+        check_is_fitted(model)
+        found = model._as_trees()
+    if (
+        found is None
+        or found.outputs == "targets"
+        or found.combination not in ("mean", "sum", "votes")
+    ):
         raise TypeError(
             "model must be a PCTClassifier, a forest, bagging or extra-trees ensemble of PCTs, or "
             f"a PCTGradientBoostingClassifier, got {type(model).__name__}. Save other models with "
             "ramify.save."
         )
-    check_is_fitted(model)
-    if isinstance(model, PCTEnsemble) and model._clus and model.criterion != "variance":
+    if found.combination == "votes":
         raise ValueError(
             f"clus_compat must be False to export a forest with criterion={model.criterion!r}, "
             "got True: CLUS counts the votes of the trees. Fit with clus_compat=False."
         )
-    if (
-        isinstance(model, PCTGradientBoostingClassifier)
-        and model.loss_ == "logistic"
-        and model.coherence == "isotonic"
-    ):
+    margins = found.margins
+    if margins is not None and margins.label_sets is None and margins.coherence == "isotonic":
         raise ValueError(
-            "coherence must be 'max' or 'min' to export a model, got 'isotonic': ONNX has no "
-            "isotonic regression. Set model.coherence = 'max'; the trees do not depend on it."
+            f"coherence must be 'max' or 'min' to export a {type(model).__name__}, got "
+            "'isotonic': ONNX has no isotonic regression. Set model.coherence = 'max'; the trees "
+            "do not depend on it."
         )
+    return found
 
 
 def _add_trees(
@@ -118,16 +120,17 @@ def _add_trees(
     return add_mean_or_nan(graph, trees, n_labels, has_nominal=has_nominal)
 
 
-def _add_boosted(graph: GraphBuilder, model: PCTGradientBoostingClassifier) -> str:
-    n_outputs = model.trees_.n_outputs
-    all_arrays: Any = (model.trees_.arrays(number) for number in range(len(model.trees_)))
-    nodes = [boosted_nodes(arrays, n_outputs, graph.dtype) for arrays in all_arrays]
-    margins = add_ensemble(graph, nodes, n_outputs, base=model.baseline_)
-    if model.loss_ == "softmax":
-        probabilities = graph.add("Softmax", margins, axis=1)
-        return add_label_sums(graph, probabilities, model.label_sets_)
-    probabilities = graph.add("Sigmoid", margins)
-    return add_coherence(graph, probabilities, model.hierarchy_, model.coherence)
+def _add_boosted(
+    graph: GraphBuilder, model: TreeModel, margins: Margins, hierarchy: Hierarchy
+) -> str:
+    n_outputs = len(margins.start)
+    nodes = [
+        tree_nodes(one.tree, n_outputs, graph.dtype, one.missing_branch) for one in model.trees
+    ]
+    sums = add_ensemble(graph, nodes, n_outputs, base=margins.start)
+    if margins.label_sets is not None:
+        return add_label_sums(graph, graph.add("Softmax", sums, axis=1), margins.label_sets)
+    return add_coherence(graph, graph.add("Sigmoid", sums), hierarchy, margins.coherence)
 
 
 def _describe(model: Any) -> dict[str, str]:

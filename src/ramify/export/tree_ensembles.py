@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,6 @@ __all__ = [
     "TreeNodes",
     "add_ensemble",
     "add_mean_or_nan",
-    "boosted_nodes",
     "round_down",
     "tree_nodes",
 ]
@@ -151,49 +150,42 @@ def round_down(thresholds: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
     return np.where(is_above, np.nextafter(rounded, np.array(-np.inf, dtype=dtype)), rounded)
 
 
-def tree_nodes(tree: _core.Tree, n_labels: int, dtype: Any) -> TreeNodes:
-    """Convert a predictive clustering tree."""
+def tree_nodes(
+    tree: _core.Tree,
+    n_outputs: int,
+    dtype: Any,
+    missing_branch: NDArray[np.int64] | None = None,
+) -> TreeNodes:
+    """Convert a tree.
+
+    `missing_branch`: where missing values go in each node. If None, those of nominal tests go to a
+    leaf of their own, which predicts 1 for one more output.
+    """
     is_test = tree.feature >= 0
     first = tree.child_indptr[:-1]
     nodes = _NodeList(is_test, tree.feature, tree.threshold, dtype)
     numeric = is_test & (np.diff(tree.category_indptr) == 0)
     nodes.above[numeric] = tree.child[first[numeric]]
     nodes.below[numeric] = tree.child[first[numeric] + 1]
-    n_values = np.diff(tree.value_indptr)
-    value_node = np.repeat(np.arange(len(is_test)), n_values)
+    if missing_branch is not None:
+        nodes.missing_below[numeric] = missing_branch[numeric] == 1
     unknown: list[int] = []
     for node in np.flatnonzero(is_test & ~numeric).tolist():
         codes = tree.category_branch[tree.category_indptr[node] : tree.category_indptr[node + 1]]
         children = tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]]
-        unknown.append(nodes.add_leaf())
-        next_nodes = [int(children[b]) if b >= 0 else unknown[-1] for b in codes.tolist()]
-        nodes.chain(node, next_nodes, unknown[-1])
+        if missing_branch is None:
+            unknown.append(nodes.add_leaf())
+            otherwise = unknown[-1]
+        else:
+            otherwise = int(children[missing_branch[node]])
+        next_nodes = [int(children[b]) if b >= 0 else otherwise for b in codes.tolist()]
+        nodes.chain(node, next_nodes, otherwise)
+    kept = tree.value != 0
+    value_node = np.repeat(np.arange(len(is_test)), np.diff(tree.value_indptr))
     return nodes.finish(
-        np.concatenate([value_node, np.array(unknown, dtype=np.int64)]),
-        np.concatenate([tree.value_label, np.full(len(unknown), n_labels)]),
-        np.concatenate([tree.value, np.ones(len(unknown))]),
-    )
-
-
-def boosted_nodes(arrays: Mapping[str, NDArray[Any]], n_outputs: int, dtype: Any) -> TreeNodes:
-    """Convert the arrays of a boosted tree, with the branch that missing values take."""
-    is_test = arrays["feature"] >= 0
-    nodes = _NodeList(is_test, arrays["feature"], arrays["threshold"], dtype)
-    starts = arrays["category_indptr"]
-    numeric = is_test & (np.diff(starts) == 0)
-    nodes.above[numeric] = arrays["yes"][numeric]
-    nodes.below[numeric] = arrays["no"][numeric]
-    nodes.missing_below[numeric] = arrays["missing_yes"][numeric] == 0
-    for node in np.flatnonzero(is_test & ~numeric).tolist():
-        branches = (int(arrays["no"][node]), int(arrays["yes"][node]))
-        codes = arrays["category_yes"][starts[node] : starts[node + 1]]
-        next_nodes = [branches[int(yes != 0)] for yes in codes.tolist()]
-        nodes.chain(node, next_nodes, branches[int(arrays["missing_yes"][node] != 0)])
-    values = arrays["value"].reshape(-1, n_outputs)
-    leaves = np.flatnonzero(~is_test)
-    leaf, output = np.nonzero(values[arrays["leaf"][leaves]])
-    return nodes.finish(
-        leaves[leaf].astype(np.int64), output, values[arrays["leaf"][leaves]][leaf, output]
+        np.concatenate([value_node[kept], np.array(unknown, dtype=np.int64)]),
+        np.concatenate([tree.value_label[kept], np.full(len(unknown), n_outputs)]),
+        np.concatenate([tree.value[kept], np.ones(len(unknown))]),
     )
 
 

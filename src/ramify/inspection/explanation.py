@@ -8,21 +8,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from ramify import _core
 from ramify._messages import import_extra
 from ramify._validation import Label
-from ramify.boosting.classifier import PCTGradientBoostingClassifier
-from ramify.data.features import read_features
-from ramify.inspection.boosted import margin_contributions, output_names
-from ramify.inspection.node_tests import FeatureNames, read_feature_names
-from ramify.inspection.summary import summarise
+from ramify.inspection.node_tests import FeatureNames
+from ramify.inspection.summary import as_trees, check_labels, read_rows, summarise_trees
 from ramify.inspection.text import count_rows
-from ramify.inspection.tree_paths import Step, TreePath, follow_row
+from ramify.inspection.tree_paths import Step, TreePath, add_moves, follow_row
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
-from ramify.local.brdt import BRDTClassifier
 
 __all__ = [
     "Explanation",
@@ -208,29 +202,34 @@ def explain(
        pet/dog  0.33 → 1.00  +0.67
     <BLANKLINE>
     """
-    if isinstance(model, PCTGradientBoostingClassifier):
-        check_is_fitted(model)
-        return _explain_boosted(model, x, read_feature_names(model, feature_names, categories))
-    summary = summarise(model, feature_names=feature_names, categories=categories)
-    by_group = _has_trees_of_groups(model)
-    if summary.combination is None and not by_group:
+    source = as_trees(model)
+    summary = summarise_trees(source, model, feature_names, categories)
+    check_labels(model)
+    if source.combination not in ("mean", "sum", "groups"):
+        members = "named_estimators_" if hasattr(model, "named_estimators_") else "estimators_"
         raise ValueError(
             f"model must predict a sum or mean of its trees, got {summary.kind}. Explain one of "
-            "its estimators, e.g. explain(model.named_estimators_[...], x)."
+            f"its estimators, e.g. explain(model.{members}[...], x)."
         )
     X = read_row(model, x)
     row = _dense_row(X)
-    n_trees = 1 if by_group else len(summary.trees)
+    scale = 1 / len(summary.trees) if source.combination == "mean" else 1
     baseline = np.zeros(summary.hierarchy.n_labels)
     contributions = np.zeros((len(row), summary.hierarchy.n_labels))
+    prediction = source.predict(X)[0].astype(np.float64)
     paths = []
-    for tree in summary.trees:
-        path = follow_row(tree, row)
-        paths.append(path)
-        baseline += tree.value(0) / n_trees
-        for step in path.steps:
-            contributions[step.test.feature] += step.part * step.change / n_trees
-    prediction = model._predict_scores(X)[0]
+    tolerance = _TOLERANCE
+    if source.margins is not None:
+        baseline += source.margins.start
+        add_moves(source.trees, row, baseline, contributions)
+        tolerance = _MARGIN_TOLERANCE * (1 + float(np.abs(prediction).max()))
+    else:
+        for tree in summary.trees:
+            path = follow_row(tree, row)
+            paths.append(path)
+            baseline += tree.value(0) * scale
+            for step in path.steps:
+                contributions[step.test.feature] += step.part * step.change * scale
     found = Explanation(
         summary.hierarchy,
         summary.features,
@@ -239,35 +238,14 @@ def explain(
         contributions,
         prediction,
         tuple(paths),
-        by_group=by_group,
+        source.unit,
+        by_group=source.combination == "groups",
     )
-    _check_sum(found)
+    _check_sum(found, tolerance)
     return found
 
 
-def _explain_boosted(
-    model: PCTGradientBoostingClassifier, x: Any, features: FeatureNames
-) -> Explanation:
-    X = read_row(model, x)
-    row = _dense_row(X)
-    baseline, contributions = margin_contributions(model, row)
-    prediction = model._margins(X, model.trees_)[0].astype(np.float64)
-    found = Explanation(
-        output_names(model), features, row, baseline, contributions, prediction, (), "margin"
-    )
-    scale = 1 + float(np.abs(prediction).max())
-    _check_sum(found, _MARGIN_TOLERANCE * scale)
-    return found
-
-
-def _has_trees_of_groups(model: Any) -> bool:
-    """Return whether every label is predicted by one tree: the trees of BR-DT add up."""
-    if not isinstance(model, BRDTClassifier) or model.hierarchy_.depth > 1:
-        return False
-    return all(isinstance(one.estimator, _core.Tree) for one in model.local_models_.values())
-
-
-def _check_sum(found: Explanation, tolerance: float = _TOLERANCE) -> None:
+def _check_sum(found: Explanation, tolerance: float) -> None:
     total = found.baseline + found.contributions.sum(axis=0)
     worst = float(np.abs(total - found.prediction).max())
     if worst > tolerance:
@@ -291,7 +269,7 @@ def read_row(model: Any, x: Any) -> Any:
             f"x must be a single row, got {x.shape[0]} rows. Pass one row, e.g. X[:1], X[0] or "
             "X.iloc[[0]]."
         )
-    return read_features(model, x, model.schema_)
+    return read_rows(model, x)
 
 
 def _dense_row(X: Any) -> NDArray[np.float64]:

@@ -15,9 +15,8 @@ from ramify._base.measuring import measure_scores, read_measure
 from ramify._messages import import_extra
 from ramify._progress import track
 from ramify._validation import Label, check_number, check_same_length
-from ramify.data.features import read_features
 from ramify.inspection.node_tests import FeatureNames, read_feature_names
-from ramify.inspection.summary import ModelSummary, TreeSummary, summarise
+from ramify.inspection.summary import ModelSummary, TreeSummary, read_rows, summarise_labels
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import read_ranking
@@ -213,13 +212,13 @@ def importances(
     >>> found.for_label("pet/dog")
     array([1., 0.])
     """
-    summary = summarise(model, feature_names=feature_names, categories=categories)
+    summary = summarise_labels(model, feature_names, categories)
     if summary.combination == "sum":
         raise TypeError(
             f"model must have trees of probabilities, got {summary.kind}, whose trees have "
             "margins. Use its feature_importances_, or permutation_importances."
         )
-    weight = _label_weights(model)
+    weight = _label_weights(model, summary)
     n_features = len(summary.features.names)
     shape = (n_features, summary.hierarchy.n_labels)
     overall, sums, squares = [], np.zeros(shape), np.zeros(shape)
@@ -263,14 +262,12 @@ def _over_trees(
     return shares @ overall, np.zeros(overall.shape[1])
 
 
-def _label_weights(model: Any) -> NDArray[np.float64]:
+def _label_weights(model: Any, summary: ModelSummary) -> NDArray[np.float64]:
     """Return the weight of each label in the model's search for tests."""
-    inner = getattr(model, "estimator", None)
-    source = model if hasattr(model, "w0") else inner
-    hierarchy: Hierarchy = model.hierarchy_
-    if source is None or not hasattr(source, "w0"):
-        return np.ones(hierarchy.n_labels)
-    return np.asarray(hierarchy.weights(source.w0, source.weighting))
+    source: Any = model if hasattr(model, "w0") else getattr(model, "estimator", None)
+    if not hasattr(source, "w0") or summary.outputs != "labels":
+        return np.ones(summary.hierarchy.n_labels)
+    return np.asarray(summary.hierarchy.weights(source.w0, source.weighting))
 
 
 def _explained(
@@ -344,8 +341,8 @@ def permutation_importances(
     [True, False]
     """
     check_number("n_repeats", n_repeats, 1, whole=True)
+    rows = read_rows(model, X)
     judge = _Judge(model, read_measure(measure), read_labels(y, model.hierarchy_).Y)
-    rows = read_features(model, X, model.schema_)
     check_same_length(rows.shape[0], judge.truth.shape[0])
     names = read_feature_names(model, feature_names)
     base = judge.score(rows)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from ramify import _core
 from ramify._messages import import_extra
 from ramify._validation import check_number
-from ramify.data.features import read_features
-from ramify.inspection.summary import ModelSummary, TreeSummary, summarise
+from ramify.inspection.summary import ModelSummary, TreeSummary, read_rows, summarise_labels
 
 __all__ = ["shap_values"]
 
@@ -60,11 +59,11 @@ def shap_values(
             [ 0.  ,  0.  ,  0.  ]]])
     """
     shap = import_extra("shap", "shap")
-    rows = _dense(read_features(model, X, model.schema_))
+    rows = _dense(read_rows(model, X))
     if background is not None:
-        others = _dense(read_features(model, background, model.schema_))
+        others = _dense(read_rows(model, background))
         return _by_permutation(shap, model, rows, others, random_state)
-    summary = summarise(model)
+    summary = summarise_labels(model)
     _check_numeric(summary, rows)
     scale = 1 / len(summary.trees)
     trees = [_as_shap(tree, scale) for tree in summary.trees]
@@ -85,9 +84,9 @@ def _check_numeric(summary: ModelSummary, rows: NDArray[np.float64]) -> None:
     nominal = any(len(tree.tree.category_branch) for tree in summary.trees)
     if summary.combination != "mean" or nominal or np.isnan(rows).any():
         raise ValueError(
-            "background must be given for this model, got None: shap's TreeExplainer supports "
-            "only the mean of trees with numeric tests, and rows without missing values. Pass "
-            "background=X_train[:100], which works for any model."
+            f"background must be given for this {summary.kind}, got None: shap's TreeExplainer "
+            "supports only the mean of trees with numeric tests, and rows without missing values. "
+            "Pass background=X_train[:100], which works for any model."
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,15 +13,23 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify.boosting.classifier import PCTGradientBoostingClassifier
-from ramify.inspection.boosted import boosted_trees, output_names
+from ramify._base.tree_models import TreeModel
+from ramify.data.features import read_features
 from ramify.inspection.node_tests import FeatureNames, NodeTest, read_feature_names, read_tests
 from ramify.labels.hierarchy import Hierarchy
-from ramify.local.base import LocalClassifier
-from ramify.trees.classifier import PCTClassifier
-from ramify.trees.ensemble import PCTEnsemble
 
-__all__ = ["ModelSummary", "NodeSummary", "TreeSummary", "summarise"]
+__all__ = [
+    "ModelSummary",
+    "NodeSummary",
+    "TreeSummary",
+    "as_trees",
+    "check_labels",
+    "read_rows",
+    "read_tree_rows",
+    "summarise",
+    "summarise_labels",
+    "summarise_trees",
+]
 
 
 @dataclass(frozen=True)
@@ -165,9 +173,12 @@ class ModelSummary:
         The label hierarchy.
     features : FeatureNames
         Names of features and categories.
-    combination : {"mean", "sum", None}
+    combination : {"mean", "sum", "votes", "groups", None}
         How the trees are combined into the prediction of the model: "mean", "sum" for the sum of
-        margins of gradient boosting, or None for any other way.
+        margins of gradient boosting, "votes" for the votes that CLUS's multi-label forests count,
+        "groups" if each label is predicted by one tree, or None for any other way.
+    outputs : {"labels", "label sets", "targets"}
+        What the labels of `hierarchy` stand for.
     """
 
     kind: str
@@ -175,6 +186,7 @@ class ModelSummary:
     hierarchy: Hierarchy
     features: FeatureNames
     combination: str | None
+    outputs: str = "labels"
 
 
 def summarise(
@@ -189,7 +201,9 @@ def summarise(
     ----------
     model : PCTClassifier, ensemble of PCTs, gradient boosting, or local architecture
         A fitted model. The leaves of boosted trees hold margins; those of the loss "softmax" are
-        the margins of label sets, which take the place of labels.
+        the margins of label sets, which take the place of labels. So do the targets of
+        `PCTRegressor` and of other trees for several targets. The trees of `BinaryRelevancePlus`
+        test labels as well, whose names follow those of the features.
     feature_names : sequence of str, optional
         One name per feature. By default, the columns of the data frame passed to `fit`, or x0,
         x1, ….
@@ -210,83 +224,101 @@ def summarise(
     >>> [node.test.question for node in summary.trees[0].nodes if node.test]
     ['size > 2.5', 'size > 1.5']
     """
+    return summarise_trees(as_trees(model), model, feature_names, categories)
+
+
+def summarise_labels(
+    model: Any,
+    feature_names: Sequence[Any] | None = None,
+    categories: Mapping[Any, Sequence[Any]] | None = None,
+) -> ModelSummary:
+    """Summarise a model of labels; see `summarise`."""
+    summary = summarise(model, feature_names=feature_names, categories=categories)
+    check_labels(model)
+    return summary
+
+
+def check_labels(model: Any) -> None:
+    """Raise an error if a fitted model predicts other targets than labels."""
+    if hasattr(model, "schema_") and not hasattr(model, "hierarchy_"):
+        raise TypeError(
+            f"model must predict labels, got {type(model).__name__}, which predicts other "
+            "targets. Use export_text to show its trees, or its feature_importances_."
+        )
+
+
+def summarise_trees(
+    found: TreeModel,
+    model: Any,
+    feature_names: Sequence[Any] | None,
+    categories: Mapping[Any, Sequence[Any]] | None,
+) -> ModelSummary:
+    """Summarise the trees of a model."""
+    features = read_feature_names(model, feature_names, categories)
+    features = replace(features, names=(*features.names, *found.made_features))
+    trees = tuple(
+        TreeSummary(
+            one.name,
+            one.tree,
+            one.outputs,
+            found.hierarchy,
+            features,
+            one.missing_branch,
+            found.unit,
+        )
+        for one in found.trees
+    )
+    kind = type(model).__name__
+    return ModelSummary(kind, trees, found.hierarchy, features, found.combination, found.outputs)
+
+
+def as_trees(model: Any) -> TreeModel:
+    """Return the trees that a fitted model is made of, or raise an error if it has none."""
     if isinstance(model, type) or not hasattr(model, "fit"):
         raise TypeError(
             f"model must be a fitted estimator, got {model!r}. Pass a fitted estimator."
         )
     check_is_fitted(model)
-    if isinstance(model, PCTGradientBoostingClassifier):
-        return _summarise_boosted(model, read_feature_names(model, feature_names, categories))
-    named = list(_named_trees(model))
-    features = read_feature_names(model, feature_names, categories)
-    local = isinstance(model, LocalClassifier)
-    hierarchy = model._readable_targets() if local else model.hierarchy_
-    trees = tuple(
-        TreeSummary(name, tree, np.asarray(labels, dtype=np.int64), hierarchy, features)
-        for name, labels, tree in named
-    )
-    return ModelSummary(type(model).__name__, trees, hierarchy, features, _combination(model))
-
-
-def _summarise_boosted(
-    model: PCTGradientBoostingClassifier, features: FeatureNames
-) -> ModelSummary:
-    hierarchy = output_names(model)
-    labels = np.arange(hierarchy.n_labels)
-    trees = tuple(
-        TreeSummary(f"tree {k}", tree, labels, hierarchy, features, missing_branch, "margin")
-        for k, (tree, missing_branch) in enumerate(boosted_trees(model), start=1)
-    )
-    return ModelSummary(type(model).__name__, trees, hierarchy, features, "sum")
-
-
-def _combination(model: Any) -> str | None:
-    if isinstance(model, LocalClassifier):
-        return None
-    clus_votes = getattr(model, "clus_compat", False) and hasattr(model, "trees_")
-    if clus_votes and model.criterion != "variance":
-        return None  # CLUS's multi-label forests count votes
-    return "mean"
-
-
-def _named_trees(model: Any) -> Iterator[tuple[str, Sequence[int], _core.Tree]]:
-    """Yield the name, labels and arrays of each tree of a model."""
-    if isinstance(model, PCTClassifier):
-        yield "", range(model.hierarchy_.n_labels), model.tree_
-    elif isinstance(model, PCTEnsemble):
-        for k, tree in enumerate(model.trees_, start=1):
-            yield f"tree {k}", range(model.hierarchy_.n_labels), tree
-    elif isinstance(model, LocalClassifier):
-        yield from _local_trees(model)
-    else:
-        held = () if hasattr(model, "trees_") else ("estimator_", "estimators_")
-        inside = next((name for name in held if hasattr(model, name)), None)
-        remedy = f" Pass its {inside} if they are trees of ramify." if inside else ""
-        raise TypeError(
-            f"model must be a tree or a set of trees of ramify, got {type(model).__name__}."
-            f"{remedy}"
+    found: TreeModel | None = model._as_trees() if hasattr(model, "_as_trees") else None
+    kind = type(model).__name__
+    if found is None:
+        inside = _inner_models(model)
+        remedy = (
+            f"Pass its {inside} if they are trees of ramify."
+            if inside
+            else "Use permutation_importances, or shap_values with a background, which need no "
+            "trees."
         )
-
-
-def _local_trees(model: LocalClassifier) -> Iterator[tuple[str, Sequence[int], _core.Tree]]:
-    found = False
-    for key, local in model.local_models_.items():
-        labels = local.learnt
-        parts = key if isinstance(key, tuple) else (key,)
-        name = " → ".join(str(part) for part in parts if part is not None) or "root"
-        if isinstance(local.estimator, _core.Tree):
-            found = True
-            yield name, labels, local.estimator
-        elif isinstance(local.estimator, PCTEnsemble):
-            found = True
-            for k, tree in enumerate(local.estimator.trees_, start=1):
-                yield f"{name}, tree {k}", labels, tree
-    if not found:
+        raise TypeError(f"model must be a tree or a set of trees of ramify, got {kind}. {remedy}")
+    if not found.trees:
         raise TypeError(
-            f"model must contain trees or forests of ramify, got {type(model).__name__} with "
-            "estimators of other libraries. Inspect its named_estimators_ with the tools of these "
-            "libraries."
+            f"model must contain trees or forests of ramify, got {kind} with other estimators. "
+            "Inspect its named_estimators_ with the tools of their libraries."
         )
+    return found
+
+
+def _inner_models(model: Any) -> str | None:
+    """Return the attribute with the models that a model wraps."""
+    return next((name for name in ("estimator_", "estimators_") if hasattr(model, name)), None)
+
+
+def read_rows(model: Any, X: Any) -> Any:
+    """Return X as numbers, codes and NaN, as a model of labels learnt from it."""
+    check_is_fitted(model)
+    check_labels(model)
+    if not hasattr(model, "schema_"):
+        inside = _inner_models(model)
+        remedy = f"Pass its {inside}." if inside else "Pass a fitted estimator of ramify."
+        raise TypeError(
+            f"model must be a classifier that wraps no other, got {type(model).__name__}. {remedy}"
+        )
+    return read_features(model, X, model.schema_)
+
+
+def read_tree_rows(model: Any, X: Any) -> Any:
+    """Return the rows that the trees of a model test."""
+    return model._tree_rows(read_rows(model, X))
 
 
 def _leaf_shares(tree: _core.Tree) -> sparse.csr_array[np.float64]:

@@ -8,20 +8,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ramify._validation import check_number
-from ramify.inspection.node_tests import read_feature_names
 from ramify.inspection.outline import LabelChoice, make_outline, outline_moves, read_choice
-from ramify.inspection.summary import ModelSummary, NodeSummary, TreeSummary, summarise
-from ramify.labels.hierarchy import Hierarchy
-from ramify.trees.target_base import TargetEstimator, TargetTree
+from ramify.inspection.summary import NodeSummary, TreeSummary, summarise
 
 __all__ = [
     "count_rows",
     "count_tests",
     "export_text",
-    "summarise_targets",
     "write_tree",
 ]
 
@@ -101,8 +96,7 @@ def export_text(
     for name, value in (("max_depth", max_depth), ("max_trees", max_trees)):
         if value is not None:
             check_number(name, value, 0 if name == "max_depth" else 1, whole=True)
-    summary_of: Any = summarise_targets if isinstance(model, TargetEstimator) else summarise
-    summary = summary_of(model, feature_names=feature_names, categories=categories)
+    summary = summarise(model, feature_names=feature_names, categories=categories)
     choice = read_choice(summary.hierarchy, threshold, min_change, max_labels, labels)
     shown = summary.trees[:max_trees]
     parts = [write_tree(tree, choice, max_depth) for tree in shown]
@@ -231,51 +225,3 @@ def _align(lines: list[_Line]) -> list[str]:
         probability, change = line.right
         aligned.append(f"{line.left}{leader} {probability} {change:>5}".rstrip())
     return aligned
-
-
-# ---- trees for several targets --------------------------------------------------------------
-
-
-def summarise_targets(
-    model: TargetEstimator,
-    *,
-    feature_names: Sequence[Any] | None = None,
-    categories: Mapping[Any, Sequence[Any]] | None = None,
-) -> ModelSummary:
-    """Summarise a fitted model as trees; its targets take the place of labels.
-
-    Examples
-    --------
-    >>> from ramify import PCTRegressor
-    >>> tree = PCTRegressor().fit([[1.0], [2.0]], [[5.0, 1.0], [7.0, 0.0]])
-    >>> summarise_targets(tree).hierarchy.labels
-    ('y0', 'y1')
-    """
-    check_is_fitted(model)
-    features = read_feature_names(model, feature_names, categories)
-    names = _column_names(model)
-    hierarchy = Hierarchy.from_labels(names)
-    labels = np.array([hierarchy.labels.index(name) for name in names], dtype=np.int64)
-    trees: Any = [("", model.tree_)] if isinstance(model, TargetTree) else []
-    if not trees:
-        grown = getattr(model, "trees_", [])
-        trees = [(f"tree {k}", tree) for k, tree in enumerate(grown, start=1)]
-    shares = hasattr(model, "target_classes_") and not model.clus_compat
-    unit = "probability" if shares else "value"
-    found = tuple(
-        TreeSummary(name, tree, labels, hierarchy, features, None, unit) for name, tree in trees
-    )
-    return ModelSummary(type(model).__name__, found, hierarchy, features, "mean")
-
-
-def _column_names(model: TargetEstimator) -> list[str]:
-    """Return a name for every column that leaves store."""
-    names = getattr(model, "target_names_", None)
-    if names is None:
-        single = model.flat_output_
-        names = ["y"] if single else [f"y{i}" for i in range(model.n_outputs_)]
-    classes = getattr(model, "target_classes_", None)
-    if classes is None:
-        return [str(name) for name in names]
-    pairs = zip(names, classes, strict=True)
-    return [f"{name}={value}" for name, values in pairs for value in values.tolist()]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from ramify import _core
+from ramify._base.tree_models import ModelTree
 from ramify.inspection.node_tests import NodeTest
 from ramify.inspection.summary import TreeSummary
 
 __all__ = [
     "Step",
     "TreePath",
+    "add_moves",
     "follow_row",
     "training_errors",
 ]
@@ -100,6 +105,55 @@ def follow_row(tree: TreeSummary, row: NDArray[np.float64]) -> TreePath:
             Step(number, node.test, value, branch, part, n_samples, after - before, after)
         )
     return TreePath(tree.name, tree.nodes[0].n_samples, tuple(steps), tuple(leaves))
+
+
+# ---- moves of margins along the path of a row through boosted trees
+
+
+def add_moves(
+    trees: Sequence[ModelTree],
+    row: NDArray[np.float64],
+    baseline: NDArray[np.float64],
+    contributions: NDArray[np.float64],
+) -> None:
+    """Add the values at the roots to the baseline, and the moves by tests to the contributions.
+
+    A test moves the mean value of the leaves below its node to that of the leaves below the branch
+    that the row takes. The sum of the moves and the values at the roots is the margin.
+    """
+    for one in trees:
+        values = _mean_values(one.tree, len(baseline))
+        baseline += values[0]
+        for feature, node, child in _branches(one, row):
+            contributions[feature] += values[child] - values[node]
+
+
+def _mean_values(tree: _core.Tree, n_outputs: int) -> NDArray[np.float64]:
+    """Return the values of leaves, and the weighted means of those below other nodes."""
+    parts = (tree.value, tree.value_label, tree.value_indptr)
+    values = sparse.csr_array(parts, shape=(len(tree.feature), n_outputs)).toarray()
+    child, share, starts = tree.child, tree.share, tree.child_indptr.tolist()
+    for node in np.flatnonzero(tree.feature >= 0)[::-1].tolist():  # children come later
+        below = slice(starts[node], starts[node + 1])
+        values[node] = share[below] @ values[child[below]]
+    return values
+
+
+def _branches(one: ModelTree, row: NDArray[np.float64]) -> Iterator[tuple[int, int, int]]:
+    """Yield the feature, the node and the child of every test on the path of a row."""
+    tree, missing = one.tree, one.missing_branch
+    assert missing is not None  # noqa: S101 (for the type checker)
+    features, starts, node = tree.feature, tree.category_indptr, 0
+    while features[node] >= 0:
+        feature, branch = int(features[node]), int(missing[node])
+        value, codes = float(row[feature]), tree.category_branch[starts[node] : starts[node + 1]]
+        if len(codes):
+            branch = int(codes[int(value)]) if 0 <= value < len(codes) else branch
+        elif not np.isnan(value):
+            branch = 0 if value > tree.threshold[node] else 1
+        child = int(tree.child[tree.child_indptr[node] + branch])
+        yield feature, node, child
+        node = child
 
 
 # ---- training errors, from the shares in leaves ---------------------------------------------

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.foreign import copy_input_tags, takes_labels
+from ramify._base.tree_models import TreeModel
 from ramify._messages import shorten
 from ramify._parallel import count_threads, in_parallel
 from ramify._schema import Anything, MapOf, Part, Schema
@@ -111,15 +111,30 @@ class LocalClassifier(HierarchicalClassifier):
         return LocalEstimators(self)
 
     def _as_estimator(self, model: LocalModel) -> Any:
-        if not isinstance(model.estimator, _core.Tree):
+        if model.tree is None:
             return model.estimator
         labels = self._targets().labels
         learnt = [labels[c] for c in model.learnt]
-        fitted = name_tree(self._local_estimator(), model.estimator, learnt)
+        fitted = name_tree(self._local_estimator(), model.tree, learnt)
         fitted.schema_, fitted.n_features_in_ = self.schema_, self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             fitted.feature_names_in_ = self.feature_names_in_
         return fitted
+
+    def _as_trees(self) -> TreeModel:
+        names = self._readable_targets()
+        trees = []
+        for key, model in self.local_models_.items():
+            parts = key if isinstance(key, tuple) else (key,)
+            name = " → ".join(str(part) for part in parts if part is not None) or "root"
+            trees += model.named_trees(name)
+        return TreeModel(
+            tuple(trees),
+            names,
+            self._predict_scores,
+            combination=None,
+            outputs="labels" if names is self.hierarchy_ else "label sets",
+        )
 
     def _targets(self) -> Hierarchy:
         """Return the targets of the local models: the labels, unless a subclass changes them."""

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from ramify import _core
 from ramify._base.classifier import copy_input_attributes
+from ramify._base.tree_models import TreeModel
 from ramify._schema import Anything, Fitted, MapOf, Part, Schema
 from ramify.data.features import given_features
 from ramify.decision import apply_threshold, make_coherent
@@ -217,9 +218,19 @@ class BinaryRelevancePlus(LocalArchitecture):
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         return label_problems(rows, range(rows.hierarchy.n_labels))
 
-    def _predict_local(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
+    def _predict_first(self, X: Any) -> sparse.csr_array[np.int32]:
+        """Predict the labels that are features of the second stage."""
         scores = self.first_._score(X, given_features(X, X))
-        Y = apply_threshold(scores, 0.5, self.hierarchy_)
+        return apply_threshold(scores, 0.5, self.hierarchy_)
+
+    def _as_trees(self) -> TreeModel:
+        return replace(super()._as_trees(), made_features=tuple(map(str, self.hierarchy_.labels)))
+
+    def _tree_rows(self, X: Any) -> Any:
+        return join_labels(X, self._predict_first(X), None)
+
+    def _predict_local(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
+        Y = self._predict_first(X)
         clus = bool(getattr(self._local_estimator(), "clus_compat", False))
 
         def predict(model: LocalModel, hidden: int | None) -> NDArray[np.float64]:
@@ -230,9 +241,7 @@ class BinaryRelevancePlus(LocalArchitecture):
         # Trees do not test the feature of their own label, so it need not be hidden from them.
         queries = Queries(join_labels(X, Y, None), None, self.hierarchy_, clus=clus)
         return [
-            queries.predict(model)
-            if isinstance(model.estimator, _core.Tree)
-            else predict(model, label)
+            queries.predict(model) if model.tree is not None else predict(model, label)
             for label, model in enumerate(self.local_models_.values())
         ]
 
@@ -241,7 +250,7 @@ class BinaryRelevancePlus(LocalArchitecture):
 
     def _as_estimator(self, model: LocalModel) -> Any:
         fitted = super()._as_estimator(model)
-        if isinstance(model.estimator, _core.Tree):
+        if model.tree is not None:
             n_labels = self.hierarchy_.n_labels
             own = getattr(self, "feature_names_in_", None)
             names = [f"x{j}" for j in range(self.n_features_in_)] if own is None else list(own)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ramify import _core
+from ramify._base.tree_models import TreeModel
 from ramify._messages import import_extra
 from ramify._schema import Anything, Array, Label, ListOf, MapOf, Part, Schema, Sparse, TupleOf
 from ramify._validation import check_choice, check_number
@@ -242,6 +243,12 @@ class BRDTClassifier(LocalClassifier):
             random_state=0,
         )
 
+    def _as_trees(self) -> TreeModel:
+        found = super()._as_trees()
+        # Repairing the coherence of labels in a hierarchy changes what the trees predict.
+        flat = self.hierarchy_.depth == 1
+        return replace(found, combination="groups") if flat else found
+
     def _decide(
         self, scores: NDArray[np.float64], threshold: Any, candidates: str = "specific"
     ) -> sparse.csr_array[np.int32]:
@@ -332,7 +339,7 @@ class BRDTClassifier(LocalClassifier):
         super()._set_saved_state(state)
         n_labels = self.hierarchy_.n_labels if "hierarchy_" in state else 0
         for model in state.get("relation_models_", {}).values():
-            if not isinstance(model.estimator, _core.Tree):
+            if model.tree is None:
                 raise ValueError(
                     "relation_models_ must contain only trees, got "
                     f"{type(model.estimator).__name__}"

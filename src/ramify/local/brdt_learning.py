@@ -154,7 +154,7 @@ def _learn(learner: Learner, problems: list[LocalProblem], plan: LearningPlan) -
 
 def _as_tree(model: LocalModel, n_rows: int) -> LocalModel:
     """Return the model of a label on which all rows agree as a tree with one leaf."""
-    if isinstance(model.estimator, _core.Tree):
+    if model.tree is not None:
         return model
     (share,) = model.shares
     return LocalModel(bare_leaf(share == 1.0, n_rows), model.labels, (None,))

@@ -17,6 +17,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from ramify import _core
 from ramify._base.foreign import ANSWERS, Question
+from ramify._base.tree_models import ModelTree
 from ramify._parallel import in_parallel
 from ramify._progress import track
 from ramify._savable import savable
@@ -218,6 +219,31 @@ class LocalModel:
         pairs = zip(self.labels, self.shares, strict=True)
         return [label for label, share in pairs if share is None]
 
+    @property
+    def tree(self) -> _core.Tree | None:
+        """The model if it is only a tree."""
+        return self.estimator if isinstance(self.estimator, _core.Tree) else None
+
+    def named_trees(self, name: str) -> list[ModelTree]:
+        """Return the trees of the model, named after it; none if their leaves hold no shares."""
+        learnt = np.array(self.learnt, dtype=np.int64)
+        if self.tree is not None:
+            return [ModelTree(name, self.tree, learnt)]
+        found = self.estimator._as_trees() if hasattr(self.estimator, "_as_trees") else None
+        if (
+            found is None
+            or found.unit != "probability"
+            or found.outputs != "labels"
+            or found.made_features
+        ):
+            return []
+        return [
+            replace(
+                one, name=", ".join(filter(None, (name, one.name))), outputs=learnt[one.outputs]
+            )
+            for one in found.trees
+        ]
+
     def check(self, n_labels: int) -> None:
         """Raise an error if a model, e.g. from a file, does not fit the labels of a hierarchy."""
         if (
@@ -226,10 +252,9 @@ class LocalModel:
             or len(self.shares) != len(self.labels)
             or self.answer not in ("columns", *ANSWERS)
             or not isinstance(self.estimator, BaseEstimator | _core.Tree)
-            or (self.answer != "columns" and isinstance(self.estimator, _core.Tree))
+            or (self.answer != "columns" and self.tree is not None)
             or (
-                isinstance(self.estimator, _core.Tree)
-                and self.estimator.value_label.max(initial=-1) >= len(self.learnt)
+                self.tree is not None and self.tree.value_label.max(initial=-1) >= len(self.learnt)
             )
         ):
             raise ValueError(f"a local model does not fit {n_labels} labels")
@@ -279,7 +304,7 @@ class Queries:
     def _predict_learnt(self, model: LocalModel) -> NDArray[np.float64]:
         """Return the predictions for the learnt labels, of shape (n, n_learnt)."""
         if model.answer == "columns":
-            return self._predict_own(model.estimator, len(model.learnt))
+            return self._predict_own(model)
         names = [self.hierarchy.labels[label] for label in model.learnt]
         question = Question(model.answer, names)
         found = logistic_probabilities(model.estimator, self.given)
@@ -287,11 +312,12 @@ class Queries:
             return question.read(model.estimator, self.given)
         return question.read_probabilities(model.estimator, found)
 
-    def _predict_own(self, model: Any, n_labels: int) -> NDArray[np.float64]:
-        if not isinstance(model, _core.Tree):
-            return np.asarray(model._predict_scores(self.X), dtype=np.float64)
-        scores = np.zeros((self.X.shape[0], n_labels))
-        model.predict(self._rows, scores, 1.0, self.clus)
+    def _predict_own(self, model: LocalModel) -> NDArray[np.float64]:
+        tree = model.tree
+        if tree is None:
+            return np.asarray(model.estimator._predict_scores(self.X), dtype=np.float64)
+        scores = np.zeros((self.X.shape[0], len(model.learnt)))
+        tree.predict(self._rows, scores, 1.0, self.clus)
         return scores
 
 

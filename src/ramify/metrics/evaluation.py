@@ -375,16 +375,14 @@ def model_complexity(model: Any) -> int:
 
 
 def _tree_sizes(model: Any) -> Iterator[int]:
-    tree = getattr(model, "tree_", model)
-    if hasattr(tree, "feature") and hasattr(tree, "threshold"):
-        yield len(tree.feature)
+    fitted = hasattr(model, "_as_trees") and hasattr(model, "schema_")
+    own = model._as_trees() if fitted else None
+    if own is not None and own.trees:
+        yield from (len(one.tree.feature) for one in own.trees)
         return
-    # Use the bare trees if the model has them: creating an estimator for each is slower.
-    for name in ("local_models_", "trees_"):
-        if getattr(model, name, None):
-            for part in _parts(getattr(model, name)):
-                yield from _tree_sizes(getattr(part, "estimator", part))
-            return
+    if hasattr(model, "tree_"):  # of scikit-learn
+        yield len(model.tree_.feature)
+        return
     for name in ("estimators_", "estimator_", "best_estimator_", "steps"):
         for part in _parts(getattr(model, name, None)):
             yield from _tree_sizes(part)

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.streaming import VotingTrees
+from ramify._base.tree_models import TreeModel
 from ramify._parallel import count_threads
 from ramify._schema import IfPresent, MapOf, Maybe, Number, Schema, TreeOf
 from ramify._validation import (
@@ -428,6 +429,10 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         scores = np.zeros((X.shape[0], self.hierarchy_.n_labels))
         self._conventions.predict(self.tree_, X, scores)
         return np.minimum(scores, 1.0, out=scores)
+
+    def _as_trees(self) -> TreeModel:
+        trees = self._named_trees(np.arange(self.hierarchy_.n_labels))
+        return TreeModel(trees, self.hierarchy_, self._predict_scores)
 
     def _voting_trees(self) -> VotingTrees:
         n_labels, n_threads = self.hierarchy_.n_labels, count_threads(self.n_jobs)

@@ -12,6 +12,7 @@ from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier, copy_input_attributes
 from ramify._base.measuring import measure_scores, read_measure
 from ramify._base.streaming import VotingTrees
+from ramify._base.tree_models import TreeModel
 from ramify._parallel import count_threads
 from ramify._schema import Array, IfPresent, ListOf, Number, Schema, TreeOf, Whole
 from ramify.labels.encoding import EncodedLabels
@@ -149,6 +150,11 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         scores = np.empty((X.shape[0], self.hierarchy_.n_labels))
         self._vote(X, scores)
         return scores
+
+    def _as_trees(self) -> TreeModel:
+        trees = self._named_trees(np.arange(self.hierarchy_.n_labels))
+        combination = "votes" if self._clus and self.criterion != "variance" else "mean"
+        return TreeModel(trees, self.hierarchy_, self._predict_scores, combination)
 
     def _voting_trees(self) -> VotingTrees | None:
         if not self._conventions.votes_are_means:

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from ramify import _core
 from ramify._base.classifier import MAX_JOBS
+from ramify._base.tree_models import ModelTree, TreeModel
 from ramify._fitting import all_or_nothing, is_all_or_nothing
 from ramify._savable import get_fitted, savable, set_fitted
 from ramify._schema import (
@@ -30,6 +31,7 @@ from ramify._schema import (
 )
 from ramify._validation import check_same_length, check_sample_weight
 from ramify.data.features import FeatureSchema, read_training_features
+from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.conventions import Conventions
 from ramify.trees.growing import grow
 from ramify.trees.options import TreeOptions
@@ -128,6 +130,34 @@ class TargetEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     @abstractmethod
     def _predict_columns(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted columns, n × n_columns_, for X as returned by `read_features`."""
+
+    @abstractmethod
+    def _named_trees(self, outputs: NDArray[np.int64]) -> tuple[ModelTree, ...]:
+        """Return the fitted trees."""
+
+    def _as_trees(self) -> TreeModel:
+        names = self._column_names()
+        hierarchy = Hierarchy.from_labels(names)
+        trees = self._named_trees(hierarchy.indices(names).astype(np.int64))
+        shares = hasattr(self, "target_classes_") and not self.clus_compat
+        return TreeModel(
+            trees,
+            hierarchy,
+            self._predict_columns,
+            unit="probability" if shares else "value",
+            outputs="targets",
+        )
+
+    def _column_names(self) -> list[str]:
+        """Return a name for every column that leaves store."""
+        names = getattr(self, "target_names_", None)
+        if names is None:
+            names = ["y"] if self.flat_output_ else [f"y{i}" for i in range(self.n_outputs_)]
+        classes = getattr(self, "target_classes_", None)
+        if classes is None:
+            return [str(name) for name in names]
+        pairs = zip(names, classes, strict=True)
+        return [f"{name}={value}" for name, values in pairs for value in values.tolist()]
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any) -> TreeData:
         """Validate all input before any long computation, and set what prediction needs."""

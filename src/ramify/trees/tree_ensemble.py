@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
+from ramify._base.tree_models import ModelTree
 from ramify._parallel import count_threads
 from ramify.data.features import FeatureSchema, read_features
 from ramify.trees.conventions import Conventions
@@ -120,6 +121,10 @@ class TreeEnsemble:
     ) -> None:
         """Write the mean prediction to `out`; a tree is left out for rows with 0 in `voters`."""
         self._conventions.vote(self.trees_, X, out, count_threads(self.n_jobs), voters)
+
+    def _named_trees(self, outputs: NDArray[np.int64]) -> tuple[ModelTree, ...]:
+        pairs = enumerate(self.trees_, start=1)
+        return tuple(ModelTree(f"tree {k}", tree, outputs) for k, tree in pairs)
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Return the index of the leaf that each row reaches in each tree.

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
+from ramify._base.tree_models import ModelTree
 from ramify.data.features import FeatureSchema, read_features
 from ramify.data.rows import as_rows
 
@@ -34,6 +35,9 @@ class TreeViews:
     tree_: _core.Tree
     schema_: FeatureSchema
     n_features_in_: int
+
+    def _named_trees(self, outputs: NDArray[np.int64]) -> tuple[ModelTree, ...]:
+        return (ModelTree("", self.tree_, outputs),)
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Return the index of the leaf that each row reaches.

@@ -20,7 +20,7 @@ from ramify.inspection.drawing.picture import (
 from ramify.inspection.drawing.svg import answer_place, edge_ends, purity_colour
 from ramify.inspection.outline import read_choice
 from ramify.inspection.related_labels import RelatedLabels, relate_labels
-from ramify.inspection.summary import summarise
+from ramify.inspection.summary import summarise_labels
 from ramify.local.brdt import BRDTClassifier
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def plot_tree(
     """
     if max_trees is not None:
         check_number("max_trees", max_trees, 1, whole=True)
-    summary = summarise(model, feature_names=feature_names, categories=categories)
+    summary = summarise_labels(model, feature_names, categories)
     choice = read_choice(summary.hierarchy, threshold, min_change, max_labels, labels)
     picture = make_picture(
         summary.trees[:max_trees], choice, max_depth=max_depth, sideways=sideways
@@ -221,7 +221,10 @@ def plot_label_graph(
     '4 labels in 1 group'
     """
     if not isinstance(model, BRDTClassifier):
-        raise TypeError(f"model must be a BRDTClassifier, got {type(model).__name__}.")
+        raise TypeError(
+            f"model must be a BRDTClassifier, got {type(model).__name__}. Use plot_tree to show "
+            "trees; only BRDTClassifier learns which labels are related."
+        )
     check_number("max_labels", max_labels, 1, whole=True)
     pyplot = import_extra("matplotlib.pyplot", "plot")
     related = relate_labels(model, max_labels)

@@ -19,7 +19,7 @@ from ramify.inspection.drawing.picture import (
     draw_boxes,
 )
 from ramify.inspection.outline import read_choice
-from ramify.inspection.summary import summarise
+from ramify.inspection.summary import summarise_labels
 
 __all__ = ["export_graphviz", "export_svg", "purity_colour"]
 
@@ -70,7 +70,7 @@ def export_svg(
     >>> export_svg(tree).startswith('<svg xmlns="http://www.w3.org/2000/svg"')
     True
     """
-    summary = summarise(model, feature_names=feature_names, categories=categories)
+    summary = summarise_labels(model, feature_names, categories)
     choice = read_choice(summary.hierarchy, threshold, min_change, max_labels, labels)
     picture = make_picture(
         summary.trees[:max_trees], choice, max_depth=max_depth, sideways=sideways
@@ -227,7 +227,7 @@ def export_graphviz(
     }
     <BLANKLINE>
     """
-    summary = summarise(model, feature_names=feature_names, categories=categories)
+    summary = summarise_labels(model, feature_names, categories)
     choice = read_choice(summary.hierarchy, threshold, min_change, max_labels, labels)
     lines = [
         "digraph ramify {",

@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._validation import check_same_length
-from ramify.data.features import read_features
 from ramify.inspection.importance import importances
 from ramify.inspection.node_tests import FeatureNames
 from ramify.inspection.outline import outline_parents, short_name
 from ramify.inspection.related_labels import relate_labels
-from ramify.inspection.summary import ModelSummary, TreeSummary
+from ramify.inspection.summary import ModelSummary, TreeSummary, read_tree_rows
 from ramify.labels.encoding import read_labels
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
-from ramify.local.brdt import BRDTClassifier
 from ramify.metrics import precision_recall_curves
 
 __all__ = ["describe_model", "describe_rows"]
@@ -49,11 +47,11 @@ def describe_model(model: Any, summary: ModelSummary, max_trees: int) -> dict[st
         "importances": _rounded(overall, 6),
         "importanceSpread": _rounded(spread, 6),
         **_describe_labels(summary.hierarchy),
-        **(_describe_relations(model) if isinstance(model, BRDTClassifier) else {}),
+        **(_describe_relations(model) if hasattr(model, "relations") else {}),
     }
 
 
-def _describe_relations(model: BRDTClassifier) -> dict[str, Any]:
+def _describe_relations(model: Any) -> dict[str, Any]:
     """Return the graph of related labels of BR-DT."""
     related = relate_labels(model, _RELATED_LABELS)
     return {
@@ -96,8 +94,9 @@ def _describe_features(
     features: FeatureNames, n_categories: NDArray[np.int32], tested: set[int]
 ) -> list[dict[str, Any]]:
     described = []
+    counts = n_categories.tolist()
     for j, name in enumerate(features.names):
-        codes = range(int(n_categories[j]))
+        codes = range(counts[j] if j < len(counts) else 0)  # features of the model have none
         categories = [features.category(j, code) for code in codes] or None
         described.append({"name": name, "categories": categories, "used": j in tested})
     return described
@@ -194,7 +193,7 @@ def describe_rows(
     max_rows: int,
 ) -> dict[str, Any]:
     """Return some rows, their labels, and the precision-recall curves of all labels."""
-    coded = read_features(model, X, model.schema_)
+    coded = read_tree_rows(model, X)
     n_rows = coded.shape[0]
     called = _row_names(X, names, n_rows)
     shown = np.unique(np.linspace(0, n_rows - 1, min(n_rows, max_rows)).round().astype(int))
@@ -202,10 +201,10 @@ def describe_rows(
     rows: dict[str, Any] = {"names": [called[i] for i in shown], "X": _cells(cells)}
     found: dict[str, Any] = {"rows": rows, "dataName": f"computed on {n_rows:,} rows"}
     scores = np.asarray(model.predict_proba(X))
-    if len(summary.trees) > 1 and summary.combination != "sum":
+    of_sets = summary.outputs == "label sets"  # which have neither scores nor curves
+    if len(summary.trees) > 1 and summary.combination != "sum" and not of_sets:
         rows["scores"] = _sparse_scores(scores[shown])
-    of_sets = summary.combination == "sum" and summary.hierarchy != model.hierarchy_
-    if y is not None and not of_sets:  # the label sets of softmax have no curves
+    if y is not None and not of_sets:
         Y = read_labels(y, summary.hierarchy).Y
         check_same_length(n_rows, Y.shape[0])
         kept = Y[shown]

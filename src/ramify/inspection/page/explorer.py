@@ -11,7 +11,7 @@ from typing import Any
 
 from ramify._validation import check_number
 from ramify.inspection.page.data import describe_model, describe_rows
-from ramify.inspection.summary import summarise
+from ramify.inspection.summary import summarise_labels
 from ramify.io.files import replacing
 
 __all__ = ["explore"]
@@ -83,7 +83,7 @@ def explore(
     check_number("max_rows", max_rows, 1, whole=True)
     if X is None and y is not None:
         raise ValueError("y was passed without X. Pass both or neither.")
-    summary = summarise(model, feature_names=feature_names, categories=categories)
+    summary = summarise_labels(model, feature_names, categories)
     data = describe_model(model, summary, max_trees)
     if X is not None:
         data |= describe_rows(model, summary, X, y, names=names, max_rows=max_rows)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify._validation import Label, check_same_length
-from ramify.data.features import read_features
 from ramify.inspection.outline import LabelChoice
 from ramify.inspection.rulesets.extraction import (
     Columns,
@@ -23,7 +22,7 @@ from ramify.inspection.rulesets.extraction import (
     root_prior,
 )
 from ramify.inspection.rulesets.formats import frame_of_rules, json_of_rules, text_of_rules
-from ramify.inspection.summary import ModelSummary, summarise
+from ramify.inspection.summary import ModelSummary, read_tree_rows, summarise_labels
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 
@@ -128,7 +127,7 @@ class RuleSet(Sequence[Rule]):
                 f"the prediction of a {self._summary.kind} is not a mean over its trees, so rules "
                 "cannot reproduce it. Use predict_proba of the model."
             )
-        X = read_features(self._model, X, self._model.schema_)
+        X = read_tree_rows(self._model, X)
         n_trees = len(self._summary.trees)
         scores = np.zeros((X.shape[0], self.hierarchy.n_labels))
         columns = Columns(X)
@@ -277,7 +276,7 @@ def rules(
     if (X is None) != (y is None):
         given, missing = ("X", "y") if y is None else ("y", "X")
         raise ValueError(f"{given} was passed without {missing}. Pass both or neither.")
-    summary = summarise(model, feature_names=feature_names, categories=categories)
+    summary = summarise_labels(model, feature_names, categories)
     if summary.combination == "sum":
         if X is None:
             raise ValueError(
@@ -296,7 +295,12 @@ def rules(
 
 def _measured(found: Iterable[Rule], model: Any, summary: ModelSummary, X: Any, y: Any) -> RuleSet:
     """Return rules with their support and precision on given rows."""
-    rows = read_features(model, X, model.schema_)
+    if summary.hierarchy != model.hierarchy_:
+        raise ValueError(
+            f"X and y must be None for a {summary.kind}, got rows: its trees predict label sets "
+            "instead of labels. Omit X and y to use the values of the training rows."
+        )
+    rows = read_tree_rows(model, X)
     Y = read_labels(y, summary.hierarchy).Y
     check_same_length(rows.shape[0], Y.shape[0])
     prior: NDArray[np.float64] = np.asarray(Y.mean(axis=0), dtype=np.float64).ravel()
