@@ -11,6 +11,9 @@ import pytest
 
 import ramify
 from ramify.apps.clus.explaining import explain
+from ramify.apps.clus.inducing import learn
+from ramify.apps.clus.plan import check_run
+from ramify.apps.clus.problem import read_problem
 from ramify.clus import SettingsError, Switches, UnsupportedOptionError, read_settings
 from tests.support.clus_cases import Case, all_cases
 from tests.support.clus_oracle import read_measures, read_models, requires_oracle
@@ -124,6 +127,89 @@ def predicted_columns(path: Path, model: str) -> dict[str, list[str]]:
     table = dict(zip(names, cells, strict=True))
     start = f"{model}-p-"
     return {n.removeprefix(start): list(c) for n, c in table.items() if n.startswith(start)}
+
+
+# ---- the code and the run do the same -------------------------------------------------------
+
+FLAT = """@relation flowers
+@attribute size numeric
+@attribute colour {red,blue,white}
+@attribute width numeric
+@attribute first FIRST
+@attribute second SECOND
+@data
+"""
+KINDS = {
+    "hierarchical": ("@attribute class hierarchical a,a/b,a/c,d,d/e", ("a/b", "a/c", "d/e", "d")),
+    "multilabel": ("{0,1}", ("1", "0")),
+    "nominal": ("{p,q,r}", ("p", "q", "r")),
+    "numeric": ("numeric", ("0.5", "2", "7.25")),
+}
+HSEPARATOR = "[Hierarchical]\nHSeparator = /\nType = Tree\n"
+
+
+def flowers(kind: str) -> str:
+    """Return a data file of 60 rows with targets of a kind."""
+    random = np.random.default_rng(3)
+    declared, values = KINDS[kind]
+    header = FLAT.replace("FIRST", declared).replace("SECOND", declared)
+    if kind == "hierarchical":
+        header = f"{FLAT.partition('@attribute first')[0]}{declared}\n@data\n"
+    rows = []
+    for size, width in random.integers(0, 9, (60, 2)):
+        colour = ("red", "blue", "white")[random.integers(3)]
+        found = [
+            values[int(size + width + random.integers(2)) % len(values)],
+            values[int(size > 4 or colour == "red") % len(values)],
+        ]
+        rows.append(",".join([str(size), colour, str(width), *found[: 1 + (kind[0] != "h")]]))
+    return header + "\n".join(rows) + "\n"
+
+
+SHARED = [
+    "",
+    "[Model]\nMinimalWeight = 5\n[Constraints]\nMaxDepth = 3\n",
+    "[Tree]\nSplitPosition = Middle\nBinarySplit = No\n",
+    "[Model]\nNominalSubsetTests = No\n",
+]
+F_TEST = ["[Tree]\nFTest = 0.05\n", "[Tree]\nHeuristic = VarianceReduction\nFTest = 0.1\n"]
+WEIGHTED = "[Attributes]\nTarget = 4,5\nWeights = [1,3]\nClusteringWeights = [2,1]\n"
+TREES = {
+    "hierarchical": [
+        *(*SHARED, *F_TEST, "[Tree]\nFTest = [0.5,0.05,0.001]\n"),
+        *("[Hierarchical]\nWParam = 0.5\nWType = ExpMinParentWeight\nMEstimate = Yes\n",),
+        *("[Hierarchical]\nWType = NoWeight\n", "[Model]\nMinimalNumberExamples = 2\n"),
+    ],
+    "multilabel": [*SHARED, *F_TEST, "[Tree]\nHeuristic = GainRatio\n"],
+    "nominal": [*SHARED, *F_TEST, "[Tree]\nPruningMethod = None\n", WEIGHTED],
+    "numeric": [*SHARED, *F_TEST, "[Tree]\nM5PruningMult = 0.5\n", WEIGHTED],
+}
+FORESTS = [
+    "[Ensemble]\nIterations = 3\nBagSize = 40\n[General]\nRandomSeed = 5\n",
+    "[Ensemble]\nIterations = [2,3]\nEnsembleMethod = RForest\nSelectRandomSubspaces = LOG\n",
+    "[Ensemble]\nIterations = 3\nEnsembleMethod = RForest\nSelectRandomSubspaces = 0.4\n"
+    "[Tree]\nHeuristic = VarianceReduction\nFTest = 0.2\n",
+]
+RUNS = [(kind, text, False) for kind, texts in TREES.items() for text in texts]
+RUNS += [(kind, text, True) for kind in TREES for text in FORESTS]
+
+
+@pytest.mark.filterwarnings("ignore:.*were drawn by every tree")
+@pytest.mark.parametrize(("kind", "text", "forest"), RUNS)
+def test_the_code_learns_what_the_run_learns(pets, kind, text, forest):
+    targets = "" if kind == "hierarchical" or "Target" in text else "[Attributes]\nTarget = 4,5\n"
+    before = HSEPARATOR if kind == "hierarchical" else targets
+    path = pets(f"{before}{text}", flowers(kind))
+    switches = Switches(forest=forest)
+    settings = read_settings(path).supported(switches)
+    problem = read_problem(settings, switches)
+    check_run(problem)
+    expected = learn(problem, problem.train, problem.prune).models[-1].trees
+    model = executed(explain(settings, switches))["model"]
+    found = model.trees_ if forest else [model.tree_]
+    for one, other in zip(expected, found, strict=True):
+        for name in ("feature", "threshold", "child", "weight", "category_branch"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
 
 
 def test_every_option_is_explained_with_its_line(pets):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify.apps.clus.errors import SettingsError, UnsupportedOptionError, quoted
+from ramify.apps.clus.estimator import TargetKind
 from ramify.apps.clus.options import Switches
 from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.values import columns_of
@@ -75,6 +76,15 @@ class Attributes:
         """Which descriptive attributes are nominal."""
         sizes = [len(self.values.get(at, ())) for at in self.descriptive]
         return FeatureSchema(np.array(sizes, dtype=np.int32), {})
+
+    @property
+    def target_kind(self) -> TargetKind:
+        """The kind of the targets, which determines the method of CLUS."""
+        kind = self.kinds[self.target[0]]  # all targets are of one kind
+        if kind in ("labels", "numeric"):
+            return "numeric" if kind == "numeric" else "hierarchical"
+        binary = all(self.values[at] == ("1", "0") for at in self.target)
+        return "multilabel" if binary and len(self.target) > 1 else "nominal"
 
     def check_same(self, file: ArffFile) -> None:
         """Raise an error unless another file has the same attributes."""

@@ -6,47 +6,30 @@ import json
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from inspect import signature
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ramify.apps.clus.data import Attributes, read_attributes, read_file
-from ramify.apps.clus.errors import UnsupportedOptionError, quoted
+from ramify.apps.clus.estimator import (
+    TargetKind,
+    estimator_name,
+    f_test_levels,
+    forest_parameters,
+    forest_sizes,
+    prunes_on_rows,
+    target_weights,
+    tree_parameters,
+)
 from ramify.apps.clus.options import OPTIONS, Switches
-from ramify.apps.clus.plan import hierarchical_parameters
 from ramify.apps.clus.settings import Settings
-from ramify.apps.clus.values import number_of
 from ramify.io.arff_columns import ArffFile
 
 __all__ = [
-    "Program",
-    "TargetKind",
-    "estimator_of",
     "explain",
-    "python_code",
 ]
-
-
-TargetKind = Literal["hierarchical", "multilabel", "nominal", "numeric"]
-
-CRITERIA = {
-    "Default": "entropy",
-    "Gain": "entropy",
-    "GainRatio": "gain_ratio",
-    "VarianceReduction": "gini",
-}
-_TREES: dict[TargetKind, str] = {
-    "hierarchical": "PCTClassifier",
-    "multilabel": "PCTClassifier",
-    "nominal": "PCTMultiTargetClassifier",
-    "numeric": "PCTRegressor",
-}
-_FORESTS: dict[TargetKind, dict[str, str]] = {
-    "hierarchical": {"Bagging": "PCTBaggingClassifier", "RForest": "PCTForestClassifier"},
-    "multilabel": {"Bagging": "PCTBaggingClassifier", "RForest": "PCTForestClassifier"},
-    "nominal": dict.fromkeys(("Bagging", "RForest"), "PCTMultiTargetForestClassifier"),
-    "numeric": dict.fromkeys(("Bagging", "RForest"), "PCTForestRegressor"),
-}
 
 
 @dataclass
@@ -74,15 +57,8 @@ class Program:
 
     @property
     def kind(self) -> TargetKind:
-        """The kind of the targets, which determines the method of CLUS."""
-        kind = self.file.kinds[self.attributes.target[0]]  # all targets are of one kind
-        if kind == "labels":
-            return "hierarchical"
-        if kind == "numeric":
-            return "numeric"
-        values = [set(self.file.values[at]) for at in self.attributes.target]
-        binary = len(values) > 1 and all(found == {"0", "1"} for found in values)
-        return "multilabel" if binary else "nominal"
+        """The kind of the targets."""
+        return self.attributes.target_kind
 
     @property
     def is_hierarchical(self) -> bool:
@@ -95,105 +71,37 @@ class Program:
         return self.kind in {"hierarchical", "multilabel"}
 
 
-def estimator_of(program: Program) -> tuple[str, dict[str, Any]]:
-    """Return the class of the estimator and its parameters."""
-    parameters = {**_target_parameters(program), **_tree_parameters(program)}
-    if not program.switches.forest:
-        return _TREES[program.kind], parameters
-    method = program.settings.text("Ensemble", "EnsembleMethod")
-    if method not in _FORESTS[program.kind]:
-        raise UnsupportedOptionError(
-            f"{program.settings.place('Ensemble', 'EnsembleMethod')}: --explain requires Bagging "
-            f"or RForest, got {quoted(method)}."
-        )
-    name = _FORESTS[program.kind][method]
-    return name, parameters | _forest_parameters(program, name, method)
-
-
-def _target_parameters(program: Program) -> dict[str, Any]:
-    """Return the parameters that depend on the kind of the targets."""
-    settings = program.settings
-    found: dict[str, Any] = {}
-    if program.is_hierarchical:
-        return hierarchical_parameters(settings)
-    if program.kind != "numeric":
-        found["criterion"] = CRITERIA[settings.text("Tree", "Heuristic")]
-    weights = settings.numbers("Attributes", "ClusteringWeights")
-    if not program.has_labels and len(weights) == len(program.attributes.target) > 1:
-        found["target_weight"] = list(weights)
-    if program.switches.forest:
-        return found
-    method = settings.text("Tree", "PruningMethod")
-    if method == "Default" and settings.text("Data", "PruneSet") not in {"None", ""}:
+def _note_choices(program: Program) -> None:
+    """Say which alternatives of the settings the estimator does not have."""
+    forest, labels = program.switches.forest, program.has_labels
+    if forest and len(sizes := forest_sizes(program.settings)) > 1:
+        program.notes.append(f"The ensembles of {sizes[:-1]} trees are the first of these trees.")
+    if prunes_on_rows(program.settings, program.kind) and not forest:
         program.notes.append("The pruning on the rows of PruneSet is left out.")
-    elif program.kind == "numeric" and method in {"Default", "M5"}:
-        found["pruning"] = "m5"
-        if settings.given("Tree", "M5PruningMult"):
-            found["pruning_factor"] = settings.number("Tree", "M5PruningMult")
-    elif program.kind != "numeric" and method in {"Default", "C45"}:
-        found["pruning"] = "pessimistic"
-    return found
-
-
-def _tree_parameters(program: Program) -> dict[str, Any]:
-    settings = program.settings
-    found: dict[str, Any] = {"min_weight": settings.number("Model", "MinimalWeight")}
-    if settings.limit("Constraints", "MaxDepth") is not None:
-        found["max_depth"] = settings.limit("Constraints", "MaxDepth")
-    found |= _f_test(program)
-    if settings.text("Tree", "SplitPosition") == "Middle":
-        found["threshold_at"] = "midpoint"
-    if not settings.yes_no("Tree", "BinarySplit"):
-        found["nominal_tests"] = "nary"
-    elif not settings.yes_no("Model", "NominalSubsetTests"):
-        found["nominal_tests"] = "single"
-    return found
-
-
-def _f_test(program: Program) -> dict[str, Any]:
-    settings = program.settings
-    levels = settings.numbers("Tree", "FTest")
-    entropy = program.kind in {"multilabel", "nominal"} and (
-        settings.text("Tree", "Heuristic") != "VarianceReduction"
-    )
-    if levels == (1.0,) or entropy:
-        return {}
-    if len(levels) == 1:
-        return {"f_test": levels[0]}
-    if not program.has_labels or program.switches.forest:
+    if len(f_test_levels(program.settings)) > 1 and (forest or not labels):
         program.notes.append(
             "The choice among the values of FTest is left out: the first is used."
         )
-        return {"f_test": levels[0]}
-    if settings.text("Data", "PruneSet") != "None":
-        return {"f_test": list(levels)}
-    folds = settings.integer("Model", "ParamTuneNumberFolds")
-    return {"f_test": list(levels), "cv": folds}
 
 
-def _forest_parameters(program: Program, name: str, method: str) -> dict[str, Any]:
-    settings = program.settings
-    sizes = sorted(int(size) for size in settings.numbers("Ensemble", "Iterations"))
-    if len(sizes) > 1:
-        program.notes.append(f"The ensembles of {sizes[:-1]} trees are the first of these trees.")
-    found: dict[str, Any] = {"n_estimators": sizes[-1] or 100 if sizes else 100}
-    if method == "RForest":
-        text = settings.text("Ensemble", "SelectRandomSubspaces")
-        named = {"0": "sqrt", "SQRT": "sqrt", "LOG": "log2"}
-        found["max_features"] = named.get(text) or (
-            int(text) if text.isdecimal() else number_of(text)
-        )
-    elif name != "PCTBaggingClassifier":
-        found["max_features"] = None
-    if settings.integer("Ensemble", "BagSize"):
-        found["max_samples"] = settings.integer("Ensemble", "BagSize")
-    if settings.yes_no("Ensemble", "OOBestimate"):
-        found["oob_score"] = True
-    threads = settings.integer("Ensemble", "NumberOfThreads")
-    if threads != 1:
-        found["n_jobs"] = threads or -1
-    found["random_state"] = settings.integer("General", "RandomSeed")
-    return found
+def _estimator(program: Program) -> tuple[str, dict[str, Any]]:
+    """Return the class of the estimator and the parameters that differ from their defaults."""
+    settings, forest = program.settings, program.switches.forest
+    name = estimator_name(settings, program.kind, forest=forest)
+    parameters = tree_parameters(settings, program.kind, forest=forest)
+    if forest:
+        parameters |= forest_parameters(settings)
+    if program.kind in ("nominal", "numeric"):
+        factors, normalize = target_weights(settings, len(program.attributes.target))
+        own = factors.tolist() if (factors != factors[0]).any() or not normalize else None
+        parameters |= {"target_weight": own, "normalize": normalize}
+    known = signature(getattr(import_module("ramify.trees"), name)).parameters
+    defaults = {key: parameter.default for key, parameter in known.items()}
+    # With clus_compat, thresholds are observed values unless something else is asked for.
+    defaults["threshold_at"] = "observed"
+    return name, {
+        key: value for key, value in parameters.items() if key in known and value != defaults[key]
+    }
 
 
 # ---- code that does the same ----------------------------------------------------------------
@@ -207,7 +115,6 @@ _NOT_IN_CODE = (
     ("Hierarchical", "RecallValues"),
     ("Hierarchical", "OptimizeErrorMeasure"),
     ("Attributes", "Weights"),
-    ("Model", "MinimalNumberExamples"),
 )
 
 
@@ -215,7 +122,8 @@ def python_code(settings: Settings, switches: Switches) -> list[str]:
     """Return a program that learns and evaluates the model of a settings file."""
     file = read_file(settings.data_file())
     program = Program(settings, switches, file, read_attributes(settings, switches, file))
-    name, parameters = estimator_of(program)
+    name, parameters = _estimator(program)
+    _note_choices(program)
     columns, features, targets = _columns(program)
     body = [
         *_reading(program),
@@ -289,7 +197,7 @@ def _made(program: Program, name: str, parameters: dict[str, Any]) -> list[str]:
     program.use("ramify", name)
     given = [f"    {key}={_literal(value)}," for key, value in parameters.items()]
     labels = ["    train.hierarchy,"] if program.has_labels else []
-    return [f"model = {name}(", *labels, *given, "    clus_compat=True,", ")"]
+    return [f"model = {name}(", *labels, *given, ")"]
 
 
 def _columns(program: Program) -> tuple[list[str], str, str]:
@@ -368,9 +276,10 @@ def _evaluation(program: Program, features: str, targets: str) -> list[str]:
 def _note_differences(program: Program) -> None:
     if program.switches.xval:
         program.notes.append("The cross-validation of -xval is left out.")
+    left_out = _NOT_IN_CODE if program.has_labels else _NOT_IN_CODE[:-1]
     program.notes += [
         f"[{section}] {name} is left out."
-        for section, name in _NOT_IN_CODE
+        for section, name in left_out
         if program.settings.given(section, name)
     ]
 

@@ -11,12 +11,11 @@ from scipy import sparse
 
 from ramify import _core
 from ramify.apps.clus.data import Rows, take_rows
+from ramify.apps.clus.estimator import f_test_levels, forest_sizes
 from ramify.apps.clus.learning import LabelLearner, fold_splits
 from ramify.apps.clus.models import Learned, Model
 from ramify.apps.clus.plan import (
     UNCOUNTED_METHODS,
-    f_test_levels,
-    forest_sizes,
     hierarchical_learner,
     plan_forest,
     table_learner,

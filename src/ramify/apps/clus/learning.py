@@ -130,7 +130,7 @@ class LabelLearner:
 
     def root(self, rows: Rows) -> _core.Tree:
         """Return the tree that consists of the root, the model Default."""
-        return grow(self.data(rows), replace(self.options(), max_depth=0, pruning=None))
+        return grow(self.data(rows), replace(self.options(), max_depth=0, f_test=None))
 
     def forest(self, rows: Rows, wanted: ForestPlan) -> tuple[list[_core.Tree], NDArray[np.uint8]]:
         """Grow a forest."""

@@ -1,11 +1,14 @@
-"""Map settings of CLUS to learners, and refuse settings that do not fit the data."""
+"""The learners of a run, and the settings that do not fit the data."""
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 from ramify.apps.clus.errors import SettingsError, UnsupportedOptionError, quoted
+from ramify.apps.clus.estimator import (
+    features_to_draw,
+    forest_parameters,
+    forest_sizes,
+    tree_parameters,
+)
 from ramify.apps.clus.learning import ForestPlan, LabelLearner
 from ramify.apps.clus.problem import Problem
 from ramify.apps.clus.settings import Settings
@@ -15,29 +18,18 @@ from ramify.apps.clus.targets.numeric import NumericTarget
 from ramify.apps.clus.targets.table import TableLearner
 from ramify.trees import PCTClassifier
 from ramify.trees.clus import ClusNominal, ClusNumeric
-from ramify.trees.options import TreeOptions
+from ramify.trees.options import TreeOptions, count_features
 
 __all__ = [
     "UNCOUNTED_METHODS",
     "check_run",
-    "f_test_levels",
-    "forest_sizes",
     "hierarchical_learner",
-    "hierarchical_parameters",
     "plan_forest",
     "table_learner",
 ]
 
 
-_WEIGHTING = {
-    "ExpSumParentWeight": "sum",
-    "ExpAvgParentWeight": "avg",
-    "ExpMinParentWeight": "min",
-    "ExpMaxParentWeight": "max",
-    "NoWeight": "avg",
-}
 _NO_BOOTSTRAP = ("RSubspaces", "ExtraTrees", "RFeatSelection")
-_ALL_FEATURES = ("Bagging",)
 # CLUS gives all forests of these methods the name "Forest with 0 trees".
 UNCOUNTED_METHODS = ("RSubspaces", "RFeatSelection")
 _PER_TREE = ("RSubspaces", "BagSubspaces")
@@ -45,108 +37,35 @@ _PER_TREE = ("RSubspaces", "BagSubspaces")
 
 def hierarchical_learner(problem: Problem, target: HierarchicalTarget) -> LabelLearner:
     """Return the learner of trees for a hierarchical target."""
-    settings = problem.settings
     hierarchy = target.labels.hierarchy
-    tree = PCTClassifier(
-        hierarchy,
-        criterion="variance",
-        clus_compat=True,
-        **hierarchical_parameters(settings),
-        **_shared(settings),
+    forest = problem.switches.forest
+    parameters = tree_parameters(problem.settings, "hierarchical", forest=forest)
+    return LabelLearner(
+        PCTClassifier(hierarchy, **parameters), hierarchy, problem.attributes.schema
     )
-    if settings.integer("Model", "MinimalNumberExamples") > 0:
-        # CLUS does not count the rows of hierarchical targets, so no test has enough of them.
-        tree.set_params(max_depth=0)
-    return LabelLearner(tree, hierarchy, problem.attributes.schema)
-
-
-def hierarchical_parameters(settings: Settings) -> dict[str, Any]:
-    """Return the parameters of trees that are set in the section [Hierarchical]."""
-    kind = settings.text("Hierarchical", "WType")
-    w0 = 1.0 if kind == "NoWeight" else settings.number("Hierarchical", "WParam")
-    smoothed = settings.yes_no("Hierarchical", "MEstimate")
-    return {"w0": w0, "weighting": _WEIGHTING[kind], **({"smoothing": 1.0} if smoothed else {})}
 
 
 def table_learner(problem: Problem, target: NominalTarget | NumericTarget) -> TableLearner:
     """Return the learner of trees for nominal or numeric targets."""
-    settings = problem.settings
-    shared = _shared(settings)
-    if settings.integer("Model", "MinimalNumberExamples") > 0:
-        raise UnsupportedOptionError(
-            f"{settings.place('Model', 'MinimalNumberExamples')} must be 0 for nominal and "
-            "numeric targets. Use MinimalWeight."
-        )
-    method = settings.text("Tree", "PruningMethod")
-    numeric = isinstance(target, NumericTarget)
-    _check_table(problem, method, numeric=numeric)
-    heuristics = {"Gain": "entropy", "GainRatio": "gain_ratio", "VarianceReduction": "gini"}
-    options = TreeOptions(
-        criterion="variance" if numeric else heuristics[target.heuristic(settings)],
-        conventions=ClusNumeric() if numeric else ClusNominal(),
-        **shared,
-    )
-    schema = problem.attributes.schema
-    if method == "None" or problem.switches.forest:
-        return TableLearner(options, schema, target.describe)
-    if numeric:
-        factor = settings.number("Tree", "M5PruningMult")
-        return TableLearner(options, schema, target.describe, "m5", factor)
-    return TableLearner(options, schema, target.describe, "pessimistic")
-
-
-def _check_table(problem: Problem, method: str, *, numeric: bool) -> None:
-    settings = problem.settings
-    allowed = ("Default", "None", "M5" if numeric else "C45")
-    if method not in allowed:
-        raise UnsupportedOptionError(
-            f"{settings.place('Tree', 'PruningMethod')} must be one of {', '.join(allowed)} for "
-            f"these targets, got {quoted(method)}."
-        )
-    heuristic = settings.text("Tree", "Heuristic")
-    if numeric and heuristic not in ("Default", "VarianceReduction"):
-        raise UnsupportedOptionError(
-            f"{settings.place('Tree', 'Heuristic')} must be VarianceReduction for numeric "
-            f"targets, got {quoted(heuristic)}."
-        )
-
-
-def _shared(settings: Settings) -> dict[str, Any]:
-    """Return the parameters that do not depend on the kind of target."""
-    subsets = settings.yes_no("Model", "NominalSubsetTests")
-    binary = settings.yes_no("Tree", "BinarySplit")
-    threads = settings.integer("Ensemble", "NumberOfThreads")
-    middle = settings.text("Tree", "SplitPosition") == "Middle"
-    return {
-        "max_depth": settings.limit("Constraints", "MaxDepth"),
-        "min_weight": settings.number("Model", "MinimalWeight"),
-        "threshold_at": "midpoint" if middle else "observed",
-        "nominal_tests": "nary" if not binary else "subset" if subsets else "single",
-        "n_jobs": -1 if threads == 0 else threads,
-    }
-
-
-def f_test_levels(settings: Settings) -> tuple[float, ...]:
-    """Return the levels of the F-test."""
-    return settings.numbers("Tree", "FTest") or (1.0,)
-
-
-def forest_sizes(settings: Settings) -> list[int]:
-    """Return the numbers of trees to evaluate, in increasing order."""
-    sizes = sorted(int(size) for size in settings.numbers("Ensemble", "Iterations"))
-    return [100] if not sizes or sizes == [0] else sizes
+    forest = problem.switches.forest
+    parameters = tree_parameters(problem.settings, target.kind, forest=forest)
+    del parameters["clus_compat"]
+    pruning = parameters.pop("pruning", None), parameters.pop("pruning_factor", 0.0)
+    conventions = ClusNumeric() if target.kind == "numeric" else ClusNominal()
+    options = TreeOptions(conventions=conventions, **parameters)
+    return TableLearner(options, problem.attributes.schema, target.describe, *pruning)
 
 
 def plan_forest(problem: Problem) -> ForestPlan:
     """Return how to grow the forest of a run."""
-    settings = problem.settings
-    method = settings.text("Ensemble", "EnsembleMethod")
-    bootstrap = bootstraps(settings)
+    parameters = forest_parameters(problem.settings)
+    method = problem.settings.text("Ensemble", "EnsembleMethod")
+    drawn = parameters["max_features"] is not None
     return ForestPlan(
-        max(forest_sizes(settings)),
-        settings.integer("General", "RandomSeed"),
-        settings.integer("Ensemble", "BagSize") if bootstrap else None,
-        0 if method in _ALL_FEATURES else count_features(problem),
+        parameters["n_estimators"],
+        parameters["random_state"],
+        (parameters["max_samples"] or 0) if bootstraps(problem.settings) else None,
+        features_drawn(problem) if drawn else 0,
         method in _PER_TREE,
     )
 
@@ -159,24 +78,16 @@ def bootstraps(settings: Settings) -> bool:
     return method not in _NO_BOOTSTRAP
 
 
-def count_features(problem: Problem) -> int:
-    """Return the number of features that a node draws."""
-    text = problem.settings.text("Ensemble", "SelectRandomSubspaces")
+def features_drawn(problem: Problem) -> int:
+    """Return the number of features that a node or a tree draws."""
+    wanted = features_to_draw(problem.settings)
     n_features = len(problem.attributes.descriptive)
-    if text in ("0", "SQRT"):
-        wanted = math.ceil(math.sqrt(n_features))
-    elif text == "LOG":
-        wanted = math.ceil(math.log2(n_features))
-    elif text.isdigit():
-        wanted = int(text)
-    else:
-        wanted = math.ceil(float(text) * n_features)
-    if wanted > n_features:
+    if isinstance(wanted, int) and wanted > n_features:
         place = problem.settings.place("Ensemble", "SelectRandomSubspaces")
         raise UnsupportedOptionError(
-            f"{place} must be at most the number of features, {n_features}, got {quoted(text)}."
+            f"{place} must be at most the number of features, {n_features}, got '{wanted}'."
         )
-    return max(1, wanted)
+    return count_features(wanted, n_features, clus=True)
 
 
 # ---- what is refused ------------------------------------------------------------------------
@@ -255,7 +166,7 @@ def _check_forest(problem: Problem) -> None:
         reason = f"CLUS ranks features with {', '.join(_RANKED)}, but not with {method}"
         _refuse(problem, "Ensemble", "FeatureRanking", reason)
     n_features = len(problem.attributes.descriptive)
-    if problem.is_sparse and method != "Bagging" and count_features(problem) < n_features:
+    if problem.is_sparse and method != "Bagging" and features_drawn(problem) < n_features:
         reason = "CLUS draws the features of sparse files in another order"
         _refuse(problem, "Ensemble", "EnsembleMethod", reason)
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ramify.apps.clus.data import Attributes
 from ramify.apps.clus.errors import SettingsError, UnsupportedOptionError, quoted
+from ramify.apps.clus.estimator import TargetKind, target_weights
 from ramify.apps.clus.settings import Settings, read_small_text
 from ramify.apps.clus.targets.hierarchical import ClusHierarchy, HierarchicalTarget, LabelFormat
 from ramify.apps.clus.targets.nominal import NominalTarget
@@ -26,25 +27,26 @@ Target: TypeAlias = HierarchicalTarget | NominalTarget | NumericTarget
 
 def read_target(settings: Settings, attributes: Attributes, file: ArffFile) -> Target:
     """Return what a run predicts."""
-    kind = attributes.kinds[attributes.target[0]]  # all targets are of one kind
-    if kind == "labels":
+    kind = attributes.target_kind
+    if kind == "hierarchical":
         return _hierarchical(settings, file)
-    if kind == "nominal":
-        return _nominal(settings, attributes)
+    if kind != "numeric":
+        return _nominal(settings, attributes, kind)
     names = tuple(attributes.names[at] for at in attributes.target)
-    factors, normalize = _weights(settings, len(names))
+    factors, normalize = target_weights(settings, len(names))
     return NumericTarget(names, attributes.target, factors, normalize, [])
 
 
-def _nominal(settings: Settings, attributes: Attributes) -> NominalTarget:
+def _nominal(settings: Settings, attributes: Attributes, kind: TargetKind) -> NominalTarget:
     names = tuple(attributes.names[at] for at in attributes.target)
-    factors, normalize = _weights(settings, len(names))
+    factors, normalize = target_weights(settings, len(names))
     if settings.yes_no("Multilabel", "OptimizeThresholds"):
         raise UnsupportedOptionError(
             f"{settings.place('Multilabel', 'OptimizeThresholds')} must be No, got 'Yes'. Remove "
             "the line."
         )
     return NominalTarget(
+        kind,
         names,
         attributes.target,
         tuple(attributes.values[at] for at in attributes.target),
@@ -54,23 +56,6 @@ def _nominal(settings: Settings, attributes: Attributes) -> NominalTarget:
         [],
         settings.text("Ensemble", "VotingType") == "Majority",
     )
-
-
-def _weights(settings: Settings, n_targets: int) -> tuple[NDArray[np.float64], bool]:
-    """Return the factors of the targets, and whether to divide by their variances."""
-    factors = np.ones(n_targets)
-    normalize = settings.text("Attributes", "Weights") == "Normalize"
-    for option in ("Weights", "ClusteringWeights"):
-        found = settings.numbers("Attributes", option)
-        if not found:
-            continue
-        if len(found) not in (1, n_targets):
-            raise SettingsError(
-                f"{settings.place('Attributes', option)} must have one number, or one for each of "
-                f"the {n_targets} targets, got {len(found)}."
-            )
-        factors = factors * np.array(found)
-    return factors, normalize
 
 
 def _hierarchical(settings: Settings, file: ArffFile) -> HierarchicalTarget:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, cmp_to_key
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from scipy import sparse
 
 from ramify import _core
 from ramify.apps.clus.curves import Counts, area, count_steps, precision_at
+from ramify.apps.clus.estimator import TargetKind
 from ramify.apps.clus.models import Model
 from ramify.apps.clus.settings import Settings, read_small_text
 from ramify.apps.clus.targets.label_errors import LabelErrors
@@ -63,11 +64,8 @@ class HierarchicalTarget:
         """Return which rows have labels."""
         return np.diff(y.indptr) > 0
 
+    kind: ClassVar[TargetKind] = "hierarchical"
     section = "Hierarchical"
-
-    def heuristic(self, settings: Settings) -> str:
-        """Return the heuristic in effect."""
-        return "VarianceReduction"
 
     def pruning(self, problem: Any, *, after: bool = True) -> str:
         """Return the pruning method as CLUS prints it."""

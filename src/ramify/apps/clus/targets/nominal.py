@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ramify import _core
 from ramify.apps.clus.data import Rows, nominal_column
+from ramify.apps.clus.estimator import TargetKind, heuristic
 from ramify.apps.clus.models import Model
 from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.targets.label_errors import LabelErrors
@@ -55,6 +56,7 @@ _AREAS = ("averageAUROC", "averageAUPRC", "weightedAUPRC", "pooledAUPRC")
 class NominalTarget:
     """One or several nominal targets; predictions are weights of values, target by target."""
 
+    kind: TargetKind  # "multilabel" or "nominal"
     names: tuple[str, ...]  # the target attributes
     positions: tuple[int, ...]  # their positions in the file
     values: tuple[tuple[str, ...], ...]  # their values, in the order of CLUS
@@ -70,7 +72,7 @@ class NominalTarget:
     @property
     def is_multilabel(self) -> bool:
         """Whether the targets are labels."""
-        return len(self.names) > 1 and all(own == ("1", "0") for own in self.values)
+        return self.kind == "multilabel"
 
     @property
     def section(self) -> str:
@@ -100,11 +102,6 @@ class NominalTarget:
         """Return which rows have a known target."""
         return np.asarray(~np.isnan(y).all(axis=1))
 
-    def heuristic(self, settings: Settings) -> str:
-        """Return the heuristic in effect."""
-        chosen = settings.text("Tree", "Heuristic")
-        return "Gain" if chosen == "Default" else chosen
-
     def pruning(self, problem: Any, *, after: bool = True) -> str:
         """Return the pruning method as CLUS prints it."""
         chosen = str(problem.settings.text("Tree", "PruningMethod"))
@@ -113,7 +110,7 @@ class NominalTarget:
 
     def effective(self, settings: Settings) -> dict[tuple[str, str], str | None]:
         """Return the options that depend on the kind of target."""
-        if self.heuristic(settings) in ("Gain", "GainRatio"):
+        if heuristic(settings, self.kind) in ("Gain", "GainRatio"):
             return {("Tree", "FTest"): None}
         return {}
 

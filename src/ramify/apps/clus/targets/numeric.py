@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ramify import _core
 from ramify.apps.clus.data import Rows
+from ramify.apps.clus.estimator import TargetKind
 from ramify.apps.clus.models import Model
 from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.targets.table import error_line, in_order, weights_text
@@ -40,6 +41,7 @@ class NumericTarget:
     normalize: bool  # whether to divide by their variances
     scale: list[Table]  # the weights of the training rows, for the errors; set by `describe`
 
+    kind: ClassVar[TargetKind] = "numeric"
     section = ""
     thresholds: tuple[float, ...] = ()
 
@@ -52,10 +54,6 @@ class NumericTarget:
     def is_known(self, y: Table) -> NDArray[np.bool_]:
         """Return which rows have a known target."""
         return np.asarray(~np.isnan(y).all(axis=1))
-
-    def heuristic(self, settings: Settings) -> str:
-        """Return the heuristic in effect."""
-        return "VarianceReduction"
 
     def pruning(self, problem: Any, *, after: bool = True) -> str:
         """Return the pruning method as CLUS prints it."""

@@ -9,10 +9,11 @@ from itertools import chain
 
 from ramify.apps.clus.data import Rows
 from ramify.apps.clus.echo import column_text, settings_lines
+from ramify.apps.clus.estimator import heuristic
 from ramify.apps.clus.evaluating import Evaluation, join
 from ramify.apps.clus.models import Learned, Model, describe
 from ramify.apps.clus.options import SECTIONS
-from ramify.apps.clus.plan import bootstraps, count_features
+from ramify.apps.clus.plan import bootstraps, features_drawn
 from ramify.apps.clus.problem import Problem
 from ramify.apps.clus.values import java_double, number
 from ramify.apps.clus.writers.trees import print_tree
@@ -82,7 +83,7 @@ def _effective(
         ("Attributes", "Target"): column_text(attributes.target),
         ("Attributes", "Clustering"): column_text(attributes.clustering),
         ("Attributes", "Descriptive"): column_text(attributes.descriptive),
-        ("Tree", "Heuristic"): problem.target.heuristic(settings),
+        ("Tree", "Heuristic"): heuristic(settings, problem.target.kind),
         ("Tree", "PruningMethod"): problem.target.pruning(problem, after=after),
     }
     found["Tree", "FTest"] = java_double(learned.f_test)
@@ -93,7 +94,7 @@ def _effective(
     found |= problem.target.effective(settings)
     if problem.switches.forest:
         found["Ensemble", "EnsembleBootstrapping"] = "Yes" if bootstraps(settings) else "No"
-        found["Ensemble", "SelectRandomSubspaces"] = str(count_features(problem))
+        found["Ensemble", "SelectRandomSubspaces"] = str(features_drawn(problem))
         found["Output", "WriteOOBFile"] = "Yes"
     elif not settings.given("Ensemble", "Iterations"):
         found["Ensemble", "Iterations"] = "0"  # CLUS sets the default when it grows a forest
