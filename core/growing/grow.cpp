@@ -138,7 +138,7 @@ SplitMix feature_random(std::uint64_t node_seed, std::uint32_t feature) {
 }
 
 void Grower::search_alone(const Pending& node) {
-    if (work_.options.rules.c45) {
+    if (splitter_->scoring().competition() == Competition::by_ratio) {
         found_.resize(tasks_.size());
         for (std::size_t i = 0; i < tasks_.size(); ++i) {
             found_[i].feature = -1;
@@ -150,7 +150,7 @@ void Grower::search_alone(const Pending& node) {
     }
     for (const Task& task : tasks_) {
         const auto random = feature_random(node.seed, task.feature);
-        if (work_.options.rules.clus) {
+        if (splitter_->scoring().competition() == Competition::in_turn) {
             search(node, task, random, best_);
             continue;
         }
@@ -158,7 +158,8 @@ void Grower::search_alone(const Pending& node) {
         trial_.feature = -1;
         splitter_->set_bar(best_.score);
         search(node, task, random, trial_);
-        if (trial_.feature >= 0 && splitter_->tolerance().better(trial_.score, best_.score)) {
+        if (trial_.feature >= 0 &&
+            splitter_->scoring().tolerance().better(trial_.score, best_.score)) {
             std::swap(best_, trial_);
         }
     }
@@ -181,13 +182,14 @@ void Grower::search_together(const Pending& node, Crew<Grower>& crew) {
 
 /// Compares the best tests of all features in feature order, as search_alone does.
 void Grower::choose(const Pending& node, std::span<Split> found) {
-    if (work_.options.rules.c45) {
+    if (splitter_->scoring().competition() == Competition::by_ratio) {
         const auto k = choose_by_ratio(found, {work_.dataset, node.rows, node.weight});
         if (k < found.size()) std::swap(best_, found[k]);
         return;
     }
     for (auto& split : found) {
-        if (split.feature >= 0 && splitter_->tolerance().better(split.score, best_.score)) {
+        if (split.feature >= 0 &&
+            splitter_->scoring().tolerance().better(split.score, best_.score)) {
             best_ = std::move(split);
         }
     }

@@ -70,25 +70,24 @@ template <Scan S>
 bool ScanSplitter<S>::categories_large_enough() const {
     if (rules_.nominal_tests == NominalTests::nary) {
         return enough_branches(static_cast<std::size_t>(std::ranges::count_if(
-            categories_, [&](const Category& one) { return one.rows >= min_rows_; })));
+            categories_, [&](const Category& one) { return one.rows >= scoring_.min_rows(); })));
     }
     // The largest category is on one side.
     const auto most = std::ranges::max_element(categories_, {}, &Category::rows);
-    return known_rows_ - most->rows >= min_rows_;
+    return known_rows_ - most->rows >= scoring_.min_rows();
 }
 
-/// Whether an n-ary test has enough large branches: C4.5 requires two, otherwise all must be
-/// large.
 template <Scan S>
 bool ScanSplitter<S>::enough_branches(std::size_t n_large) const {
-    return n_large >= (rules_.c45 ? 2 : categories_.size());
+    return n_large >= scoring_.min_large_branches(categories_.size());
 }
 
 template <Scan S>
 bool ScanSplitter<S>::sides_large_enough(double left_rows, double left_weight) const {
     const double rest = scan_.known_weight() - left_weight;
-    return left_rows >= min_rows_ && known_rows_ - left_rows >= min_rows_ &&
-           left_weight >= min_weight_ && rest >= min_weight_ && left_weight > 0 && rest > 0;
+    return left_rows >= scoring_.min_rows() && known_rows_ - left_rows >= scoring_.min_rows() &&
+           left_weight >= scoring_.min_weight() && rest >= scoring_.min_weight() &&
+           left_weight > 0 && rest > 0;
 }
 
 /// Two declared categories make one test, "is it the first?"; the stored one moves.
@@ -98,15 +97,15 @@ void ScanSplitter<S>::try_pair(const FeatureOrder& order, Split& best) {
     for (auto k = moved.begin; k < moved.end; ++k) scan_.move(order.stored[k].entry);
     if (!sides_large_enough(moved.rows, scan_.left_weight())) return;
     const double gain = scan_.gain();
-    const double score = score_of(gain, scan_.left_weight());
-    if (!tolerance_.better(score, best.score)) return;
+    const double score = scoring_.score(gain, scan_.left_weight());
+    if (!scoring_.tolerance().better(score, best.score)) return;
     const char first[] = {1, 0};
     const double left = scan_.left_weight();
     accept_subset(score, gain, moved.code == 0 ? left : scan_.known_weight() - left, first, best);
 }
 
-/// Sums of every category. The one that is not stored gets what the others leave; under CLUS's
-/// conventions it is summed up too.
+/// Sums of every category. The one that is not stored gets what the others leave, unless all must
+/// be summed up.
 template <Scan S>
 void ScanSplitter<S>::sum_categories(const FeatureOrder& order) {
     for (std::size_t k = 0; k < categories_.size(); ++k) {
@@ -114,7 +113,7 @@ void ScanSplitter<S>::sum_categories(const FeatureOrder& order) {
             scan_.add(k, order.stored[i].entry);
         }
     }
-    if (rules_.clus && common_ < categories_.size()) {
+    if (scoring_.sums_all_categories() && common_ < categories_.size()) {
         add_unstored(order);
         scan_.complete(categories_.size());
     } else {
@@ -135,7 +134,7 @@ void ScanSplitter<S>::add_unstored(const FeatureOrder& order) {
 /// Greedy forward selection: adds the category that helps most as long as one helps.
 template <Scan S>
 void ScanSplitter<S>::choose_subset(Split& best) {
-    const double step = rules_.clus ? 0 : tolerance_.step;
+    const double step = scoring_.subset_step();
     const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
     const std::size_t most = rules_.nominal_tests == NominalTests::single ? 1 : n_declared - 1;
     std::vector<char> chosen(categories_.size(), 0);
@@ -148,7 +147,7 @@ void ScanSplitter<S>::choose_subset(Split& best) {
             const double left = scan_.left_weight() + scan_.value_weight(k);
             if (chosen[k] || !sides_large_enough(left_rows + categories_[k].rows, left)) continue;
             const double gain = scan_.gain_with(k);
-            const double score = score_of(gain, left);
+            const double score = scoring_.score(gain, left);
             if (score > best_score + step) {
                 best_score = score;
                 best_gain = gain;
@@ -160,7 +159,7 @@ void ScanSplitter<S>::choose_subset(Split& best) {
         left_rows += categories_[pick].rows;
         scan_.take(pick);
     }
-    if (tolerance_.better(best_score, best.score)) {
+    if (scoring_.tolerance().better(best_score, best.score)) {
         accept_subset(best_score, best_gain, scan_.left_weight(), chosen, best);
     }
 }
@@ -184,8 +183,8 @@ void ScanSplitter<S>::choose_random_subset(SplitMix& random, Split& best) {
     // take() updates the sums of the left side, so that gain() is that of the whole subset.
     if (!sides_large_enough(left_rows, scan_.left_weight())) return;
     const double gain = scan_.gain();
-    const double score = score_of(gain, scan_.left_weight());
-    if (tolerance_.better(score, best.score)) {
+    const double score = scoring_.score(gain, scan_.left_weight());
+    if (scoring_.tolerance().better(score, best.score)) {
         accept_subset(score, gain, scan_.left_weight(), chosen, best);
     }
 }
@@ -211,8 +210,8 @@ template <Scan S>
 void ScanSplitter<S>::branch_on_all(Split& best) {
     const double known = scan_.known_weight();
     const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
-    // CLUS gives every declared category a branch, none of which may be empty.
-    if (rules_.clus && categories_.size() < n_declared && min_weight_ > 0) return;
+    const bool any_empty = scoring_.branches_on_absent() && categories_.size() < n_declared;
+    if (any_empty && scoring_.min_weight() > 0) return;
     std::vector<std::uint32_t> places(categories_.size());
     double information = 0;
     std::size_t n_large = 0;
@@ -220,16 +219,13 @@ void ScanSplitter<S>::branch_on_all(Split& best) {
         places[k] = k;
         const double weight = scan_.value_weight(k);
         if (weight <= 0) return;
-        n_large += weight >= min_weight_ && categories_[k].rows >= min_rows_;
+        n_large += weight >= scoring_.min_weight() && categories_[k].rows >= scoring_.min_rows();
         information -= weight / known * std::log2(weight / known);
     }
     if (!enough_branches(n_large)) return;
     const double gain = scan_.gain_of_all(places);
-    double score = score_without_ratio(gain);
-    if (rules_.gain_ratio && score != rejected) {
-        score = information < 1e-6 ? rejected : score / information;
-    }
-    if (!tolerance_.better(score, best.score)) return;
+    const double score = scoring_.score_of_branches(gain, information);
+    if (!scoring_.tolerance().better(score, best.score)) return;
     best.feature = static_cast<std::int32_t>(feature_);
     best.score = score;
     best.gain = gain;

@@ -8,15 +8,6 @@
 
 namespace ramify {
 
-namespace {
-
-/// Entropy in bits of a split into shares p and 1 - p.
-double split_information(double p) {
-    return p <= 0 || p >= 1 ? 0 : -p * std::log2(p) - (1 - p) * std::log2(1 - p);
-}
-
-}  // namespace
-
 template <Scan S>
 void ScanSplitter<S>::reset(const NodeRows& rows, const NodeLabels& labels) {
     rows_ = &rows;
@@ -28,12 +19,7 @@ void ScanSplitter<S>::reset(const NodeRows& rows, const NodeLabels& labels) {
     scan_.reset(rows, labels);
     scan_.begin({});
     node_impurity_ = scan_.known_impurity() * rules_.score_factor;
-    if (rules_.clus) {
-        tolerance_ = {rules_.clus_floor, rules_.clus_step};
-    } else {
-        const double bound = relative_tolerance * (rules_.gain_ratio ? 1.0 : node_impurity_);
-        tolerance_ = {bound, bound};
-    }
+    scoring_.begin_node(node_impurity_);
 }
 
 /// Starts a feature; returns false if too few of its values are known.
@@ -46,53 +32,7 @@ bool ScanSplitter<S>::count_known(std::span<const RankedEntry> missing) {
         known_rows_ -= rows_->part[item.entry];
     }
     n_known_ = rows_->size() - missing_.size();
-    return known_rows_ >= 2 * min_rows_;
-}
-
-/// Whether the scan is worth continuing, given the weight and impurity of the known entries.
-template <Scan S>
-bool ScanSplitter<S>::worth_scanning() {
-    set_gain_floor();
-    return scan_.known_weight() > 0 && scan_.known_weight() >= 2 * min_weight_ &&
-           std::isfinite(gain_floor_);
-}
-
-/// The F-test compares df * gain / (SS - gain) with a critical value; for fixed SS that is a
-/// lower bound of the gain.
-template <Scan S>
-void ScanSplitter<S>::set_gain_floor() {
-    const double impurity = scan_.known_impurity();
-    gain_ceiling_ = impurity * (1 + 1e-6);
-    gain_floor_ = 0;
-    if (rules_.f_critical.empty()) return;
-    const double freedom = std::floor(scan_.known_weight() - 2 + 0.5);
-    if (freedom <= 0 || impurity <= 0) {
-        gain_floor_ = std::numeric_limits<double>::infinity();
-        return;
-    }
-    const auto last = rules_.f_critical.size() - 1;
-    const double critical = rules_.f_critical[std::min(last, static_cast<std::size_t>(freedom))];
-    gain_floor_ = critical * impurity / (freedom + critical);
-}
-
-/// The gain as a score, before any division by the split information.
-template <Scan S>
-double ScanSplitter<S>::score_without_ratio(double gain) const {
-    if (!(gain <= gain_ceiling_) || gain < gain_floor_ ||
-        (gain_floor_ > 0 && gain == gain_floor_)) {
-        return rejected;
-    }
-    double score = gain * rules_.score_factor;
-    if (rules_.mean_score || rules_.gain_ratio) score /= scan_.known_weight();
-    return score > 0 && score >= tolerance_.floor ? score : rejected;
-}
-
-template <Scan S>
-double ScanSplitter<S>::score_of(double gain, double left_weight) const {
-    const double score = score_without_ratio(gain);
-    if (!rules_.gain_ratio || score == rejected) return score;
-    const double information = split_information(left_weight / scan_.known_weight());
-    return information < 1e-6 ? rejected : score / information;
+    return known_rows_ >= 2 * scoring_.min_rows();
 }
 
 /// Whether both sides are large enough.
@@ -101,13 +41,13 @@ bool ScanSplitter<S>::may_divide_here(double left_rows) const {
     const double left = scan_.left_weight();
     const double rest = scan_.known_weight() - left;
     return left_rows >= side_rows_ && known_rows_ - left_rows >= side_rows_ &&
-           left >= min_weight_ && rest >= min_weight_ && left > 0 && rest > 0;
+           left >= scoring_.min_weight() && rest >= scoring_.min_weight() && left > 0 && rest > 0;
 }
 
 template <Scan S>
 void ScanSplitter<S>::consider(double score, double gain, double left_weight, std::uint32_t upper,
                                std::uint32_t lower, Split& best) const {
-    if (score == rejected || !tolerance_.better(score, best.score)) return;
+    if (score == rejected || !scoring_.tolerance().better(score, best.score)) return;
     best.feature = static_cast<std::int32_t>(feature_);
     best.score = score;
     best.gain = gain;
@@ -124,23 +64,30 @@ void ScanSplitter<S>::consider(double score, double gain, double left_weight, st
 template <Scan S>
 void ScanSplitter<S>::scan_down(std::span<const RankedEntry> stored, std::uint32_t next_rank,
                                 Split& best) {
-    // A plain score is the gain times a factor: one comparison rules out most candidates and, once
-    // a good test is known, most features.
-    const bool plain = !rules_.gain_ratio && !rules_.mean_score;
-    const SweepLimits limits{rows_->part.data(),   unit_,      by_part_,
-                             known_rows_,          side_rows_, min_weight_,
-                             plain && !rules_.clus};
+    // Where the score is the gain times a factor, one comparison rules out most candidates and,
+    // once a good test is known, most features.
+    const bool by_gain = scoring_.is_gain();
+    const ScoreTolerance tolerance = scoring_.tolerance();
+    const SweepLimits limits{rows_->part.data(),
+                             unit_,
+                             by_part_,
+                             known_rows_,
+                             side_rows_,
+                             scoring_.min_weight(),
+                             scoring_.ignores_small_gains()};
     const auto worth = [&](double gain) {
-        return !plain || tolerance_.better(gain * rules_.score_factor, std::max(best.score, bar_));
+        return !by_gain ||
+               tolerance.better(scoring_.score_of_gain(gain), std::max(best.score, bar_));
     };
     Candidate found{best.score, 0, 0, 0, 0};
     scan_.sweep(stored, next_rank, limits, worth,
                 [&](std::size_t k, std::uint32_t next, double gain, double left) {
                     ++n_tried_;
-                    if (plain && !tolerance_.better(gain * rules_.score_factor, found.score))
+                    if (by_gain && !tolerance.better(scoring_.score_of_gain(gain), found.score)) {
                         return;
-                    const double score = score_of(gain, left);
-                    if (tolerance_.better(score, found.score)) {
+                    }
+                    const double score = scoring_.score(gain, left);
+                    if (tolerance.better(score, found.score)) {
                         found = {score, gain, left, stored[k].rank, next};
                     }
                 });
@@ -162,7 +109,7 @@ void ScanSplitter<S>::scan_negative(std::span<const RankedEntry> stored, std::ui
         if (next == stored[k].rank) continue;
         if (!may_divide_here(moved_rows)) continue;
         ++n_tried_;
-        const double score = score_of(scan_.gain(), scan_.left_weight());
+        const double score = scoring_.score(scan_.gain(), scan_.left_weight());
         if (score == rejected) continue;
         upward_.push_back({score, scan_.gain(), scan_.known_weight() - scan_.left_weight(), next,
                            stored[k].rank});
@@ -182,37 +129,15 @@ void ScanSplitter<S>::search_numeric(std::uint32_t feature_index, const FeatureO
     scan_.begin(missing_);
     if (!worth_scanning()) return;
     const bool has_zeros = feature.kind == FeatureKind::sparse && order.stored.size() < n_known_;
-    side_rows_ = min_rows_;
+    side_rows_ = scoring_.min_rows();
     if (rules_.random_thresholds) {
         try_random(feature, order, feature.zero_rank, has_zeros, random, best);
         return;
     }
-    side_rows_ = numeric_rows(feature);
+    side_rows_ = scoring_.min_rows_of(feature, known_rows_, n_classes_);
     n_tried_ = 0;
     scan_numeric(feature, order, has_zeros, best);
-    if (rules_.c45) pay_threshold(best);
-}
-
-/// C4.5: either side must have a tenth of the mean class size, at least min_samples_leaf and at
-/// most 25 rows. A feature with two values has one threshold and is treated as nominal.
-template <Scan S>
-double ScanSplitter<S>::numeric_rows(const Feature& feature) const {
-    constexpr double share = 0.1;
-    constexpr double most = 25;
-    if (!rules_.c45 || feature.values.size() <= 2) return min_rows_;
-    const double wanted = std::min(most, share * known_rows_ / n_classes_);
-    return std::max(min_rows_, rounded_down(wanted));
-}
-
-/// C4.5, release 8: the gain is reduced by log2(n) bits for the choice among n thresholds.
-template <Scan S>
-void ScanSplitter<S>::pay_threshold(Split& best) const {
-    if (best.feature < 0) return;
-    best.score -= std::log2(static_cast<double>(n_tried_));
-    if (!(best.score > 0 && best.score >= tolerance_.floor)) {
-        best.feature = -1;
-        best.score = rejected;
-    }
+    scoring_.pay_threshold(n_tried_, best);
 }
 
 template <Scan S>
@@ -272,8 +197,8 @@ void ScanSplitter<S>::try_random(const Feature& feature, const FeatureOrder& ord
         }
     }
     if (!may_divide_here(moved_rows)) return;
-    const double score = score_of(scan_.gain(), scan_.left_weight());
-    if (score == rejected || !tolerance_.better(score, best.score)) return;
+    const double score = scoring_.score(scan_.gain(), scan_.left_weight());
+    if (score == rejected || !scoring_.tolerance().better(score, best.score)) return;
     const double moved = scan_.left_weight();
     consider(score, scan_.gain(), zeros_left ? scan_.known_weight() - moved : moved, upper, lower,
              best);

@@ -21,14 +21,11 @@ template <Scan S>
 class ScanSplitter final : public Splitter {
   public:
     ScanSplitter(const Dataset& dataset, const Targets& targets, const SplitRules& rules)
-        : Splitter(needs_of_scan()),
+        : Splitter(needs_of_scan(), rules),
           dataset_(dataset),
           rules_(rules),
           scan_(targets),
-          n_classes_(S::one_class ? static_cast<double>(targets.n_labels()) : 2.0),
-          min_rows_(rounded_down(rules.min_samples_leaf)),
-          // CLUS compares weights without a tolerance.
-          min_weight_(rules.clus ? rules.min_weight : rounded_down(rules.min_weight)) {
+          n_classes_(S::one_class ? static_cast<double>(targets.n_labels()) : 2.0) {
         if (rules.clus) scan_.follow_clus();
     }
 
@@ -45,15 +42,14 @@ class ScanSplitter final : public Splitter {
         return needs;
     }
     bool count_known(std::span<const RankedEntry> missing);
-    bool worth_scanning();
+    bool worth_scanning() {
+        return scoring_.begin_feature(scan_.known_weight(), scan_.known_impurity());
+    }
     bool categories_large_enough() const;
     void list_categories(const FeatureOrder& order);
     void sum_categories(const FeatureOrder& order);
     void add_unstored(const FeatureOrder& order);
     void try_pair(const FeatureOrder& order, Split& best);
-    void set_gain_floor();
-    double score_without_ratio(double gain) const;
-    double score_of(double gain, double left_weight) const;
     void consider(double score, double gain, double left_weight, std::uint32_t upper,
                   std::uint32_t lower, Split& best) const;
     bool may_divide_here(double left_rows) const;
@@ -70,16 +66,12 @@ class ScanSplitter final : public Splitter {
                        Split& best) const;
     bool sides_large_enough(double left_rows, double left_weight) const;
     bool enough_branches(std::size_t n_large) const;
-    double numeric_rows(const Feature& feature) const;
-    void pay_threshold(Split& best) const;
 
     const Dataset& dataset_;
     const SplitRules& rules_;
     const NodeRows* rows_ = nullptr;
     S scan_;
     double n_classes_;
-    double gain_floor_ = 0;    // of the current feature: what the F-test requires
-    double gain_ceiling_ = 0;  // no gain exceeds the impurity of the known entries
     double node_rows_ = 0;     // rows of the node, by parts
     bool by_part_ = false;     // the weights of its rows equal their parts
     bool unit_ = false;        // all its rows are whole and have weight 1
@@ -87,9 +79,7 @@ class ScanSplitter final : public Splitter {
     std::size_t n_known_ = 0;  // the same, counted in entries
     std::uint32_t feature_ = 0;
     std::vector<std::uint32_t> missing_;
-    double min_rows_;
-    double min_weight_;
-    double side_rows_ = 0;     // min_rows_ for the current numeric feature
+    double side_rows_ = 0;     // that each side of a test of the current numeric feature needs
     std::size_t n_tried_ = 0;  // number of its thresholds
     /// A category that occurs in the node: a run of the stored entries, or the rest (begin = end).
     struct Category {

@@ -6,12 +6,12 @@
 #include <span>
 
 #include "common/random.hpp"
-#include "common/tolerance.hpp"
 #include "criteria/node_labels.hpp"
 #include "data/label_sums.hpp"
 #include "data/targets.hpp"
 #include "growing/options.hpp"
 #include "growing/orders.hpp"
+#include "growing/scoring.hpp"
 #include "growing/split.hpp"
 
 namespace ramify {
@@ -27,7 +27,7 @@ class Splitter {
         double (*impurity_of)(std::span<const LabelSum> sums, double weight);  // if `labels`
     };
 
-    explicit Splitter(const Needs& needs) : needs_(needs) {}
+    Splitter(const Needs& needs, const SplitRules& rules) : scoring_(rules), needs_(needs) {}
     Splitter(const Splitter&) = delete;
     Splitter& operator=(const Splitter&) = delete;
     virtual ~Splitter() = default;
@@ -40,13 +40,13 @@ class Splitter {
                                 Split& best) = 0;
 
     const Needs& needs() const { return needs_; }
-    const ScoreTolerance& tolerance() const { return tolerance_; }
+    const Scoring& scoring() const { return scoring_; }
     double node_impurity() const { return node_impurity_; }
     /// Until the next reset, features without a score better than this may be skipped.
     void set_bar(double score) { bar_ = score; }
 
   protected:
-    ScoreTolerance tolerance_;
+    Scoring scoring_;
     double node_impurity_ = 0;
     double bar_ = rejected;
 
