@@ -54,12 +54,12 @@ def test_predict_prints_and_writes_the_same_labels(model: Path, animals: Path) -
     out = animals / "p.csv"
     assert run("predict", model, animals / "test.csv", "-o", out).exit_code == 0
     written = pd.read_csv(out, keep_default_na=False)
-    assert printed.output.splitlines() == written["labels"].tolist()
+    assert printed.output.splitlines() == written["taxon"].tolist()
     fitted = load(model)
     X = pd.read_csv(animals / "test.csv")[list(fitted.feature_names_in_)]
     expected = fitted.hierarchy_.decode((fitted.predict_proba(X) >= 0.5).astype(int))
-    assert [tuple(cell.split(";")) for cell in written["labels"]] == expected
-    assert list(written) == ["row", "animal", "labels"]  # rows keep their names
+    assert [tuple(cell.split(";")) for cell in written["taxon"]] == expected
+    assert list(written) == ["row", "animal", "taxon"]  # rows keep their names
     assert written["animal"].tolist() == pd.read_csv(animals / "test.csv")["animal"].tolist()
 
 

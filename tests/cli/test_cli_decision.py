@@ -105,3 +105,31 @@ def test_the_decision_is_named(tables: Path) -> None:
     assert "label sets: chosen by the model, as in ramify predict" in shown
     shown = run("evaluate", model, tables / "test.csv", "--threshold", "0.25").output
     assert "label sets: labels with a probability of at least 0.25" in shown
+
+
+def test_rows_without_labels_are_counted(tmp_path: Path) -> None:
+    rows = [f"{k % 5},{'abcdefghij'[(k * 7) % 10]}" for k in range(100)]
+    path = tmp_path / "d.csv"
+    path.write_text("\n".join(["x,kinds", *(f"{row};{row[-1]}" for row in rows)]), "utf-8")
+    out, written = tmp_path / "m.ramify", tmp_path / "p.csv"
+    shallow = ("-m", "tree", "--set", "max_depth=0", "--folds", 0)
+    assert run("train", path, "-t", "kinds", "-o", out, *shallow).exit_code == 0
+    told = " ".join(run("predict", out, path, "-o", written, "--threshold", 0.5).output.split())
+    assert "100 of 100 rows have no label" in told
+    assert "--top 1" in told
+    assert "no label" not in run("predict", out, path, "-o", written, "--threshold", 0.05).output
+
+
+def test_a_model_no_better_than_its_baseline_is_named(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    labels = rng.choice(list("abc"), 90, p=[0.8, 0.1, 0.1])
+    rows = [f"{x:.6f},{label}" for x, label in zip(rng.random(90), labels, strict=True)]
+    path = tmp_path / "d.csv"
+    path.write_text("\n".join(["x,labels", *rows]), "utf-8")
+    out = tmp_path / "m.ramify"
+    shown = " ".join(run("train", path, "-o", out, "-m", "tree").output.split())
+    assert "The model is no better than the frequencies of the labels." in shown
+    assert "--set f_test=0.01" in shown
+    good = tmp_path / "good.csv"
+    good.write_text("\n".join(["x,labels", *(f"{k},{'abc'[k // 30]}" for k in range(90))]))
+    assert "no better" not in run("train", good, "-o", out, "-m", "tree").output

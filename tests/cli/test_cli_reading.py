@@ -48,10 +48,10 @@ def test_a_model_remembers_how_its_data_were_read(german: Path, tmp_path: Path) 
     assert load(out).feature_names_in_.tolist() == ["size"]
     words("predict", out, german, "-o", written)
     frame = pd.read_csv(written)
-    assert list(frame) == ["row", "probe", "labels"]
+    assert list(frame) == ["row", "probe", "klasse"]
     assert frame["probe"].tolist() == [f"P{k}" for k in range(30)]
-    assert all(cell.endswith("|D") for cell in frame["labels"])  # as in the training file
-    assert run("predict", out, german).output.splitlines() == frame["labels"].tolist()
+    assert all(cell.endswith("|D") for cell in frame["klasse"])  # as in the training file
+    assert run("predict", out, german).output.splitlines() == frame["klasse"].tolist()
     facts = json.loads(run("evaluate", out, german, "--json").output)
     assert (facts["data"]["rows"], facts["data"]["labels"]) == (30, 4)
     words("explore", out, german, "-o", tmp_path / "page.html")
@@ -60,7 +60,7 @@ def test_a_model_remembers_how_its_data_were_read(german: Path, tmp_path: Path) 
     comma.write_text(german.read_text().replace(",5", ".5").replace(";", ","), "utf-8")
     words("predict", out, comma, code=2)
     again = run("predict", out, comma, "--delimiter", ",", "--decimal", ".")
-    assert again.output.splitlines() == frame["labels"].tolist()
+    assert again.output.splitlines() == frame["klasse"].tolist()
 
 
 def test_settings_of_a_model_file_are_checked(german: Path, tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_arff_honours_target_and_weight(tmp_path: Path) -> None:
     assert load(out).feature_names_in_.tolist() == ["x"]
     words("predict", out, path, "-o", written)
     frame = pd.read_csv(written)
-    assert frame["labels"].tolist()[:30] == ["ab"[k % 7 > 3] for k in range(30)]
+    assert frame["kind"].tolist()[:30] == ["ab"[k % 7 > 3] for k in range(30)]
     assert frame["name"].tolist()[:2] == ["n0", "n1"]
     facts = json.loads(run("evaluate", out, path, "--json").output)
     assert facts["data"]["labels"] == 2

@@ -199,6 +199,19 @@ def _print_scores(console: Any, summary: TrainingSummary) -> None:
             "have no labels; the means are over the other folds.",
             highlight=False,
         )
+    if summary.is_below_baseline:
+        console.print(
+            "[bold]The model is no better than the frequencies of the labels.[/bold] It learned "
+            "chance patterns of these rows, or the features say little about the labels. "
+            + _ADVICE.get(type(summary.model).__name__, "Compare models with --model auto."),
+            highlight=False,
+        )
+
+
+_ADVICE = {
+    "PCTClassifier": "A smaller tree, --set f_test=0.01, or a forest, --model forest, learns less "
+    "of it by heart."
+}
 
 
 def _defined(value: float) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,10 @@ from ramify.apps.cli.options import (
 from ramify.apps.cli.output import check_output, print_json, say, say_where
 from ramify.apps.cli.running import command
 from ramify.io.errors import check_exists
+
+if TYPE_CHECKING:
+    from ramify.apps.cli.prediction_files import Written
+    from ramify.apps.reading.settings import ReadingSettings
 
 
 def _read_share(text: str) -> float:
@@ -96,6 +100,7 @@ def predict(
     )
     from ramify.apps.cli.prediction_files import (
         Answer,
+        Written,
         row_names,
         stream_predictions,
         write_predictions,
@@ -106,12 +111,17 @@ def predict(
     settings = replace(files.settings(), id_column=id_column).over(remembered_settings(model))
     options = settings.unlabelled(files.limits())
     answer = Answer(
-        threshold, probabilities, top, _read_choice(among), settings.label_separator or ";"
+        threshold,
+        probabilities,
+        top,
+        _read_choice(among),
+        settings.label_separator or ";",
+        _column(settings),
     )
     if out is not None and form is None:
         found = stream_predictions(out, fitted, data, options, answer=answer)
         if found is not None:
-            _say_written(out, *found, as_json=as_json)
+            _say_written(out, found, as_json=as_json)
             return
     table = read_for(fitted, data, options, labelled=False)
     check_has_ids(table, id_column)
@@ -127,18 +137,37 @@ def predict(
     if form == "cafa":
         from ramify.apps.cli.cafa import write_targets
 
-        n_lines = write_targets(out, fitted, table, id_column)
+        written = Written(table.X.shape[0], write_targets(out, fitted, table, id_column))
     else:
         names = row_names(fitted, data, options, table)
-        n_lines = write_predictions(out, fitted, table, answer=answer, names=names)
-    _say_written(out, int(table.X.shape[0]), n_lines, as_json=as_json)
+        written = write_predictions(out, fitted, table, answer=answer, names=names)
+    _say_written(out, written, as_json=as_json)
 
 
-def _say_written(out: Path, n_rows: int, n_lines: int, *, as_json: bool) -> None:
+def _say_written(out: Path, written: Written, *, as_json: bool) -> None:
     if as_json:
-        print_json({"file": str(out), "rows": n_rows, "lines": n_lines})
-    else:
-        say_where(f"Wrote {n_lines:,} lines to", out)
+        found = {
+            "rows": written.rows,
+            "lines": written.lines,
+            "rows_without_labels": written.empty,
+        }
+        print_json({"file": str(out), **found})
+        return
+    say_where(f"Wrote {written.lines:,} lines to", out)
+    if written.empty:
+        say(
+            f"{written.empty:,} of {written.rows:,} rows have no label: the model finds none "
+            "probable enough. To get an answer for every row, pass --top 1 for its best label or "
+            "--threshold with a probability below that of the model, such as 0.2."
+        )
+
+
+def _column(settings: ReadingSettings) -> str:
+    """Return the name of the column of label sets: that of the training data, if it had one."""
+    named = settings.target or ()
+    return (
+        named[0] if len(named) == 1 and named[0] not in ("row", settings.id_column) else "labels"
+    )
 
 
 def _read_choice(among: str) -> str | int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -31,6 +31,7 @@ from ramify.metrics.inputs import LabelChoice
 
 __all__ = [
     "Answer",
+    "Written",
     "row_names",
     "stream_predictions",
     "write_predictions",
@@ -41,6 +42,14 @@ _CELLS_AT_A_TIME = 2**23  # of a block of probabilities
 _READ_CELLS = 2**20  # of a block of features
 _STREAMED_BYTES = 2**26  # size from which a file is not read as a whole
 _OUTPUTS = tuple(suffix for suffix, form in DATA.items() if form != "sheet")
+
+
+class Written(NamedTuple):
+    """What was written: numbers of rows, of lines, and of rows whose label set is empty."""
+
+    rows: int
+    lines: int
+    empty: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,7 @@ class Answer:
     top: int | None = None
     among: LabelChoice = "leaves"  # the labels to choose the best ones from; an int is a level
     label_separator: str = ";"  # separator of the labels of a row
+    name: str = "labels"  # the column of label sets
 
     def check(self, path: Path) -> None:
         """Raise an error if the file to write has no known format."""
@@ -74,7 +84,7 @@ class Answer:
             return _probabilities(model, X, self.least)
         Y = label_sets(model, X, self.threshold)
         cells = label_cells(model, Y, self.label_separator)
-        return {"row": np.arange(Y.shape[0]), "labels": cells}
+        return {"row": np.arange(Y.shape[0]), self.name: cells}
 
     def _best(self, model: Any, X: Any) -> dict[str, Any]:
         labels, scores = model.predict_top(X, self.top, labels=self.among)
@@ -108,26 +118,26 @@ def _probabilities(model: Any, X: Any, least: float) -> dict[str, Any]:
 
 def write_predictions(
     path: Path, model: Any, data: Table, *, answer: Answer, names: Any = None
-) -> int:
+) -> Written:
     """Predict and write the result to a file atomically."""
     answer.check(path)
     X = features_for(model, data)
     if format_of(path) == "arff":
         return _write_arff(path, model, data, X, answer)
-    return _write_blocks(path, model, iter([X]), answer, names)[1]
+    return _write_blocks(path, model, iter([X]), answer, names)
 
 
-def _write_arff(path: Path, model: Any, data: Table, X: Any, answer: Answer) -> int:
+def _write_arff(path: Path, model: Any, data: Table, X: Any, answer: Answer) -> Written:
     if answer.least is not None:
         scores = model.predict_proba_sparse(X, min_proba=answer.least)
         labels = [str(label) for label in model.hierarchy_.labels]
         write_arff(path, scores, feature_names=labels, relation="probabilities")
-        return int(scores.shape[0])
+        return Written(scores.shape[0], scores.shape[0])
     # A data frame defines its categories; an array does not.
     categories = None if hasattr(X, "columns") else data.categories
     Y = label_sets(model, X, answer.threshold)
     write_arff(path, X, Y, model.hierarchy_, categories=categories)
-    return int(Y.shape[0])
+    return Written(Y.shape[0], Y.shape[0], int((np.diff(Y.indptr) == 0).sum()))
 
 
 def _parts(X: Any, n_rows: int) -> Iterator[Any]:
@@ -139,9 +149,9 @@ def _parts(X: Any, n_rows: int) -> Iterator[Any]:
 
 def _write_blocks(
     path: Path, model: Any, blocks: Iterator[Any], answer: Answer, names: Any
-) -> tuple[int, int]:
-    """Predict and write blocks of rows; return the numbers of rows and lines."""
-    counts = [0, 0]
+) -> Written:
+    """Predict and write blocks of rows."""
+    counts = [0, 0, 0]
     width = model.hierarchy_.n_labels if answer.top is None else answer.top
     step = max(1, _CELLS_AT_A_TIME // width)
 
@@ -150,6 +160,8 @@ def _write_blocks(
         for X in (part for block in blocks for part in _parts(block, step)):
             frame = pandas.DataFrame(answer.columns(model, X))
             frame["row"] += counts[0]
+            if answer.name in frame.columns:
+                counts[2] += int((frame[answer.name] == "").sum())
             if names is not None:
                 name = "id" if names.name in frame.columns else names.name
                 frame.insert(1, name, np.asarray(names)[frame["row"]])
@@ -167,7 +179,7 @@ def _write_blocks(
         with writing_text(path) as file:
             for number, frame in enumerate(frames()):
                 frame.to_csv(file, index=False, sep=cells, lineterminator="\n", header=not number)
-    return counts[0], counts[1]
+    return Written(*counts)
 
 
 def stream_predictions(
@@ -177,7 +189,7 @@ def stream_predictions(
     options: DataOptions,
     *,
     answer: Answer,
-) -> tuple[int, int] | None:
+) -> Written | None:
     """Read, predict and write some rows at a time, if the formats of both files allow it.
 
     Only the columns that are not features are read as a whole: one of them may name the rows.

@@ -52,6 +52,12 @@ class TrainingSummary:
     seconds: float  # time to fit the model on all rows, in seconds
     choice: ModelChoice | None = None  # how the model was chosen, if it was
 
+    @property
+    def is_below_baseline(self) -> bool:
+        """Return whether the model is no better than the baseline by the first measure."""
+        values = self.scores.get(MEASURES[0], [])
+        return bool(values) and not _mean_defined(values) > self.baseline[MEASURES[0]]
+
 
 def train(
     data: Table, model: Any, *, folds: int = 5, seed: int = 0, progress: bool = False
