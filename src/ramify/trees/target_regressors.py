@@ -248,7 +248,7 @@ class PCTForestRegressor(_Regressor, TargetForest):
         Number of features, or fraction of all D features, to consider at a node. New features are
         drawn for every node. "sqrt" means ⌊√D⌋ + 1, "log2" means ⌊log2 D⌋ + 1, and None means all.
     bootstrap : bool
-        Whether to draw the rows of each tree with replacement. If False, all trees use all rows.
+        Whether to grow each tree on a sample of the rows drawn with replacement, or on all rows.
     max_samples : int or float, optional
         Number of rows to draw for each tree, or this number as a fraction of all rows. None draws
         as many rows as X has.
@@ -265,7 +265,7 @@ class PCTForestRegressor(_Regressor, TargetForest):
     random_state : int, RandomState instance or None
         Controls the rows and features that are drawn. Pass an int for reproducible results.
     verbose : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar (requires rich).
     clus_compat : bool
         Whether to reproduce the forests of CLUS exactly, including its random numbers;
         `random_state` is RandomSeed in CLUS.
