@@ -16,23 +16,19 @@
 
 #include "arrays.hpp"
 #include "init.hpp"
+#include "rows.hpp"
 #include "stopping.hpp"
 
 namespace ramify::bindings {
 
 namespace {
 
-using ScoreMatrix = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 using Indptr = Vector<std::int64_t>;
 using Indices = Vector<std::int32_t>;
 using Doubles = Owned<double>;
 using Steps = std::tuple<Doubles, Doubles, Doubles, Doubles, double, double>;
 using Areas = std::tuple<Doubles, Doubles, Doubles>;
 using Weights = std::optional<Vector<double>>;
-
-ScoresView scores_view(const ScoreMatrix& scores) {
-    return {scores.data(), scores.shape(0), scores.shape(1), scores.stride(0), scores.stride(1)};
-}
 
 /// Nothing that Python passes may make the core read out of bounds.
 void check_label_rows(const SparseRowsView& rows, std::size_t n_rows, std::size_t n_labels) {
@@ -76,32 +72,23 @@ void check_finite(const RankingView& ranking, std::span<const std::int32_t> labe
 
 void check_finite(const SparseRankingView& ranking, std::span<const std::int32_t>, StopSignal&) {
     const auto is_finite = [](double score) { return std::isfinite(score); };
-    if (!std::all_of(ranking.scores.score.begin(), ranking.scores.score.end(), is_finite)) {
+    if (!std::all_of(ranking.scores.data.begin(), ranking.scores.data.end(), is_finite)) {
         throw std::invalid_argument("scores must be finite");
     }
 }
 
-template <typename ScoresOf>
-RankingOf<ScoresOf> checked_ranking(const ScoresOf& scores, const Indptr& indptr,
-                                    const Indices& indices, const Weights& row_weight) {
-    RankingOf<ScoresOf> ranking{scores, {view(indptr), view(indices)}, {}};
-    check_label_rows(ranking.truth, scores.n_rows, scores.n_labels);
+template <typename Scores>
+RankingOf<Scores> checked_ranking(const Scores& scores, std::size_t n_rows, const Indptr& indptr,
+                                  const Indices& indices, const Weights& row_weight) {
+    RankingOf<Scores> ranking{scores, {view(indptr), view(indices)}, {}};
+    check_label_rows(ranking.truth, n_rows, scores.n_columns);
     if (row_weight) {
         ranking.row_weight = view(*row_weight);
-        if (ranking.row_weight.size() != scores.n_rows) {
+        if (ranking.row_weight.size() != n_rows) {
             throw std::invalid_argument("row_weight must have one entry per row of scores");
         }
     }
     return ranking;
-}
-
-SparseScoresView checked_scores(const Indptr& indptr, const Indices& indices,
-                                const Vector<double>& data, std::size_t n_labels) {
-    if (indptr.size() == 0 || data.size() != indices.size()) {
-        throw std::invalid_argument("indptr must not be empty, data as long as indices");
-    }
-    check_label_rows({view(indptr), view(indices)}, indptr.size() - 1, n_labels);
-    return {view(indptr), view(indices), view(data), indptr.size() - 1, n_labels};
 }
 
 Interpolation interpolation_of(const std::string& name) {
@@ -116,7 +103,7 @@ Interpolation interpolation_of(const std::string& name) {
 
 template <typename Ranking>
 Steps steps_of(const Ranking& ranking, const Indices& labels) {
-    const auto chosen = checked_labels(labels, ranking.scores.n_labels);
+    const auto chosen = checked_labels(labels, ranking.scores.n_columns);
     StopSignal signal(interrupted_by(nullptr));
     CurveSteps steps = stoppable([&] {
         check_finite(ranking, chosen, signal);
@@ -130,16 +117,12 @@ Steps steps_of(const Ranking& ranking, const Indices& labels) {
             steps.n_negative};
 }
 
-Steps curve_steps(const ScoreMatrix& scores, const Indptr& indptr, const Indices& indices,
+Steps curve_steps(const Rows& scores, const Indptr& indptr, const Indices& indices,
                   const Indices& labels, const Weights& row_weight) {
-    return steps_of(checked_ranking(scores_view(scores), indptr, indices, row_weight), labels);
-}
-
-Steps curve_steps_csr(const Indptr& score_indptr, const Indices& score_indices,
-                      const Vector<double>& score_data, std::size_t n_labels, const Indptr& indptr,
-                      const Indices& indices, const Indices& labels, const Weights& row_weight) {
-    const auto scores = checked_scores(score_indptr, score_indices, score_data, n_labels);
-    return steps_of(checked_ranking(scores, indptr, indices, row_weight), labels);
+    return scores.visit_scores([&](const auto& given) {
+        return steps_of(checked_ranking(given, scores.n_rows(), indptr, indices, row_weight),
+                        labels);
+    });
 }
 
 /// `negatives_above` and the totals as curve_steps gives them; any caller's steps will do.
@@ -157,7 +140,7 @@ std::pair<double, double> areas_of_steps(const Vector<double>& positives,
 
 template <typename Ranking>
 Areas areas_of(const Ranking& ranking, const Indices& labels, const std::string& interpolation) {
-    const auto chosen = checked_labels(labels, ranking.scores.n_labels);
+    const auto chosen = checked_labels(labels, ranking.scores.n_columns);
     const auto how = interpolation_of(interpolation);
     StopSignal signal(interrupted_by(nullptr));
     LabelAreas areas = stoppable([&] {
@@ -168,19 +151,13 @@ Areas areas_of(const Ranking& ranking, const Indices& labels, const std::string&
             to_numpy(std::move(areas.n_positive))};
 }
 
-Areas areas_of_labels(const ScoreMatrix& scores, const Indptr& indptr, const Indices& indices,
+Areas areas_of_labels(const Rows& scores, const Indptr& indptr, const Indices& indices,
                       const Indices& labels, const Weights& row_weight,
                       const std::string& interpolation) {
-    return areas_of(checked_ranking(scores_view(scores), indptr, indices, row_weight), labels,
-                    interpolation);
-}
-
-Areas areas_of_labels_csr(const Indptr& score_indptr, const Indices& score_indices,
-                          const Vector<double>& score_data, std::size_t n_labels,
-                          const Indptr& indptr, const Indices& indices, const Indices& labels,
-                          const Weights& row_weight, const std::string& interpolation) {
-    const auto scores = checked_scores(score_indptr, score_indices, score_data, n_labels);
-    return areas_of(checked_ranking(scores, indptr, indices, row_weight), labels, interpolation);
+    return scores.visit_scores([&](const auto& given) {
+        return areas_of(checked_ranking(given, scores.n_rows(), indptr, indices, row_weight),
+                        labels, interpolation);
+    });
 }
 
 }  // namespace
@@ -190,9 +167,6 @@ void init_curves(nb::module_& m) {
           nb::arg("labels"), nb::arg("row_weight") = nb::none(),
           "Steps of the pooled curve as (score, positives, negatives_above, negatives, "
           "n_positive, n_negative).");
-    m.def("curve_steps_csr", &curve_steps_csr, nb::arg("score_indptr"), nb::arg("score_indices"),
-          nb::arg("score_data"), nb::arg("n_labels"), nb::arg("indptr"), nb::arg("indices"),
-          nb::arg("labels"), nb::arg("row_weight") = nb::none(), "The same for sparse scores.");
     m.def("step_areas", &areas_of_steps, nb::arg("positives"), nb::arg("negatives_above"),
           nb::arg("negatives"), nb::arg("n_positive"), nb::arg("n_negative"),
           nb::arg("interpolation") = "davis-goadrich",
@@ -201,10 +175,6 @@ void init_curves(nb::module_& m) {
           nb::arg("indices"), nb::arg("labels"), nb::arg("row_weight") = nb::none(),
           nb::arg("interpolation") = "davis-goadrich",
           "Areas under every label's curves as (precision_recall, roc, n_positive).");
-    m.def("label_areas_csr", &areas_of_labels_csr, nb::arg("score_indptr"),
-          nb::arg("score_indices"), nb::arg("score_data"), nb::arg("n_labels"), nb::arg("indptr"),
-          nb::arg("indices"), nb::arg("labels"), nb::arg("row_weight") = nb::none(),
-          nb::arg("interpolation") = "davis-goadrich", "The same for sparse scores.");
 }
 
 }  // namespace ramify::bindings

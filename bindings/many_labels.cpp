@@ -22,7 +22,6 @@ using Trees = std::vector<const Tree*>;
 using Indptr = Vector<std::int64_t>;
 using Indices = Vector<std::int32_t>;
 using OutLabels = nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Csr = std::tuple<Owned<std::int64_t>, Owned<std::int32_t>, Owned<double>>;
 
 VotingTrees checked_trees(const Trees& trees, std::size_t n_columns, std::size_t n_labels,
@@ -84,28 +83,15 @@ void write_top(const Trees& trees, const Rows& X, std::size_t n_labels, bool by_
     });
 }
 
-void best_labels_dense(const Scores& rows, const Indices& candidates, unsigned n_threads,
-                       const OutLabels& labels, const OutMatrix& scores) {
-    const DenseScoreRows given{{rows.data(), rows.size()}, rows.shape(0), rows.shape(1)};
-    const Best best = checked_best(candidates, given.n_rows, given.n_labels, labels, scores);
+void write_best(const Rows& rows, const Indices& candidates, unsigned n_threads,
+                const OutLabels& labels, const OutMatrix& scores) {
+    const Best best = checked_best(candidates, rows.n_rows(), rows.n_columns(), labels, scores);
     StopSignal signal(interrupted_by(nullptr));
-    stoppable([&] {
-        best_labels(given, best.candidates, best.k, std::max(1u, n_threads), signal, best.label,
-                    best.score);
-    });
-}
-
-void best_labels_csr(const Indptr& indptr, const Indices& indices, const Vector<double>& data,
-                     std::size_t n_labels, const Indices& candidates, unsigned n_threads,
-                     const OutLabels& labels, const OutMatrix& scores) {
-    require(data.size() == indices.size(), "data and indices must have the same length");
-    check_compressed(view(indptr), view(indices), n_labels);
-    const SparseScoreRows given{view(indptr), view(indices), view(data), n_labels};
-    const Best best = checked_best(candidates, indptr.size() - 1, n_labels, labels, scores);
-    StopSignal signal(interrupted_by(nullptr));
-    stoppable([&] {
-        best_labels(given, best.candidates, best.k, std::max(1u, n_threads), signal, best.label,
-                    best.score);
+    rows.visit_scores([&](const auto& given) {
+        stoppable([&] {
+            best_labels(given, best.candidates, best.k, std::max(1u, n_threads), signal,
+                        best.label, best.score);
+        });
     });
 }
 
@@ -120,12 +106,9 @@ void init_many_labels(nb::module_& m) {
           nb::arg("by_node"), nb::arg("candidates"), nb::arg("n_threads"), nb::arg("labels"),
           nb::arg("scores"),
           "Write the best candidates of each row and their scores, as many as there are columns.");
-    m.def("best_labels", &best_labels_dense, nb::arg("rows"), nb::arg("candidates"),
-          nb::arg("n_threads"), nb::arg("labels"), nb::arg("scores"),
+    m.def("best_labels", &write_best, nb::arg("rows"), nb::arg("candidates"), nb::arg("n_threads"),
+          nb::arg("labels"), nb::arg("scores"),
           "Write the best candidates of each row of scores, and their scores.");
-    m.def("best_labels_csr", &best_labels_csr, nb::arg("indptr"), nb::arg("indices"),
-          nb::arg("data"), nb::arg("n_labels"), nb::arg("candidates"), nb::arg("n_threads"),
-          nb::arg("labels"), nb::arg("scores"), "The same for sparse scores.");
 }
 
 }  // namespace ramify::bindings

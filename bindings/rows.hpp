@@ -38,6 +38,14 @@ class Rows {
         return std::visit([&](const auto& X) { return work(view(X)); }, X_);
     }
 
+    /// work(scores), where the scores are a MatrixView<double> or a CsrView.
+    template <typename Work>
+    auto visit_scores(const Work& work) const {
+        require(!std::holds_alternative<Matrix<float>>(X_), "scores must be of type float64");
+        const auto* dense = std::get_if<Matrix<double>>(&X_);
+        return dense != nullptr ? work(view(*dense)) : work(view(std::get<Sparse>(X_)));
+    }
+
     /// work(cells), where the cells are DenseRows<double>, DenseRows<float> or SparseCells.
     template <typename Work>
     auto read(const Work& work) const {

@@ -13,11 +13,11 @@ namespace {
 template <typename Visit>
 void for_each_positive(const RankingView& ranking, std::span<const std::int32_t> labels,
                        Visit visit) {
-    const auto chosen = membership(labels, ranking.scores.n_labels);
+    const auto chosen = membership(labels, ranking.scores.n_columns);
     for (std::size_t r = 0; r < ranking.scores.n_rows; ++r) {
         for (const std::int32_t label : ranking.truth.row(r)) {
             const auto l = static_cast<std::size_t>(label);
-            if (chosen[l]) visit(ranking.scores(r, l), ranking.weight(r));
+            if (chosen[l]) visit(ranking.scores.at(r, l), ranking.weight(r));
         }
     }
 }
@@ -26,19 +26,19 @@ void for_each_positive(const RankingView& ranking, std::span<const std::int32_t>
 template <typename Visit>
 void for_each_cell(const RankingView& ranking, std::span<const std::int32_t> labels,
                    StopSignal& signal, Visit visit) {
-    const ScoresView& scores = ranking.scores;
-    if (std::abs(scores.label_stride) <= std::abs(scores.row_stride)) {
+    const MatrixView<double>& scores = ranking.scores;
+    if (std::abs(scores.column_stride) <= std::abs(scores.row_stride)) {
         for (std::size_t r = 0; r < scores.n_rows; ++r) {
             if (r % 64 == 0) signal.check();
             const double weight = ranking.weight(r);
             for (const std::int32_t l : labels)
-                visit(scores(r, static_cast<std::size_t>(l)), weight);
+                visit(scores.at(r, static_cast<std::size_t>(l)), weight);
         }
     } else {
         for (const std::int32_t l : labels) {
             for (std::size_t r = 0; r < scores.n_rows; ++r) {
                 if (r % 4096 == 0) signal.check();
-                visit(scores(r, static_cast<std::size_t>(l)), ranking.weight(r));
+                visit(scores.at(r, static_cast<std::size_t>(l)), ranking.weight(r));
             }
         }
     }
@@ -111,7 +111,7 @@ double segment_area(const Segment& s, Interpolation interpolation) {
 /// Reads a row-major matrix label by label, in blocks of columns that stay in the cache.
 class ColumnReader {
   public:
-    ColumnReader(const ScoresView& scores, std::span<const std::int32_t> labels)
+    ColumnReader(const MatrixView<double>& scores, std::span<const std::int32_t> labels)
         : scores_(scores), labels_(labels), buffer_(scores.n_rows * block_size) {}
 
     std::span<const double> column(std::size_t k) {
@@ -127,12 +127,12 @@ class ColumnReader {
         for (std::size_t r = 0; r < scores_.n_rows; ++r) {
             for (std::size_t j = 0; j < width; ++j) {
                 buffer_[j * scores_.n_rows + r] =
-                    scores_(r, static_cast<std::size_t>(labels_[begin + j]));
+                    scores_.at(r, static_cast<std::size_t>(labels_[begin + j]));
             }
         }
     }
 
-    const ScoresView& scores_;
+    const MatrixView<double>& scores_;
     std::span<const std::int32_t> labels_;
     std::vector<double> buffer_;
 };
@@ -214,7 +214,7 @@ double roc_area(const StepsView& steps) {
 LabelAreas label_areas(const RankingView& ranking, std::span<const std::int32_t> labels,
                        Interpolation interpolation, StopSignal& signal) {
     const double total = ranking.total_weight();
-    const SparseRows rows = rows_of_labels(ranking.truth, ranking.scores.n_labels);
+    const SparseRows rows = rows_of_labels(ranking.truth, ranking.scores.n_columns);
     const SparseRowsView positive_rows{rows.indptr, rows.indices};
     ColumnReader reader(ranking.scores, labels);
     LabelAreas areas;

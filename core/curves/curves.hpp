@@ -8,35 +8,12 @@
 
 #include "common/parallel.hpp"
 #include "common/sparse_rows.hpp"
+#include "data/matrix.hpp"
 
 namespace ramify {
 
-/// A borrowed dense matrix of finite scores with arbitrary strides, counted in elements.
-struct ScoresView {
-    const double* data;
-    std::size_t n_rows;
-    std::size_t n_labels;
-    std::ptrdiff_t row_stride;
-    std::ptrdiff_t label_stride;
-
-    double operator()(std::size_t r, std::size_t label) const {
-        return data[static_cast<std::ptrdiff_t>(r) * row_stride +
-                    static_cast<std::ptrdiff_t>(label) * label_stride];
-    }
-};
-
-/// A borrowed matrix of finite scores by rows. Labels increase within a row; scores that are not
-/// stored are 0.
-struct SparseScoresView {
-    std::span<const std::int64_t> indptr;
-    std::span<const std::int32_t> label;
-    std::span<const double> score;
-    std::size_t n_rows;
-    std::size_t n_labels;
-};
-
-/// Scores and true labels of the same shape. The labels of a row increase. If row_weight is empty,
-/// every row has weight 1.
+/// Finite scores and true labels of the same shape. The labels of a row increase. If row_weight is
+/// empty, every row has weight 1.
 template <typename Scores>
 struct RankingOf {
     Scores scores;
@@ -45,15 +22,15 @@ struct RankingOf {
 
     double weight(std::size_t r) const { return row_weight.empty() ? 1.0 : row_weight[r]; }
     double total_weight() const {
-        if (row_weight.empty()) return static_cast<double>(scores.n_rows);
+        if (row_weight.empty()) return static_cast<double>(truth.n_rows());
         double total = 0.0;
         for (const double weight : row_weight) total += weight;
         return total;
     }
 };
 
-using RankingView = RankingOf<ScoresView>;
-using SparseRankingView = RankingOf<SparseScoresView>;
+using RankingView = RankingOf<MatrixView<double>>;
+using SparseRankingView = RankingOf<CsrView>;
 
 /// A curve reduced to the steps where recall increases: step k is the k-th largest distinct score
 /// of a positive cell. For negative cells, only the numbers that tie with a step or lie strictly

@@ -14,10 +14,10 @@ struct StoredRow {
     std::span<const double> score;
 };
 
-StoredRow stored_row(const SparseScoresView& scores, std::size_t r) {
+StoredRow stored_row(const CsrView& scores, std::size_t r) {
     const auto begin = static_cast<std::size_t>(scores.indptr[r]);
     const auto n = static_cast<std::size_t>(scores.indptr[r + 1]) - begin;
-    return {scores.label.subspan(begin, n), scores.score.subspan(begin, n)};
+    return {scores.indices.subspan(begin, n), scores.data.subspan(begin, n)};
 }
 
 /// Calls visit(index, score) for every wanted index; the score is 0 if the index is not stored.
@@ -35,7 +35,7 @@ void look_up(std::span<const std::int32_t> wanted, std::span<const std::int32_t>
 template <typename Visit>
 void for_each_positive(const SparseRankingView& ranking, const std::vector<char>& chosen,
                        Visit visit) {
-    for (std::size_t r = 0; r < ranking.scores.n_rows; ++r) {
+    for (std::size_t r = 0; r < ranking.truth.n_rows(); ++r) {
         const StoredRow row = stored_row(ranking.scores, r);
         look_up(ranking.truth.row(r), row.label, row.score, [&](std::int32_t label, double score) {
             if (chosen[static_cast<std::size_t>(label)]) visit(score, ranking.weight(r));
@@ -71,15 +71,15 @@ struct StoredColumn {
 /// Reads scores by label, for as many labels at a time as fit into a buffer.
 class ColumnGroups {
   public:
-    ColumnGroups(const SparseScoresView& scores, std::span<const std::int32_t> labels)
+    ColumnGroups(const CsrView& scores, std::span<const std::int32_t> labels)
         : scores_(scores),
           labels_(labels),
-          place_(scores.n_labels, labels.size()),
+          place_(scores.n_columns, labels.size()),
           count_(labels.size() + 1, 0) {
         for (std::size_t k = 0; k < labels.size(); ++k) {
             place_[static_cast<std::size_t>(labels[k])] = k;
         }
-        for (const std::int32_t label : scores.label) {
+        for (const std::int32_t label : scores.indices) {
             ++count_[place_[static_cast<std::size_t>(label)]];
         }
     }
@@ -106,7 +106,7 @@ class ColumnGroups {
         row_.resize(n_cells);
         score_.resize(n_cells);
         auto next = start_;
-        for (std::size_t r = 0; r < scores_.n_rows; ++r) copy_row(r, next);
+        for (std::size_t r = 0; r + 1 < scores_.indptr.size(); ++r) copy_row(r, next);
     }
 
     void copy_row(std::size_t r, std::vector<std::size_t>& next) {
@@ -122,7 +122,7 @@ class ColumnGroups {
         }
     }
 
-    const SparseScoresView& scores_;
+    const CsrView& scores_;
     std::span<const std::int32_t> labels_;
     std::vector<std::size_t> place_;  // of each label among the chosen ones, or their number
     std::vector<std::size_t> count_;  // of the cells of each chosen label, and of all others
@@ -161,7 +161,7 @@ CurveSteps label_steps(const SparseRankingView& ranking, const StoredColumn& col
 CurveSteps pooled_steps(const SparseRankingView& ranking, std::span<const std::int32_t> labels,
                         StopSignal& signal) {
     const double total = ranking.total_weight() * static_cast<double>(labels.size());
-    const auto chosen = membership(labels, ranking.scores.n_labels);
+    const auto chosen = membership(labels, ranking.scores.n_columns);
     std::vector<double> scores;
     for_each_positive(ranking, chosen, [&](double score, double) { scores.push_back(score); });
     if (scores.empty()) return no_steps(total);
@@ -169,7 +169,7 @@ CurveSteps pooled_steps(const SparseRankingView& ranking, std::span<const std::i
     for_each_positive(ranking, chosen,
                       [&](double score, double weight) { counter.add_positive(score, weight); });
     double stored = 0.0;
-    for (std::size_t r = 0; r < ranking.scores.n_rows; ++r) {
+    for (std::size_t r = 0; r < ranking.truth.n_rows(); ++r) {
         if (r % 64 == 0) signal.check();
         const double weight = ranking.weight(r);
         for_each_stored(stored_row(ranking.scores, r), labels, chosen, [&](double score) {
@@ -184,7 +184,7 @@ CurveSteps pooled_steps(const SparseRankingView& ranking, std::span<const std::i
 LabelAreas label_areas(const SparseRankingView& ranking, std::span<const std::int32_t> labels,
                        Interpolation interpolation, StopSignal& signal) {
     const double total = ranking.total_weight();
-    const SparseRows rows = rows_of_labels(ranking.truth, ranking.scores.n_labels);
+    const SparseRows rows = rows_of_labels(ranking.truth, ranking.scores.n_columns);
     const SparseRowsView positive_rows{rows.indptr, rows.indices};
     ColumnGroups columns(ranking.scores, labels);
     LabelAreas areas;

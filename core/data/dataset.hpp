@@ -12,34 +12,9 @@
 #include "common/parallel.hpp"
 #include "data/codes.hpp"
 #include "data/distinct_values.hpp"
+#include "data/matrix.hpp"
 
 namespace ramify {
-
-/// A dense matrix of float or double, borrowed, with strides counted in elements.
-template <typename T>
-struct MatrixView {
-    const T* data;
-    std::size_t n_rows;
-    std::size_t n_columns;
-    std::ptrdiff_t row_stride;
-    std::ptrdiff_t column_stride;
-
-    T cell(std::size_t row, std::size_t column) const {
-        return data[static_cast<std::ptrdiff_t>(row) * row_stride +
-                    static_cast<std::ptrdiff_t>(column) * column_stride];
-    }
-    double at(std::size_t row, std::size_t column) const {
-        return static_cast<double>(cell(row, column));
-    }
-};
-
-/// A sparse matrix by columns, borrowed; cells that are not stored are zero.
-struct CscView {
-    std::span<const std::int64_t> indptr;
-    std::span<const std::int32_t> indices;
-    std::span<const double> data;
-    std::size_t n_rows;
-};
 
 /// One cell of a numeric column. Rank 0 is the largest value of the column.
 struct RankedRow {

@@ -25,35 +25,45 @@ void for_each_row(std::size_t n_rows, unsigned n_threads, const Worker& worker, 
 
 }  // namespace
 
-void best_labels(const DenseScoreRows& rows, std::span<const std::int32_t> candidates,
+void best_labels(const MatrixView<double>& scores, std::span<const std::int32_t> candidates,
                  std::size_t k, unsigned n_threads, StopSignal& signal,
                  std::span<std::int32_t> label, std::span<double> score) {
-    for_each_row(rows.n_rows, n_threads, TopLabels(candidates, rows.n_labels, k), signal,
-                 [&](TopLabels& top, std::size_t r) {
-                     top.choose(rows.scores.subspan(r * rows.n_labels, rows.n_labels), candidates,
-                                label.data() + r * k, score.data() + r * k);
-                 });
+    const std::size_t n_labels = scores.n_columns;
+    struct Worker {
+        TopLabels top;
+        std::vector<double> scores;
+    };
+    const bool in_place = scores.column_stride == 1;
+    const Worker worker{TopLabels(candidates, n_labels, k),
+                        std::vector<double>(in_place ? 0 : n_labels)};
+    for_each_row(scores.n_rows, n_threads, worker, signal, [&](Worker& w, std::size_t r) {
+        for (std::size_t l = 0; l < w.scores.size(); ++l) w.scores[l] = scores.cell(r, l);
+        const auto* row = scores.data + static_cast<std::ptrdiff_t>(r) * scores.row_stride;
+        w.top.choose({in_place ? row : w.scores.data(), n_labels}, candidates,
+                     label.data() + r * k, score.data() + r * k);
+    });
 }
 
-void best_labels(const SparseScoreRows& rows, std::span<const std::int32_t> candidates,
-                 std::size_t k, unsigned n_threads, StopSignal& signal,
-                 std::span<std::int32_t> label, std::span<double> score) {
+void best_labels(const CsrView& scores, std::span<const std::int32_t> candidates, std::size_t k,
+                 unsigned n_threads, StopSignal& signal, std::span<std::int32_t> label,
+                 std::span<double> score) {
     struct Worker {
         TopLabels top;
         std::vector<double> scores;  // of all labels; 0 between two rows
     };
-    const Worker worker{TopLabels(candidates, rows.n_labels, k),
-                        std::vector<double>(rows.n_labels, 0.0)};
-    for_each_row(rows.indptr.size() - 1, n_threads, worker, signal, [&](Worker& w, std::size_t r) {
-        const auto begin = static_cast<std::size_t>(rows.indptr[r]);
-        const auto end = static_cast<std::size_t>(rows.indptr[r + 1]);
+    const Worker worker{TopLabels(candidates, scores.n_columns, k),
+                        std::vector<double>(scores.n_columns, 0.0)};
+    const std::size_t n_rows = scores.indptr.size() - 1;
+    for_each_row(n_rows, n_threads, worker, signal, [&](Worker& w, std::size_t r) {
+        const auto begin = static_cast<std::size_t>(scores.indptr[r]);
+        const auto end = static_cast<std::size_t>(scores.indptr[r + 1]);
         for (auto i = begin; i < end; ++i) {
-            w.scores[static_cast<std::size_t>(rows.label[i])] = rows.score[i];
+            w.scores[static_cast<std::size_t>(scores.indices[i])] = scores.data[i];
         }
-        w.top.choose(w.scores, rows.label.subspan(begin, end - begin), label.data() + r * k,
+        w.top.choose(w.scores, scores.indices.subspan(begin, end - begin), label.data() + r * k,
                      score.data() + r * k);
         for (auto i = begin; i < end; ++i) {
-            w.scores[static_cast<std::size_t>(rows.label[i])] = 0.0;
+            w.scores[static_cast<std::size_t>(scores.indices[i])] = 0.0;
         }
     });
 }

@@ -8,18 +8,10 @@
 #include <vector>
 
 #include "common/parallel.hpp"
-#include "data/dataset.hpp"
+#include "data/matrix.hpp"
 #include "tree/tree.hpp"
 
 namespace ramify {
-
-/// A sparse matrix by rows, borrowed; cells that are not stored are zero.
-struct CsrView {
-    std::span<const std::int64_t> indptr;
-    std::span<const std::int32_t> indices;
-    std::span<const double> data;
-    std::size_t n_columns;
-};
 
 /// How branches are combined where a value is missing; both give the same up to rounding.
 enum class Mixing : std::uint8_t {

@@ -19,6 +19,7 @@ from ramify import (
     make_hierarchical_classification,
 )
 from ramify._base import streaming
+from ramify.data.rows import as_rows
 from tests.reference import many_labels as reference
 from tests.support.estimators import make, public_classifiers
 from tests.support.label_graphs import build, label_graphs
@@ -129,14 +130,9 @@ def test_the_best_labels_of_a_matrix(n_rows, n_labels, seed, n_threads):
     chosen = np.flatnonzero(rng.random(n_labels) < 0.7).astype(np.int32)
     chosen = chosen if len(chosen) else np.array([0], dtype=np.int32)
     k = int(rng.integers(1, len(chosen) + 1))
-    stored = sparse.csr_array(scores)
-    rows = (stored.indptr.astype(np.int64), stored.indices.astype(np.int32), stored.data)
-    for function, given_rows in (
-        (_core.best_labels, (scores,)),
-        (_core.best_labels_csr, (*rows, n_labels)),
-    ):
+    for given_rows in (scores, np.asfortranarray(scores), sparse.csr_array(scores)):
         labels, best = np.empty((n_rows, k), np.int32), np.empty((n_rows, k))
-        function(*given_rows, chosen, n_threads, labels, best)
+        _core.best_labels(as_rows(given_rows), chosen, n_threads, labels, best)
         for r, row in enumerate(scores.tolist()):
             expected = reference.best_labels(row, chosen.tolist(), k)
             assert list(zip(labels[r].tolist(), best[r].tolist(), strict=True)) == expected

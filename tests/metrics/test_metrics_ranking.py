@@ -274,8 +274,9 @@ def test_no_rows_are_refused():
 
 def test_kernel_checks_its_arguments():
     from ramify import _core
+    from ramify.data.rows import as_rows
 
-    scores = np.array([[0.5, 0.1], [0.2, 0.3]])
+    scores = as_rows(np.array([[0.5, 0.1], [0.2, 0.3]]))
     indptr, indices = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32)
     labels = np.array([0, 1], dtype=np.int32)
     with pytest.raises(ValueError, match="one entry per row"):
@@ -287,7 +288,7 @@ def test_kernel_checks_its_arguments():
     with pytest.raises(ValueError, match="labels must increase"):
         _core.label_areas(scores, indptr, indices, labels[::-1].copy())
     with pytest.raises(ValueError, match="scores must be finite"):
-        _core.label_areas(scores * np.inf, indptr, indices, labels)
+        _core.label_areas(as_rows(np.full((2, 2), np.inf)), indptr, indices, labels)
     with pytest.raises(ValueError, match="interpolation must be"):
         _core.label_areas(scores, indptr, indices, labels, None, "cubic")
 

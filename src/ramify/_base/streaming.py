@@ -163,7 +163,7 @@ class ManyLabelsMixin:
             if trees is not None:
                 trees.write_top(part, candidates, found[block], scores[block])
             else:
-                dense = np.ascontiguousarray(self._score_given(given, part))
+                dense = as_rows(self._score_given(given, part))
                 n_threads = count_threads(getattr(self, "n_jobs", None))
                 _core.best_labels(dense, candidates, n_threads, found[block], scores[block])
         return self.classes_[found], scores.astype(kind, copy=False)

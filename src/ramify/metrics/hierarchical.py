@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify.data.rows import as_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import (
     LabelChoice,
@@ -176,9 +177,6 @@ def _accuracy_where_any(sets: LabelSets, zero_division: float) -> float:
     return zero_division if np.isnan(accuracy) else accuracy
 
 
-_CELLS_AT_A_TIME = 4_000_000
-
-
 def top_k_accuracy(
     y_true: Any,
     y_score: Any,
@@ -246,13 +244,5 @@ def _best_labels(ranking: Ranking, k: int) -> NDArray[np.int32]:
     """Return the k labels with the highest scores of each row; ties by the order of the labels."""
     shape = (ranking.truth.shape[0], k)
     labels, scores = np.empty(shape, dtype=np.int32), np.empty(shape)
-    if sparse.issparse(ranking.scores):
-        arguments: Any = (*ranking.score_rows, ranking.labels, 1, labels, scores)
-        _core.best_labels_csr(*arguments)
-        return labels
-    step = max(1, _CELLS_AT_A_TIME // ranking.truth.shape[1])
-    for start in range(0, shape[0], step):
-        rows = slice(start, start + step)
-        part = np.ascontiguousarray(ranking.scores[rows])
-        _core.best_labels(part, ranking.labels, 1, labels[rows], scores[rows])
+    _core.best_labels(as_rows(ranking.scores), ranking.labels, 1, labels, scores)
     return labels

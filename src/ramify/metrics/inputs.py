@@ -38,13 +38,8 @@ class Ranking:
     @property
     def truth_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The true labels in the form that the native functions expect."""
-        return _row_parts(self.truth)
-
-    @property
-    def score_rows(self) -> tuple[Any, ...]:
-        """Sparse scores in the form that the native functions expect."""
-        rows: Any = self.scores
-        return (*_row_parts(rows), rows.data, rows.shape[1])
+        rows: Any = self.truth
+        return rows.indptr.astype(np.int64, copy=False), rows.indices.astype(np.int32, copy=False)
 
     def positives(self) -> NDArray[np.float64]:
         """Total weight of the positive rows of each chosen label."""
@@ -61,10 +56,6 @@ class Ranking:
     def only(self, keep: NDArray[np.bool_]) -> Ranking:
         """Return a copy with fewer labels; `keep` has one entry per chosen label."""
         return Ranking(self.truth, self.scores, self.labels[keep], self.weight)
-
-
-def _row_parts(rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    return rows.indptr.astype(np.int64, copy=False), rows.indices.astype(np.int32, copy=False)
 
 
 def read_ranking(

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ramify import _core
+from ramify.data.rows import as_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import LabelChoice, Ranking, read_ranking
 
@@ -293,10 +294,8 @@ def curve_steps(
 ) -> tuple[Vector, Vector, Vector, Vector, float, float]:
     """Return (score, positives, negatives above, tied negatives) of each step, and the totals."""
     ranking = ranking.weighing_rows()
-    others: Any = (*ranking.truth_rows, ranking.labels, ranking.weight)
-    if sparse.issparse(ranking.scores):
-        return _core.curve_steps_csr(*ranking.score_rows, *others)
-    return _core.curve_steps(ranking.scores, *others)
+    scores = as_rows(ranking.scores)
+    return _core.curve_steps(scores, *ranking.truth_rows, ranking.labels, ranking.weight)
 
 
 def areas_of_labels(
@@ -304,10 +303,9 @@ def areas_of_labels(
 ) -> tuple[Vector, Vector, Vector]:
     """Return the AUPRC, the AUROC and the weight of the positive rows of every label."""
     ranking = ranking.weighing_rows()
-    others: Any = (*ranking.truth_rows, ranking.labels, ranking.weight, interpolation)
-    if sparse.issparse(ranking.scores):
-        return _core.label_areas_csr(*ranking.score_rows, *others)
-    return _core.label_areas(ranking.scores, *others)
+    truth = ranking.truth_rows
+    scores = as_rows(ranking.scores)
+    return _core.label_areas(scores, *truth, ranking.labels, ranking.weight, interpolation)
 
 
 def _pooled_areas(ranking: Ranking, interpolation: Interpolation) -> tuple[float, float]:
