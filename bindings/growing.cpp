@@ -27,53 +27,13 @@ namespace ramify::bindings {
 
 namespace {
 
-/// The names of the values of an option.
-template <typename T>
-struct Choices;
-template <>
-struct Choices<Criterion> {
-    static constexpr std::pair<const char*, Criterion> values[] = {
-        {"variance", Criterion::variance},
-        {"entropy", Criterion::entropy},
-        {"class_entropy", Criterion::class_entropy},
-        {"distance", Criterion::distance}};
-};
-template <>
-struct Choices<NominalTests> {
-    static constexpr std::pair<const char*, NominalTests> values[] = {
-        {"subset", NominalTests::subset},
-        {"single", NominalTests::single},
-        {"nary", NominalTests::nary}};
-};
-template <>
-struct Choices<LeafMerging> {
-    static constexpr std::pair<const char*, LeafMerging> values[] = {
-        {"none", LeafMerging::none},
-        {"equal", LeafMerging::equal},
-        {"same_labels", LeafMerging::same_labels},
-        {"same_classes", LeafMerging::same_classes}};
-};
-template <>
-struct Choices<Prototype> {
-    static constexpr std::pair<const char*, Prototype> values[] = {{"mean", Prototype::mean},
-                                                                   {"medoid", Prototype::medoid}};
-};
-template <>
-struct Choices<Engine> {
-    static constexpr std::pair<const char*, Engine> values[] = {
-        {"auto", Engine::automatic},
-        {"general", Engine::general},
-        {"counting", Engine::counting},
-        {"rare_class", Engine::rare_class}};
-};
-
 /// Read the value of an option; choices have names.
 template <typename T>
 T read_option(const std::string& name, nb::handle value) {
     if constexpr (std::is_enum_v<T>) {
         const auto given = read_option<std::string>(name, value);
         std::string known;
-        for (const auto& [text, choice] : Choices<T>::values) {
+        for (const auto& [text, choice] : Names<T>::values) {
             if (given == text) return choice;
             known += std::string(known.empty() ? "" : ", ") + text;
         }

@@ -4,19 +4,39 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "common/tolerance.hpp"
 
 namespace ramify {
 
+/// The names of the choices of an option.
+template <typename T>
+struct Names;
+
 /// The impurity that tests reduce.
 enum class Criterion : std::uint8_t { variance, entropy, class_entropy, distance };
+
+template <>
+struct Names<Criterion> {
+    static constexpr std::pair<const char*, Criterion> values[] = {
+        {"variance", Criterion::variance},
+        {"entropy", Criterion::entropy},
+        {"class_entropy", Criterion::class_entropy},
+        {"distance", Criterion::distance}};
+};
 
 /// What a leaf predicts.
 enum class Prototype : std::uint8_t {
     mean,    // for each label the share of the rows that have it
     medoid,  // the label set of one of its rows
+};
+
+template <>
+struct Names<Prototype> {
+    static constexpr std::pair<const char*, Prototype> values[] = {{"mean", Prototype::mean},
+                                                                   {"medoid", Prototype::medoid}};
 };
 
 /// When an inner node whose children are all leaves becomes a leaf itself (CLUS).
@@ -27,10 +47,27 @@ enum class LeafMerging : std::uint8_t {
     same_classes,  // the most frequent class of every nominal target is the same in all leaves
 };
 
+template <>
+struct Names<LeafMerging> {
+    static constexpr std::pair<const char*, LeafMerging> values[] = {
+        {"none", LeafMerging::none},
+        {"equal", LeafMerging::equal},
+        {"same_labels", LeafMerging::same_labels},
+        {"same_classes", LeafMerging::same_classes}};
+};
+
 enum class NominalTests : std::uint8_t {
     subset,  // x in a set of categories, found greedily
     single,  // x = one category
     nary,    // one branch per category
+};
+
+template <>
+struct Names<NominalTests> {
+    static constexpr std::pair<const char*, NominalTests> values[] = {
+        {"subset", NominalTests::subset},
+        {"single", NominalTests::single},
+        {"nary", NominalTests::nary}};
 };
 
 /// Which implementation grows the tree; see engine.hpp.
@@ -39,6 +76,15 @@ enum class Engine : std::uint8_t {
     general,     // any number of labels, any options
     counting,    // one label
     rare_class,  // one class per row, most rows in the same class
+};
+
+template <>
+struct Names<Engine> {
+    static constexpr std::pair<const char*, Engine> values[] = {
+        {"auto", Engine::automatic},
+        {"general", Engine::general},
+        {"counting", Engine::counting},
+        {"rare_class", Engine::rare_class}};
 };
 
 /// Which tests are allowed and how they are scored.

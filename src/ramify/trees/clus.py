@@ -13,7 +13,7 @@ from scipy import sparse
 from ramify import _core
 from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.conventions import OURS, Conventions, Known, Targets, Weights
-from ramify.trees.criteria import ENTROPIES, name_criterion
+from ramify.trees.criteria import Criterion, find_criterion
 from ramify.trees.f_test import clus_critical_values
 from ramify.trees.java_random import JavaRandom, clus_folds
 from ramify.trees.sampling import Sampling
@@ -103,7 +103,7 @@ class Clus(Conventions):
         """Return the critical values in the table of CLUS."""
         return clus_critical_values(level)
 
-    def core_options(self, criterion: str, targets: Targets) -> dict[str, Any]:
+    def core_options(self, criterion: Criterion, targets: Targets) -> dict[str, Any]:
         """Return the options of the core that are not as in ramify."""
         found = {
             "clus": True,
@@ -114,10 +114,9 @@ class Clus(Conventions):
             "java_random": True,
             "score_factor": self.score_factor(targets),
         }
-        if criterion in ENTROPIES:
-            ratio = criterion == "gain_ratio"
+        if criterion.is_entropy:
             found |= {"score_factor": 1.0, "mean_score": True, "clus_floor": 1e-6}
-            found |= {"c45": False, "gain_ratio": ratio}
+            found |= {"c45": False, "gain_ratio": criterion.c45}
         return found
 
     def score_factor(self, targets: Targets) -> float:
@@ -157,7 +156,7 @@ class _ClusLabels(Clus):
 
     def check(self, tree: Any) -> None:
         """Raise an error if CLUS has no counterpart of a parameter."""
-        if name_criterion(tree.criterion) == "distance":
+        if find_criterion(tree.criterion).core == "distance":
             raise ValueError(
                 "criterion must be 'variance', 'gini', 'entropy' or 'gain_ratio' with "
                 f"clus_compat=True, got {tree.criterion!r}. Set clus_compat=False to use "

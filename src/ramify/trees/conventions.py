@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from ramify import _core
 from ramify.data.rows import as_rows
 from ramify.labels.hierarchy import Hierarchy
-from ramify.trees.criteria import balanced_factors, find_label_weights
+from ramify.trees.criteria import Criterion, balanced_factors, find_label_weights
 from ramify.trees.f_test import critical_values
 from ramify.trees.sampling import Sampling
 from ramify.trees.views import predict_tree
@@ -85,7 +85,7 @@ class Conventions:
         """Return the critical values of the F-test, given the total weight of the rows."""
         return critical_values(level, total)
 
-    def core_options(self, criterion: str, targets: Targets) -> dict[str, Any]:
+    def core_options(self, criterion: Criterion, targets: Targets) -> dict[str, Any]:
         """Return the options of the core that are not as in ramify."""
         return {}
 

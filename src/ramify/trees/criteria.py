@@ -17,7 +17,7 @@ from ramify.labels.hierarchy import Hierarchy
 
 __all__ = [
     "DISTANCES",
-    "ENTROPIES",
+    "Criterion",
     "Distance",
     "LabelSets",
     "balanced_factors",
@@ -25,21 +25,53 @@ __all__ = [
     "check_distance",
     "check_label_weight",
     "distinct_label_sets",
+    "find_criterion",
     "find_label_weights",
-    "name_criterion",
     "read_distance",
 ]
 
 
 _MAX_WEIGHT = 1e100
-_BY_LABEL = ("variance", "gini", "entropy", "gain_ratio")
-ENTROPIES = ("entropy", "gain_ratio")
 
 
-def name_criterion(criterion: Any) -> str:
-    """Return the name of a criterion in GrowthPlan: "distance" for all distances."""
-    by_label = isinstance(criterion, str) and criterion in _BY_LABEL
-    return criterion if by_label else "distance"
+@dataclass(frozen=True)
+class Criterion:
+    """A criterion in terms of the core."""
+
+    core: str  # the criterion of the core
+    core_of_classes: str  # the same if every row has one class of several
+    # The factor of scores for labels. The Gini index of a label is twice its variance; that of a
+    # class variable is the sum of the variances of its classes.
+    factor: float = 1.0
+    c45: bool = False  # whether tests are chosen as in C4.5
+
+    def core_options(self, *, exclusive: bool = False, table: bool = False) -> dict[str, Any]:
+        """Return the options of the core for labels, exclusive classes, or a table of targets."""
+        return {
+            "criterion": self.core_of_classes if exclusive else self.core,
+            "c45": self.c45,
+            "score_factor": 1.0 if exclusive or table else self.factor,
+            "exclusive": exclusive,
+        }
+
+    @property
+    def is_entropy(self) -> bool:
+        """Whether the impurity is an entropy; all others are variances, which F-tests compare."""
+        return self.core == "entropy"
+
+
+_CRITERIA = {
+    "variance": Criterion("variance", "variance"),
+    "gini": Criterion("variance", "variance", factor=2.0),
+    "entropy": Criterion("entropy", "class_entropy"),
+    "gain_ratio": Criterion("entropy", "class_entropy", c45=True),
+}
+_DISTANCE = Criterion("distance", "distance")
+
+
+def find_criterion(criterion: Any) -> Criterion:
+    """Return a criterion by its name; all others are distances."""
+    return _CRITERIA.get(criterion, _DISTANCE) if isinstance(criterion, str) else _DISTANCE
 
 
 def check_criterion(tree: Any) -> None:
@@ -48,8 +80,8 @@ def check_criterion(tree: Any) -> None:
     if isinstance(criterion, np.ndarray | list | tuple):
         check_distance(criterion)
     elif not callable(criterion):
-        check_choice("criterion", criterion, _BY_LABEL + DISTANCES)
-    if not squared and name_criterion(criterion) != "distance":
+        check_choice("criterion", criterion, (*_CRITERIA, *DISTANCES))
+    if not squared and find_criterion(criterion) is not _DISTANCE:
         raise ValueError(
             f"squared_distances must be True with criterion={criterion!r}, got False: it is not "
             "a distance between label sets. Use squared_distances=True, or another criterion, "
@@ -61,7 +93,7 @@ def read_distance(
     criterion: Any, hierarchy: Hierarchy, *, squared: bool = True
 ) -> Distance | None:
     """Return the distance of a validated criterion, or None if it is not a distance."""
-    if name_criterion(criterion) != "distance":
+    if find_criterion(criterion) is not _DISTANCE:
         return None
     if isinstance(criterion, str) or callable(criterion):
         return Distance(criterion, hierarchy.labels, 2 if squared else 1)

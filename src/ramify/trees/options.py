@@ -13,7 +13,7 @@ from ramify import _core
 from ramify._parallel import count_threads
 from ramify._validation import check_choice, check_number
 from ramify.trees.conventions import OURS, Conventions
-from ramify.trees.criteria import ENTROPIES, name_criterion
+from ramify.trees.criteria import find_criterion
 from ramify.trees.tree_data import TreeData
 
 __all__ = [
@@ -120,11 +120,11 @@ class TreeOptions:
         own, targets = self.conventions, data.targets
         own_rows = self.for_rows(n_rows)
         given = {name: getattr(own_rows, name) for name in _AS_GIVEN}
-        criterion = name_criterion(self.criterion)
+        criterion = find_criterion(self.criterion)
         wanted = count_features(self.max_features, data.n_features, clus=own.clus)
         found = {
             **{name: value for name, value in given.items() if value is not None},
-            **targets.criterion_options(criterion),
+            **targets.core_options(criterion),
             "redraw": bool(self.redraw),
             "min_gain": self.min_impurity_decrease * total,
             "max_features": 0 if wanted == data.n_features else wanted,
@@ -138,7 +138,7 @@ class TreeOptions:
         if self.pruning == "pessimistic":
             found["confidence"] = self.pruning_confidence
             found["z"] = float(special.ndtri(1 - self.pruning_confidence))
-        if self.f_test is not None and criterion not in ENTROPIES:
+        if self.f_test is not None and not criterion.is_entropy:
             found["f_critical"] = own.critical_values(self.f_test, total).tolist()
         found |= own.core_options(criterion, targets)
         return _core.GrowOptions(**found)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ramify._base.measuring import read_measure
 from ramify._validation import check_choice, check_folds, check_number
-from ramify.trees.criteria import ENTROPIES
+from ramify.trees.criteria import find_criterion
 from ramify.trees.sampling import check_max_samples
 from ramify.trees.target_weights import check_target_weight
 
@@ -99,7 +99,7 @@ def check_parameters(estimator: Any) -> None:
 
 
 def _check_f_test(estimator: Any) -> None:
-    f_test, criterion = estimator.f_test, getattr(estimator, "criterion", None)
+    f_test, criterion = estimator.f_test, getattr(estimator, "criterion", "variance")
     if is_list(f_test) and not hasattr(estimator, "cv"):
         raise ValueError(
             f"f_test must be a single level, got {f_test!r}: only PCTClassifier accepts a list. "
@@ -114,7 +114,7 @@ def _check_f_test(estimator: Any) -> None:
     for level in levels:
         if level is not None:
             check_number("f_test", level, 1e-12, 1)
-    if f_test is not None and isinstance(criterion, str) and criterion in ENTROPIES:
+    if f_test is not None and find_criterion(criterion).is_entropy:
         raise ValueError(
             f"f_test must be None with criterion={criterion!r}, got {f_test!r}: the F-test "
             "compares variances. Use f_test=None, or another criterion, such as 'gini'."

@@ -13,7 +13,7 @@ from scipy import sparse
 from ramify import _core
 from ramify.data.features import FeatureSchema, given_features, make_dataset
 from ramify.labels.hierarchy import Hierarchy
-from ramify.trees.criteria import ENTROPIES, Distance, LabelSets, read_distance
+from ramify.trees.criteria import Criterion, Distance, LabelSets, read_distance
 
 __all__ = [
     "LabelTargets",
@@ -60,19 +60,9 @@ class LabelTargets(_Prepared):
         """Return all sample weights: a row without labels is negative for all labels."""
         return weights
 
-    def criterion_options(self, criterion: str) -> dict[str, Any]:
+    def core_options(self, criterion: Criterion) -> dict[str, Any]:
         """Return the options of the core for a criterion."""
-        doubled = criterion == "gini" and not self.exclusive
-        entropy = "class_entropy" if self.exclusive else "entropy"
-        core = {"gini": "variance", "entropy": entropy, "gain_ratio": entropy}
-        return {
-            "criterion": core.get(criterion, criterion),
-            "c45": criterion == "gain_ratio",
-            # The Gini index of a label is twice its variance; that of a class variable is the sum
-            # of the variances of its classes.
-            "score_factor": 2.0 if doubled else 1.0,
-            "exclusive": self.exclusive,
-        }
+        return criterion.core_options(exclusive=self.exclusive)
 
     @cached_property
     def sets(self) -> LabelSets | None:
@@ -144,14 +134,9 @@ class TableTargets(_Prepared):
         """Return sample weights; 0 for rows without a known target."""
         return np.where(self.known, weights, 0.0)
 
-    def criterion_options(self, criterion: str) -> dict[str, Any]:
+    def core_options(self, criterion: Criterion) -> dict[str, Any]:
         """Return the options of the core for a criterion."""
-        by_entropy = criterion in ENTROPIES
-        return {
-            "criterion": "entropy" if by_entropy else "variance",
-            "c45": criterion == "gain_ratio",
-            "exclusive": False,
-        }
+        return criterion.core_options(table=True)
 
     @cached_property
     def core(self) -> _core.TargetTable:
