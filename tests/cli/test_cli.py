@@ -433,3 +433,15 @@ def test_study_runs_a_variant_into_its_own_folder(
     refused = run("study", path, "--variant", "deeep")
     assert refused.exit_code == 2
     assert "has no variant 'deeep'. Did you mean 'deep'" in refused.output
+
+
+def test_a_study_without_data_has_failed(tmp_path: Path) -> None:
+    plan = tmp_path / "gone.toml"
+    plan.write_text(
+        'name = "gone"\n[protocol]\nfolds = 3\n[measures.auprc]\nmeasure = "pooled_auprc"\n'
+        '[[datasets]]\nname = "lost"\nmissing = "not public"\n'
+        '[[models]]\nname = "tree"\nmodel = "tree"\n'
+    )
+    result = run("study", plan, "-o", tmp_path / "results")
+    assert result.exit_code == 1
+    assert "nothing was compared" in result.output

@@ -488,3 +488,14 @@ def test_groups_must_be_a_full_column(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("s7,", ","))
     shown = words(*arguments, "--groups", "site", code=2)
     assert "the column 'site' is empty in 3 row(s), such as row 22" in shown
+
+
+def test_one_target_may_list_the_columns_of_levels(tmp_path: Path) -> None:
+    out = tmp_path / "m.ramify"
+    path = write(tmp_path / "d.csv", "x,class,order", "1,bird,owl", "2,bird,duck", "3,fish,eel")
+    words("train", path, "-o", out, *TREE, "-t", "class, order")
+    assert load(out).hierarchy_.labels == ("bird", "bird/duck", "bird/owl", "fish", "fish/eel")
+    assert "3 rows, 1 features" in words("evaluate", out, path)
+    assert run("predict", out, path).output.splitlines() == ["bird/owl", "bird/duck", "fish/eel"]
+    shown = words("train", path, "-o", out, *TREE, "-t", "class,family", code=2)
+    assert "has no column 'class,family'" in shown

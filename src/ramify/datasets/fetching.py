@@ -294,6 +294,13 @@ def _check_text(file: DataFile, text: bytes, origin: str, remedy: str) -> None:
         )
 
 
+def _cause(error: BaseException) -> str:
+    """Return the first cause of an error, without what was tried on the way."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return str(error) or type(error).__name__
+
+
 def _download(file: DataFile, cache: Path) -> Path:
     """Download a file, verify its text and store it compressed in the cache."""
     pooch = _import_pooch()
@@ -305,8 +312,8 @@ def _download(file: DataFile, cache: Path) -> Path:
             pooch.HTTPDownloader()(file.url, str(raw), None)
         except OSError as error:
             raise OSError(
-                f"could not download {file.url} ({error}). If you are offline, obtain the file "
-                f"in another way, put it into a folder {_where(file)}"
+                f"could not download {file.url} ({_cause(error)}). If you are offline, obtain the "
+                f"file in another way, put it into a folder {_where(file)}"
                 f"{' (unzipped)' if file.url.endswith('.zip') else ''}, and set RAMIFY_DATA to "
                 "that folder."
             ) from error

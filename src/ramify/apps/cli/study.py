@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ramify.apps.cli.options import AsJson
-from ramify.apps.cli.output import print_json
+from ramify.apps.cli.output import print_json, say
 from ramify.apps.cli.running import command
 from ramify.apps.studies.included import find_study, list_studies
 
@@ -76,5 +76,7 @@ def study(
         print_json(study_facts(results, written))
     else:
         print_study(Console(), results, written)
-    if results.failures:
+    if not results.cells and not results.failures:
+        say("None of the data sets is there, so nothing was compared.")
+    if results.failures or not results.cells:
         raise typer.Exit(1)

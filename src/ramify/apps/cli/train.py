@@ -107,7 +107,11 @@ def train(
     from ramify.apps.cli.describing import print_training, training_facts
     from ramify.apps.cli.training import repeats_note, train_best
     from ramify.apps.cli.training import train as train_model
-    from ramify.apps.reading.any_file import check_has_ids, split_identifiers
+    from ramify.apps.reading.any_file import (
+        check_has_ids,
+        split_identifiers,
+        with_listed_targets,
+    )
     from ramify.saving.model import save_with_settings
 
     settings = replace(
@@ -117,6 +121,7 @@ def train(
         drop=tuple(drop) if drop else None,
         id_column=annotations.id_column,
     )
+    settings = with_listed_targets(data, settings)
     choice = annotations.choice(files.limits(), min_count)
     table = _read(data, hierarchy, settings.options(files.limits()), choice)
     check_has_ids(table, settings.id_column)

@@ -22,7 +22,7 @@ from ramify.apps.reading.cell_checks import (
     has_texts,
     names_rows,
 )
-from ramify.apps.reading.settings import DataOptions
+from ramify.apps.reading.settings import DataOptions, ReadingSettings
 from ramify.data.dates import is_time
 from ramify.io import read_arff, read_mulan, read_obo, read_table
 from ramify.io.csv_files import csv_marks, declared_delimiter, unique_names
@@ -40,6 +40,7 @@ __all__ = [
     "read_data",
     "read_hierarchy",
     "split_identifiers",
+    "with_listed_targets",
 ]
 
 
@@ -228,6 +229,17 @@ def _identified(table: Table, name: str | None) -> Table:
         return table
     column = table.X[name] if hasattr(table.X, "columns") else _dense_column(table, name)
     return replace(_selected(table, {name}), ids=as_identifiers(column, name))
+
+
+def with_listed_targets(path: Path, settings: ReadingSettings) -> ReadingSettings:
+    """Return settings in which one target, such as "class,order", may name several columns."""
+    target = settings.target or ()
+    if len(target) != 1 or "," not in target[0] or format_of(path) == "arff":
+        return settings
+    columns = _column_names(path, settings.options())
+    parts = tuple(part.strip() for part in target[0].split(","))
+    listed = target[0] not in columns and all(part in columns for part in parts)
+    return replace(settings, target=parts) if listed else settings
 
 
 def _grouped(table: Table, name: str | None) -> Table:
