@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from tests.support.progress import Progress
+
 # Profiles of hypothesis; --hypothesis-profile chooses another than the first. The number of
 # examples of every test is in proportion to max_examples (tests/support/budget.py). No deadline:
 # the time that an example takes depends on the load of the machine.
@@ -25,6 +27,12 @@ settings.register_profile(
     "deep", deadline=None, max_examples=500, derandomize=False, print_blob=True
 )
 settings.load_profile("ramify")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Print little if pytest is told to be quiet, as by make; workers print nothing."""
+    if config.get_verbosity() < 0 and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Progress(config))
 
 
 @pytest.fixture(autouse=True)
