@@ -26,7 +26,7 @@ test-process: $(VENV)/.installed-test build/native/.built
 
 test-all: $(VENV)/.installed-test build/native/.built
 	@echo "ramify: running all tests (usually 10 minutes on two cores)"
-	@$(PYTEST) -n auto -m "" $(TESTS)
+	@$(PYTEST) -n auto -m "" $(if $(PROFILE),--hypothesis-profile=$(PROFILE)) $(TESTS)
 
 # Compare what every estimator answers with tests/golden/answers.json, before and after a change that
 # must not change any answer: make answers, or make answers WRITE=1 to replace the table.
@@ -84,17 +84,18 @@ lint: $(VENV)/.installed-test $(VENV)/.installed-lint build/native/.built
 	@echo "ramify: checking style, types and imports (usually a minute)"
 	@PATH="$(abspath $(BIN)):$$PATH" tools/lint
 
-# Run the native tests with AddressSanitizer and UndefinedBehaviorSanitizer.
+# Run the native tests with AddressSanitizer and UndefinedBehaviorSanitizer, on the same few examples of
+# hypothesis each time; PROFILE=random tries as many as the quick tests, new ones in every run.
 sanitize: $(VENV)/.installed-test
-	@tools/sanitize address $(abspath $(BIN))/python
+	@tools/sanitize address $(abspath $(BIN))/python $(if $(PROFILE),--hypothesis-profile=$(PROFILE))
 
 # Run the tests of code with threads with ThreadSanitizer.
 sanitize-threads: $(VENV)/.installed-test
-	@tools/sanitize thread $(abspath $(BIN))/python
+	@tools/sanitize thread $(abspath $(BIN))/python $(if $(PROFILE),--hypothesis-profile=$(PROFILE))
 
 # Changed model files, damaged data files and unusual input with the sanitizers of `sanitize`.
 fuzz-sanitized: $(VENV)/.installed-test
-	@for fuzzer in fuzz_model_fields fuzz_readers fuzz_inputs; do \
+	@for fuzzer in fuzz_model_fields fuzz_wrapped fuzz_readers fuzz_inputs; do \
 	    tools/sanitize address $(abspath $(BIN))/python -m tests.robustness.$$fuzzer \
 	        --n $(FUZZ_FILES) --seed $(FUZZ_SEED) || exit 1; done
 

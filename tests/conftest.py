@@ -22,10 +22,11 @@ from tests.support.progress import Progress
 settings.register_profile("ramify", deadline=None, max_examples=50, derandomize=True)
 # Under a sanitizer, native code is many times slower.
 settings.register_profile("sanitized", settings.get_profile("ramify"), max_examples=10)
-# New examples in every run.
+# New examples in every run: as many as usual, or many.
 settings.register_profile(
-    "deep", deadline=None, max_examples=500, derandomize=False, print_blob=True
+    "random", deadline=None, max_examples=50, derandomize=False, print_blob=True
 )
+settings.register_profile("deep", settings.get_profile("random"), max_examples=500)
 settings.load_profile("ramify")
 
 

@@ -1,7 +1,7 @@
 """Run pytest, or a module, on a copy of the package instead of the installed one.
 
 Usage: python tools/run_sanitized.py FOLDER [pytest arguments], or FOLDER -m MODULE [arguments].
-FOLDER contains the package.
+FOLDER contains the package. Without the name of a test in the arguments, those of native code run.
 """
 
 import os
@@ -82,7 +82,9 @@ def main(folder: str, arguments: list[str]) -> int:
         sys.argv = arguments[1:]
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         return 0
-    chosen = arguments or (THREADED if os.environ.get("TSAN_OPTIONS") else NATIVE)
+    chosen = list(arguments)
+    if all(argument.startswith("-") for argument in arguments):
+        chosen += THREADED if os.environ.get("TSAN_OPTIONS") else NATIVE
     # With --capture=sys, what a sanitizer writes before it ends the process is seen.
     options = ["-q", "-n", "auto", "--capture=sys", "--hypothesis-profile=sanitized"]
     return pytest.main([*options, "-p", "no:cacheprovider", "-p", "run_sanitized", *chosen])
