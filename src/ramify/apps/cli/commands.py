@@ -27,6 +27,7 @@ _NAMES = (
     "evaluate",
     "datasets",
     "study",
+    "explain",
     "explore",
     "tree",
     "rules",

@@ -1,0 +1,52 @@
+"""``ramify explain``: the prediction for one row, named as people name rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli_runs import run
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    kinds = ("fish/eel", "fish/carp", "bird/owl")
+    rows = [f"P{k},{k // 10},{'red' if k % 2 else 'blue'},{kinds[k // 10]}" for k in range(30)]
+    path = tmp_path / "species.csv"
+    path.write_text("\n".join(["site,width,colour,taxon", *rows]) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture
+def model(table: Path) -> Path:
+    path = table.with_name("m.ramify")
+    train = ("train", table, "-t", "taxon", "-m", "tree", "--folds", 0, "-o", path)
+    assert run(*train).exit_code == 0
+    return path
+
+
+@pytest.mark.parametrize("row", ["P25", "25"])
+def test_a_row_is_found_by_its_identifier_or_number(row: str, model: Path, table: Path) -> None:
+    result = run("explain", model, table, "--row", row)
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    assert lines[:3] == [f"row {row}: bird/owl", "  1.000  bird", "  1.000  bird/owl"]
+    assert "width > 1.5?  yes: width = 2  → 10 rows" in lines
+
+
+def test_a_row_that_is_not_there_is_refused(model: Path, table: Path) -> None:
+    result = run("explain", model, table, "--row", "P255")
+    assert result.exit_code == 2
+    assert "a number below 30, got 'P255'. Did you mean 'P25'?" in " ".join(result.output.split())
+    told = run("explain", model, table, "--row", "blue", "--id", "colour")
+    assert told.exit_code == 2
+    assert "'blue', which 15 rows have" in " ".join(told.output.split())
+
+
+def test_models_without_trees_say_what_to_do(table: Path) -> None:
+    path = table.with_name("nb.ramify")
+    run("train", table, "-t", "taxon", "-m", "naive-bayes", "--folds", 0, "-o", path)
+    result = run("explain", path, table, "--row", "P3")
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
