@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ramify.apps.clus.curves import simplify
+from ramify.apps.clus.measures import simplify
 
 
 def test_points_in_horizontal_and_vertical_parts_are_removed() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ramify.apps.clus.data import Rows
 from ramify.apps.clus.models import Model
-from ramify.apps.clus.targets.choice import Target
+from ramify.apps.clus.problem import Target
 from ramify.apps.clus.targets.hierarchical import HierarchicalTarget
 
 __all__ = [

@@ -13,7 +13,7 @@ from scipy import sparse
 from ramify import _core
 from ramify._parallel import in_parallel
 from ramify.apps.clus.data import Rows
-from ramify.apps.clus.tracing import node_rows, sign_zeros
+from ramify.apps.clus.trees import node_rows, sign_zeros
 from ramify.data.features import FeatureSchema
 from ramify.labels.hierarchy import Hierarchy
 from ramify.trees import PCTClassifier

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify import _core
-from ramify.apps.clus.writers.trees import TreeSize, measure_tree
+from ramify.apps.clus.trees import TreeSize, measure_tree
 
 __all__ = [
     "Learned",

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
-from ramify.apps.clus.curves import Counts, area, count_steps, precision_at
 from ramify.apps.clus.estimator import TargetKind
+from ramify.apps.clus.measures import Counts, LabelErrors, area, count_steps, precision_at
 from ramify.apps.clus.models import Model
 from ramify.apps.clus.settings import Settings, read_small_text
-from ramify.apps.clus.targets.label_errors import LabelErrors
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.data.rows import as_rows
 from ramify.io.arff_columns import ArffFile, LabelSets, NamedPlace

@@ -13,9 +13,9 @@ from scipy import sparse
 from ramify import _core
 from ramify.apps.clus.data import Rows, nominal_column
 from ramify.apps.clus.estimator import TargetKind, heuristic
+from ramify.apps.clus.measures import LabelErrors
 from ramify.apps.clus.models import Model
 from ramify.apps.clus.settings import Settings
-from ramify.apps.clus.targets.label_errors import LabelErrors
 from ramify.apps.clus.targets.table import column_names, error_line, in_order, weights_text
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.io.arff_columns import ArffFile

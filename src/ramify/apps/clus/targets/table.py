@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ramify import _core
 from ramify.apps.clus.data import Rows
 from ramify.apps.clus.learning import ForestPlan, grow_forest
-from ramify.apps.clus.tracing import sign_zeros
+from ramify.apps.clus.trees import sign_zeros
 from ramify.apps.clus.values import numbers
 from ramify.data.features import FeatureSchema
 from ramify.trees.growing import grow

@@ -8,15 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify import _core
-from ramify.apps.clus.curves import Counts
 from ramify.apps.clus.data import Attributes, Rows
 from ramify.apps.clus.evaluating import Evaluation
+from ramify.apps.clus.measures import Counts
 from ramify.apps.clus.models import Model
-from ramify.apps.clus.targets.choice import Target
+from ramify.apps.clus.problem import Target
 from ramify.apps.clus.targets.hierarchical import HierarchicalErrors
-from ramify.apps.clus.tracing import reached_leaves
+from ramify.apps.clus.trees import leaf_numbers, reached_leaves
 from ramify.apps.clus.values import java_double
-from ramify.apps.clus.writers.trees import leaf_numbers
 
 __all__ = [
     "precision_recall_lines",
