@@ -13,7 +13,9 @@ from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.values import number_of
 
 __all__ = [
+    "UNCOUNTED_METHODS",
     "TargetKind",
+    "bootstraps",
     "estimator_name",
     "f_test_levels",
     "features_to_draw",
@@ -35,6 +37,9 @@ _WEIGHTING = {
     "NoWeight": "avg",
 }
 _CRITERIA = {"Gain": "entropy", "GainRatio": "gain_ratio", "VarianceReduction": "gini"}
+_NO_BOOTSTRAP = ("RSubspaces", "ExtraTrees", "RFeatSelection")
+# CLUS gives all forests of these methods the name "Forest with 0 trees".
+UNCOUNTED_METHODS = ("RSubspaces", "RFeatSelection")
 _DRAWN = {"0": "sqrt", "SQRT": "sqrt", "LOG": "log2"}
 
 _NAMES: Mapping[tuple[TargetKind, str], str] = {
@@ -190,6 +195,14 @@ def forest_parameters(settings: Settings) -> dict[str, Any]:
         "oob_score": settings.yes_no("Ensemble", "OOBestimate"),
         "random_state": settings.integer("General", "RandomSeed"),
     }
+
+
+def bootstraps(settings: Settings) -> bool:
+    """Return whether the trees of a forest are grown on samples of the rows."""
+    method = settings.text("Ensemble", "EnsembleMethod")
+    if method == "ExtraTrees":
+        return settings.text("Ensemble", "EnsembleBootstrapping") == "Yes"
+    return method not in _NO_BOOTSTRAP
 
 
 def target_weights(settings: Settings, n_targets: int) -> tuple[NDArray[np.float64], bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,50 +12,57 @@ from scipy import sparse
 
 from ramify import _core
 from ramify.apps.clus.data import Rows, take_rows
-from ramify.apps.clus.estimator import f_test_levels, forest_sizes
-from ramify.apps.clus.learning import LabelLearner, fold_splits
-from ramify.apps.clus.models import Learned, Model
-from ramify.apps.clus.plan import (
+from ramify.apps.clus.estimator import (
     UNCOUNTED_METHODS,
-    hierarchical_learner,
-    plan_forest,
-    table_learner,
+    bootstraps,
+    f_test_levels,
+    forest_parameters,
+    forest_sizes,
+    tree_parameters,
 )
-from ramify.apps.clus.problem import Problem
+from ramify.apps.clus.learning import ForestPlan, Learner, fold_splits
+from ramify.apps.clus.models import Learned, Model
+from ramify.apps.clus.problem import Problem, features_drawn
 from ramify.apps.clus.targets.hierarchical import HierarchicalTarget
-from ramify.apps.clus.targets.nominal import NominalTarget
-from ramify.apps.clus.targets.numeric import NumericTarget
-from ramify.apps.clus.targets.table import TableLearner
 from ramify.apps.clus.values import java_double
+from ramify.trees import PCTClassifier
+from ramify.trees.clus import ClusNominal, ClusNumeric
+from ramify.trees.options import TreeOptions
+from ramify.trees.tree_data import LabelTargets, label_targets
 
 __all__ = [
     "learn",
 ]
 
 
+_PER_TREE = ("RSubspaces", "BagSubspaces")  # methods whose trees draw features once
+
+
 def learn(problem: Problem, train: Rows, prune: Rows | None) -> Learned:
     """Learn the models of a run."""
+    learner = _make_learner(problem)
     if problem.switches.forest:
-        return _learn_forest(problem, train)
-    if isinstance(problem.target, HierarchicalTarget):
-        return _learn_tree(problem, problem.target, train, prune)
-    return _learn_table_tree(problem, problem.target, train)
+        return _learn_forest(problem, learner, train)
+    return _learn_tree(problem, learner, train, prune)
 
 
-def _learn_table_tree(
-    problem: Problem, target: NominalTarget | NumericTarget, train: Rows
-) -> Learned:
-    """Learn a tree for nominal or numeric targets, and its pruned form."""
-    learner = table_learner(problem, target)
-    level = f_test_levels(problem.settings)[0]
-    begin = time.perf_counter()
-    tree = learner.grow(train, level)
-    seconds = time.perf_counter() - begin
-    pruned = learner.grow_pruned(train, level)
-    models = [Model("Default", [learner.root(train)]), Model("Original", [tree])]
-    if pruned is not None:
-        models.append(Model("Pruned", [pruned]))
-    return Learned(models, shown_models(problem, models), train, None, level, seconds)
+def _make_learner(problem: Problem) -> Learner:
+    target = problem.target
+    parameters = tree_parameters(problem.settings, target.kind, forest=problem.switches.forest)
+    schema = problem.attributes.schema
+    if isinstance(target, HierarchicalTarget):
+        hierarchy = target.labels.hierarchy
+        tree = PCTClassifier(hierarchy, **parameters)
+
+        def describe(rows: Rows) -> LabelTargets:
+            return label_targets(tree, hierarchy, rows.y, rows.weights, many=True)
+
+        return Learner(TreeOptions.of(tree), schema, describe)
+    del parameters["clus_compat"]
+    pruning = parameters.pop("pruning", None), parameters.pop("pruning_factor", 0.0)
+    conventions = ClusNumeric() if target.kind == "numeric" else ClusNominal()
+    options = TreeOptions(conventions=conventions, **parameters)
+    return Learner(options, schema, target.describe, *pruning)
 
 
 def shown_models(problem: Problem, models: list[Model]) -> list[Model]:
@@ -67,33 +75,33 @@ def shown_models(problem: Problem, models: list[Model]) -> list[Model]:
     ]
 
 
-def _learn_tree(
-    problem: Problem, target: HierarchicalTarget, train: Rows, prune: Rows | None
-) -> Learned:
-    learner = hierarchical_learner(problem, target)
-    levels = f_test_levels(problem.settings)
+def _learn_tree(problem: Problem, learner: Learner, train: Rows, prune: Rows | None) -> Learned:
+    target, levels = problem.target, f_test_levels(problem.settings)
     level = levels[0]
     begin = time.perf_counter()
-    if len(levels) > 1:
+    if len(levels) > 1 and isinstance(target, HierarchicalTarget):
         splits = _tuning_splits(problem, train, prune)
-
-        def predict(tree: _core.Tree, X: object) -> NDArray[np.float64]:
-            return target.predict([tree], X, is_forest=False)
-
+        predict = partial(_predict_tree, target)
         measure = target.tuning_measure(problem.settings)
         level = learner.choose_f_test(levels, splits, predict, measure)
         if prune is not None:
             train, prune = join_rows(train, prune), None
     tree = learner.grow(train, level)
     seconds = time.perf_counter() - begin
+    # CLUS does not prune the trees of hierarchical targets, but reports them twice.
+    pruned = learner.grow_pruned(train, level) if prune is None else tree
     models = [Model("Default", [learner.root(train)]), Model("Original", [tree])]
-    if prune is not None:
-        models.append(Model("Pruned", [tree]))
+    if pruned is not None:
+        models.append(Model("Pruned", [pruned]))
     models += [
         Model(f"T({java_double(threshold)})", [tree], threshold=threshold)
         for threshold in target.thresholds
     ]
     return Learned(models, shown_models(problem, models), train, prune, level, seconds)
+
+
+def _predict_tree(target: HierarchicalTarget, tree: _core.Tree, X: object) -> NDArray[np.float64]:
+    return target.predict([tree], X, is_forest=False)
 
 
 def _tuning_splits(problem: Problem, train: Rows, prune: Rows | None) -> list[tuple[Rows, Rows]]:
@@ -125,24 +133,32 @@ def _stack(one: Any, other: Any) -> Any:
     )
 
 
-def _learn_forest(problem: Problem, train: Rows) -> Learned:
-    learner: LabelLearner | TableLearner
-    if isinstance(problem.target, HierarchicalTarget):
-        learner = hierarchical_learner(problem, problem.target)
-    else:
-        learner = table_learner(problem, problem.target)
+def _learn_forest(problem: Problem, learner: Learner, train: Rows) -> Learned:
     begin = time.perf_counter()
     wanted = plan_forest(problem)
     trees, left_out = learner.forest(train, wanted)
     seconds = time.perf_counter() - begin
     squares = None
     ranked = "Genie3" in problem.settings.names("Ensemble", "FeatureRanking")
-    if ranked and isinstance(learner, LabelLearner):
+    if ranked and isinstance(problem.target, HierarchicalTarget):
         squares = learner.squares(train, wanted, trees)
     models = [Model("Default", [learner.root(train)]), *_forests(problem, trees)]
     level = f_test_levels(problem.settings)[0]
     shown = shown_models(problem, models) if problem.target.section != "Multilabel" else models
     return Learned(models, shown, train, None, level, seconds, left_out=left_out, squares=squares)
+
+
+def plan_forest(problem: Problem) -> ForestPlan:
+    """Return how to grow the forest of a run."""
+    parameters = forest_parameters(problem.settings)
+    drawn = parameters["max_features"] is not None
+    return ForestPlan(
+        parameters["n_estimators"],
+        parameters["random_state"],
+        (parameters["max_samples"] or 0) if bootstraps(problem.settings) else None,
+        features_drawn(problem) if drawn else 0,
+        problem.settings.text("Ensemble", "EnsembleMethod") in _PER_TREE,
+    )
 
 
 def _forests(problem: Problem, trees: list[_core.Tree]) -> list[Model]:

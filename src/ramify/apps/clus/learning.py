@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from joblib import delayed
@@ -15,20 +16,23 @@ from ramify._parallel import in_parallel
 from ramify.apps.clus.data import Rows
 from ramify.apps.clus.trees import node_rows, sign_zeros
 from ramify.data.features import FeatureSchema
-from ramify.labels.hierarchy import Hierarchy
-from ramify.trees import PCTClassifier
 from ramify.trees.growing import grow, grow_member, grow_members
 from ramify.trees.java_random import JavaRandom, clus_folds
 from ramify.trees.options import TreeOptions
 from ramify.trees.sampling import Sampling
-from ramify.trees.tree_data import TreeData, label_targets
+from ramify.trees.target_regressors import prune_m5
+from ramify.trees.tree_data import LabelTargets, TableTargets, TreeData
 from ramify.trees.views import change_tree
 
 __all__ = [
     "ForestPlan",
-    "LabelLearner",
-    "grow_forest",
+    "Learner",
+    "fold_splits",
 ]
+
+
+Measure = Callable[[sparse.csr_array, NDArray[np.float64]], float]
+Predict = Callable[[_core.Tree, object], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -99,63 +103,61 @@ def draw_features(state: int, n_features: int, n_wanted: int) -> NDArray[np.int6
     return np.array(sorted(drawn), dtype=np.int64)
 
 
-# ---- targets that are sets of labels --------------------------------------------------------
-
-
-Measure = Callable[[sparse.csr_array, NDArray[np.float64]], float]
-Predict = Callable[[_core.Tree, object], NDArray[np.float64]]
-
-
 @dataclass(frozen=True)
-class LabelLearner:
-    """Grows trees that predict sets of labels."""
+class Learner:
+    """Grows the trees of a run."""
 
-    tree: PCTClassifier  # the parameters
-    hierarchy: Hierarchy  # the labels
+    options: TreeOptions  # how to grow a tree
     schema: FeatureSchema  # which features are nominal
+    describe: Callable[[Rows], LabelTargets | TableTargets]  # returns the targets of rows
+    pruning: str | None = None  # the method for the pruned tree
+    prune_factor: float = 0.0  # the factor of method "m5"
 
     def data(self, rows: Rows) -> TreeData:
         """Return the training data."""
-        targets = label_targets(self.tree, self.hierarchy, rows.y, rows.weights, many=True)
-        return TreeData(rows.X, self.schema, targets, rows.weights, clus=True)
-
-    def options(self) -> TreeOptions:
-        """Return how to grow a tree."""
-        return TreeOptions.of(self.tree)
+        return TreeData(rows.X, self.schema, self.describe(rows), rows.weights, clus=True)
 
     def grow(self, rows: Rows, f_test: float) -> _core.Tree:
         """Grow a tree."""
-        tree = grow(self.data(rows), replace(self.options(), f_test=f_test))
+        tree = grow(self.data(rows), replace(self.options, f_test=f_test))
+        return sign_zeros([tree], rows.X)[0]
+
+    def grow_pruned(self, rows: Rows, f_test: float) -> _core.Tree | None:
+        """Grow a tree and prune it; None without pruning."""
+        if self.pruning is None:
+            return None
+        tree = grow(self.data(rows), replace(self.options, f_test=f_test, pruning=self.pruning))
+        if self.pruning == "m5":
+            tree = prune_m5(tree, self.prune_factor)
         return sign_zeros([tree], rows.X)[0]
 
     def root(self, rows: Rows) -> _core.Tree:
         """Return the tree that consists of the root, the model Default."""
-        return grow(self.data(rows), replace(self.options(), max_depth=0, f_test=None))
+        return grow(self.data(rows), replace(self.options, max_depth=0, f_test=None))
 
     def forest(self, rows: Rows, wanted: ForestPlan) -> tuple[list[_core.Tree], NDArray[np.uint8]]:
-        """Grow a forest."""
-        sampling, seeds = self._sampling(rows, wanted)
-        trees = grow_forest(self.data(rows), self.options(), sampling, seeds, wanted)
-        return trees, sampling.left_out(seeds)
+        """Grow a forest; return the trees and which rows each tree did not draw."""
+        data = self.data(rows)
+        sampling, seeds = self._sampling(data, wanted)
+        return grow_forest(data, self.options, sampling, seeds, wanted), sampling.left_out(seeds)
 
-    def _sampling(self, rows: Rows, wanted: ForestPlan) -> tuple[Sampling, list[int]]:
-        labelled = np.diff(rows.y.indptr) > 0
-        n_draws = wanted.n_draws if wanted.n_draws != 0 else len(rows)
-        sampling = self.tree._conventions.sampling(n_draws, labelled)
+    def _sampling(self, data: TreeData, wanted: ForestPlan) -> tuple[Sampling, list[int]]:
+        n_draws = wanted.n_draws if wanted.n_draws != 0 else data.n_rows
+        sampling = self.options.conventions.sampling(n_draws, data.targets.known)
         return sampling, sampling.seeds(wanted.seed, wanted.n_trees)
 
     def squares(
         self, rows: Rows, wanted: ForestPlan, trees: list[_core.Tree]
     ) -> list[NDArray[np.float64]]:
-        """Return the sum of squares of every node of the trees, summed in the order of CLUS."""
-        sampling, seeds = self._sampling(rows, wanted)
-        tree = self.tree
-        weights = tree._conventions.weigh_labels(tree, self.hierarchy, rows.y, rows.weights)
+        """Return the sum of squares of the labels at every node, summed in the order of CLUS."""
+        data = self.data(rows)
+        sampling, seeds = self._sampling(data, wanted)
+        weights: Any = data.targets.weights
         found = []
         for grown, seed in zip(trees, seeds, strict=True):
             counts, _ = sampling.draw(seed)
             drawn = np.ones(len(rows)) if counts is None else counts.astype(np.float64)
-            drawn = np.where(np.diff(rows.y.indptr) > 0, drawn * rows.weights, 0.0)
+            drawn = np.where(data.targets.known, drawn * rows.weights, 0.0)
             inside = np.flatnonzero(drawn > 0).astype(np.int64)
             own = np.zeros(len(grown.feature))
             for node, some, weight in node_rows(grown, rows.X, drawn[inside], inside):

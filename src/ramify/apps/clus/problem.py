@@ -18,7 +18,13 @@ from ramify.apps.clus.data import (
     take_rows,
 )
 from ramify.apps.clus.errors import SettingsError, UnsupportedOptionError, quoted
-from ramify.apps.clus.estimator import TargetKind, target_weights
+from ramify.apps.clus.estimator import (
+    UNCOUNTED_METHODS,
+    TargetKind,
+    features_to_draw,
+    forest_sizes,
+    target_weights,
+)
 from ramify.apps.clus.options import Switches
 from ramify.apps.clus.settings import Settings, read_small_text
 from ramify.apps.clus.targets.hierarchical import ClusHierarchy, HierarchicalTarget, LabelFormat
@@ -26,12 +32,15 @@ from ramify.apps.clus.targets.nominal import NominalTarget
 from ramify.apps.clus.targets.numeric import NumericTarget
 from ramify.io.arff_columns import ArffFile
 from ramify.trees.java_random import JavaRandom
+from ramify.trees.options import count_features
 
 __all__ = [
     "Problem",
     "Target",
+    "check_run",
     "draw_folds",
     "draw_fraction",
+    "features_drawn",
     "read_problem",
     "read_target",
 ]
@@ -170,7 +179,9 @@ def read_target(settings: Settings, attributes: Attributes, file: ArffFile) -> T
         return _nominal(settings, attributes, kind)
     names = tuple(attributes.names[at] for at in attributes.target)
     factors, normalize = target_weights(settings, len(names))
-    return NumericTarget(names, attributes.target, factors, normalize, [])
+    return NumericTarget(
+        names=names, positions=attributes.target, factors=factors, normalize=normalize
+    )
 
 
 def _nominal(settings: Settings, attributes: Attributes, kind: TargetKind) -> NominalTarget:
@@ -182,15 +193,14 @@ def _nominal(settings: Settings, attributes: Attributes, kind: TargetKind) -> No
             "the line."
         )
     return NominalTarget(
-        kind,
-        names,
-        attributes.target,
-        tuple(attributes.values[at] for at in attributes.target),
-        factors,
-        normalize,
-        settings.number("Multilabel", "MLCThreshold"),
-        [],
-        settings.text("Ensemble", "VotingType") == "Majority",
+        kind=kind,
+        names=names,
+        positions=attributes.target,
+        values=tuple(attributes.values[at] for at in attributes.target),
+        factors=factors,
+        normalize=normalize,
+        threshold=settings.number("Multilabel", "MLCThreshold"),
+        majority=settings.text("Ensemble", "VotingType") == "Majority",
     )
 
 
@@ -225,3 +235,104 @@ def _evaluated(settings: Settings, labels: ClusHierarchy) -> NDArray[np.bool_]:
         found = f"found {quoted(unknown[0])}" if unknown else "found none"
         raise SettingsError(f"{path}: expected labels of the hierarchy, one per line, {found}.")
     return np.array([label in names for label in labels.labels])
+
+
+def features_drawn(problem: Problem) -> int:
+    """Return the number of features that a node or a tree draws."""
+    wanted = features_to_draw(problem.settings)
+    n_features = len(problem.attributes.descriptive)
+    if isinstance(wanted, int) and wanted > n_features:
+        place = problem.settings.place("Ensemble", "SelectRandomSubspaces")
+        raise UnsupportedOptionError(
+            f"{place} must be at most the number of features, {n_features}, got '{wanted}'."
+        )
+    return count_features(wanted, n_features, clus=True)
+
+
+# ---- what is refused ------------------------------------------------------------------------
+
+
+# Values that change the files of CLUS in ways that ramify does not follow.
+_REFUSED = (
+    ("Output", "UnknownFrequency", ("Yes",)),
+    ("Output", "BranchFrequency", ("Yes",)),
+    ("Output", "OutputPythonModel", ("Yes",)),
+    ("Output", "AllFoldDatasets", ("Yes",)),
+    ("Output", "PrintModelAndExamples", ("Yes",)),
+)
+_REFUSED_IN_FORESTS = (
+    ("Ensemble", "EnsembleMethod", ("ExtraTrees",)),
+    ("Ensemble", "FeatureRanking", ("RForest",)),
+    ("Ensemble", "Optimize", ("Yes",)),
+    ("Ensemble", "WriteEnsemblePredictions", ("Yes",)),
+    ("Ensemble", "VotingType", ("OOBModelWeighted", "OOBTargetWeighted")),
+)
+_RANKED = ("Bagging", "RForest", "ExtraTrees")
+
+
+def check_run(problem: Problem) -> None:
+    """Raise an error if a run asks for something that ramify does not do."""
+    settings, switches = problem.settings, problem.switches
+    refused = [*_REFUSED, *(_REFUSED_IN_FORESTS if switches.forest else ())]
+    for section, option, values in refused:
+        for value in settings.names(section, option):
+            if value in values:
+                _refuse(problem, section, option, "ramify does not follow CLUS here")
+    if settings.names("Output", "ShowInfo") not in ((), ("Count",)):
+        _refuse(problem, "Output", "ShowInfo", "leaves only show Count")
+    folds, n_rows = settings.text("Data", "XVal"), len(problem.train)
+    shown = switches.xval and settings.yes_no("Output", "AllFoldErrors")
+    if shown and folds != "LOO" and int(folds) > n_rows:
+        raise SettingsError(
+            f"{settings.place('Data', 'XVal')} must be at most the number of rows, {n_rows}, with "
+            f"AllFoldErrors = Yes, got {folds}."
+        )
+    _check_model(problem)
+
+
+def _check_model(problem: Problem) -> None:
+    settings = problem.settings
+    several = len(settings.numbers("Tree", "FTest")) > 1
+    if problem.switches.forest and several:
+        _refuse(problem, "Tree", "FTest", "a forest takes one level")
+    if problem.switches.forest:
+        _check_forest(problem)
+    if isinstance(problem.target, HierarchicalTarget) and not problem.switches.forest:
+        if settings.text("Tree", "PruningMethod") not in ("Default", "None"):
+            _refuse(problem, "Tree", "PruningMethod", "hierarchical trees are not pruned")
+    elif several or (problem.prune is not None and not problem.switches.forest):
+        _refuse(problem, "Tree", "FTest", "levels are chosen for hierarchical targets only")
+
+
+def _check_forest(problem: Problem) -> None:
+    settings = problem.settings
+    method = settings.text("Ensemble", "EnsembleMethod")
+    sizes = forest_sizes(settings)
+    several = len(sizes) > 1
+    if 0 in sizes or len(set(sizes)) < len(sizes):
+        text = quoted(settings.text("Ensemble", "Iterations"))
+        raise SettingsError(
+            f"{settings.place('Ensemble', 'Iterations')} must be different numbers of trees, each "
+            f"at least 1, got {text}."
+        )
+    if method in UNCOUNTED_METHODS and several:
+        reason = f"with {method}, CLUS gives all forests the same name. Give one number"
+        _refuse(problem, "Ensemble", "Iterations", reason)
+    if method == "BagSubspaces" and several and settings.yes_no("Ensemble", "OOBestimate"):
+        reason = "with BagSubspaces, CLUS repeats one forest in .oob files. Give one number"
+        _refuse(problem, "Ensemble", "Iterations", reason)
+    if method not in _RANKED and settings.names("Ensemble", "FeatureRanking"):
+        reason = f"CLUS ranks features with {', '.join(_RANKED)}, but not with {method}"
+        _refuse(problem, "Ensemble", "FeatureRanking", reason)
+    n_features = len(problem.attributes.descriptive)
+    if problem.is_sparse and method != "Bagging" and features_drawn(problem) < n_features:
+        reason = "CLUS draws the features of sparse files in another order"
+        _refuse(problem, "Ensemble", "EnsembleMethod", reason)
+
+
+def _refuse(problem: Problem, section: str, option: str, reason: str) -> None:
+    settings = problem.settings
+    raise UnsupportedOptionError(
+        f"{settings.place(section, option)} = {quoted(settings.text(section, option))} is not "
+        f"supported: {reason}. Remove the line."
+    )

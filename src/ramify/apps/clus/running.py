@@ -16,8 +16,7 @@ from ramify.apps.clus.evaluating import evaluate, join
 from ramify.apps.clus.inducing import learn
 from ramify.apps.clus.models import Learned
 from ramify.apps.clus.options import Switches
-from ramify.apps.clus.plan import check_run
-from ramify.apps.clus.problem import Problem, draw_folds, read_problem
+from ramify.apps.clus.problem import Problem, check_run, draw_folds, read_problem
 from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.targets.hierarchical import HierarchicalErrors, HierarchicalTarget
 from ramify.apps.clus.writers.forests import forest_files, hierarchy_lines

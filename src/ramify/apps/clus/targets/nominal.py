@@ -16,7 +16,7 @@ from ramify.apps.clus.estimator import TargetKind, heuristic
 from ramify.apps.clus.measures import LabelErrors
 from ramify.apps.clus.models import Model
 from ramify.apps.clus.settings import Settings
-from ramify.apps.clus.targets.table import column_names, error_line, in_order, weights_text
+from ramify.apps.clus.targets.table import TableTarget, error_line, in_order, weights_text
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.io.arff_columns import ArffFile
 from ramify.trees.target_weights import weigh_classes
@@ -52,22 +52,17 @@ _RANKING = ("RankingLoss", "OneError", "Coverage", "AveragePrecision")
 _AREAS = ("averageAUROC", "averageAUPRC", "weightedAUPRC", "pooledAUPRC")
 
 
-@dataclass(frozen=True)
-class NominalTarget:
+@dataclass(frozen=True, kw_only=True)
+class NominalTarget(TableTarget):
     """One or several nominal targets; predictions are weights of values, target by target."""
 
+    usual_pruning = "C45"
+
     kind: TargetKind  # "multilabel" or "nominal"
-    names: tuple[str, ...]  # the target attributes
-    positions: tuple[int, ...]  # their positions in the file
     values: tuple[tuple[str, ...], ...]  # their values, in the order of CLUS
-    factors: Table  # their weights in the heuristic
-    normalize: bool  # whether to divide by their Gini indices
     threshold: float  # threshold of multi-label classification
-    scale: list[Table]  # the weights of the training rows, for the errors; set by `describe`
     # Whether each tree of a forest votes for one value instead of dividing its vote.
     majority: bool = False
-
-    thresholds: tuple[float, ...] = ()
 
     @property
     def is_multilabel(self) -> bool:
@@ -98,16 +93,6 @@ class NominalTarget:
         ]
         return np.column_stack(columns)
 
-    def is_known(self, y: Table) -> NDArray[np.bool_]:
-        """Return which rows have a known target."""
-        return np.asarray(~np.isnan(y).all(axis=1))
-
-    def pruning(self, problem: Any, *, after: bool = True) -> str:
-        """Return the pruning method as CLUS prints it."""
-        chosen = str(problem.settings.text("Tree", "PruningMethod"))
-        unused = problem.switches.forest or not after
-        return "C45" if chosen == "Default" and not unused else chosen
-
     def effective(self, settings: Settings) -> dict[tuple[str, str], str | None]:
         """Return the options that depend on the kind of target."""
         if heuristic(settings, self.kind) in ("Gain", "GainRatio"):
@@ -128,16 +113,10 @@ class NominalTarget:
                 lines += [model.name, text, ""]
         return [*lines, ""]
 
-    def calculates_errors(self, settings: Settings) -> bool:
-        """Return whether to evaluate the models."""
-        return True
-
     def describe(self, rows: Rows) -> TableTargets:
         """Return the targets of rows."""
         sizes = [len(own) for own in self.values]
-        scale = weigh_classes(rows.y, rows.weights, sizes)
-        weights = self.factors * scale if self.normalize else self.factors
-        self.scale[:] = [weights]
+        weights = self.weigh(weigh_classes(rows.y, rows.weights, sizes))
         n_classes = np.array(sizes, dtype=np.int32)
         return TableTargets(rows.y, weights, n_classes=n_classes, clus=True)
 
@@ -205,10 +184,6 @@ class NominalTarget:
 
         return leaf
 
-    def truth(self, y: Table) -> Table:
-        """Return the codes of rows."""
-        return y
-
     def truth_columns(self) -> list[tuple[str, str]]:
         """Return the attributes of the targets in a prediction file."""
         return [
@@ -229,8 +204,12 @@ class NominalTarget:
     def prediction_columns(self, model: str) -> list[tuple[str, str]]:
         """Return the attributes of a model in a prediction file."""
         values = [(f"{model}-p-{name}", kind) for name, kind in self.truth_columns()]
-        weights = column_names(self.names, self.values)
-        return values + [(f"{model}-p-{name}", "numeric") for name in weights]
+        weights = [
+            (f"{model}-p-{name}-{value}", "numeric")
+            for name, own in zip(self.names, self.values, strict=True)
+            for value in own
+        ]
+        return values + weights
 
     def prediction_cells(self, columns: Table) -> list[list[str]]:
         """Return the cells of a model in a prediction file."""

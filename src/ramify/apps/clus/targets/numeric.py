@@ -14,8 +14,7 @@ from ramify import _core
 from ramify.apps.clus.data import Rows
 from ramify.apps.clus.estimator import TargetKind
 from ramify.apps.clus.models import Model
-from ramify.apps.clus.settings import Settings
-from ramify.apps.clus.targets.table import error_line, in_order, weights_text
+from ramify.apps.clus.targets.table import TableTarget, error_line, in_order, weights_text
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.data.rows import as_rows
 from ramify.io.arff_columns import ArffFile
@@ -31,19 +30,11 @@ __all__ = [
 Table = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class NumericTarget:
+class NumericTarget(TableTarget):
     """One or several numeric targets."""
 
-    names: tuple[str, ...]  # the target attributes
-    positions: tuple[int, ...]  # their positions in the file
-    factors: Table  # their weights in the heuristic
-    normalize: bool  # whether to divide by their variances
-    scale: list[Table]  # the weights of the training rows, for the errors; set by `describe`
-
     kind: ClassVar[TargetKind] = "numeric"
-    section = ""
-    thresholds: tuple[float, ...] = ()
+    usual_pruning = "M5"
 
     def read(self, file: ArffFile) -> Table:
         """Return the targets of the rows of a file; NaN marks missing values."""
@@ -51,34 +42,10 @@ class NumericTarget:
             return np.asarray(file.sparse_columns(list(self.positions)).toarray())
         return np.column_stack([file.dense_column(at) for at in self.positions])
 
-    def is_known(self, y: Table) -> NDArray[np.bool_]:
-        """Return which rows have a known target."""
-        return np.asarray(~np.isnan(y).all(axis=1))
-
-    def pruning(self, problem: Any, *, after: bool = True) -> str:
-        """Return the pruning method as CLUS prints it."""
-        chosen = str(problem.settings.text("Tree", "PruningMethod"))
-        unused = problem.switches.forest or not after
-        return "M5" if chosen == "Default" and not unused else chosen
-
-    def effective(self, settings: Settings) -> dict[tuple[str, str], str | None]:
-        """Return the options that depend on the kind of target."""
-        return {}
-
-    def statistics(self, models: Sequence[Model]) -> list[str]:
-        """Return further lines about the models."""
-        return []
-
-    def calculates_errors(self, settings: Settings) -> bool:
-        """Return whether to evaluate the models."""
-        return True
-
     def describe(self, rows: Rows) -> TableTargets:
         """Return the targets of rows."""
         scale, origin = weigh_numbers(rows.y, rows.weights, clus=True)
-        weights = self.factors * scale if self.normalize else self.factors
-        self.scale[:] = [weights]
-        return TableTargets(rows.y, weights, origin=origin, clus=True)
+        return TableTargets(rows.y, self.weigh(scale), origin=origin, clus=True)
 
     def predict(
         self, trees: Sequence[_core.Tree], X: Any, *, is_forest: bool, voters: Any = None
@@ -101,10 +68,6 @@ class NumericTarget:
             return f"{numbers(values)}: {number(float(tree.weight[node]))}"
 
         return leaf
-
-    def truth(self, y: Table) -> Table:
-        """Return the targets of rows."""
-        return y
 
     def truth_columns(self) -> list[tuple[str, str]]:
         """Return the attributes of the targets in a prediction file."""

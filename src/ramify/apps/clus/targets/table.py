@@ -2,72 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify import _core
-from ramify.apps.clus.data import Rows
-from ramify.apps.clus.learning import ForestPlan, grow_forest
-from ramify.apps.clus.trees import sign_zeros
+from ramify.apps.clus.models import Model
+from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.values import numbers
-from ramify.data.features import FeatureSchema
-from ramify.trees.growing import grow
-from ramify.trees.options import TreeOptions
-from ramify.trees.target_regressors import prune_m5
-from ramify.trees.tree_data import TableTargets, TreeData
 
 __all__ = [
-    "TableLearner",
+    "TableTarget",
+    "error_line",
+    "in_order",
+    "weights_text",
 ]
 
 
 _MOST_WEIGHTS = 10  # CLUS lists 6 weights, but not 14
 
-Describe = Callable[[Rows], TableTargets]
+Table = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class TableLearner:
-    """Grows trees for nominal or numeric targets."""
+@dataclass(frozen=True, kw_only=True)
+class TableTarget:
+    """One or several targets in columns of the file."""
 
-    options: TreeOptions  # how to grow a tree
-    schema: FeatureSchema  # which features are nominal
-    describe: Describe  # returns the targets of rows
-    pruning: str | None = None  # the method for the pruned tree
-    prune_factor: float = 0.0  # the factor of method "m5"
+    names: tuple[str, ...]  # the target attributes
+    positions: tuple[int, ...]  # their positions in the file
+    factors: Table  # their weights in the heuristic
+    normalize: bool  # whether to divide by their variances or Gini indices
+    # The weights of the training rows, for the errors; set when the rows are described.
+    scale: list[Table] = field(default_factory=list, repr=False)
 
-    def data(self, rows: Rows) -> TreeData:
-        """Return the training data of the core."""
-        return TreeData(rows.X, self.schema, self.describe(rows), rows.weights, clus=True)
+    thresholds: ClassVar[tuple[float, ...]] = ()
+    usual_pruning: ClassVar[str]
 
-    def grow(self, rows: Rows, f_test: float) -> _core.Tree:
-        """Grow a tree."""
-        tree = grow(self.data(rows), replace(self.options, f_test=f_test))
-        return sign_zeros([tree], rows.X)[0]
+    @property
+    def section(self) -> str:
+        """The section of the settings about this kind of target."""
+        return ""
 
-    def grow_pruned(self, rows: Rows, f_test: float) -> _core.Tree | None:
-        """Grow a tree and prune it; None without pruning."""
-        if self.pruning is None:
-            return None
-        tree = grow(self.data(rows), replace(self.options, f_test=f_test, pruning=self.pruning))
-        if self.pruning == "m5":
-            tree = prune_m5(tree, self.prune_factor)
-        return sign_zeros([tree], rows.X)[0]
+    def is_known(self, y: Table) -> NDArray[np.bool_]:
+        """Return which rows have a known target."""
+        return np.asarray(~np.isnan(y).all(axis=1))
 
-    def root(self, rows: Rows) -> _core.Tree:
-        """Return the tree that consists of the root, the model Default."""
-        return grow(self.data(rows), replace(self.options, max_depth=0))
+    def pruning(self, problem: Any, *, after: bool = True) -> str:
+        """Return the pruning method as CLUS prints it."""
+        chosen = str(problem.settings.text("Tree", "PruningMethod"))
+        unused = problem.switches.forest or not after
+        return self.usual_pruning if chosen == "Default" and not unused else chosen
 
-    def forest(self, rows: Rows, wanted: ForestPlan) -> tuple[list[_core.Tree], NDArray[np.uint8]]:
-        """Grow a forest; return the trees and which rows each tree did not draw."""
-        data = self.data(rows)
-        n_draws = wanted.n_draws if wanted.n_draws != 0 else len(rows)
-        sampling = self.options.conventions.sampling(n_draws, data.targets.known)
-        seeds = sampling.seeds(wanted.seed, wanted.n_trees)
-        return grow_forest(data, self.options, sampling, seeds, wanted), sampling.left_out(seeds)
+    def effective(self, settings: Settings) -> dict[tuple[str, str], str | None]:
+        """Return the options that depend on the kind of target."""
+        return {}
+
+    def statistics(self, models: Sequence[Model]) -> list[str]:
+        """Return further lines about the models."""
+        return []
+
+    def calculates_errors(self, settings: Settings) -> bool:
+        """Return whether to evaluate the models."""
+        return True
+
+    def weigh(self, scale: Table) -> Table:
+        """Return the weights of the targets, and remember them for the errors."""
+        self.scale[:] = [self.factors * scale if self.normalize else self.factors]
+        return self.scale[0]
+
+    def truth(self, y: Table) -> Table:
+        """Return the targets of rows."""
+        return y
 
 
 def error_line(name: str, text: str) -> str:
@@ -75,16 +82,11 @@ def error_line(name: str, text: str) -> str:
     return f"   {name:<14} : {text}"
 
 
-def weights_text(weights: NDArray[np.float64]) -> str:
+def weights_text(weights: Table) -> str:
     """Return the weights of the targets, or only their number if there are many."""
     return numbers(weights, 3) if len(weights) <= _MOST_WEIGHTS else f"({len(weights)})"
 
 
-def in_order(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def in_order(values: Table) -> Table:
     """Sum columns from the first row to the last, as a loop does."""
     return np.asarray(np.cumsum(values, axis=0)[-1])
-
-
-def column_names(names: Sequence[str], values: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return a name for each value of each target."""
-    return [f"{name}-{value}" for name, own in zip(names, values, strict=True) for value in own]

@@ -8,12 +8,11 @@ from datetime import datetime
 from itertools import chain
 
 from ramify.apps.clus.data import Rows
-from ramify.apps.clus.estimator import heuristic
+from ramify.apps.clus.estimator import bootstraps, heuristic
 from ramify.apps.clus.evaluating import Evaluation, join
 from ramify.apps.clus.models import Learned, Model, describe
 from ramify.apps.clus.options import OPTIONS, SECTIONS
-from ramify.apps.clus.plan import bootstraps, features_drawn
-from ramify.apps.clus.problem import Problem
+from ramify.apps.clus.problem import Problem, features_drawn
 from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.trees import print_tree
 from ramify.apps.clus.values import items, java_double, java_doubles, number, number_of
