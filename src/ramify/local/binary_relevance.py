@@ -18,7 +18,7 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.local.base import LocalArchitecture
 from ramify.local.classifiers import FlatClassifier
 from ramify.local.label_features import LabelledLearner, join_labels
-from ramify.local.learning import Learner, LocalModel, Queries
+from ramify.local.learning import Learner, LocalModel
 from ramify.local.problems import LabelRows, LocalProblem, label_problems
 from ramify.trees.tree_data import TreeData
 
@@ -231,15 +231,13 @@ class BinaryRelevancePlus(LocalArchitecture):
 
     def _predict_local(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
         Y = self._predict_first(X)
-        clus = bool(getattr(self._local_estimator(), "clus_compat", False))
 
         def predict(model: LocalModel, hidden: int | None) -> NDArray[np.float64]:
             joined = join_labels(X, Y, hidden)
-            given = given_features(joined, joined)
-            return Queries(joined, given, self.hierarchy_, clus=clus).predict(model)
+            return self._queries(joined, given_features(joined, joined)).predict(model)
 
         # Trees do not test the feature of their own label, so it need not be hidden from them.
-        queries = Queries(join_labels(X, Y, None), None, self.hierarchy_, clus=clus)
+        queries = self._queries(join_labels(X, Y, None), None)
         return [
             queries.predict(model) if model.tree is not None else predict(model, label)
             for label, model in enumerate(self.local_models_.values())

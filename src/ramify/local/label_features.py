@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ramify._base.classifier import HierarchicalClassifier
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.learning import Learner, LocalModel
 from ramify.local.problems import LocalProblem
@@ -58,8 +57,8 @@ class LabelledLearner(Learner):
 
     def __init__(self, estimator: Any, data: TreeData, hierarchy: Hierarchy) -> None:
         super().__init__(estimator, data, hierarchy)
-        self.prefer = "threads" if isinstance(estimator, HierarchicalClassifier) else None
         inner = self._make_inner(None)  # rejects unsuitable estimators before any work is done
+        self.prefer = inner.prefer
         # Trees of ramify share one matrix for all labels; other classifiers need one per label.
         self._shared = inner if isinstance(inner, TreeLearner) else None
 

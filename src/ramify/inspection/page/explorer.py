@@ -48,7 +48,8 @@ def explore(
     X : array-like, sparse matrix or data frame, optional
         Rows to include in the page.
     y : array-like, optional
-        Labels of the rows, for precision-recall curves.
+        Labels of the rows, for precision-recall curves. Not used if the trees predict label sets,
+        as in `RAkEL`.
     path : str or path
         File to write.
     title : str, optional

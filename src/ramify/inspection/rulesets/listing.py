@@ -239,7 +239,8 @@ def rules(
     X, y : array-like, optional
         Rows on which to compute support, precision and lift. By default, the values of the
         training rows are used, which are stored in the trees. Required for gradient boosting:
-        probabilities are then fractions of these rows.
+        probabilities are then fractions of these rows. Must be None for `LabelPowerset` and
+        `RAkEL`, whose trees predict label sets.
     labels : iterable of labels, optional
         Restrict the rules to these labels; tests that do not affect them are left out.
     feature_names : sequence of str, optional
