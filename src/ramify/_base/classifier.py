@@ -42,13 +42,14 @@ from ramify.metrics.inputs import is_matrix
 from ramify.metrics.scorers import is_inferred, read_with_unseen
 
 __all__ = [
+    "INPUT_ATTRIBUTES",
     "ArrayClassifier",
     "HierarchicalClassifier",
     "copy_input_attributes",
     "share_classes",
 ]
 
-_INPUT_ATTRIBUTES = (
+INPUT_ATTRIBUTES = (
     "hierarchy_",
     "format_",
     "classes_",
@@ -428,7 +429,7 @@ def share_classes(scores: NDArray[np.float64], format_: LabelFormat) -> NDArray[
 
 def copy_input_attributes(source: HierarchicalClassifier, target: HierarchicalClassifier) -> None:
     """Copy the attributes that describe X and y from a classifier fitted on the same data."""
-    for name in _INPUT_ATTRIBUTES:
+    for name in INPUT_ATTRIBUTES:
         if hasattr(source, name):
             setattr(target, name, getattr(source, name))
 

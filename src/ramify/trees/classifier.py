@@ -34,7 +34,7 @@ from ramify.trees.growing import grow
 from ramify.trees.options import TreeOptions
 from ramify.trees.parameters import check_parameters, is_list
 from ramify.trees.pruning import make_loss, prune_by_error
-from ramify.trees.tree_data import TreeData, ValidationRows, label_targets
+from ramify.trees.tree_data import ValidationRows, label_data
 from ramify.trees.views import TreeViews, check_tree_fits
 
 __all__ = [
@@ -361,12 +361,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
     ) -> None:
         random = check_random_state(self.random_state)
         options = TreeOptions.of(self, seed=int(random.randint(np.iinfo(np.int32).max)))
-        single_label = self.format_.single_label
-        targets = label_targets(self, self.hierarchy_, Y, weights, single_label=single_label)
-        self._conventions.check_known(targets.known, weights)
-        data = TreeData(
-            X, self.schema_, targets, weights, clus=self.clus_compat, n_jobs=self.n_jobs
-        )
+        data = label_data(self, X, Y, weights)
         by_error = self.pruning == "reduced_error"
         if is_list(self.f_test):
             levels = tuple(map(float, self.f_test))

@@ -6,16 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ramify import _core
-from ramify._base.classifier import HierarchicalClassifier, copy_input_attributes
+from ramify._base.classifier import INPUT_ATTRIBUTES, HierarchicalClassifier
 from ramify._base.measuring import measure_scores, read_measure
 from ramify._base.streaming import VotingTrees
 from ramify._base.tree_models import TreeModel
 from ramify._parallel import count_threads
 from ramify._schema import Array, IfPresent, ListOf, Number, Schema, TreeOf, Whole
-from ramify.labels.encoding import EncodedLabels
 from ramify.trees.classifier import PCTClassifier
 from ramify.trees.clus import label_conventions
 from ramify.trees.conventions import Conventions
@@ -23,22 +21,13 @@ from ramify.trees.criteria import check_criterion, check_label_weight
 from ramify.trees.growing import grow_member
 from ramify.trees.options import TreeOptions
 from ramify.trees.parameters import check_parameters
-from ramify.trees.tree_data import TreeData, label_targets
+from ramify.trees.tree_data import TreeData, label_data
 from ramify.trees.tree_ensemble import TreeEnsemble
 
 __all__ = [
     "PCTEnsemble",
     "grow_in_turn",
-    "make_member",
 ]
-
-
-_SHARED_PARAMETERS = tuple(
-    name
-    for name in PCTClassifier().get_params(deep=False)
-    if name not in ("splitter", "n_jobs", "random_state")
-)
-"""Parameters that an ensemble passes on to its trees, if it has them."""
 
 
 class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
@@ -59,6 +48,9 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         "oob_decision_function_": IfPresent(Array(("n_rows", "n_labels"), finite=False)),
         "oob_score_": IfPresent(Number(finite=False)),
     }
+
+    _member = PCTClassifier
+    _describing = INPUT_ATTRIBUTES
 
     splitter: str = "best"
 
@@ -81,15 +73,7 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         PCTEnsemble
             The fitted classifier.
         """
-        kept = self._keep_trees()
-        previous = (self.n_features_in_, self.hierarchy_) if kept else None
-        X, encoded, weights = self._read_training(X, y, sample_weight, clus_order=self._clus)
-        if previous is not None and previous != (self.n_features_in_, encoded.hierarchy):
-            raise ValueError(
-                "X and y must have the same features and labels as in the previous fit with "
-                "warm_start=True. Pass the same data, or set warm_start=False."
-            )
-        self._grow(X, encoded, weights, kept)
+        self._fit_trees(X, y, sample_weight)
         return self
 
     @property
@@ -102,27 +86,16 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         read_measure(self.oob_score)
         check_parameters(self)
 
-    def _grow(
-        self,
-        X: Any,
-        encoded: EncodedLabels,
-        weights: NDArray[np.float64],
-        kept: list[_core.Tree],
-    ) -> None:
-        single_label = self.format_.single_label
-        targets = label_targets(
-            self, self.hierarchy_, encoded.Y, weights, single_label=single_label, many=True
-        )
-        self._conventions.check_known(targets.known, weights)
-        data = TreeData(X, self.schema_, targets, weights, clus=self._clus, n_jobs=self.n_jobs)
-        left_out = self._grow_trees(data, kept)
-        if self.oob_score:
-            self._score_out_of_bag(X, encoded.Y, left_out)
+    def _read_data(self, X: Any, y: Any, sample_weight: Any) -> TreeData:
+        X, encoded, weights = self._read_training(X, y, sample_weight, clus_order=self._clus)
+        return label_data(self, X, encoded.Y, weights, many=True)
+
+    def _describe_output(self) -> tuple[Any, ...]:
+        return self.n_features_in_, self.hierarchy_
 
     def _score_out_of_bag(
-        self, X: Any, Y: sparse.csr_array[np.int32], left_out: NDArray[np.uint8]
+        self, data: TreeData, scores: NDArray[np.float64], has_votes: NDArray[np.bool_]
     ) -> None:
-        scores, has_votes = self._vote_out_of_bag(X, left_out)
         self.oob_decision_function_ = scores
         if not has_votes.any():
             self.oob_score_ = float("nan")
@@ -130,7 +103,7 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         rows = np.flatnonzero(has_votes)
         self.oob_score_ = measure_scores(
             read_measure(self.oob_score),
-            Y[rows],
+            data.Y[rows],
             scores[rows],
             self.hierarchy_,
             lambda found: self._decide(found, None),
@@ -163,24 +136,9 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         return VotingTrees(self.trees_, self.hierarchy_.n_labels, self._clus, n_threads)
 
     def _as_estimator(self, tree: _core.Tree) -> PCTClassifier:
-        member = make_member(self)
-        copy_input_attributes(self, member)
-        member.tree_, member.f_test_ = tree, member.f_test
+        member: PCTClassifier = super()._as_estimator(tree)
+        member.f_test_ = member.f_test
         return member
-
-
-def make_member(ensemble: PCTEnsemble) -> PCTClassifier:
-    """Return an unfitted tree with the parameters of an ensemble.
-
-    Examples
-    --------
-    >>> from ramify import PCTExtraTreesClassifier
-    >>> make_member(PCTExtraTreesClassifier(n_estimators=10, max_depth=3)).splitter
-    'random'
-    """
-    names = [name for name in _SHARED_PARAMETERS if hasattr(ensemble, name)]
-    shared = {name: getattr(ensemble, name) for name in names}
-    return PCTClassifier(splitter=ensemble.splitter, **shared)
 
 
 def grow_in_turn(ensemble: PCTEnsemble, data: TreeData, options: TreeOptions) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -237,18 +237,14 @@ class TargetTree(TreeViews, TargetEstimator):
             check_tree_fits(self.tree_, self.n_features_in_, self.n_columns_)
 
 
-_DESCRIBE_DATA = (
-    *("schema_", "n_features_in_", "feature_names_in_", "n_outputs_", "n_columns_"),
-    *("flat_output_", "target_names_", "target_classes_", "classes_"),
-)
-"""Fitted attributes that describe X and y."""
-
-
 class TargetForest(TreeEnsemble, TargetEstimator):
     """Base class of forests for several targets."""
 
-    _member: ClassVar[type[TargetTree]]
-    """The class of a single tree."""
+    _outputs = "targets"
+    _describing = (
+        *("schema_", "n_features_in_", "feature_names_in_", "n_outputs_", "n_columns_"),
+        *("flat_output_", "target_names_", "target_classes_", "classes_"),
+    )
 
     oob_score: bool
     oob_score_: float
@@ -279,41 +275,18 @@ class TargetForest(TreeEnsemble, TargetEstimator):
         TargetForest
             The fitted estimator.
         """
-        kept = self._keep_trees()
-        before = self._describe_output() if kept else None
-        data = self._read_training(X, y, sample_weight)
-        if before is not None and before != self._describe_output():
-            raise ValueError(
-                "X and y must have the same features and targets as in the previous fit with "
-                "warm_start=True. Pass the same data, or set warm_start=False."
-            )
-        left_out = self._grow_trees(data, kept)
-        if self.oob_score:
-            columns, _ = self._vote_out_of_bag(data.X, left_out)
-            self._set_out_of_bag(cast("TableTargets", data.targets).values, columns)
+        self._fit_trees(X, y, sample_weight)
         return self
 
+    def _read_data(self, X: Any, y: Any, sample_weight: Any) -> TreeData:
+        return self._read_training(X, y, sample_weight)
+
     def _describe_output(self) -> tuple[Any, ...]:
-        """Return what must not change between two fits with `warm_start`."""
         return self.n_features_in_, self.n_outputs_, self.n_columns_
 
     @property
     def _n_values(self) -> int:
         return self.n_columns_
-
-    def _as_estimator(self, tree: _core.Tree) -> TargetTree:
-        shared = set(self._member._get_param_names()) & set(self._get_param_names())
-        names = shared - {"n_jobs", "random_state"}
-        member = self._member(**{name: getattr(self, name) for name in names})
-        for name in _DESCRIBE_DATA:
-            if hasattr(self, name):
-                setattr(member, name, getattr(self, name))
-        member.tree_ = tree
-        return member
-
-    @abstractmethod
-    def _set_out_of_bag(self, values: NDArray[np.float64], columns: NDArray[np.float64]) -> None:
-        """Set the out-of-bag attributes; rows of NaN have no prediction."""
 
     def _predict_columns(self, X: Any) -> NDArray[np.float64]:
         columns = np.empty((X.shape[0], self.n_columns_))

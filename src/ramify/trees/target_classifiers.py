@@ -19,7 +19,7 @@ from ramify.trees.conventions import OURS, Conventions
 from ramify.trees.target_base import TargetEstimator, TargetForest, TargetTree
 from ramify.trees.target_weights import read_target_weight, weigh_classes
 from ramify.trees.targets import Columns, read_classes, read_columns
-from ramify.trees.tree_data import TableTargets
+from ramify.trees.tree_data import TableTargets, TreeData
 
 __all__ = [
     "PCTMultiTargetClassifier",
@@ -425,11 +425,13 @@ class PCTMultiTargetForestClassifier(_Classifier, TargetForest):
         classes = tuple(tuple(values.tolist()) for values in self.target_classes_)
         return (*super()._describe_output(), classes)
 
-    def _set_out_of_bag(self, values: NDArray[np.float64], columns: NDArray[np.float64]) -> None:
+    def _score_out_of_bag(
+        self, data: TreeData, columns: NDArray[np.float64], has_votes: NDArray[np.bool_]
+    ) -> None:
         found = [np.ascontiguousarray(columns[:, span]) for span in self._spans()]
         self.oob_decision_function_ = found[0] if self.flat_output_ else found
         scores = []
-        for truth, share in zip(values.T, found, strict=True):
+        for truth, share in zip(data.values.T, found, strict=True):
             both = ~np.isnan(truth) & ~np.isnan(share[:, 0])
             right = share[both].argmax(axis=1) == truth[both]
             scores.append(right.mean() if both.any() else np.nan)

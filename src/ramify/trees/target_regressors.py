@@ -18,7 +18,7 @@ from ramify.trees.conventions import OURS, Conventions
 from ramify.trees.target_base import TargetEstimator, TargetForest, TargetTree
 from ramify.trees.target_weights import read_target_weight, weigh_numbers
 from ramify.trees.targets import Columns, read_numbers
-from ramify.trees.tree_data import TableTargets
+from ramify.trees.tree_data import TableTargets, TreeData
 
 __all__ = [
     "PCTForestRegressor",
@@ -361,12 +361,14 @@ class PCTForestRegressor(_Regressor, TargetForest):
         self.verbose = verbose
         self.clus_compat = clus_compat
 
-    def _set_out_of_bag(self, values: NDArray[np.float64], columns: NDArray[np.float64]) -> None:
+    def _score_out_of_bag(
+        self, data: TreeData, columns: NDArray[np.float64], has_votes: NDArray[np.bool_]
+    ) -> None:
         from sklearn.metrics import r2_score  # noqa: PLC0415 (slow)
 
         self.oob_prediction_ = columns[:, 0] if self.flat_output_ else columns
         scores = []
-        for truth, predicted in zip(values.T, columns.T, strict=True):
+        for truth, predicted in zip(data.values.T, columns.T, strict=True):
             both = ~np.isnan(truth) & ~np.isnan(predicted)
             scores.append(r2_score(truth[both], predicted[both]) if both.sum() > 1 else np.nan)
         self.oob_score_ = float(np.mean(scores))

@@ -20,6 +20,7 @@ __all__ = [
     "TableTargets",
     "TreeData",
     "ValidationRows",
+    "label_data",
     "label_targets",
 ]
 
@@ -197,6 +198,11 @@ class TreeData:
         return cast("LabelTargets", self.targets).Y
 
     @property
+    def values(self) -> NDArray[np.float64]:
+        """The targets of all rows, if they are a table."""
+        return cast("TableTargets", self.targets).values
+
+    @property
     def dataset(self) -> _core.Dataset:
         """X in the format of the core."""
         if "dataset" not in self._prepared:
@@ -259,6 +265,23 @@ class TreeData:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _prepared={})
+
+
+def label_data(
+    estimator: Any,
+    X: Any,
+    Y: sparse.csr_array[np.int32],
+    weights: NDArray[np.float64],
+    *,
+    many: bool = False,
+) -> TreeData:
+    """Return the training data of an estimator for labels that has read X and y."""
+    own, single_label = estimator._conventions, estimator.format_.single_label
+    targets = label_targets(
+        estimator, estimator.hierarchy_, Y, weights, single_label=single_label, many=many
+    )
+    own.check_known(targets.known, weights)
+    return TreeData(X, estimator.schema_, targets, weights, clus=own.clus, n_jobs=estimator.n_jobs)
 
 
 def _stacked(first: Any, second: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,10 @@ class TreeEnsemble:
     random_state: Any
     verbose: bool
 
+    _member: ClassVar[Any]  # the class of a single tree
+    _describing: ClassVar[tuple[str, ...]]  # the fitted attributes that describe X and y
+    _outputs: ClassVar[str] = "labels"  # what messages call the columns of y
+
     trees_: list[_core.Tree]
     schema_: FeatureSchema
     n_features_in_: int
@@ -57,6 +61,34 @@ class TreeEnsemble:
 
     @property
     def _n_values(self) -> int:
+        raise NotImplementedError
+
+    def _fit_trees(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Grow the trees; `fit` of all ensembles."""
+        kept = self._keep_trees()
+        before = self._describe_output() if kept else None
+        data = self._read_data(X, y, sample_weight)
+        if before is not None and before != self._describe_output():
+            raise ValueError(
+                f"X and y must have the same features and {self._outputs} as in the previous fit "
+                "with warm_start=True. Pass the same data, or set warm_start=False."
+            )
+        left_out = self._grow_trees(data, kept)
+        if self.oob_score:
+            self._score_out_of_bag(data, *self._vote_out_of_bag(data.X, left_out))
+
+    def _read_data(self, X: Any, y: Any, sample_weight: Any) -> TreeData:
+        """Validate all input, and set what prediction needs."""
+        raise NotImplementedError
+
+    def _describe_output(self) -> tuple[Any, ...]:
+        """Return what must not change between two fits with `warm_start`."""
+        raise NotImplementedError
+
+    def _score_out_of_bag(
+        self, data: TreeData, columns: NDArray[np.float64], has_votes: NDArray[np.bool_]
+    ) -> None:
+        """Set the out-of-bag attributes; rows without votes are NaN."""
         raise NotImplementedError
 
     def _keep_trees(self) -> list[_core.Tree]:
@@ -112,7 +144,7 @@ class TreeEnsemble:
                 f"{int((~has_votes).sum())} of {len(has_votes)} rows were drawn by every tree and "
                 "have no out-of-bag prediction. Increase n_estimators.",
                 UserWarning,
-                stacklevel=6,
+                stacklevel=5,
             )
         return columns, has_votes
 
@@ -190,7 +222,14 @@ class TreeEnsemble:
 
     def _as_estimator(self, tree: _core.Tree) -> Any:
         """Return one of the trees as a fitted estimator."""
-        raise NotImplementedError
+        names = set(self._member._get_param_names()) - {"n_jobs", "random_state"}
+        shared = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        member = self._member(**shared)
+        for name in self._describing:
+            if hasattr(self, name):
+                setattr(member, name, getattr(self, name))
+        member.tree_ = tree
+        return member
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
