@@ -15,7 +15,7 @@ void ScanSplitter<S>::reset(const NodeRows& rows, const NodeLabels& labels) {
     const auto is_one = [](double x) { return x == 1; };
     by_part_ = rows.weight == rows.part;
     unit_ = by_part_ && std::ranges::all_of(rows.part, is_one);
-    bar_ = rejected;
+    beat_ = rejected;
     scan_.reset(rows, labels);
     scan_.begin({});
     node_impurity_ = scan_.known_impurity() * rules_.score_factor;
@@ -76,8 +76,8 @@ void ScanSplitter<S>::scan_down(std::span<const RankedEntry> stored, std::uint32
                              scoring_.min_weight(),
                              scoring_.ignores_small_gains()};
     const auto worth = [&](double gain) {
-        return !by_gain ||
-               tolerance.better(scoring_.score_of_gain(gain), std::max(best.score, bar_));
+        const double score = scoring_.score_of_gain(gain);
+        return !by_gain || (score > beat_ && tolerance.better(score, best.score));
     };
     Candidate found{best.score, 0, 0, 0, 0};
     scan_.sweep(stored, next_rank, limits, worth,

@@ -42,13 +42,13 @@ class Splitter {
     const Needs& needs() const { return needs_; }
     const Scoring& scoring() const { return scoring_; }
     double node_impurity() const { return node_impurity_; }
-    /// Until the next reset, features without a score better than this may be skipped.
-    void set_bar(double score) { bar_ = score; }
+    /// Features without a score above this may be skipped.
+    void set_beat(double score) { beat_ = score; }
 
   protected:
     Scoring scoring_;
     double node_impurity_ = 0;
-    double bar_ = rejected;
+    double beat_ = rejected;
 
   private:
     Needs needs_;

@@ -10,7 +10,7 @@
 
 namespace ramify {
 
-static_assert(SingleTargetSearch<CountingSearch>);
+static_assert(FeatureSearch<CountingSearch>);
 
 namespace {
 

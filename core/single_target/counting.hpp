@@ -17,12 +17,12 @@
 #include "data/targets.hpp"
 #include "growing/options.hpp"
 #include "growing/split.hpp"
-#include "single_target/grower.hpp"
+#include "single_target/search.hpp"
 #include "single_target/tally.hpp"
 
 namespace ramify {
 
-/// Implements SingleTargetSearch.
+/// Implements FeatureSearch.
 class CountingSearch {
   public:
     struct Shared {

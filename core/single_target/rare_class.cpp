@@ -9,7 +9,7 @@
 
 namespace ramify {
 
-static_assert(SingleTargetSearch<RareClassSearch>);
+static_assert(FeatureSearch<RareClassSearch>);
 
 namespace {
 

@@ -18,11 +18,11 @@
 #include "data/targets.hpp"
 #include "growing/options.hpp"
 #include "growing/split.hpp"
-#include "single_target/grower.hpp"
+#include "single_target/search.hpp"
 
 namespace ramify {
 
-/// Implements SingleTargetSearch, for whole rows of weight 1 and numeric features without missing
+/// Implements FeatureSearch, for whole rows of weight 1 and numeric features without missing
 /// values.
 class RareClassSearch {
   public:
