@@ -40,7 +40,7 @@ from benchmarks import accuracy_report
 from benchmarks.accuracy_protocol import HELD_OUT, Fits, Model, load_split
 from benchmarks.clus import describe_machine
 from ramify._progress import track
-from ramify.apps.studies.identity import RESULTS_VERSION
+from ramify.apps.studies.store import RESULTS_VERSION
 from ramify.datasets.registry import find_entry
 from ramify.io.files import replacing
 

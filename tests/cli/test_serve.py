@@ -18,7 +18,7 @@ import pytest
 
 import ramify
 from ramify import PCTClassifier, PCTForestClassifier, load_animals
-from ramify.apps.serve.serving import ServedModel, make_app
+from ramify.apps.serving import ServedModel, make_app
 from tests.support.cli_runs import run
 
 httpx = pytest.importorskip("httpx")

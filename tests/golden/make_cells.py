@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from ramify.apps.studies.identity import RESULTS_VERSION
+from ramify.apps.studies.store import RESULTS_VERSION
 from tests.support.recomputed_cells import STUDIES, compute_scores
 
 PATH = Path(__file__).with_name("cells.json")
@@ -29,7 +29,7 @@ def main() -> None:
         if changed and stored["results_version"] == RESULTS_VERSION:
             sys.exit(
                 f"The scores of {', '.join(changed)} have changed. Raise RESULTS_VERSION in "
-                "ramify/studies/identity.py first."
+                "apps/studies/store.py first."
             )
     content = {"results_version": RESULTS_VERSION, "scores": scores}
     PATH.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

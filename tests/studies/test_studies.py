@@ -12,13 +12,12 @@ from scipy import sparse
 from sklearn.model_selection import KFold
 
 from ramify import Hierarchy, PCTClassifier, load_animals
-from ramify.apps.studies import identity, running
+from ramify.apps.studies import running, store
 from ramify.apps.studies.cell import run_cell
 from ramify.apps.studies.data import StudyData, load_data, split_rows
-from ramify.apps.studies.identity import cell_key
 from ramify.apps.studies.models import build
 from ramify.apps.studies.plan import ModelSpec, Protocol
-from ramify.apps.studies.store import Store
+from ramify.apps.studies.store import Store, cell_key
 from ramify.metrics import pooled_auprc
 from ramify.studies import StudyResults, list_studies, load_study, make_study, run_study
 from tests.support.studies_cases import (
@@ -112,7 +111,7 @@ def test_other_data_or_results_versions_are_other_cells(
     assert cell_key(study, cell, "other data") != first
     retitled = replace(study, title="Another title")
     assert cell_key(retitled, cell, "data") == first
-    monkeypatch.setattr(identity, "RESULTS_VERSION", identity.RESULTS_VERSION + 1)
+    monkeypatch.setattr(store, "RESULTS_VERSION", store.RESULTS_VERSION + 1)
     assert cell_key(study, cell, "data") != first
 
 

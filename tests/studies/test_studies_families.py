@@ -14,13 +14,13 @@ from ramify.apps.studies.cell import run_cell
 from ramify.apps.studies.comparing import compare_folds, compare_overall
 from ramify.apps.studies.data import StudyData, _selected, load_data
 from ramify.apps.studies.findings import Table, TableCell, headlines, left_out, score_table
-from ramify.apps.studies.identity import cell_key
 from ramify.apps.studies.models import ScaledModel, build
 from ramify.apps.studies.plan import DataSpec, ModelSpec
 from ramify.apps.studies.reports.html_page import _table, to_html
 from ramify.apps.studies.reports.markdown import table_lines, to_markdown
 from ramify.apps.studies.reports.reference import reference_overviews
 from ramify.apps.studies.reports.tables import to_latex
+from ramify.apps.studies.store import cell_key
 from ramify.apps.studies.verdicts import check_claims
 from ramify.labels import flatten_level
 from ramify.stats import pairwise

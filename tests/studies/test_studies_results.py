@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ramify.apps.studies.cell import run_cell
-from ramify.apps.studies.identity import RESULTS_VERSION
+from ramify.apps.studies.store import RESULTS_VERSION
 from ramify.studies import load_study
 from tests.support.clus_data import requires_data
 from tests.support.recomputed_cells import STUDIES, compute_scores
@@ -18,7 +18,7 @@ from tests.support.recomputed_cells import STUDIES, compute_scores
 TESTS = Path(__file__).parents[1]
 STORED = json.loads((TESTS / "golden" / "cells.json").read_text("utf-8"))
 REMEDY = (
-    "If results are meant to change, raise RESULTS_VERSION in ramify/studies/identity.py and run "
+    "If results are meant to change, raise RESULTS_VERSION in apps/studies/store.py and run "
     "python -m tests.golden.make_cells; the results in docs/results have to be computed again."
 )
 

@@ -13,7 +13,6 @@ from sklearn.ensemble import RandomForestClassifier
 from ramify import HierarchicalAdaBoostMHClassifier, load_animals
 from ramify.apps.studies.cell import run_cell
 from ramify.apps.studies.data import load_data, split_rows
-from ramify.apps.studies.identity import cell_key
 from ramify.apps.studies.models import build
 from ramify.apps.studies.plan import Protocol
 from ramify.apps.studies.reports.html_page import to_html
@@ -23,6 +22,7 @@ from ramify.apps.studies.reports.reference import (
     reference_overviews,
     time_words,
 )
+from ramify.apps.studies.store import cell_key
 from ramify.apps.studies.verdicts import check_claims
 from ramify.metrics import label_imbalance, symmetric_loss
 from ramify.studies import StudyResults, list_studies, load_study, make_study, run_study

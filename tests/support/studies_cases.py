@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ramify.apps.studies.measuring import higher_is_better
+from ramify.apps.studies.cell import higher_is_better
 from ramify.apps.studies.plan import Study
 from ramify.studies import StudyResults, make_study, run_study
 

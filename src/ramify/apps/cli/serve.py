@@ -30,7 +30,7 @@ def serve(
     """
     check_exists(model)
     from ramify.apps.cli.predicting import load_classifier
-    from ramify.apps.serve.serving import make_app
+    from ramify.apps.serving import make_app
 
     uvicorn = import_extra("uvicorn", "serve")
     app = make_app(load_classifier(model), max_bytes=max_bytes, max_rows=max_rows)

@@ -25,12 +25,11 @@ from ramify.apps.reading.cell_checks import (
 from ramify.apps.reading.settings import DataOptions, ReadingSettings
 from ramify.data.dates import is_time
 from ramify.io import read_arff, read_mulan, read_obo, read_table
-from ramify.io.csv_files import csv_marks, declared_delimiter, unique_names
+from ramify.io.csv_files import csv_marks, declared_delimiter, sheet_as_csv, unique_names
 from ramify.io.errors import FormatError, check_exists, names_file
 from ramify.io.files import read_chunks, read_utf8
 from ramify.io.formats import HIERARCHIES, format_of, usual_delimiter
 from ramify.io.limits import ReadLimits
-from ramify.io.sheets import sheet_as_csv
 from ramify.io.tables import Table, nested_columns
 from ramify.labels.hierarchy import Hierarchy
 

@@ -12,13 +12,11 @@ from joblib import delayed, effective_n_jobs
 
 from ramify._parallel import in_parallel
 from ramify._progress import track
-from ramify.apps.studies.cell import run_cell
+from ramify.apps.studies.cell import higher_is_better, run_cell
 from ramify.apps.studies.data import digest_data
-from ramify.apps.studies.identity import RESULTS_VERSION, cell_key, versions
-from ramify.apps.studies.measuring import higher_is_better
 from ramify.apps.studies.plan import Cell, DataSpec, Study
 from ramify.apps.studies.results import StudyResults
-from ramify.apps.studies.store import Store
+from ramify.apps.studies.store import RESULTS_VERSION, Store, cell_key, versions
 
 __all__ = [
     "run_study",
