@@ -46,7 +46,7 @@ VOCABULARY = {
     "hierarchy": "the label graph",
     "categorical_features": "which features are nominal",
     "label_weight": "factors on the weights of labels",
-    "class_weight": "scikit-learn's name of label_weight",
+    "class_weight": "factors on the weights of the rows of each class",
     "w0": "the weight of a label relative to its parent",
     "weighting": "how the weights of several parents are combined",
     "costs": "the costs of labels in a loss",

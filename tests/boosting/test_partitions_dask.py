@@ -186,6 +186,8 @@ def test_collections_that_do_not_fit_together(client, model, data):
         model.fit(X.rechunk({1: 5}), y)
     with pytest.raises(ValueError, match="X_val, y_val and sample_weight_val must not be passed"):
         model.fit(X, y, X_val=data.X, y_val=data.y)
+    with pytest.raises(ValueError, match="class_weight must be None if X is a dask collection"):
+        PCTGradientBoostingClassifier(class_weight="balanced").fit(X, y)
     kept = matrix(np.arange(N_ROWS), 4) >= 10
     with pytest.raises(ValueError, match="X has 100 rows, but y has 90"):
         model.fit(X, y[kept])

@@ -19,7 +19,6 @@ from ramify import (
     Hierarchy,
     PCTBaggingClassifier,
     PCTClassifier,
-    PCTExtraTreesClassifier,
     PCTForestClassifier,
     load_animals,
     make_hierarchical_classification,
@@ -220,9 +219,6 @@ def test_validation_rows_choose_the_level_and_are_used_in_the_final_tree():
         ({"label_weight": [1.0]}, r"label_weight must have shape \(4,\), got \(1,\)"),
         ({"label_weight": [1, 1, -2, 1]}, "must be finite and non-negative, got -2.0"),
         ({"label_weight": "even"}, "label_weight must be 'balanced', .* got 'even'"),
-        ({"class_weight": "balanced_subsample"}, "class_weight must be 'balanced', a dict"),
-        ({"class_weight": [1, 2]}, r"got \[1, 2\]. Pass an array as label_weight"),
-        ({"class_weight": {}, "label_weight": {}}, "must not both be set: they are aliases"),
         ({"splitter": "random", "threshold_at": "observed"}, "threshold_at must be None with"),
         ({"splitter": "random", "nominal_tests": "single"}, "'subset' or 'nary' with splitter="),
         ({"splitter": "random", "clus_compat": True}, "splitter must be 'best' with clus_compat"),
@@ -284,23 +280,6 @@ def test_balanced_label_weights_with_sample_weights_and_labels_without_rows():
     by_hand = PCTClassifier(hierarchy, label_weight=factors).fit(X, y, sample_weight=sample_weight)
     np.testing.assert_array_equal(found.tree_.impurity, by_hand.tree_.impurity)
     assert found.tree_.impurity[0] > 0
-
-
-@pytest.mark.parametrize("weight", ["balanced", {"a": 5.0}])
-@pytest.mark.parametrize("cls", [PCTClassifier, PCTForestClassifier, PCTExtraTreesClassifier])
-def test_class_weight_is_an_alias_of_label_weight(cls, weight):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 3))
-    y = np.array(["a", "b", "c"])[rng.choice(3, 40, p=[0.1, 0.3, 0.6])]
-    settings = {"random_state": 0, "max_depth": 2}
-    models = [
-        cls(label_weight=weight, **settings).fit(X, y),
-        cls(class_weight=weight, **settings).fit(X, y),
-        cls(**settings).fit(X, y),
-    ]
-    one, two, plain = [model.predict_proba(X) for model in models]
-    np.testing.assert_array_equal(one, two)
-    assert (one != plain).any()
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ from ramify.data.features import FeatureSchema, read_features, read_training_fea
 from ramify.data.frames import OUTPUTS, in_memory, make_frame, names_of
 from ramify.decision import apply_threshold, most_probable_path
 from ramify.decision.paths import find_ends
+from ramify.labels.class_weight import class_factors
 from ramify.labels.encoding import EncodedLabels, LabelFormat, read_labels
 from ramify.labels.formats import IndicatorFormat
 from ramify.labels.hierarchy import Hierarchy
@@ -208,9 +209,19 @@ class HierarchicalClassifier(
         encoded = read_labels(y, self.hierarchy)
         check_same_length(X.shape[0], encoded.Y.shape[0])
         weights = check_sample_weight(sample_weight, X.shape[0])
+        weights = self._weigh_classes(encoded, weights)
         self._describe_labels(encoded, weights)
         self._name_targets(y)
         return X, encoded, weights
+
+    def _weigh_classes(
+        self, encoded: EncodedLabels, weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Multiply sample weights by those of the classes, if there are any."""
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is None:
+            return weights
+        return weights * class_factors(class_weight, encoded.Y, encoded.format, weights)
 
     def _describe_labels(self, encoded: EncodedLabels, weights: NDArray[np.float64]) -> None:
         """Set the attributes that describe y."""

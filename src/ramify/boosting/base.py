@@ -52,6 +52,7 @@ from ramify.boosting.trees import name_label_sets, read_boosted
 from ramify.data.features import read_features
 from ramify.decision import make_coherent
 from ramify.decision.coherence import REPAIRS
+from ramify.labels.class_weight import check_class_weight
 from ramify.labels.encoding import read_labels
 from ramify.trees.criteria import balanced_factors, check_label_weight, find_label_weights
 from ramify.trees.options import count_features, count_rows
@@ -141,7 +142,8 @@ class GradientBoostingBase(StagedClassifier):
         check_number("sketch_size", self.sketch_size, 1, whole=True)
         check_number("w0", self.w0, 0)
         check_choice("weighting", self.weighting, ("avg", "sum", "min", "max"))
-        check_label_weight(self.label_weight, self.class_weight)
+        check_label_weight(self.label_weight)
+        check_class_weight(self.class_weight)
         check_choice("coherence", self.coherence, REPAIRS)
         if self.early_stopping not in (True, False, "auto"):
             raise ValueError(
@@ -229,6 +231,11 @@ class GradientBoostingBase(StagedClassifier):
             raise ValueError(
                 "X_val, y_val and sample_weight_val must not be passed if X is a dask collection. "
                 "Set validation_fraction instead."
+            )
+        if self.class_weight is not None:
+            raise ValueError(
+                f"class_weight must be None if X is a dask collection, got {self.class_weight!r}. "
+                "Pass sample_weight, in the same partitions as X."
             )
         if self.device != "cpu":
             raise ValueError(
@@ -350,7 +357,7 @@ class GradientBoostingBase(StagedClassifier):
         return outputs
 
     def _label_weights(self, rows: BoostingRows) -> NDArray[np.float64]:
-        factors = self.label_weight if self.class_weight is None else self.class_weight
+        factors = self.label_weight
         if isinstance(factors, str):
             factors = balanced_factors(rows.Y[rows.learning], rows.weights[rows.learning])
         return find_label_weights(self.hierarchy_, self.w0, self.weighting, factors)

@@ -67,7 +67,8 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
         Factors by which to multiply the label weights in the choice of tests; see
         `PCTClassifier`. The values of the leaves do not depend on label weights.
     class_weight : {"balanced"} or dict of label to float, optional
-        Alias of `label_weight`, for compatibility with scikit-learn. Set at most one of the two.
+        Weights of the classes if y has one label or path per row; see `PCTClassifier`. They also
+        weigh held-out rows, unless these are passed to `fit`.
     coherence : {"max", "min", "isotonic"}
         How to make the probabilities of "logistic" coherent; see
         `ramify.decision.make_coherent`. Those of "softmax" are already coherent.

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 
@@ -21,6 +23,7 @@ from ramify._base.foreign import (
 )
 from ramify._messages import shorten
 from ramify._validation import check_classifier
+from ramify.labels.class_weight import find_factors, several_classes_error
 from ramify.labels.formats import IndicatorFormat
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.learning import Learner, ModelLearner, label_columns
@@ -100,12 +103,36 @@ class SharingLearner(ModelLearner):
                 "pruning='pessimistic' or f_test: local models have no validation rows."
             )
 
-    def _problem_data(self, tree: Any, hierarchy: Hierarchy, problem: LocalProblem) -> TreeData:
-        """Return the rows and labels of a problem; `hierarchy` has its labels."""
+    def _problem_data(
+        self, tree: Any, hierarchy: Hierarchy, problem: LocalProblem, *, draws: bool = False
+    ) -> TreeData:
+        """Return the rows and labels of a problem.
+
+        `hierarchy`: has the labels of the problem.
+        `draws`: whether class weights decide how often rows are drawn.
+        """
         Y = label_columns(problem.positives, self.data.n_rows)
         weights, single = self.data.weights, problem.complete
         targets = label_targets(tree, hierarchy, Y, weights, single_label=single)
-        return self.data.with_targets(targets, problem.rows)
+        data = self.data.with_targets(targets, problem.rows)
+        if tree.class_weight is None:
+            return data
+        factors = self._class_factors(tree.class_weight, Y, problem)
+        return data.with_factors(factors, draws=draws)
+
+    def _class_factors(
+        self, class_weight: Any, Y: sparse.csr_array[np.int32], problem: LocalProblem
+    ) -> NDArray[np.float64]:
+        """Return the class weights of rows; the classes are the labels, and to have none."""
+        if len(problem.labels) > 1 and not problem.exclusive:
+            raise several_classes_error(class_weight)
+        if isinstance(class_weight, dict):
+            given = {self.hierarchy.index(label): value for label, value in class_weight.items()}
+            class_weight = {k: given.get(c, 1.0) for k, c in enumerate(problem.labels)}
+        weights = np.zeros_like(self.data.weights)
+        weights[problem.rows] = self.data.weights[problem.rows]
+        columns = Hierarchy.from_labels(range(len(problem.labels)))
+        return find_factors(class_weight, Y, columns, weights)
 
 
 class TreeLearner(SharingLearner):
@@ -187,7 +214,8 @@ class ForestLearner(SharingLearner):
     def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
         estimator = name_labels(clone_seeded(self.estimator, seed), self._names(problem))
         self.data.describe(estimator)
-        data = self._problem_data(estimator, estimator.hierarchy_, problem)
+        draws = estimator._draws_by_class
+        data = self._problem_data(estimator, estimator.hierarchy_, problem, draws=draws)
         grow_in_turn(estimator, data, local_options(estimator))
         return estimator, "columns"
 

@@ -24,6 +24,7 @@ from ramify._validation import (
     has_validation,
 )
 from ramify.data.features import read_features
+from ramify.labels.class_weight import check_class_weight
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.clus import label_conventions
@@ -172,7 +173,12 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         sample weights and n_c the sum over the rows with the label (0 for labels without rows).
         The factors affect only the choice of tests, not the predictions of the leaves.
     class_weight : {"balanced"} or dict of label to float, optional
-        Alias of `label_weight`, for compatibility with scikit-learn. Set at most one of the two.
+        Weights of the classes if y has one label or path per row, as in scikit-learn: the weight
+        of a row is multiplied by the factors of all labels on its path; labels not in a dict have
+        factor 1. "balanced" means n / (n_ends * n_c) for the rows that end at a label c, where n
+        is the sum of all sample weights, n_c the sum over these rows, and n_ends the number of
+        such labels. Unlike `label_weight`, this changes the predictions of the leaves. Not
+        supported if rows may have several labels.
     n_jobs : int, optional
         Number of threads; -1 means all cores. The result does not depend on it.
     random_state : int, RandomState instance or None
@@ -411,7 +417,8 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
 
     def _check_parameters(self) -> None:
         check_criterion(self)
-        check_label_weight(self.label_weight, self.class_weight)
+        check_label_weight(self.label_weight)
+        check_class_weight(self.class_weight)
         check_choice("pruning", self.pruning, (None, "pessimistic", "reduced_error"))
         check_parameters(self)
         if self.smoothing > 0 and self.prototype != "mean":

@@ -72,7 +72,7 @@ class Conventions:
         self, tree: Any, hierarchy: Hierarchy, Y: sparse.csr_array[np.int32], weights: Weights
     ) -> Weights:
         """Return the weight of each label in the criterion."""
-        factors = tree.label_weight if tree.class_weight is None else tree.class_weight
+        factors = tree.label_weight
         if isinstance(factors, str):
             factors = balanced_factors(Y, weights)
         return find_label_weights(hierarchy, tree.w0, tree.weighting, factors)

@@ -100,22 +100,12 @@ def read_distance(
     return Distance(check_distance(criterion))
 
 
-def check_label_weight(label_weight: Any, class_weight: Any) -> None:
-    """Raise an error if label weights are invalid or passed under both names."""
-    if label_weight is not None and class_weight is not None:
+def check_label_weight(label_weight: Any) -> None:
+    """Raise an error if label weights are an unknown name."""
+    if isinstance(label_weight, str) and label_weight != "balanced":
         raise ValueError(
-            "label_weight and class_weight must not both be set: they are aliases. Pass only one "
-            "of them."
-        )
-    for name, value in (("label_weight", label_weight), ("class_weight", class_weight)):
-        if isinstance(value, str) and value != "balanced":
-            raise ValueError(
-                f"{name} must be 'balanced', a dict of label to float or None, got {value!r}."
-            )
-    if class_weight is not None and not isinstance(class_weight, str | dict):
-        raise ValueError(
-            f"class_weight must be 'balanced', a dict of label to float or None, got "
-            f"{class_weight!r}. Pass an array as label_weight."
+            "label_weight must be 'balanced', an array, a dict of label to float or None, got "
+            f"{label_weight!r}."
         )
 
 

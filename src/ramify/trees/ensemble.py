@@ -14,6 +14,8 @@ from ramify._base.streaming import VotingTrees
 from ramify._base.tree_models import TreeModel
 from ramify._parallel import count_threads
 from ramify._schema import Array, IfPresent, ListOf, Number, Schema, TreeOf, Whole
+from ramify.labels.class_weight import check_class_weight, class_factors
+from ramify.labels.encoding import EncodedLabels
 from ramify.trees.classifier import PCTClassifier
 from ramify.trees.clus import label_conventions
 from ramify.trees.conventions import Conventions
@@ -39,6 +41,8 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
     oob_score: Any
     warm_start: bool
     clus_compat: bool
+    label_weight: Any
+    class_weight: Any
     oob_score_: float
     oob_decision_function_: NDArray[np.float64]
 
@@ -80,15 +84,34 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
     def _conventions(self) -> Conventions:
         return label_conventions(self)
 
+    @property
+    def _draws_by_class(self) -> bool:
+        """Whether class weights decide how often rows are drawn, instead of their weights.
+
+        Trees that are grown until their leaves are pure would hardly notice the weights.
+        """
+        return self.class_weight is not None and self.bootstrap and not self._clus
+
+    def _weigh_classes(
+        self, encoded: EncodedLabels, weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        found = super()._weigh_classes(encoded, weights)
+        return np.where(found > 0, weights, 0.0) if self._draws_by_class else found
+
     def _check_parameters(self) -> None:
         check_criterion(self)
-        check_label_weight(self.label_weight, self.class_weight)
+        check_label_weight(self.label_weight)
+        check_class_weight(self.class_weight)
         read_measure(self.oob_score)
         check_parameters(self)
 
     def _read_data(self, X: Any, y: Any, sample_weight: Any) -> TreeData:
         X, encoded, weights = self._read_training(X, y, sample_weight, clus_order=self._clus)
-        return label_data(self, X, encoded.Y, weights, many=True)
+        data = label_data(self, X, encoded.Y, weights, many=True)
+        if not self._draws_by_class:
+            return data
+        factors = class_factors(self.class_weight, encoded.Y, encoded.format, weights)
+        return data.with_factors(factors, draws=True)
 
     def _describe_output(self) -> tuple[Any, ...]:
         return self.n_features_in_, self.hierarchy_
@@ -147,7 +170,10 @@ def grow_in_turn(ensemble: PCTEnsemble, data: TreeData, options: TreeOptions) ->
     `ensemble`: receives the trees.
     """
     n_rows = data.n_rows if data.rows is None else len(data.rows)
-    sampling = ensemble._sampling(np.ones(n_rows, dtype=bool))
+    chances = data.chances
+    if chances is not None and data.rows is not None:
+        chances = chances[data.rows]
+    sampling = ensemble._sampling(np.ones(n_rows, dtype=bool), chances)
     ensemble._seed = options.conventions.read_seed(ensemble.random_state)
     seeds = sampling.seeds(ensemble._seed, ensemble.n_estimators)
     options = options.for_rows(n_rows)

@@ -93,7 +93,10 @@ class PCTForestClassifier(PCTEnsemble):
         Factors by which to multiply the label weights in `criterion`; see `PCTClassifier`.
         "balanced" is computed from all training rows, not from the sample of a tree.
     class_weight : {"balanced"} or dict of label to float, optional
-        Alias of `label_weight`, for compatibility with scikit-learn. Set at most one of the two.
+        Weights of the classes if y has one label or path per row; see `PCTClassifier`. As in
+        scikit-learn, they decide how often the rows of a class are drawn: with "balanced", as
+        often for each class. Without `bootstrap` or with `clus_compat`, they multiply the weights
+        of the rows.
     warm_start : bool
         Whether to keep the trees of the previous call to `fit` and only add trees until there are
         `n_estimators`. With the same data, the result equals a forest grown at once.

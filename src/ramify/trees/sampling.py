@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ class Sampling:
     # Number of rows to draw with replacement for each tree. None means that every tree is grown on
     # all rows.
     n_draws: int | None
+    # How often rows are drawn, relative to each other; equally often by default.
+    chances: NDArray[np.float64] | None = field(default=None, kw_only=True)
 
     def seeds(self, random_seed: int, n_members: int) -> list[int]:
         """Return one seed per tree; the first seeds do not depend on `n_members`."""
@@ -36,6 +38,8 @@ class Sampling:
         """Draw the rows of a tree; also return the seed with which to grow it."""
         if self.n_draws is None:
             return None, seed
+        if self.chances is not None:
+            return _draw(seed, self.chances, self.n_draws), seed
         return _core.bootstrap(seed, self.n_rows, self.n_draws), seed
 
     def left_out(self, seeds: list[int]) -> NDArray[np.uint8]:
@@ -46,6 +50,17 @@ class Sampling:
             if counts is not None:
                 member[counts == 0] = 1
         return mask
+
+
+def _draw(seed: int, chances: NDArray[np.float64], n_draws: int) -> NDArray[np.int32]:
+    """Draw rows with replacement, each with a chance of its own; return their counts."""
+    # The numbers of a RandomState, unlike those of a Generator, are the same in every numpy.
+    numbers = np.random.RandomState(np.random.MT19937(seed)).random_sample(n_draws)
+    upto = np.cumsum(chances)
+    drawn = np.searchsorted(upto, numbers * upto[-1], side="right")
+    last = np.flatnonzero(chances)[-1]  # the product may be rounded up to the sum
+    counts = np.bincount(np.minimum(drawn, last), minlength=len(chances))
+    return counts.astype(np.int32)
 
 
 def check_max_samples(max_samples: Any) -> None:

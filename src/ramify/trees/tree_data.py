@@ -173,6 +173,8 @@ class TreeData:
     weights: NDArray[np.float64]  # sample weights
     # Indices of the rows to learn from, in increasing order; all rows by default.
     rows: NDArray[np.int64] | None = None
+    # How often rows are drawn, relative to each other; equally often by default.
+    chances: NDArray[np.float64] | None = None
     # Whether the user passed sample weights. If so, every estimator has to use them.
     weighted: bool = True
     # X for classifiers of other libraries; see `ramify.data.features.given_features`.
@@ -241,6 +243,12 @@ class TreeData:
     def with_weights(self, weights: NDArray[np.float64]) -> TreeData:
         """Return a copy with other sample weights, which every estimator has to use."""
         return replace(self, weights=weights, weighted=True)
+
+    def with_factors(self, factors: NDArray[np.float64], *, draws: bool) -> TreeData:
+        """Return a copy in which rows weigh, or are drawn, as often as factors say."""
+        if draws:
+            return replace(self, weights=np.where(factors > 0, self.weights, 0.0), chances=factors)
+        return replace(self, weights=self.weights * factors)
 
     def with_rows(self, rows: ValidationRows) -> TreeData:
         """Return a copy with rows appended."""

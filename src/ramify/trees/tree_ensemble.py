@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -103,15 +104,18 @@ class TreeEnsemble:
             )
         return self.trees_
 
-    def _sampling(self, known: NDArray[np.bool_]) -> Sampling:
+    def _sampling(
+        self, known: NDArray[np.bool_], chances: NDArray[np.float64] | None = None
+    ) -> Sampling:
         """Return how to draw rows, given which of them have a known target."""
         n_draws = count_draws(self.max_samples, len(known)) if self.bootstrap else None
-        return self._conventions.sampling(n_draws, known)
+        sampling = self._conventions.sampling(n_draws, known)
+        return sampling if chances is None else replace(sampling, chances=chances)
 
     def _grow_trees(self, data: TreeData, kept: list[_core.Tree]) -> NDArray[np.uint8]:
         """Grow the trees that `kept` lacks; return the rows that each tree leaves out."""
         own = self._conventions
-        sampling = self._sampling(data.targets.known)
+        sampling = self._sampling(data.targets.known, data.chances)
         # As in scikit-learn, fractions refer to all rows, not to the sample of a tree.
         n_rows = int(np.count_nonzero(own.learnt_weights(data.targets, data.weights) > 0))
         options = TreeOptions.of(self).for_rows(n_rows)

@@ -224,7 +224,7 @@ def _plan(model: Any, reading: Reading, counts: Counts, options: Any) -> ShardPl
 
 
 def _label_weights(model: Any, counts: Counts, unit: float) -> NDArray[np.float64]:
-    factors = model.label_weight if model.class_weight is None else model.class_weight
+    factors = model.label_weight
     if isinstance(factors, str):  # "balanced"
         sums = counts.label_weights * unit
         total = int(counts.rows[1]) * unit
