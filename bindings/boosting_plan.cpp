@@ -10,6 +10,7 @@
 #include "gradient_boosting/plan.hpp"
 #include "init.hpp"
 #include "matrices.hpp"
+#include "rows.hpp"
 #include "stopping.hpp"
 
 namespace ramify::bindings {
@@ -81,46 +82,22 @@ PlanInput check_input(std::size_t n_rows, const Vector<std::int64_t>& indptr,
     return {{view(indptr), view(indices), n_outputs}, std::move(roles), view(output_weight)};
 }
 
-/// `bin(rows, signal)`: X in bins that suit the rows to learn from.
-template <typename Bin>
-void place_plan(BoostingPlan* self, PlanInput input, const GradientBoostingOptions& options,
-                Bin bin) {
+void make_plan(BoostingPlan* self, const Columns& X, const Vector<std::int32_t>& n_categories,
+               const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
+               const Vector<std::int64_t>& learning, const Vector<std::int64_t>& held_out,
+               const Vector<double>& row_weight, const Vector<double>& output_weight,
+               std::size_t max_bins, const GradientBoostingOptions& options) {
+    check_options(options, max_bins);
+    const auto conversion = conversion_of(X, n_categories, false, options.n_threads);
+    auto input =
+        check_input(X.n_rows(), indptr, indices, learning, held_out, row_weight, output_weight);
     stoppable([&] {
         StopSignal signal(interrupted_by(nullptr));
-        auto binned = bin(input.roles.learning, signal);
+        auto binned = X.visit([&](const auto& columns) {
+            return BinnedData::from(columns, conversion, input.roles.learning, max_bins, signal);
+        });
         new (self) BoostingPlan(std::move(binned), input.outputs, std::move(input.roles),
                                 input.output_weight, options);
-    });
-}
-
-void make_plan(BoostingPlan* self, const Dataset& dataset, const Vector<std::int64_t>& indptr,
-               const Vector<std::int32_t>& indices, const Vector<std::int64_t>& learning,
-               const Vector<std::int64_t>& held_out, const Vector<double>& row_weight,
-               const Vector<double>& output_weight, std::size_t max_bins,
-               const GradientBoostingOptions& options) {
-    check_options(options, max_bins);
-    auto input = check_input(dataset.n_rows, indptr, indices, learning, held_out, row_weight,
-                             output_weight);
-    place_plan(self, std::move(input), options, [&](const auto& rows, StopSignal& signal) {
-        return BinnedData::from(dataset, rows, max_bins, options.n_threads, signal);
-    });
-}
-
-template <typename T>
-void make_dense_plan(BoostingPlan* self, const Matrix<T>& X,
-                     const Vector<std::int32_t>& n_categories, const Vector<std::int64_t>& indptr,
-                     const Vector<std::int32_t>& indices, const Vector<std::int64_t>& learning,
-                     const Vector<std::int64_t>& held_out, const Vector<double>& row_weight,
-                     const Vector<double>& output_weight, std::size_t max_bins,
-                     const GradientBoostingOptions& options) {
-    check_options(options, max_bins);
-    require(n_categories.size() == X.shape(1), "n_categories must have one number per column");
-    require(X.shape(0) < 0xFFFFFFFFu, "X has too many rows");
-    auto input =
-        check_input(X.shape(0), indptr, indices, learning, held_out, row_weight, output_weight);
-    const Conversion conversion{view(n_categories), false, options.n_threads};
-    place_plan(self, std::move(input), options, [&](const auto& rows, StopSignal& signal) {
-        return BinnedData::from_dense(matrix_view(X), conversion, rows, max_bins, signal);
     });
 }
 
@@ -304,17 +281,9 @@ void init_boosting_plan(nb::module_& m) {
 
     nb::class_<BoostingPlan>(m, "BoostingPlan",
                              "Bins, outputs, roles and random draws of gradient boosting.")
-        .def("__init__", &make_plan, nb::arg("dataset"), nb::arg("indptr"), nb::arg("indices"),
-             nb::arg("learning"), nb::arg("held_out"), nb::arg("row_weight"),
+        .def("__init__", &make_plan, nb::arg("X"), nb::arg("n_categories"), nb::arg("indptr"),
+             nb::arg("indices"), nb::arg("learning"), nb::arg("held_out"), nb::arg("row_weight"),
              nb::arg("output_weight"), nb::arg("max_bins"), nb::arg("options"))
-        .def("__init__", &make_dense_plan<double>, nb::arg("X"), nb::arg("n_categories"),
-             nb::arg("indptr"), nb::arg("indices"), nb::arg("learning"), nb::arg("held_out"),
-             nb::arg("row_weight"), nb::arg("output_weight"), nb::arg("max_bins"),
-             nb::arg("options"))
-        .def("__init__", &make_dense_plan<float>, nb::arg("X"), nb::arg("n_categories"),
-             nb::arg("indptr"), nb::arg("indices"), nb::arg("learning"), nb::arg("held_out"),
-             nb::arg("row_weight"), nb::arg("output_weight"), nb::arg("max_bins"),
-             nb::arg("options"))
         .def_prop_ro("n_rows", &BoostingPlan::n_rows)
         .def_prop_ro("n_features", &BoostingPlan::n_features)
         .def_prop_ro("n_outputs", &BoostingPlan::n_outputs)

@@ -7,6 +7,7 @@
 #include "gradient_boosting/shard.hpp"
 #include "init.hpp"
 #include "matrices.hpp"
+#include "rows.hpp"
 #include "stopping.hpp"
 
 namespace ramify::bindings {
@@ -103,12 +104,12 @@ void make_plan(ShardPlan* self, const Vector<double>& start, const Vector<double
                          options};
 }
 
-/// `X`: a MatrixView or a CscView.
-template <typename View>
-void place_shard(BoosterShard* self, const View& X, std::size_t n_rows, const BinEdges& edges,
-                 const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-                 const Vector<float>& weight, const Vector<std::uint8_t>& held_out,
-                 std::uint64_t first_row, const ShardPlan& plan) {
+void make_shard(BoosterShard* self, const Columns& X, const BinEdges& edges,
+                const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
+                const Vector<float>& weight, const Vector<std::uint8_t>& held_out,
+                std::uint64_t first_row, const ShardPlan& plan) {
+    const auto n_rows = X.n_rows();
+    require(X.n_columns() == edges.features.size(), "X must have a column per feature");
     check_compressed(view(indptr), view(indices), plan.start.size());
     require(indptr.size() == n_rows + 1 && weight.size() == n_rows && held_out.size() == n_rows,
             "X, outputs, weight and held_out must have the same number of rows");
@@ -121,31 +122,9 @@ void place_shard(BoosterShard* self, const View& X, std::size_t n_rows, const Bi
     std::vector<float> weights(weight.data(), weight.data() + n_rows);
     std::vector<std::uint8_t> held(held_out.data(), held_out.data() + n_rows);
     const Unlocked unlocked;
-    new (self) BoosterShard(bin_rows(X, edges.features), outputs, std::move(weights),
-                            std::move(held), first_row, plan);
-}
-
-template <typename T>
-void make_shard(BoosterShard* self, const Matrix<T>& X, const BinEdges& edges,
-                const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-                const Vector<float>& weight, const Vector<std::uint8_t>& held_out,
-                std::uint64_t first_row, const ShardPlan& plan) {
-    require(X.shape(1) == edges.features.size(), "X must have a column per feature");
-    place_shard(self, matrix_view(X), X.shape(0), edges, indptr, indices, weight, held_out,
-                first_row, plan);
-}
-
-void make_sparse_shard(BoosterShard* self, const Vector<std::int64_t>& X_indptr,
-                       const Vector<std::int32_t>& X_indices, const Vector<double>& X_data,
-                       std::size_t n_rows, const BinEdges& edges,
-                       const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-                       const Vector<float>& weight, const Vector<std::uint8_t>& held_out,
-                       std::uint64_t first_row, const ShardPlan& plan) {
-    require(X_data.size() == X_indices.size(), "data and indices must have the same length");
-    check_compressed(view(X_indptr), view(X_indices), n_rows);
-    require(X_indptr.size() == edges.features.size() + 1, "X must have a column per feature");
-    const CscView columns{view(X_indptr), view(X_indices), view(X_data), n_rows};
-    place_shard(self, columns, n_rows, edges, indptr, indices, weight, held_out, first_row, plan);
+    auto binned = X.visit([&](const auto& columns) { return bin_rows(columns, edges.features); });
+    new (self) BoosterShard(std::move(binned), outputs, std::move(weights), std::move(held),
+                            first_row, plan);
 }
 
 BinSplit split_of(const BoosterShard& shard, std::int32_t feature, const std::uint64_t* words) {
@@ -357,14 +336,7 @@ void init_boosting_shards(nb::module_& m) {
              nb::arg("bits"), nb::arg("sampled_share"), nb::arg("options"));
 
     nb::class_<BoosterShard>(m, "BoosterShard", "One partition of the rows of a boosted model.")
-        .def("__init__", &make_shard<double>, nb::arg("X"), nb::arg("edges"), nb::arg("indptr"),
-             nb::arg("indices"), nb::arg("weight"), nb::arg("held_out"), nb::arg("first_row"),
-             nb::arg("plan"))
-        .def("__init__", &make_shard<float>, nb::arg("X"), nb::arg("edges"), nb::arg("indptr"),
-             nb::arg("indices"), nb::arg("weight"), nb::arg("held_out"), nb::arg("first_row"),
-             nb::arg("plan"))
-        .def("__init__", &make_sparse_shard, nb::arg("X_indptr"), nb::arg("X_indices"),
-             nb::arg("X_data"), nb::arg("n_rows"), nb::arg("edges"), nb::arg("indptr"),
+        .def("__init__", &make_shard, nb::arg("X"), nb::arg("edges"), nb::arg("indptr"),
              nb::arg("indices"), nb::arg("weight"), nb::arg("held_out"), nb::arg("first_row"),
              nb::arg("plan"))
         .def_prop_ro("width", &BoosterShard::width)

@@ -119,7 +119,7 @@ Steps steps_of(const Ranking& ranking, const Indices& labels) {
 
 Steps curve_steps(const Rows& scores, const Indptr& indptr, const Indices& indices,
                   const Indices& labels, const Weights& row_weight) {
-    return scores.visit_scores([&](const auto& given) {
+    return scores.visit_doubles([&](const auto& given) {
         return steps_of(checked_ranking(given, scores.n_rows(), indptr, indices, row_weight),
                         labels);
     });
@@ -154,7 +154,7 @@ Areas areas_of(const Ranking& ranking, const Indices& labels, const std::string&
 Areas areas_of_labels(const Rows& scores, const Indptr& indptr, const Indices& indices,
                       const Indices& labels, const Weights& row_weight,
                       const std::string& interpolation) {
-    return scores.visit_scores([&](const auto& given) {
+    return scores.visit_doubles([&](const auto& given) {
         return areas_of(checked_ranking(given, scores.n_rows(), indptr, indices, row_weight),
                         labels, interpolation);
     });

@@ -87,7 +87,7 @@ void write_best(const Rows& rows, const Indices& candidates, unsigned n_threads,
                 const OutLabels& labels, const OutMatrix& scores) {
     const Best best = checked_best(candidates, rows.n_rows(), rows.n_columns(), labels, scores);
     StopSignal signal(interrupted_by(nullptr));
-    rows.visit_scores([&](const auto& given) {
+    rows.visit_doubles([&](const auto& given) {
         stoppable([&] {
             best_labels(given, best.candidates, best.k, std::max(1u, n_threads), signal,
                         best.label, best.score);

@@ -302,14 +302,14 @@ bool convert_columns(CscView X, const Conversion& conversion, StopSignal& signal
 }
 
 template <typename T>
-Dataset Dataset::from_dense(MatrixView<T> X, const Conversion& conversion, StopSignal& signal) {
+Dataset Dataset::from(MatrixView<T> X, const Conversion& conversion, StopSignal& signal) {
     return make_dataset(X, X.n_columns, conversion, signal);
 }
 
-template Dataset Dataset::from_dense(MatrixView<float>, const Conversion&, StopSignal&);
-template Dataset Dataset::from_dense(MatrixView<double>, const Conversion&, StopSignal&);
+template Dataset Dataset::from(MatrixView<float>, const Conversion&, StopSignal&);
+template Dataset Dataset::from(MatrixView<double>, const Conversion&, StopSignal&);
 
-Dataset Dataset::from_csc(CscView X, const Conversion& conversion, StopSignal& signal) {
+Dataset Dataset::from(CscView X, const Conversion& conversion, StopSignal& signal) {
     return make_dataset(X, X.indptr.size() - 1, conversion, signal);
 }
 

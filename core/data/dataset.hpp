@@ -83,8 +83,8 @@ struct Dataset {
     }
 
     template <typename T>
-    static Dataset from_dense(MatrixView<T> X, const Conversion& conversion, StopSignal& signal);
-    static Dataset from_csc(CscView X, const Conversion& conversion, StopSignal& signal);
+    static Dataset from(MatrixView<T> X, const Conversion& conversion, StopSignal& signal);
+    static Dataset from(CscView X, const Conversion& conversion, StopSignal& signal);
 };
 
 }  // namespace ramify

@@ -250,37 +250,25 @@ BinnedFeature bin_codes(std::span<const std::uint32_t> counts, std::size_t max_b
     return binned;
 }
 
-BinnedData BinnedData::from(const Dataset& dataset, std::span<const std::uint32_t> rows,
-                            std::size_t max_bins, unsigned n_threads, StopSignal& signal) {
-    n_threads = threads_for(dataset.n_rows, dataset.features.size(), n_threads);
-    const Binner binner(dataset.n_rows, rows, max_bins);
-    std::vector<Binned> binned(dataset.features.size());
-    parallel_for(n_threads, binned.size(), signal, [&](unsigned, std::size_t f) {
-        signal.check();
-        binned[f] = binner.bin(dataset.features[f]);
-    });
-    return collect(std::move(binned), dataset.n_rows, n_threads, signal);
-}
-
-template <typename T>
-BinnedData BinnedData::from_dense(MatrixView<T> X, Conversion conversion,
-                                  std::span<const std::uint32_t> rows, std::size_t max_bins,
-                                  StopSignal& signal) {
-    conversion.n_threads = threads_for(X.n_rows, X.n_columns, conversion.n_threads);
+template <typename View>
+BinnedData BinnedData::from(View X, Conversion conversion, std::span<const std::uint32_t> rows,
+                            std::size_t max_bins, StopSignal& signal) {
+    const std::size_t n_columns = conversion.n_categories.size();
+    conversion.n_threads = threads_for(X.n_rows, n_columns, conversion.n_threads);
     const Binner binner(X.n_rows, rows, max_bins);
-    std::vector<Binned> binned(X.n_columns);
+    std::vector<Binned> binned(n_columns);
     convert_columns(X, conversion, signal, [&](std::size_t column, const Feature& feature) {
         binned[column] = binner.bin(feature);
     });
     return collect(std::move(binned), X.n_rows, conversion.n_threads, signal);
 }
 
-template BinnedData BinnedData::from_dense(MatrixView<float>, Conversion,
-                                           std::span<const std::uint32_t>, std::size_t,
-                                           StopSignal&);
-template BinnedData BinnedData::from_dense(MatrixView<double>, Conversion,
-                                           std::span<const std::uint32_t>, std::size_t,
-                                           StopSignal&);
+template BinnedData BinnedData::from(MatrixView<float>, Conversion, std::span<const std::uint32_t>,
+                                     std::size_t, StopSignal&);
+template BinnedData BinnedData::from(MatrixView<double>, Conversion,
+                                     std::span<const std::uint32_t>, std::size_t, StopSignal&);
+template BinnedData BinnedData::from(CscView, Conversion, std::span<const std::uint32_t>,
+                                     std::size_t, StopSignal&);
 
 std::uint8_t BinnedData::bin(std::size_t feature, std::size_t row) const {
     const auto& binned = features[feature];

@@ -56,14 +56,11 @@ struct BinnedData {
     std::vector<BinnedFeature> features;
     std::vector<SparseGroup> groups;
 
-    /// Bins hold about equal numbers of the rows in `rows`; all rows are put into bins.
-    static BinnedData from(const Dataset& dataset, std::span<const std::uint32_t> rows,
-                           std::size_t max_bins, unsigned n_threads, StopSignal& signal);
-    /// The same without ranks of all columns at a time.
-    template <typename T>
-    static BinnedData from_dense(MatrixView<T> X, Conversion conversion,
-                                 std::span<const std::uint32_t> rows, std::size_t max_bins,
-                                 StopSignal& signal);
+    /// Bins hold about equal numbers of the rows in `rows`; all rows are put into bins. A few
+    /// columns are converted at a time: the ranks of all would take several times as much memory.
+    template <typename View>
+    static BinnedData from(View X, Conversion conversion, std::span<const std::uint32_t> rows,
+                           std::size_t max_bins, StopSignal& signal);
 
     std::uint8_t bin(std::size_t feature, std::size_t row) const;
 };

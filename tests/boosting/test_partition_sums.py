@@ -15,6 +15,7 @@ from scipy import sparse
 from ramify import _core
 from ramify.boosting.partitions.describing import ValueCounts
 from ramify.boosting.partitions.shards import Message, add_messages
+from ramify.data.rows import as_columns
 from tests.reference import gradient_boosting as reference
 from tests.support.boosting_problems import Problem, problems
 from tests.support.budget import budget
@@ -118,12 +119,8 @@ def shard_of(problem: Problem, rows: np.ndarray, edges, X=None, first_row: int =
     plan = _core.ShardPlan(problem.start, problem.output_weight, order, BITS, 1.0, options)
     Y = sparse.csr_array(problem.Y[rows])
     X = problem.X[rows] if X is None else X
-    if sparse.issparse(X):
-        matrix = (X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, X.shape[0])
-    else:
-        matrix = (X,)
     return _core.BoosterShard(
-        *matrix,
+        as_columns(X),
         edges,
         Y.indptr.astype(np.int64),
         Y.indices.astype(np.int32),

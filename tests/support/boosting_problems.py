@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import Hierarchy, _core
-from ramify.data.features import FeatureSchema, make_dataset
-from ramify.data.rows import as_rows
+from ramify.data.rows import as_columns, as_rows
 from tests.reference.gradient_boosting import Settings
 from tests.reference.trees import Column
 
@@ -85,14 +84,10 @@ class Problem:
         for name, value in self.options.items():
             setattr(options, name, value)
         X = self.X if X is None else X
-        features = (
-            (make_dataset(X, FeatureSchema(self.n_categories, {})),)
-            if sparse.issparse(X)
-            else (X, self.n_categories)
-        )
         Y = sparse.csr_array(self.Y)
         return _core.BoostingPlan(
-            *features,
+            as_columns(X),
+            self.n_categories,
             Y.indptr.astype(np.int64),
             Y.indices.astype(np.int32),
             self.learning.astype(np.int64),

@@ -15,8 +15,8 @@ from ramify.boosting.cuda import predicting
 from ramify.boosting.cuda.booster import CudaBooster
 from ramify.boosting.cuda.device import has_gpu
 from ramify.boosting.stopping import Course
-from ramify.data.features import FeatureSchema, make_dataset
-from ramify.data.rows import as_rows
+from ramify.data.features import FeatureSchema
+from ramify.data.rows import as_columns, as_rows
 
 __all__ = [
     "Booster",
@@ -57,7 +57,9 @@ def make_booster(
 ) -> Booster:
     """Return a booster that is ready for the next round."""
     start = margins if margins.ndim == 1 else np.zeros(margins.shape[1])
-    given = (
+    plan = _core.BoostingPlan(
+        as_columns(rows.X),
+        schema.n_categories,
         outputs.indptr.astype(np.int64),
         outputs.indices.astype(np.int32),
         rows.learning,
@@ -67,13 +69,6 @@ def make_booster(
         max_bins,
         options,
     )
-    if sparse.issparse(rows.X):
-        dataset = make_dataset(rows.X, schema, n_jobs=options.n_threads)
-        plan = _core.BoostingPlan(dataset, *given)
-    else:
-        # Columns are binned directly, a few at a time: the ranks of all columns would take several
-        # times as much memory.
-        plan = _core.BoostingPlan(rows.X, schema.n_categories, *given)
     make: Any = CudaBooster if device == "cuda" else _core.GradientBooster
     booster: Booster = make(plan, start.astype(np.float64))
     if margins.ndim == 2:

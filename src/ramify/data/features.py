@@ -20,7 +20,7 @@ from ramify._schema import Anything, Array, MapOf, Schema, Text, TupleOf, Whole
 from ramify._validation import is_missing
 from ramify.data.columns import TIMES, kind_of_column, numbers_of, seconds_of
 from ramify.data.frames import check_column_names, in_memory, is_frame
-from ramify.data.rows import canonical
+from ramify.data.rows import as_columns
 
 __all__ = [
     "FeatureSchema",
@@ -215,18 +215,7 @@ def make_dataset(
 ) -> _core.Dataset:
     """Convert X to the data set of the core, whose ranks and codes all trees share."""
     n_threads = count_threads(n_jobs) if X.shape[0] * X.shape[1] >= _MIN_SHARED_CELLS else 1
-    if not sparse.issparse(X):
-        return _core.Dataset.from_dense(X, schema.n_categories, clus, n_threads)
-    columns = canonical(cast("Any", X).tocsc())
-    return _core.Dataset.from_csc(
-        columns.indptr.astype(np.int64),
-        columns.indices.astype(np.int32),
-        columns.data.astype(np.float64),
-        columns.shape[0],
-        schema.n_categories,
-        clus,
-        n_threads,
-    )
+    return _core.Dataset(as_columns(X), schema.n_categories, clus, n_threads)
 
 
 def _read_array(estimator: Any, X: Any, *, reset: bool) -> Any:

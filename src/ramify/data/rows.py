@@ -5,31 +5,36 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ramify import _core
 
-__all__ = ["as_rows", "canonical"]
+__all__ = ["as_columns", "as_rows"]
 
 
 def as_rows(X: Any) -> _core.Rows:
-    """Return a view of X, floats or a sparse matrix, for the core; the core checks it only here.
+    """Return a view of X, floats or a sparse matrix, to predict; the core checks it only here.
 
     Arrays are copied only where their types differ from those of the core.
     """
     if isinstance(X, np.ndarray):
         return _core.Rows(X)
-    rows = canonical(X.tocsr())
-    return _core.Rows(
-        np.ascontiguousarray(rows.indptr, dtype=np.int64),
-        np.ascontiguousarray(rows.indices, dtype=np.int32),
-        np.ascontiguousarray(rows.data, dtype=np.float64),
-        rows.shape[1],
-    )
+    return _core.Rows(*_parts(X.tocsr()), X.shape[1])
 
 
-def canonical(X: Any) -> Any:
-    """Return a sparse matrix with sorted indices and without duplicates; a copy if it has not."""
+def as_columns(X: Any) -> _core.Columns:
+    """Return the same view of X to learn from."""
+    if isinstance(X, np.ndarray):
+        return _core.Columns(X)
+    return _core.Columns(*_parts(X.tocsc()), X.shape[0])
+
+
+def _parts(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    return X
+    return (
+        np.ascontiguousarray(X.indptr, dtype=np.int64),
+        np.ascontiguousarray(X.indices, dtype=np.int32),
+        np.ascontiguousarray(X.data, dtype=np.float64),
+    )

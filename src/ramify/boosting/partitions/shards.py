@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify.data.rows import as_columns
 
 __all__ = [
     "Message",
@@ -83,7 +84,8 @@ class Shard:
 
     def __init__(self, partition: Partition, plan: ShardPlan) -> None:
         outputs = partition.outputs
-        shared = (
+        self._core = _core.BoosterShard(
+            as_columns(partition.X),
             plan.edges,
             outputs.indptr.astype(np.int64),
             outputs.indices.astype(np.int32),
@@ -92,19 +94,6 @@ class Shard:
             partition.first_row,
             plan.in_core(),
         )
-        X = partition.X
-        if sparse.issparse(X):
-            columns = cast("Any", X).tocsc()
-            columns.sum_duplicates()
-            self._core = _core.BoosterShard(
-                columns.indptr.astype(np.int64),
-                columns.indices.astype(np.int32),
-                columns.data.astype(np.float64),
-                columns.shape[0],
-                *shared,
-            )
-        else:
-            self._core = _core.BoosterShard(X, *shared)
         self._n_outputs = outputs.shape[1]
         self._n_bins = plan.edges.n_bins() + 1
         self.n_trees = 0
