@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Binarizer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import Binarizer, FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -88,6 +88,9 @@ def test_common_estimators_need_no_trust(estimator, path):
         KNeighborsClassifier(3, algorithm="brute", metric="canberra"),
         VotingClassifier([("a", GaussianNB()), ("b", LogisticRegression())]),
         make_pipeline(Binarizer(), OneHotEncoder(drop="if_binary"), LogisticRegression()),
+        make_pipeline(
+            FunctionTransformer(np.negative, kw_args={"casting": "same_kind"}), GaussianNB()
+        ),
     ],
     ids=lambda one: type(one).__name__,
 )
@@ -98,6 +101,28 @@ def test_others_load_if_the_types_of_the_message_are_trusted(estimator, path):
     trusted = ast.literal_eval(str(raised.value).rpartition("trusted=")[2].rstrip("."))
     loaded = ramify.load(path, trusted=trusted)
     np.testing.assert_array_equal(loaded.predict(rows()), model.predict(rows()))
+
+
+@pytest.mark.parametrize("categories", [[2.0, 0.0, 1.0], [np.nan, 0.0], ["b", "a"], ["a", 1, "b"]])
+def test_categories_that_a_binary_search_would_miss_need_trust(categories):
+    encoder = OneHotEncoder().fit(rows()[:, 2:])
+    encoder.categories_ = [np.array(categories, dtype=object if "b" in categories else float)]
+    encoder._n_features_outs = [len(categories)]
+    with pytest.raises(ModelFileError, match="whose categories are not sorted"):
+        load_wrapped(dump_wrapped([encoder]), (), LoadLimits())
+
+
+@pytest.mark.parametrize("categories", [[0.0, 1.0, np.nan], ["a", "b", None]])
+def test_missing_categories_are_last(categories):
+    encoder = OneHotEncoder().fit(rows()[:, 2:])
+    encoder.categories_ = [np.array(categories, dtype=object if "b" in categories else float)]
+    load_wrapped(dump_wrapped([encoder]), (), LoadLimits())
+
+
+def test_a_pipeline_that_would_read_pickles_when_fitted_again_needs_trust(tmp_path):
+    pipeline = make_pipeline(StandardScaler(), GaussianNB(), memory=str(tmp_path))
+    with pytest.raises(ModelFileError, match="a Pipeline with memory"):
+        load_wrapped(dump_wrapped([pipeline]), (), LoadLimits())
 
 
 def test_generators_of_random_numbers_need_trust():

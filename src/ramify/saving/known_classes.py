@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 from scipy import sparse, special
 
 from ramify._schema import SchemaError
+from ramify._validation import is_missing
 
 __all__ = ["NeedsTrustError", "check_content", "is_known", "known_names"]
 
@@ -319,6 +321,17 @@ def _check_vote(vote: Any, fitted: dict[str, Any]) -> None:
     _require_trust_unless(is_soft, "a VotingClassifier with voting='hard'")
 
 
+def _check_function(transformer: Any, fitted: dict[str, Any]) -> None:
+    """Refuse arguments: "out" would write to arrays of other objects after their check."""
+    is_plain = not fitted.get("kw_args") and not fitted.get("inv_kw_args")
+    _require_trust_unless(is_plain, "a FunctionTransformer with arguments")
+
+
+def _check_pipeline(pipeline: Any, fitted: dict[str, Any]) -> None:
+    """Refuse a cache: when the pipeline is fitted again, it would read pickles from there."""
+    _require_trust_unless(fitted.get("memory") is None, "a Pipeline with memory")
+
+
 def _check_one_hot(encoder: Any, fitted: dict[str, Any]) -> None:
     """Check the widths from which an encoder computes the columns of a sparse matrix."""
     if "categories_" in fitted:
@@ -333,6 +346,20 @@ def _check_one_hot(encoder: Any, fitted: dict[str, Any]) -> None:
             fitted.get("_n_features_outs") == widths and n_features == len(widths),
             "the columns of OneHotEncoder must be its categories",
         )
+        # A binary search among others may answer with their number, which is no column.
+        is_sorted = all(map(_is_sorted, encoder.categories_))
+        _require_trust_unless(is_sorted, "a OneHotEncoder whose categories are not sorted")
+
+
+def _is_sorted(categories: Any) -> bool:
+    """Return whether categories are in ascending order, the missing ones last."""
+    values = categories.tolist() if isinstance(categories, np.ndarray) else []
+    while values and is_missing(values[-1]):
+        values.pop()
+    try:
+        return len(values) > 0 and all(a < b for a, b in itertools.pairwise(values))
+    except TypeError:  # of different types
+        return False
 
 
 def _check_vocabulary(model: Any, fitted: dict[str, Any]) -> None:
@@ -357,6 +384,8 @@ _CHECKS: dict[str, Callable[[Any, dict[str, Any]], None]] = {
     "feature_extraction.text.TfidfVectorizer": _check_vocabulary,
     "neighbors.KNeighborsClassifier": _check_neighbors,
     "neighbors.NearestCentroid": _check_nearest_centroid,
+    "pipeline.Pipeline": _check_pipeline,
+    "preprocessing.FunctionTransformer": _check_function,
     "preprocessing.OneHotEncoder": _check_one_hot,
     "tree.DecisionTreeClassifier": _check_decision_tree,
     "tree.ExtraTreeClassifier": _check_decision_tree,
