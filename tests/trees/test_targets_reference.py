@@ -55,7 +55,7 @@ def known_weight(problem):
 
 
 def expected_numeric(problem, wanted):
-    scale, origin = weigh_numbers(problem.y, problem.sample_weight, clus=False)
+    scale, origin = weigh_numbers(problem.y, problem.sample_weight)
     return grow_numeric(
         problem.columns,
         problem.y,

@@ -16,6 +16,7 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.criteria import Criterion, balanced_factors, find_label_weights
 from ramify.trees.f_test import critical_values
 from ramify.trees.sampling import Sampling
+from ramify.trees.target_weights import weigh_numbers
 from ramify.trees.views import predict_tree
 
 __all__ = [
@@ -76,6 +77,12 @@ class Conventions:
         if isinstance(factors, str):
             factors = balanced_factors(Y, weights)
         return find_label_weights(hierarchy, tree.w0, tree.weighting, factors)
+
+    def weigh_numbers(
+        self, values: NDArray[np.float64], weights: Weights
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the weight of each numeric target, and the origin of its sums."""
+        return weigh_numbers(values, weights)
 
     def learnt_weights(self, targets: Targets, weights: Weights) -> Weights:
         """Return sample weights; 0 for rows from which there is nothing to learn."""

@@ -1,13 +1,9 @@
-"""The random number generator of Java, and the folds that CLUS draws with it."""
+"""The random number generator of Java, with which CLUS draws."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 __all__ = [
     "JavaRandom",
-    "clus_folds",
 ]
 
 
@@ -60,31 +56,3 @@ class JavaRandom:
             # Java detects an overflow of this sum, to reject draws that would not be uniform.
             if bits - value + (bound - 1) < 1 << 31:
                 return value
-
-
-def clus_folds(n_rows: int, n_folds: int) -> list[NDArray[np.int64]]:
-    """Return the rows of each fold as CLUS draws them to choose an F-test level.
-
-    A fold is drawn for each row; if it is full, the row goes to the next fold that is not. Once
-    all folds have n_rows // n_folds rows, each may take one more of the remaining rows.
-
-    Returns: the rows of each fold, in increasing order.
-
-    Examples
-    --------
-    >>> [len(fold) for fold in clus_folds(10, 3)]
-    [3, 3, 4]
-    """
-    random = JavaRandom(0)
-    folds: list[list[int]] = [[] for _ in range(n_folds)]
-    room = n_rows // n_folds
-    for row in range(n_rows):
-        fold = random.next_int(n_folds)
-        if room == n_rows // n_folds and all(len(rows) >= room for rows in folds):
-            # The first row for which all folds are full uses up one extra draw.
-            room += 1
-            fold = random.next_int(n_folds)
-        while len(folds[fold]) >= room:
-            fold = (fold + 1) % n_folds
-        folds[fold].append(row)
-    return [np.array(rows, dtype=np.int64) for rows in folds]

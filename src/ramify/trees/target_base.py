@@ -55,17 +55,6 @@ class TargetEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     subclass defines how to read y (`_read_targets`) and how to use these columns.
     """
 
-    splitter: str
-    max_depth: int | None
-    min_samples_split: float
-    min_samples_leaf: float
-    min_weight: float
-    min_impurity_decrease: float
-    max_features: Any
-    redraw: bool
-    f_test: float | None
-    threshold_at: str | None
-    nominal_tests: str
     categorical_features: Any
     target_weight: Any
     n_jobs: int | None

@@ -16,7 +16,7 @@ from ramify.data.features import read_features
 from ramify.trees.clus import ClusNumeric
 from ramify.trees.conventions import OURS, Conventions
 from ramify.trees.target_base import TargetEstimator, TargetForest, TargetTree
-from ramify.trees.target_weights import read_target_weight, weigh_numbers
+from ramify.trees.target_weights import read_target_weight
 from ramify.trees.targets import Columns, read_numbers
 from ramify.trees.tree_data import TableTargets, TreeData
 
@@ -41,7 +41,7 @@ class _Regressor(RegressorMixin, TargetEstimator):  # type: ignore[misc]
         self.n_columns_ = self.n_outputs_
         names = getattr(self, "target_names_", None)
         factors = read_target_weight(self.target_weight, self.n_outputs_, names)
-        scale, origin = weigh_numbers(values, weights, clus=self.clus_compat)
+        scale, origin = self._conventions.weigh_numbers(values, weights)
         target_weights = factors * scale if self.normalize else factors
         return TableTargets(values, target_weights, origin=origin, clus=self.clus_compat)
 

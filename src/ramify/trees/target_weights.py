@@ -12,6 +12,7 @@ from ramify._messages import did_you_mean
 
 __all__ = [
     "check_target_weight",
+    "divide",
     "read_target_weight",
     "weigh_classes",
     "weigh_numbers",
@@ -82,29 +83,22 @@ def read_target_weight(
 
 
 def weigh_numbers(
-    values: NDArray[np.float64], sample_weight: NDArray[np.float64], *, clus: bool
+    values: NDArray[np.float64], sample_weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the reciprocal of the variance of each target, and the origin of its sums.
 
     `values`: numbers, with NaN for missing values.
-    `clus`: whether to compute as CLUS does: one row after the other, relative to 0, and with
-    the number of all rows instead of those with a known value.
     """
     known = ~np.isnan(values)
     weight = np.where(known, sample_weight[:, None], 0.0)
     filled = np.where(known, values, 0.0)
     n_known = weight.cumsum(axis=0)[-1]
     n_known = np.where(n_known > 0, n_known, 1.0)
-    total = (weight * filled).cumsum(axis=0)[-1]
-    if clus:
-        squares = (weight * filled * filled).cumsum(axis=0)[-1]
-        spread = squares - total * total / n_known
-        return _divide(1.0, spread / sample_weight.cumsum()[-1]), np.zeros(values.shape[1])
-    origin = total / n_known
+    origin = (weight * filled).cumsum(axis=0)[-1] / n_known
     spread = (weight * (filled - origin) ** 2).sum(axis=0)
     scale = np.abs(filled).max(axis=0)
     spread = np.where(spread <= n_known * (_CONSTANT * scale) ** 2, 0.0, spread)
-    return _divide(n_known, spread), origin
+    return divide(n_known, spread), origin
 
 
 def weigh_classes(
@@ -119,10 +113,10 @@ def weigh_classes(
         )
         share = counts / max(counts.sum(), np.finfo(float).tiny)
         gini[i] = 1.0 - float(np.sum(share * share))
-    return _divide(1.0, np.where(gini > _CONSTANT, gini, 0.0))
+    return divide(1.0, np.where(gini > _CONSTANT, gini, 0.0))
 
 
-def _divide(numerator: Any, denominator: NDArray[np.float64]) -> NDArray[np.float64]:
+def divide(numerator: Any, denominator: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return quotients; 1 where the denominator is not positive."""
     positive = denominator > 0
     quotient = numerator / np.where(positive, denominator, 1.0)

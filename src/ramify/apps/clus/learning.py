@@ -16,8 +16,9 @@ from ramify._parallel import in_parallel
 from ramify.apps.clus.data import Rows
 from ramify.apps.clus.trees import node_rows, sign_zeros
 from ramify.data.features import FeatureSchema
+from ramify.trees.clus import clus_folds
 from ramify.trees.growing import grow, grow_member, grow_members
-from ramify.trees.java_random import JavaRandom, clus_folds
+from ramify.trees.java_random import JavaRandom
 from ramify.trees.options import TreeOptions
 from ramify.trees.sampling import Sampling
 from ramify.trees.target_regressors import prune_m5

@@ -18,7 +18,7 @@ from ramify.apps.clus.targets.table import TableTarget, error_line, in_order, we
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.data.rows import as_rows
 from ramify.io.arff_columns import ArffFile
-from ramify.trees.target_weights import weigh_numbers
+from ramify.trees.clus import ClusNumeric
 from ramify.trees.tree_data import TableTargets
 from ramify.trees.views import predict_tree
 
@@ -44,7 +44,7 @@ class NumericTarget(TableTarget):
 
     def describe(self, rows: Rows) -> TableTargets:
         """Return the targets of rows."""
-        scale, origin = weigh_numbers(rows.y, rows.weights, clus=True)
+        scale, origin = ClusNumeric().weigh_numbers(rows.y, rows.weights)
         return TableTargets(rows.y, self.weigh(scale), origin=origin, clus=True)
 
     def predict(
