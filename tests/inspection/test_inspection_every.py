@@ -3,6 +3,7 @@
 import inspect
 import re
 from functools import lru_cache
+from importlib.util import find_spec
 
 import matplotlib as mpl
 import numpy as np
@@ -30,11 +31,17 @@ mpl.use("Agg")
 pytestmark = pytest.mark.filterwarnings(  # of shap's own import
     "ignore::PendingDeprecationWarning", "ignore::DeprecationWarning"
 )
-for package in ("onnx", "shap"):
-    pytest.importorskip(package)
+if not all(map(find_spec, ("onnx", "shap"))):
+    pytest.skip("needs onnx and shap", allow_module_level=True)
 
 HIERARCHY = Hierarchy.from_paths(["a/x", "a/y", "b"])
 REMEDY = re.compile(r"\. (Use|Pass|Save|Inspect|Explain|Fit|Omit|Set) ")
+
+
+@pytest.fixture(autouse=True)
+def _no_compiling(monkeypatch):
+    """Keep shap from compiling, as in other tests of the process that imports it."""
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
 
 
 @lru_cache(maxsize=1)
