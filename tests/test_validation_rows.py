@@ -6,6 +6,10 @@ import inspect
 
 import numpy as np
 import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 from ramify import (
     CalibratedHierarchicalClassifier,
@@ -78,3 +82,18 @@ def test_a_measure_without_weights_is_refused_only_if_there_are_weights():
     tree.fit(X[:N], Y[:N], X_val=X[N:], y_val=Y[N:])
     with pytest.raises(ValueError, match="pruning_measure must take sample_weight if sample_wei"):
         tree.fit(X[:N], Y[:N], X_val=X[N:], y_val=Y[N:], sample_weight_val=np.ones(60))
+
+
+@each_model
+def test_a_pipeline_can_transform_validation_rows(model):
+    scaler = StandardScaler().fit(X[:N])
+    expected = clone(model).fit(
+        scaler.transform(X[:N]), Y[:N], X_val=scaler.transform(X[N:]), y_val=Y[N:]
+    )
+    with sklearn.config_context(enable_metadata_routing=True):
+        asking = clone(model).set_fit_request(X_val=True, y_val=True)
+        pipeline = Pipeline(
+            [("scale", StandardScaler()), ("model", asking)], transform_input=["X_val"]
+        ).fit(X[:N], Y[:N], X_val=X[N:], y_val=Y[N:])
+    found = pipeline.predict_proba(X)
+    np.testing.assert_array_equal(found, expected.predict_proba(scaler.transform(X)))
