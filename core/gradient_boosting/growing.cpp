@@ -267,7 +267,7 @@ void TreeGrower::evaluate(std::vector<Family>& families, StopSignal& signal) {
 }
 
 /// Some of the rows of a node that is divided.
-struct TreeGrower::Stretch {
+struct TreeGrower::NodePart {
     const OpenNode* node;
     std::size_t begin;
     std::size_t end;
@@ -276,15 +276,15 @@ struct TreeGrower::Stretch {
     std::size_t no_place = 0;
 };
 
-/// Moves the rows of a stretch to the buffer, those that pass the test first.
-void TreeGrower::sort_stretch(Stretch& stretch) {
-    const auto& test = stretch.node->best;
+/// Moves the rows of a part to the buffer, those that pass the test first.
+void TreeGrower::sort_part(NodePart& part) {
+    const auto& test = part.node->best;
     const auto& feature = data_.features[static_cast<std::size_t>(test.feature)];
     const auto* rows = tree_.rows.data();
-    auto yes = stretch.begin;
-    auto no = stretch.end;
+    auto yes = part.begin;
+    auto no = part.end;
     const auto sort = [&](auto bin_of) {
-        for (auto i = stretch.begin; i < stretch.end; ++i) {
+        for (auto i = part.begin; i < part.end; ++i) {
             // Those that fail are written from the end, in reverse.
             const bool passes = test.yes.has(bin_of(rows[i]));
             buffer_[passes ? yes++ : --no] = rows[i];
@@ -296,46 +296,46 @@ void TreeGrower::sort_stretch(Stretch& stretch) {
     } else {
         sort([bins = feature.bins.data()](std::uint32_t row) { return bins[row]; });
     }
-    stretch.n_yes = yes - stretch.begin;
+    part.n_yes = yes - part.begin;
 }
 
 /// Divides the rows of nodes; they stay in order. Returns where the rows that fail begin.
 std::vector<std::size_t> TreeGrower::divide_rows(std::span<const OpenNode> nodes,
                                                  StopSignal& signal) {
-    std::vector<Stretch> stretches;
+    std::vector<NodePart> parts;
     std::size_t n_rows = 0;
     for (const auto& node : nodes) {
         n_rows += node.n_rows();
         for (auto begin = node.begin; begin < node.end; begin += node_rows_per_task) {
-            stretches.push_back({&node, begin, std::min(begin + node_rows_per_task, node.end)});
+            parts.push_back({&node, begin, std::min(begin + node_rows_per_task, node.end)});
         }
     }
     buffer_.resize(tree_.rows.size());
     const auto n_threads = threads_for(n_rows);
-    parallel_for(n_threads, stretches.size(), signal, [&](unsigned, std::size_t i) {
+    parallel_for(n_threads, parts.size(), signal, [&](unsigned, std::size_t i) {
         signal.check();
-        sort_stretch(stretches[i]);
+        sort_part(parts[i]);
     });
     std::vector<std::size_t> middles;
     for (std::size_t first = 0; const auto& node : nodes) {
         auto last = first;
         auto place = node.begin;
-        for (; last < stretches.size() && stretches[last].node == &node; ++last) {
-            stretches[last].yes_place = place;
-            place += stretches[last].n_yes;
+        for (; last < parts.size() && parts[last].node == &node; ++last) {
+            parts[last].yes_place = place;
+            place += parts[last].n_yes;
         }
         middles.push_back(place);
         for (; first < last; ++first) {
-            stretches[first].no_place = place;
-            place += stretches[first].end - stretches[first].begin - stretches[first].n_yes;
+            parts[first].no_place = place;
+            place += parts[first].end - parts[first].begin - parts[first].n_yes;
         }
     }
-    parallel_for(n_threads, stretches.size(), signal, [&](unsigned, std::size_t i) {
-        const auto& stretch = stretches[i];
-        const auto* from = buffer_.data() + stretch.begin;
-        std::copy_n(from, stretch.n_yes, tree_.rows.data() + stretch.yes_place);
-        std::reverse_copy(from + stretch.n_yes, from + (stretch.end - stretch.begin),
-                          tree_.rows.data() + stretch.no_place);
+    parallel_for(n_threads, parts.size(), signal, [&](unsigned, std::size_t i) {
+        const auto& part = parts[i];
+        const auto* from = buffer_.data() + part.begin;
+        std::copy_n(from, part.n_yes, tree_.rows.data() + part.yes_place);
+        std::reverse_copy(from + part.n_yes, from + (part.end - part.begin),
+                          tree_.rows.data() + part.no_place);
     });
     return middles;
 }

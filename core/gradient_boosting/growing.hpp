@@ -45,7 +45,7 @@ class TreeGrower {
     struct OpenNode;
     struct Family;
     struct Task;
-    struct Stretch;
+    struct NodePart;
     class Search;
 
     void choose_features(std::span<const std::int32_t> features);
@@ -56,7 +56,7 @@ class TreeGrower {
     void evaluate(std::vector<Family>& families, StopSignal& signal);
     void run(const Task& task, unsigned thread, Family& family);
     void search_dense(std::size_t i, Family& family, Search& search, BinSplit* found);
-    void sort_stretch(Stretch& stretch);
+    void sort_part(NodePart& part);
     std::vector<std::size_t> divide_rows(std::span<const OpenNode> nodes, StopSignal& signal);
     std::vector<Family> divide(std::vector<OpenNode> nodes, StopSignal& signal);
     Family make_family(OpenNode parent, std::size_t middle);

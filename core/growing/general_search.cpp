@@ -36,29 +36,30 @@ class GeneralSearch {
         std::size_t kept;
     };
 
-    GeneralSearch(const Work& work, JavaRandom* java)
-        : work_(work),
-          splitter_(make_splitter(work.dataset, work.targets, work.options.criterion,
-                                  work.options.rules)),
-          labels_builder_(work.targets,
-                          work.in_label_order() ? Compression{} : splitter_->needs().compression),
-          label_sums_(work.targets),
-          medoid_(work.targets),
-          target_prototype_(work.targets.table == nullptr
+    GeneralSearch(const Shared& shared, JavaRandom* java)
+        : shared_(shared),
+          splitter_(make_splitter(shared.dataset, shared.targets, shared.options.criterion,
+                                  shared.options.rules)),
+          labels_builder_(shared.targets, shared.in_label_order()
+                                              ? Compression{}
+                                              : splitter_->needs().compression),
+          label_sums_(shared.targets),
+          medoid_(shared.targets),
+          target_prototype_(shared.targets.table == nullptr
                                 ? nullptr
-                                : std::make_unique<TargetPrototype>(*work.targets.table)),
-          sorted_(work.dataset, work.options.rules.clus),
-          sampler_(work.dataset.features.size()),
+                                : std::make_unique<TargetPrototype>(*shared.targets.table)),
+          sorted_(shared.dataset, shared.options.rules.clus),
+          sampler_(shared.dataset.features.size()),
           java_(java),
-          partition_(work.dataset) {}
+          partition_(shared.dataset) {}
 
     Pending make_root(NodeRows rows);
     void expect(const Pending& root, TreeBuilder& tree) const {
-        if (work_.targets.table == nullptr) tree.expect_values(count_labels(root.rows));
+        if (shared_.targets.table == nullptr) tree.expect_values(count_labels(root.rows));
     }
     void set_aside(Pending&) const {}
     void put_back(Pending node) { spare_.put_back(std::move(node)); }
-    std::size_t n_pairs(const Pending& node) const { return node.size() * work_.n_tried(); }
+    std::size_t n_pairs(const Pending& node) const { return node.size() * shared_.n_tried(); }
 
     View begin(const Pending& node, const Team<GeneralSearch>&);
     void join(const View& view);
@@ -86,7 +87,7 @@ class GeneralSearch {
     void add_kernel(Pending& node);
     std::size_t count_labels(const NodeRows& rows) const;
 
-    const Work& work_;
+    const Shared& shared_;
     std::unique_ptr<Splitter> splitter_;
     NodeLabelsBuilder labels_builder_;
     LabelSums label_sums_;
@@ -104,14 +105,14 @@ class GeneralSearch {
 
 void GeneralSearch::list_tasks(const Pending& node) {
     tasks_.clear();
-    const std::size_t n_features = work_.dataset.features.size();
-    if (work_.keep_orders) {
+    const std::size_t n_features = shared_.dataset.features.size();
+    if (shared_.keep_orders) {
         for (std::size_t k = 0; k < node.orders.size(); ++k) {
             tasks_.push_back({node.orders.feature(k), k});
         }
         return;
     }
-    const std::size_t wanted = std::min(work_.options.max_features, n_features);
+    const std::size_t wanted = std::min(shared_.options.max_features, n_features);
     if (java_ != nullptr) {
         for (const auto feature : draw_like_clus(*java_, n_features, wanted)) {
             tasks_.push_back({feature, not_kept});
@@ -139,7 +140,7 @@ GeneralSearch::View GeneralSearch::begin(const Pending& node, const Team<General
 
 void GeneralSearch::join(const View& view) {
     splitter_->reset(view.node.rows, view.node.labels);
-    if (!work_.keep_orders) sorted_.reset(view.node.rows);
+    if (!shared_.keep_orders) sorted_.reset(view.node.rows);
 }
 
 Found GeneralSearch::search(const View& view, const Task& task, double beat, Split& found) {
@@ -148,12 +149,12 @@ Found GeneralSearch::search(const View& view, const Task& task, double beat, Spl
         found.score = rejected;
         found.feature = -1;
     }
-    if (std::cmp_equal(task.feature, work_.options.hidden_feature)) return Found::nothing;
+    if (std::cmp_equal(task.feature, shared_.options.hidden_feature)) return Found::nothing;
     splitter_->set_beat(beat);
     SplitMix random = feature_random(node.seed, task.feature);
     const FeatureOrder order =
         task.kept != not_kept ? node.orders.order(task.kept) : sorted_.order_of(task.feature);
-    if (work_.dataset.features[task.feature].kind == FeatureKind::nominal) {
+    if (shared_.dataset.features[task.feature].kind == FeatureKind::nominal) {
         splitter_->search_nominal(task.feature, order, random, found);
     } else {
         splitter_->search_numeric(task.feature, order, random, found);
@@ -162,15 +163,15 @@ Found GeneralSearch::search(const View& view, const Task& task, double beat, Spl
 }
 
 std::size_t GeneralSearch::best_ratio(const View& view, std::span<const Split> tests) const {
-    return choose_by_ratio(tests, {work_.dataset, view.node.rows, view.node.weight});
+    return choose_by_ratio(tests, {shared_.dataset, view.node.rows, view.node.weight});
 }
 
 /// Draws further features until one splits the node, if so wanted.
 void GeneralSearch::finish(const View& view, Split& best) {
-    const bool redraws = work_.options.redraw && !work_.keep_orders;
+    const bool redraws = shared_.options.redraw && !shared_.keep_orders;
     if (redraws && splitter_->node_impurity() > 0) {
         for (std::size_t k = tasks_.size(); k < sampler_.size() && best.feature < 0; ++k) {
-            if (view.node.size() > 1000) work_.signal.check();
+            if (view.node.size() > 1000) shared_.signal.check();
             search(view, {sampler_.draw(k, random_), not_kept}, rejected, best);
         }
     }
@@ -180,30 +181,30 @@ void GeneralSearch::finish(const View& view, Split& best) {
 Pending GeneralSearch::make_root(NodeRows rows) {
     Pending root;
     root.rows = std::move(rows);
-    root.seed = mix(work_.options.seed);
-    work_.weigh(root);
+    root.seed = mix(shared_.options.seed);
+    shared_.weigh(root);
     if (!root.splittable) return root;
     if (splitter_->needs().labels) {
-        if (splitter_->needs().kernel && work_.may_share_numbers()) {
+        if (splitter_->needs().kernel && shared_.may_share_numbers()) {
             // All rows were numbered: the entry of a row there is the row itself.
-            labels_builder_.build_below(*work_.targets.numbered, root.rows.row, root.rows,
+            labels_builder_.build_below(*shared_.targets.numbered, root.rows.row, root.rows,
                                         root.labels);
         } else {
             labels_builder_.build(root.rows, root.labels);
         }
         add_kernel(root);
     }
-    if (work_.keep_orders) {
-        root.orders = KeptOrders::of_root(work_.dataset, root.rows, work_.options.rules.clus,
-                                          work_.options.n_threads, work_.signal);
+    if (shared_.keep_orders) {
+        root.orders = KeptOrders::of_root(shared_.dataset, root.rows, shared_.options.rules.clus,
+                                          shared_.options.n_threads, shared_.signal);
     }
     return root;
 }
 
 FeatureOrder GeneralSearch::order_of(const Pending& node, const Split& split) {
     const auto f = static_cast<std::uint32_t>(split.feature);
-    if (work_.dataset.features[f].kind != FeatureKind::sparse) return {};
-    return work_.keep_orders ? node.orders.order_of(f) : sorted_.order_of(f);
+    if (shared_.dataset.features[f].kind != FeatureKind::sparse) return {};
+    return shared_.keep_orders ? node.orders.order_of(f) : sorted_.order_of(f);
 }
 
 void GeneralSearch::divide(const Pending& node, const Split& split, std::vector<Pending>& stack) {
@@ -213,7 +214,7 @@ void GeneralSearch::divide(const Pending& node, const Split& split, std::vector<
         child.depth = node.depth + 1;
         child.seed = mix(node.seed + b + 1);
         partition_.take_rows(b, child.rows);
-        work_.weigh(child);
+        shared_.weigh(child);
         if (child.splittable && splitter_->needs().labels) hand_labels_down(node, child);
         stack.push_back(std::move(child));
     }
@@ -221,7 +222,7 @@ void GeneralSearch::divide(const Pending& node, const Split& split, std::vector<
 
 void GeneralSearch::hand_down(const Pending& node, std::span<Pending> children,
                               const Team<GeneralSearch>& team) {
-    if (!work_.keep_orders) return;
+    if (!shared_.keep_orders) return;
     heirs_.clear();
     for (Pending& child : children) {
         if (!child.splittable) continue;
@@ -229,10 +230,10 @@ void GeneralSearch::hand_down(const Pending& node, std::span<Pending> children,
         heirs_.push_back({partition_.entries(branch), child.rows.size(), &child.orders});
     }
     if (team.divides(node.rows.size() * node.orders.size())) {
-        node.orders.hand_down_together(work_.dataset, heirs_, static_cast<unsigned>(team.size()),
-                                       work_.signal);
+        node.orders.hand_down_together(shared_.dataset, heirs_, static_cast<unsigned>(team.size()),
+                                       shared_.signal);
     } else {
-        node.orders.hand_down(work_.dataset, heirs_);
+        node.orders.hand_down(shared_.dataset, heirs_);
     }
 }
 
@@ -244,8 +245,8 @@ void GeneralSearch::hand_labels_down(const Pending& node, Pending& child) {
     child.labels.kernel.clear();
     child.labels.weight = child.weight;
     if (by_kernel) child.labels.kernel.restrict_to(node.labels.kernel, above, child.rows);
-    if (by_kernel && !work_.in_label_order()) return;
-    if (work_.in_label_order()) {
+    if (by_kernel && !shared_.in_label_order()) return;
+    if (shared_.in_label_order()) {
         labels_builder_.build(child.rows, child.labels);
     } else {
         labels_builder_.build_below(node.labels, above, child.rows, child.labels);
@@ -254,14 +255,14 @@ void GeneralSearch::hand_labels_down(const Pending& node, Pending& child) {
 }
 
 void GeneralSearch::add_kernel(Pending& node) {
-    if (splitter_->needs().kernel && Kernel::pays(node.labels, work_.n_tried())) {
+    if (splitter_->needs().kernel && Kernel::pays(node.labels, shared_.n_tried())) {
         node.labels.kernel.compute(node.labels, node.rows);
     }
 }
 
 std::size_t GeneralSearch::count_labels(const NodeRows& rows) const {
     std::size_t n = 0;
-    for (const auto row : rows.row) n += work_.targets.labels.row(row).size();
+    for (const auto row : rows.row) n += shared_.targets.labels.row(row).size();
     return n;
 }
 
@@ -274,14 +275,14 @@ void GeneralSearch::describe(const Pending& node, std::int32_t id, TreeBuilder& 
         return;
     }
     const auto sums = label_sums_.of(node.rows);
-    if (work_.options.prototype == Prototype::medoid) {
+    if (shared_.options.prototype == Prototype::medoid) {
         tree.set_labels(id, medoid_.of(node.rows, sums));
     } else {
-        tree.set_values(id, sums, work_.options.sums ? 1.0 : node.weight);
+        tree.set_values(id, sums, shared_.options.sums ? 1.0 : node.weight);
     }
     if (splitter_->needs().labels) {
         const double impurity = splitter_->needs().impurity_of(sums, node.weight);
-        tree.set_impurity(id, impurity * work_.options.rules.score_factor, node.weight);
+        tree.set_impurity(id, impurity * shared_.options.rules.score_factor, node.weight);
     } else {
         splitter_->reset(node.rows, node.labels);
         tree.set_impurity(id, splitter_->node_impurity(), node.weight);
@@ -293,15 +294,15 @@ void GeneralSearch::describe(const Pending& node, std::int32_t id, TreeBuilder& 
 Tree grow_general(const Dataset& dataset, const Targets& targets, NodeRows root,
                   const GrowOptions& options, StopSignal& signal) {
     const bool keep_orders = options.uses_all_features(dataset.features.size());
-    const Work work{dataset, targets,     options,
-                    signal,  keep_orders, dataset.has(FeatureKind::nominal)};
+    const Shared shared{dataset, targets,     options,
+                        signal,  keep_orders, dataset.has(FeatureKind::nominal)};
     JavaRandom java(options.seed);
     Crew<GeneralSearch> crew;
     // Under CLUS's rules a feature competes with those searched before it.
     const unsigned n_threads = options.rules.clus ? 1 : std::max(1u, options.n_threads);
     for (unsigned t = 0; t < n_threads; ++t) {
         crew.push_back(
-            std::make_unique<GeneralSearch>(work, options.java_random ? &java : nullptr));
+            std::make_unique<GeneralSearch>(shared, options.java_random ? &java : nullptr));
     }
     return grow_tree(crew, crew[0]->make_root(std::move(root)), options, signal);
 }

@@ -1,4 +1,4 @@
-// Nodes to be grown, and what the growers of one tree share.
+// Nodes to be grown, and what their searches have in common.
 #pragma once
 
 #include <algorithm>
@@ -58,8 +58,8 @@ class SpareNodes {
     std::vector<Pending> large_;
 };
 
-/// What the growers of one tree share.
-struct Work {
+/// What the searches of one tree have in common.
+struct Shared {
     const Dataset& dataset;
     const Targets& targets;
     const GrowOptions& options;
