@@ -426,8 +426,10 @@ def clus_critical_values(level: float) -> NDArray[np.float64]:
     return np.concatenate([[np.inf, 0.0, 0.0], quantiles[:close], [limit]])
 
 
-def clus_folds(n_rows: int, n_folds: int) -> list[NDArray[np.int64]]:
-    """Return the rows of each fold as CLUS draws them to choose an F-test level.
+def clus_folds(n_rows: int, n_folds: int, seed: int = 0) -> list[NDArray[np.int64]]:
+    """Return the rows of each fold of a cross-validation of CLUS.
+
+    CLUS uses seed 0 to choose among levels of the F-test.
 
     A fold is drawn for each row; if it is full, the row goes to the next fold that is not. Once
     all folds have n_rows // n_folds rows, each may take one more of the remaining rows.
@@ -439,7 +441,7 @@ def clus_folds(n_rows: int, n_folds: int) -> list[NDArray[np.int64]]:
     >>> [len(fold) for fold in clus_folds(10, 3)]
     [3, 3, 4]
     """
-    random = JavaRandom(0)
+    random = JavaRandom(seed)
     folds: list[list[int]] = [[] for _ in range(n_folds)]
     room = n_rows // n_folds
     for row in range(n_rows):

@@ -38,7 +38,6 @@ __all__ = [
     "Problem",
     "Target",
     "check_run",
-    "draw_folds",
     "draw_fraction",
     "features_drawn",
     "read_problem",
@@ -64,34 +63,6 @@ def draw_fraction(n_rows: int, share: float, most: int | None = None) -> NDArray
     wanted = wanted if most is None else min(wanted, most)
     chosen = [free.pop(random.next_int(len(free))) for _ in range(min(wanted, n_rows))]
     return np.array(sorted(chosen), dtype=np.int64)
-
-
-def draw_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]:
-    """Return the rows of each fold of a cross-validation.
-
-    A fold is drawn for each row; if it is full, the row goes to the next fold that is not. Once
-    all folds have n_rows // n_folds rows, each may take one more of the remaining rows.
-
-    Returns: the rows of each fold, in increasing order.
-
-    Examples
-    --------
-    >>> [len(fold) for fold in draw_folds(10, 3, 0)]
-    [3, 3, 4]
-    """
-    random = JavaRandom(seed)
-    folds: list[list[int]] = [[] for _ in range(n_folds)]
-    room = n_rows // n_folds
-    for row in range(n_rows):
-        fold = random.next_int(n_folds)
-        if room == n_rows // n_folds and all(len(rows) >= room for rows in folds):
-            # The first row for which all folds are full uses up one extra draw.
-            room += 1
-            fold = random.next_int(n_folds)
-        while len(folds[fold]) >= room:
-            fold = (fold + 1) % n_folds
-        folds[fold].append(row)
-    return [np.array(rows, dtype=np.int64) for rows in folds]
 
 
 # ---- the problem ----------------------------------------------------------------------------

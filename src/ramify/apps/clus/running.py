@@ -16,7 +16,7 @@ from ramify.apps.clus.evaluating import evaluate, join
 from ramify.apps.clus.inducing import learn
 from ramify.apps.clus.models import Learned
 from ramify.apps.clus.options import Switches
-from ramify.apps.clus.problem import Problem, check_run, draw_folds, read_problem
+from ramify.apps.clus.problem import Problem, check_run, read_problem
 from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.targets.hierarchical import HierarchicalErrors, HierarchicalTarget
 from ramify.apps.clus.writers.forests import forest_files, hierarchy_lines
@@ -28,6 +28,7 @@ from ramify.apps.clus.writers.predictions import (
 )
 from ramify.apps.clus.writers.results import Fold, Parts, result_lines, validation_lines
 from ramify.io.files import writing_text
+from ramify.trees.clus import clus_folds
 
 __all__ = [
     "run",
@@ -137,7 +138,7 @@ def _test_rows(settings: Settings, n_rows: int) -> list[NDArray[np.int64]]:
     if settings.text("Data", "XVal") == "LOO":
         return list(np.arange(n_rows, dtype=np.int64)[:, None])
     n_folds = settings.integer("Data", "XVal")
-    return draw_folds(n_rows, n_folds, settings.integer("General", "RandomSeed"))
+    return clus_folds(n_rows, n_folds, settings.integer("General", "RandomSeed"))
 
 
 def _extra_files(problem: Problem, learned: Learned, parts: Parts) -> Files:
