@@ -100,7 +100,7 @@ def test_a_bug_asks_for_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise AttributeError("no such thing")
 
-    monkeypatch.setattr("ramify.datasets.list_datasets", fail)
+    monkeypatch.setattr("ramify.datasets.registry.list_datasets", fail)
     result = run("datasets")
     assert result.exit_code == 70
     assert "AttributeError: no such thing" in result.output
@@ -111,7 +111,7 @@ def test_too_little_memory_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None
     def fail() -> None:
         raise MemoryError
 
-    monkeypatch.setattr("ramify.datasets.list_datasets", fail)
+    monkeypatch.setattr("ramify.datasets.registry.list_datasets", fail)
     assert "not enough memory" in mistake("datasets")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ramify import __version__
 from ramify._messages import did_you_mean, import_extra, shorten
-from ramify.apps.cli.predicting import label_sets
+from ramify.apps.predicting import label_sets
 
 __all__ = [
     "ServedModel",

@@ -1,24 +1,52 @@
-"""Train on annotations of an ontology: join them with a table of features."""
+"""Annotations of an ontology: join them with a table to train, and evaluate as CAFA does."""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
+from scipy import sparse
 
 from ramify._messages import shorten
+from ramify.apps.predicting import features_for, load_classifier, read_for
 from ramify.apps.reading.any_file import check_has_ids
-from ramify.io import Annotations, ReadLimits, read_annotations
+from ramify.apps.reading.settings import DataOptions
+from ramify.io import (
+    Annotations,
+    ReadLimits,
+    read_annotations,
+    read_cafa,
+    read_information,
+    write_cafa,
+)
+from ramify.io.cafa import best_scores
+from ramify.io.files import numbered_lines, replacing, writing_text
 from ramify.io.tables import Table
+from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.ontology import Ontology
+from ramify.metrics import (
+    ProteinCurve,
+    information_content,
+    plot_protein_curves,
+    protein_curve,
+)
+from ramify.metrics.reports import aligned
 
 __all__ = [
     "AnnotationChoice",
+    "CafaOptions",
     "annotate",
+    "evaluate_cafa",
+    "figures",
     "read_chosen_annotations",
     "row_identifiers",
+    "write_cafa_evaluation",
+    "write_targets",
 ]
 
 
@@ -130,3 +158,201 @@ def _distinct_texts(table: Table) -> Any:
 def _identifies(values: Any) -> bool:
     is_text = hasattr(values, "cat") or values.dtype.kind not in "biuf"
     return is_text and values.is_unique and not bool(values.isna().any())
+
+
+# ---- CAFA: prediction files and measures ----------------------------------------------------
+
+
+_ROWS_AT_A_TIME = 256
+MAX_TERMS = 500
+
+
+def write_targets(path: Path, model: Any, table: Table, id_column: str | None) -> int:
+    """Write the predictions of a model for the rows of a table in CAFA's format."""
+    _, ids = row_identifiers(table, id_column)
+    blocks = _score_blocks(model, features_for(model, table))
+    return write_cafa(path, ids, blocks, model.hierarchy_, max_terms=MAX_TERMS)
+
+
+def _score_blocks(model: Any, X: Any) -> Iterator[Any]:
+    """Yield the probabilities of some rows at a time."""
+    for start in range(0, X.shape[0], _ROWS_AT_A_TIME):
+        rows = slice(start, start + _ROWS_AT_A_TIME)
+        yield model.predict_proba(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
+
+
+@dataclass(frozen=True)
+class CafaOptions:
+    """The options of an evaluation with CAFA's measures."""
+
+    choice: AnnotationChoice  # the true annotations and the ontology
+    # The information content of terms. By default, it is computed from the true annotations.
+    information: Path | None = None
+    known: Path | None = None  # annotations that were known before
+    terms: Path | None = None  # the terms to evaluate, one per line
+    normalization: str = "cafa"  # as in `protein_curve`
+    propagation: str = "max"
+    step: float = 0.01
+    roots: bool = True
+
+
+def evaluate_cafa(
+    predictions: Path, data: Path, options: CafaOptions, reading: DataOptions
+) -> tuple[dict[str, ProteinCurve], list[str]]:
+    """Evaluate a file of predictions, or a model and a table of features."""
+    choice = options.choice
+    if choice.ontology is None:
+        raise ValueError("--cafa requires --ontology. Pass an OBO file.")
+    ontology = Ontology.from_obo(choice.ontology)
+    is_model = is_zipfile(predictions)
+    if not is_model:
+        choice = replace(choice, annotations=data)
+    elif choice.annotations is None:
+        raise ValueError(
+            f"--cafa requires --annotations for the model {predictions}. Pass the true "
+            "annotations of the rows."
+        )
+    truth = read_chosen_annotations(choice, ontology, obsolete="drop")
+    lines = [f"True annotations: {truth.report}"]
+    if not truth.ids:
+        raise ValueError(f"{choice.annotations} has no annotations to evaluate. {lines[0]}")
+    if is_model:
+        truth, scores = _predicted(predictions, data, truth, choice.id_column, reading)
+    else:
+        found = read_cafa(
+            predictions, ontology, truth.hierarchy, ids=truth.ids, limits=choice.limits
+        )
+        scores = found.scores
+        lines.append(f"Predictions: {str(found.report).replace('annotations', 'lines')}")
+    return _curves(truth, scores, ontology, options), lines
+
+
+def _predicted(
+    model_file: Path, data: Path, truth: Annotations, column: str | None, reading: DataOptions
+) -> tuple[Annotations, sparse.csr_array[np.float64]]:
+    """Return the true annotations of the rows of a table, and the scores to write for them."""
+    model = load_classifier(model_file)
+    table = read_for(model, data, reading, labelled=False)
+    _, ids = row_identifiers(table, column)
+    annotated = set(truth.ids)
+    rows = [k for k, name in enumerate(ids) if name in annotated]
+    if not rows:
+        raise ValueError(
+            f"no row of {data} has annotations: it has {shorten(ids, 3)}, the annotations have "
+            f"{shorten(truth.ids, 3)}. Pass the column of identifiers with --id."
+        )
+    chosen = tuple(ids[k] for k in rows)
+    X = features_for(model, table)
+    X = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+    scores = sparse.csr_array(sparse.vstack(list(best_scores(_score_blocks(model, X), MAX_TERMS))))
+    known = {str(label): k for k, label in enumerate(truth.hierarchy.labels)}
+    places = [(k, known[str(x)]) for k, x in enumerate(model.hierarchy_.labels) if str(x) in known]
+    to_columns = _selection(places, (model.hierarchy_.n_labels, truth.hierarchy.n_labels))
+    part = replace(truth, ids=chosen, y=truth.rows(chosen))
+    return part, sparse.csr_array(scores @ to_columns)
+
+
+def _selection(pairs: list[tuple[int, int]], shape: tuple[int, int]) -> Any:
+    rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+
+
+def _curves(
+    truth: Annotations, scores: Any, ontology: Ontology, options: CafaOptions
+) -> dict[str, ProteinCurve]:
+    hierarchy = truth.hierarchy
+    information = (
+        information_content(truth.y, hierarchy=hierarchy)
+        if options.information is None
+        else read_information(options.information, hierarchy, limits=options.choice.limits)
+    )
+    known = None
+    if options.known is not None:
+        known = read_annotations(options.known, ontology, hierarchy).rows(truth.ids)
+    scores = hierarchy.propagate(scores, options.propagation)
+    wanted = None if options.terms is None else _listed_terms(options.terms, hierarchy)
+    curves = {}
+    for namespace in ontology.namespaces:
+        labels = [x for x in hierarchy.labels if ontology.terms[str(x)].namespace == namespace]
+        if wanted is not None:
+            labels = [label for label in labels if label in wanted]
+        columns = hierarchy.indices(labels)
+        if truth.y[:, columns].nnz and scores[:, columns].nnz:
+            curves[namespace or "all"] = protein_curve(
+                truth.y,
+                scores,
+                hierarchy=hierarchy,
+                labels=labels,
+                thresholds=options.step,
+                information=information,
+                normalization=options.normalization,
+                roots=options.roots,
+                known=known,
+            )
+    if not curves:
+        raise ValueError(
+            "no namespace has both true annotations and predictions. Check that the targets of "
+            "both files have the same identifiers."
+        )
+    return curves
+
+
+def _listed_terms(path: Path, hierarchy: Hierarchy) -> set[Any]:
+    names = [line.split()[0] for _, line in numbered_lines(path) if line.strip()]
+    known = [name for name in names if name in hierarchy or name in hierarchy.aliases]
+    if not known:
+        raise ValueError(f"--terms must list terms of the ontology, got {path} without any.")
+    return {hierarchy.labels[k] for k in hierarchy.indices(known)}
+
+
+def figures(curves: dict[str, ProteinCurve]) -> list[dict[str, Any]]:
+    """Return the best figures of every namespace."""
+    return [
+        {
+            "namespace": namespace,
+            "f_max": curve.f_max(),
+            "threshold": round(curve.best_threshold(), 6),
+            "weighted_f_max": curve.f_max(weighted=True),
+            "s_min": curve.s_min(),
+            "micro_f_max": curve.f_max(average="micro"),
+            "weighted_micro_f_max": curve.f_max(weighted=True, average="micro"),
+            "coverage": float(curve.coverage.max()),
+        }
+        for namespace, curve in curves.items()
+    ]
+
+
+def figure_lines(curves: dict[str, ProteinCurve]) -> list[str]:
+    """Format the best figures of every namespace as an aligned table."""
+    rows = figures(curves)
+    return aligned([list(rows[0]), *(list(row.values()) for row in rows)])
+
+
+def write_cafa_evaluation(folder: Path, curves: dict[str, ProteinCurve]) -> list[Path]:
+    """Write the figures at all thresholds, the best ones and, with matplotlib, the curves."""
+    folder.mkdir(parents=True, exist_ok=True)
+    everything = [
+        {"ns": namespace, **row} for namespace, c in curves.items() for row in c.table().rows()
+    ]
+    files = [folder / "evaluation_all.tsv", folder / "evaluation_best.tsv"]
+    for path, rows in zip(files, (everything, figures(curves)), strict=True):
+        with writing_text(path) as file:
+            writer = csv.DictWriter(file, list(rows[0]), delimiter="\t", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    return [*files, *_draw(folder, curves)]
+
+
+def _draw(folder: Path, curves: dict[str, ProteinCurve]) -> list[Path]:
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        return []
+    figure = Figure(figsize=(10, 4.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    plot_protein_curves(curves, axes=list(figure.subplots(1, 2)))
+    path = folder / "curves.png"
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=150, format="png")
+    return [path]

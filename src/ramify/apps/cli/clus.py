@@ -10,8 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from ramify._messages import did_you_mean
-from ramify.apps.cli.output import say
-from ramify.apps.cli.running import command
+from ramify.apps.cli.running import command, say
 
 __all__ = [
     "COMMAND_CLASS",

@@ -1,4 +1,4 @@
-"""The command ``ramify``: its subcommands are in the files of the same names."""
+"""The command ``ramify`` and the files of its subcommands."""
 
 from __future__ import annotations
 
@@ -21,39 +21,38 @@ except ImportError:  # pragma: no cover - the base installation has no command l
     raise SystemExit("The command line requires: pip install 'ramify[cli]'") from None
 
 
-_NAMES = (
-    "train",
-    "predict",
-    "evaluate",
-    "datasets",
-    "study",
-    "explain",
-    "explore",
-    "tree",
-    "rules",
-    "export",
-    "serve",
-    "demo",
-    "clus",
-)
+# The file of each command, in the order of the help.
+_FILES = {
+    "train": "train",
+    "predict": "predict",
+    "evaluate": "evaluate",
+    "datasets": "examples",
+    "study": "study",
+    "explain": "models",
+    "explore": "models",
+    "tree": "models",
+    "rules": "models",
+    "export": "models",
+    "serve": "models",
+    "demo": "examples",
+    "clus": "clus",
+}
 
 
 class _Commands(Mapping[str, Any]):
-    """Commands by name, in the order of the help: a lookup imports the file of that name."""
+    """Commands by name, in the order of the help: a lookup imports the file of the command."""
 
     def __getitem__(self, name: str) -> Any:
-        if name not in _NAMES:
-            raise KeyError(name)
-        module = import_module(f"ramify.apps.cli.{name}")
+        module = import_module(f"ramify.apps.cli.{_FILES[name]}")
         single = typer.Typer(rich_markup_mode="markdown", add_completion=False)
         single.command(cls=getattr(module, "COMMAND_CLASS", None))(getattr(module, name))
         return typer.main.get_command(single)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_NAMES)
+        return iter(_FILES)
 
     def __len__(self) -> int:
-        return len(_NAMES)
+        return len(_FILES)
 
 
 class _Group(TyperGroup):
@@ -64,7 +63,7 @@ class _Group(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names; typer would import every command."""
-        return list(_NAMES)
+        return list(_FILES)
 
 
 app = typer.Typer(

@@ -18,13 +18,11 @@ from ramify.apps.cli.options import (
     ModelFile,
     PredictionThreshold,
 )
-from ramify.apps.cli.output import print_json, say, say_where
-from ramify.apps.cli.running import command
+from ramify.apps.cli.running import command, print_json, say, say_where
 from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
-    from ramify.apps.cli.annotations import AnnotationChoice
-    from ramify.apps.cli.cafa import CafaOptions
+    from ramify.apps.cli.annotations import AnnotationChoice, CafaOptions
     from ramify.apps.reading.settings import DataOptions
 
 
@@ -58,7 +56,7 @@ class CafaSettings:
 
     def options(self, choice: AnnotationChoice) -> CafaOptions:
         """Return the options of the evaluation."""
-        from ramify.apps.cli.cafa import CafaOptions
+        from ramify.apps.cli.annotations import CafaOptions
 
         return CafaOptions(
             choice,
@@ -100,7 +98,7 @@ def evaluate(
 
     from ramify.apps.cli.describing import evaluation_facts, print_evaluation
     from ramify.apps.cli.evaluating import evaluate_model, read_known_labels, write_evaluation
-    from ramify.apps.cli.predicting import load_classifier, remembered_settings
+    from ramify.apps.predicting import load_classifier, remembered_settings
     from ramify.apps.reading.any_file import check_has_ids
 
     if cafa.cafa:
@@ -138,7 +136,12 @@ def _evaluate_cafa(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    from ramify.apps.cli.cafa import evaluate_cafa, figure_lines, figures, write_cafa_evaluation
+    from ramify.apps.cli.annotations import (
+        evaluate_cafa,
+        figure_lines,
+        figures,
+        write_cafa_evaluation,
+    )
 
     curves, lines = evaluate_cafa(model, data, options, reading)
     written = [] if out is None else write_cafa_evaluation(out, curves)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._validation import Label
-from ramify.apps.cli.output import say
-from ramify.apps.cli.predicting import features_for, label_sets, read_for
+from ramify.apps.cli.running import say
 from ramify.apps.cli.training import labels_of
+from ramify.apps.predicting import features_for, label_sets, read_for
 from ramify.apps.reading.settings import DataOptions
 from ramify.io.errors import UnknownLabelError
 from ramify.io.files import replacing, writing_text

@@ -17,8 +17,7 @@ from ramify.apps.cli.options import (
     PredictionThreshold,
     only_id,
 )
-from ramify.apps.cli.output import check_output, print_json, say, say_where
-from ramify.apps.cli.running import command
+from ramify.apps.cli.running import check_output, command, print_json, say, say_where
 from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
@@ -90,20 +89,20 @@ def predict(
     _check_form(form, out, threshold, probabilities, top)
     id_column = only_id(ids)
     check_exists(model, data)
-    from ramify.apps.cli.predicting import (
-        features_for,
-        label_cells,
-        label_sets,
-        load_classifier,
-        read_for,
-        remembered_settings,
-    )
     from ramify.apps.cli.prediction_files import (
         Answer,
         Written,
         row_names,
         stream_predictions,
         write_predictions,
+    )
+    from ramify.apps.predicting import (
+        features_for,
+        label_cells,
+        label_sets,
+        load_classifier,
+        read_for,
+        remembered_settings,
     )
     from ramify.apps.reading.any_file import check_has_ids
 
@@ -135,7 +134,7 @@ def predict(
             typer.echo("\n".join(label_cells(fitted, sets, settings.label_separator or ";")))
         return
     if form == "cafa":
-        from ramify.apps.cli.cafa import write_targets
+        from ramify.apps.cli.annotations import write_targets
 
         written = Written(table.X.shape[0], write_targets(out, fitted, table, id_column))
     else:

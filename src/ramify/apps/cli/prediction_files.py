@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ramify._messages import import_extra
 from ramify._validation import check_number
-from ramify.apps.cli.predicting import (
+from ramify.apps.predicting import (
     date_columns,
     features_for,
     label_cells,

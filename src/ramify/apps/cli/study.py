@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from ramify.apps.cli.options import AsJson
-from ramify.apps.cli.output import print_json, say
-from ramify.apps.cli.running import command
+from ramify.apps.cli.running import command, print_json, say
 from ramify.apps.studies.included import find_study, list_studies
 
 

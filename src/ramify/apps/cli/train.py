@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ramify.apps.cli.options import AnnotationOptions, AsJson, DataFile, FileOptions, LabelOptions
-from ramify.apps.cli.output import check_output, print_json, say
-from ramify.apps.cli.running import command
+from ramify.apps.cli.running import check_output, command, print_json, say
 from ramify.apps.named_estimators import MODELS, check_model, make_model
 from ramify.io.errors import check_exists
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ramify._progress import track
-from ramify.apps.cli.predicting import label_sets
+from ramify.apps.predicting import label_sets
 from ramify.io.tables import Table
 from ramify.meta.thresholds import make_splits
 from ramify.metrics import hierarchical_f1, mean_auprc, pooled_auprc

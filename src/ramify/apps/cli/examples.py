@@ -1,14 +1,14 @@
-"""The command ``ramify datasets``."""
+"""The commands ``ramify datasets`` and ``ramify demo``."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ramify.apps.cli.options import AsJson
-from ramify.apps.cli.output import print_json
-from ramify.apps.cli.running import command
+from ramify.apps.cli.running import command, print_json
 
 COLUMNS = ("name", "domain", "rows", "features", "labels", "hierarchy", "depth")
 
@@ -36,3 +36,18 @@ def datasets(
 
     shown = [[entry[column] for column in COLUMNS] for entry in found]
     typer.echo("\n".join(aligned([list(COLUMNS), *shown])))
+
+
+@command
+def demo(
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Report to write.")] = Path(
+        "results/demo.md"
+    ),
+) -> None:
+    """Train models on the bundled animals data set and show a report."""
+    if out.is_dir():
+        raise ValueError(f"--out must be a file, got the folder {out}. Pass another name.")
+    from ramify.apps.cli.showing import write_demo
+
+    write_demo(out)

@@ -1,0 +1,339 @@
+"""The commands for a saved model: tree, rules, explain, explore, export and serve."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ramify._messages import did_you_mean, import_extra
+from ramify.apps.cli.options import (
+    AsJson,
+    DataFile,
+    FileOptions,
+    IdColumns,
+    IgnoreUnknown,
+    LabelOptions,
+    ModelFile,
+    Threshold,
+    only_id,
+)
+from ramify.apps.cli.running import check_output, command, print_json, say, say_where
+from ramify.io.errors import check_exists
+
+if TYPE_CHECKING:
+    from ramify.inspection import ModelSummary, RuleSet
+    from ramify.io.tables import Table
+
+# ---- ramify tree ----------------------------------------------------------------------------
+
+
+@command
+def tree(
+    model: ModelFile,
+    *,
+    number: Annotated[
+        int, typer.Option("--number", "-n", min=1, help="Which tree of a model with several.")
+    ] = 1,
+    max_depth: Annotated[
+        int | None, typer.Option(min=0, help="Deepest tests to print (default: all).")
+    ] = None,
+    threshold: Threshold = 0.5,
+    as_json: AsJson = False,
+) -> None:
+    """Print a tree, its size and its error on the training rows beside that of a default.
+
+    ``ramify tree species.ramify --max-depth 3``
+    """
+    check_exists(model)
+    from ramify.apps.predicting import load_classifier
+    from ramify.inspection import summarise
+    from ramify.inspection.outline import read_choice
+    from ramify.inspection.text import write_tree
+    from ramify.metrics.reports import aligned
+
+    fitted = load_classifier(model)
+    summary = summarise(fitted)
+    if number > len(summary.trees):
+        raise ValueError(
+            f"--number must be at most {len(summary.trees)}, the number of trees of the model, "
+            f"got {number}."
+        )
+    chosen = summary.trees[number - 1]
+    choice = read_choice(summary.hierarchy, threshold, 0.35, None, None)
+    facts = _tree_facts(fitted, summary, number)
+    if as_json:
+        print_json(facts)
+        return
+    typer.echo(write_tree(chosen, choice, max_depth))
+    typer.echo(_size_line(facts))
+    if facts["errors"]:
+        rows = [["", "tree", "default"]]
+        rows += [
+            [name, *(f"{x:.4f}" for x in pair.values())] for name, pair in facts["errors"].items()
+        ]
+        typer.echo("\nOn the training rows (default: the label frequencies of all of them)")
+        typer.echo("\n".join(aligned(rows)))
+
+
+def _tree_facts(fitted: Any, summary: ModelSummary, number: int) -> dict[str, Any]:
+    from ramify.inspection.tree_paths import training_errors
+
+    chosen = summary.trees[number - 1]
+    # Other prototypes and boosted trees do not store label frequencies.
+    prototypes = [v for k, v in fitted.get_params().items() if k.endswith("prototype")]
+    stores_frequencies = chosen.unit == "probability" and set(prototypes) <= {"mean"}
+    pairs = training_errors(chosen) if stores_frequencies else {}
+    return {
+        "model": summary.kind,
+        "trees": len(summary.trees),
+        "number": number,
+        "nodes": len(chosen.nodes),
+        "leaves": sum(1 for _ in chosen.leaves),
+        "depth": max(node.depth for node in chosen.nodes),
+        "rows": chosen.nodes[0].n_samples,
+        "errors": {name: {"tree": a, "default": b} for name, (a, b) in pairs.items()},
+    }
+
+
+def _size_line(facts: dict[str, Any]) -> str:
+    which = f", tree {facts['number']} of {facts['trees']}" if facts["trees"] > 1 else ""
+    return (
+        f"{facts['model']}{which}: {facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth "
+        f"{facts['depth']}, {facts['rows']:,} training rows"
+    )
+
+
+# ---- ramify rules ---------------------------------------------------------------------------
+
+
+@command
+def rules(
+    model: ModelFile,
+    *,
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", "-l", help="Only print rules for this label; repeatable."),
+    ] = None,
+    best: Annotated[
+        int, typer.Option("--best", "-n", min=1, help="Number of rules to print.")
+    ] = 20,
+    threshold: Threshold = 0.5,
+    as_json: AsJson = False,
+) -> None:
+    """Print a model as rules, the most useful first.
+
+    ``ramify rules species.ramify --label taxonomy/bird``
+    """
+    check_exists(model)
+    from ramify.inspection import rules as rules_of
+    from ramify.saving import load
+
+    found = rules_of(load(model), labels=label or None)
+    if as_json:
+        print_json(_rule_facts(found, label or [], best, threshold))
+    elif not label:
+        typer.echo(found.to_text(threshold=threshold, n_best=best), nl=False)
+    for name in [] if as_json else label or []:
+        typer.echo(f"{name}: precision, lift, coverage × lift")
+        for entry in found.for_label(name, best):
+            figures = f"{entry.precision:6.2f}  {entry.lift:6.1f}  {entry.score:6.2f}"
+            typer.echo(f"{figures}  IF {entry.rule.to_text()}")
+
+
+def _rule_facts(found: RuleSet, labels: list[str], best: int, threshold: float) -> list[Any]:
+    """Return what the text shows: the best rules of every label, or the widest rules."""
+    if not labels:
+        return list(json.loads(found.to_json(min_precision=threshold, n_best=best)))
+    return [rule for name in labels for rule in json.loads(found.to_json(label=name, n_best=best))]
+
+
+# ---- ramify explain -------------------------------------------------------------------------
+
+
+_LIKELY = 10  # labels of a row that are printed with their probabilities
+
+
+@command
+def explain(
+    model: ModelFile,
+    data: DataFile,
+    *,
+    row: Annotated[
+        str,
+        typer.Option("--row", "-r", help="The row: its identifier, or its number, from 0."),
+    ] = "0",
+    files: FileOptions,
+    ids: IdColumns = None,
+) -> None:
+    """Explain the prediction for one row of a table.
+
+    ``ramify explain species.ramify new.csv --row 17``
+    """
+    id_column = only_id(ids)
+    check_exists(model, data)
+    from ramify.apps.cli.prediction_files import row_names
+    from ramify.apps.predicting import (
+        features_for,
+        label_cells,
+        label_sets,
+        load_classifier,
+        read_for,
+        remembered_settings,
+    )
+    from ramify.apps.reading.any_file import check_has_ids
+    from ramify.inspection import explain as explain_row
+
+    fitted = load_classifier(model)
+    settings = replace(files.settings(), id_column=id_column).over(remembered_settings(model))
+    options = settings.unlabelled(files.limits())
+    table = read_for(fitted, data, options, labelled=False)
+    check_has_ids(table, id_column)
+    place = _find_row(row, row_names(fitted, data, options, table), table, data)
+    X = features_for(fitted, table)
+    x = X.iloc[[place]] if hasattr(X, "iloc") else X[[place]]
+    # A data frame defines its categories; an array does not.
+    categories = None if hasattr(X, "columns") else table.categories
+    found = explain_row(fitted, x, categories=categories)
+    (labels,) = label_cells(fitted, label_sets(fitted, x, None), "; ")
+    typer.echo(f"row {row}: {labels or 'no label'}")
+    names, scores = fitted.predict_top(x, min(_LIKELY, fitted.hierarchy_.n_labels), labels="all")
+    for name, score in zip(names[0], scores[0], strict=True):
+        if score > 0:
+            typer.echo(f"  {score:.3f}  {name}")
+    typer.echo(f"\n{found.to_text()}", nl=False)
+
+
+def _find_row(row: str, names: Any, table: Table, data: Path) -> int:
+    """Return the position of a row, given by its identifier or its number."""
+    n_rows = int(table.X.shape[0])
+    known = [] if names is None else [str(name) for name in names]
+    if known.count(row) == 1:
+        return known.index(row)
+    if known.count(row) > 1:
+        raise ValueError(
+            f"--row must name one row of {data}, got {row!r}, which {known.count(row)} rows have. "
+            f"Pass another --id column, or the number of the row, such as {known.index(row)}."
+        )
+    if row.isdecimal() and int(row) < n_rows:
+        return int(row)
+    raise ValueError(
+        f"--row must be the identifier of a row of {data} or a number below {n_rows}, got "
+        f"{row!r}.{did_you_mean(row, known)}"
+    )
+
+
+# ---- ramify explore -------------------------------------------------------------------------
+
+
+@command
+def explore(
+    model: ModelFile,
+    data: Annotated[Path | None, typer.Argument(help="Data with rows to show.")] = None,
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path(
+        "page.html"
+    ),
+    labels: LabelOptions,
+    files: FileOptions,
+    ignore_unknown: IgnoreUnknown = False,
+    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    trees: Annotated[
+        int, typer.Option(min=1, help="Maximum number of trees of a forest to show.")
+    ] = 10,
+) -> None:
+    """Write an HTML page to explore a model: its trees, labels, rows and features.
+
+    ``ramify explore species.ramify test.csv --target taxon -o species.html``
+    """
+    check_output(out, model, data)
+    check_exists(model, data)
+    from ramify.apps.cli.evaluating import read_known_labels
+    from ramify.apps.predicting import features_for, load_classifier, remembered_settings
+    from ramify.inspection import explore as write_page
+
+    fitted = load_classifier(model)
+    rows: dict[str, Any] = {}
+    if data is not None:
+        settings = labels.settings(files).over(remembered_settings(model))
+        options = settings.labelled(files.limits())
+        table = read_known_labels(
+            fitted, data, options, ignore_unknown=ignore_unknown, labelled=False
+        )
+        X = features_for(fitted, table)
+        # A data frame defines its categories; an array does not.
+        categories = None if hasattr(X, "columns") else table.categories
+        rows = {"X": X, "y": table.y, "categories": categories}
+    write_page(fitted, path=out, title=title, max_trees=trees, **rows)
+    say_where("Wrote the page to", out)
+
+
+# ---- ramify export --------------------------------------------------------------------------
+
+
+@command
+def export(
+    model: ModelFile,
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="ONNX file to write (default: the model, as .onnx)."),
+    ] = None,
+    missing: Annotated[
+        str,
+        typer.Option(
+            help="Rows with missing values: divide them among branches as ramify does, or return "
+            "nan, which is faster."
+        ),
+    ] = "divide",
+    dtype: Annotated[str, typer.Option(help="Type of the input: float32 or float64.")] = "float32",
+) -> None:
+    """Write a model as an ONNX file, for other programs to predict with.
+
+    ``ramify export species.ramify -o species.onnx``
+    """
+    path = out or model.with_suffix(".onnx")
+    check_output(path, model)
+    check_exists(model)
+    from ramify.apps.predicting import load_classifier
+    from ramify.export import to_onnx
+    from ramify.io.files import replacing
+
+    proto = to_onnx(load_classifier(model), missing=missing, dtype=dtype)
+    with replacing(path) as partial:
+        partial.write_bytes(proto.SerializeToString())
+    say_where("Wrote the model to", path)
+
+
+# ---- ramify serve ---------------------------------------------------------------------------
+
+
+@command
+def serve(
+    model: ModelFile,
+    *,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 chooses one.")] = 8000,
+    max_bytes: Annotated[int, typer.Option(min=1, help="Largest request in bytes.")] = 10 << 20,
+    max_rows: Annotated[
+        int, typer.Option(min=1, help="Largest number of rows in a request.")
+    ] = 10_000,
+) -> None:
+    """Answer requests for predictions over HTTP, as JSON.
+
+    ``ramify serve species.ramify --port 8000``
+    """
+    check_exists(model)
+    from ramify.apps.predicting import load_classifier
+    from ramify.apps.serving import make_app
+
+    uvicorn = import_extra("uvicorn", "serve")
+    app = make_app(load_classifier(model), max_bytes=max_bytes, max_rows=max_rows)
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False)
+    listening = config.bind_socket()
+    address = f"http://{host}:{listening.getsockname()[1]}"
+    say(f"Listening on {address} (Ctrl-C stops it)")
+    uvicorn.Server(config).run(sockets=[listening])
